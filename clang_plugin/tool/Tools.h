@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace kopt::frontend {
+
+/// `kopt-extract …` for people; `kopt-frontend extract|transforms|screen|emulate` for the driver.
+/// Subcommands for the driver read one JSON request from standard input and print one JSON reply.
+int runTool(int argc, const char **argv);
+
+int runExtract(int argc, const char **argv);
+int runTransforms(int argc, const char **argv);
+int runScreen(int argc, const char **argv);
+int runEmulate(int argc, const char **argv);
+
+} // namespace kopt::frontend

@@ -1,0 +1,15 @@
+# Run by kopt_embed() at build time.
+set(text "// Generated from ${BASE}. Do not edit.\n#pragma once\n#include <array>\n#include <string_view>\n#include <utility>\n\nnamespace ${NAMESPACE} {\n")
+list(LENGTH FILES count)
+string(APPEND text "inline constexpr std::array<std::pair<std::string_view, std::string_view>, ${count}> kFiles{{\n")
+foreach(file IN LISTS FILES)
+  file(RELATIVE_PATH name ${BASE} ${file})
+  file(READ ${file} content)
+  # Raw strings are split well below the 64 KiB limit of the standard's minimum.
+  string(APPEND text "    {\"${name}\", R\"kopt~(${content})kopt~\"},\n")
+endforeach()
+string(APPEND text "}};\n} // namespace ${NAMESPACE}\n")
+file(WRITE ${OUT}.tmp "${text}")
+execute_process(COMMAND ${CMAKE_COMMAND} -E copy_if_different ${OUT}.tmp ${OUT})
+file(TOUCH_NOCREATE ${OUT})
+file(REMOVE ${OUT}.tmp)

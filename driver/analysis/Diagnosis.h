@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules read counters and say what bounds a kernel, with the evidence and the skills that treat it.
+#pragma once
+
+#include "driver/evaluate/Runner.h"
+
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// One rule that fired.
+struct RuleHit {
+  std::string id, severity;  ///< severity: high, medium, low
+  std::string finding;       ///< the message with the metric values put in
+  std::string action;
+  std::vector<std::string> skills;     ///< names of documents in knowledge/skills
+  std::vector<std::string> techniques; ///< transform ids this speaks for, best first
+  std::vector<std::pair<std::string, double>> evidence; ///< metric and value
+};
+
+struct Diagnosis {
+  std::vector<RuleHit> hits;         ///< most severe first
+  std::vector<std::string> skipped;  ///< "rule-id: metric X is missing": unknown is absent, never zero
+};
+
+struct Rule;
+
+/// The rules of knowledge/rules/*.json, checked. Fails with Internal naming file and key.
+class RuleBook {
+public:
+  static Result<RuleBook> load();
+  Diagnosis diagnose(const Counters &counters) const;
+  /// The text of a skill document; empty where there is none.
+  static std::string skill(const std::string &name);
+  /// One line per skill for a prompt: "name: signal".
+  static std::string skillCatalogue();
+  RuleBook(RuleBook &&) noexcept;
+  RuleBook &operator=(RuleBook &&) noexcept;
+  ~RuleBook();
+
+private:
+  RuleBook();
+  std::vector<Rule> rules_;
+};
+
+} // namespace kopt

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's side of kopt-runner: one child process that owns a device and runs what it is given. The runner never
+// sees expected results; outputs come back as files that the judge compares. Protocol: runtime/runner/README.md.
+#pragma once
+
+#include "driver/support/Process.h"
+#include "driver/workload/Workload.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct DeviceConfig {
+  std::string kind = "auto";  ///< cuda, emulated, auto (cuda where a device answers)
+  int ordinal = 0;            ///< of the CUDA device
+  std::string modelGpu;       ///< emulated: a file name in knowledge/gpus, e.g. "H200"
+};
+
+struct DeviceInfo {
+  std::string kind;           ///< cuda or emulated
+  std::string name;           ///< "NVIDIA H200", or the modelled GPU's name
+  std::string arch;           ///< "sm_90"
+  std::string driver;         ///< driver version, or "emulated"
+  std::string uuid;
+  bool modelled = false;      ///< times are modelled, never a measured win
+  std::uint64_t l2Bytes = 0;
+};
+
+using ModuleId = std::uint32_t;
+
+struct ModuleInfo {
+  ModuleId id = 0;
+  std::string symbol;
+  std::uint32_t registers = 0, sharedBytes = 0, localBytes = 0, constBytes = 0, maxThreads = 0;
+};
+
+/// How one launch ended. Numbers are stored: never renumber.
+enum class RunStatus : int {
+  Ok = 0,
+  LaunchFailed = 1,   ///< refused by the driver: configuration, resources
+  Fault = 2,          ///< illegal address, trap; emulated: out of bounds, misaligned
+  Race = 3,           ///< emulated device only
+  Uninitialised = 4,  ///< emulated: a value nobody wrote reached an address, a branch or an output
+  Divergence = 5,     ///< emulated: a barrier that not all threads of the block reach
+  TimedOut = 6,
+  Crashed = 7,        ///< the runner died with it
+  GuardTouched = 8,   ///< wrote beside a buffer
+  InputChanged = 9,   ///< wrote to a read-only buffer
+};
+
+struct RunOutcome {
+  RunStatus status = RunStatus::Ok;
+  std::string detail;                          ///< first finding in words: which buffer, index, thread, source line
+  std::vector<std::filesystem::path> buffers;  ///< one file per Launch::buffers, contents after the launch
+  std::vector<std::uint64_t> unwritten;        ///< per buffer: elements that still held the poison after two poisons
+};
+
+struct TimingSample {
+  double a = 0, b = 0; ///< seconds of the two modules, taken next to each other in random order
+};
+
+struct TimingOutcome {
+  RunStatus status = RunStatus::Ok;
+  std::string detail;
+  bool modelled = false;
+  std::string cacheMode;               ///< "cold" (L2 flushed before each) or "warm"
+  std::vector<TimingSample> samples;
+  double smClockMHz = 0;               ///< median over the samples, 0 where unknown
+};
+
+struct RunOptions {
+  std::uint64_t inputSeed = 1;   ///< of Fill
+  std::uint64_t poisonSeed = 1;  ///< pattern of outputs, padding and guard zones before the launch
+  Duration deadline{10};
+  /// Emulated device: stop as TimedOut after this many executed instructions; 0 = no limit. Makes a hang deterministic.
+  std::uint64_t instructionLimit = 0;
+  bool checkRaces = true; ///< emulated device
+};
+
+struct TimeOptions {
+  std::uint64_t inputSeed = 1;
+  std::uint32_t minSamples = 10, maxSamples = 200;
+  Duration budget{2};
+  bool coldCache = true;
+  Duration deadline{60};
+};
+
+using Counters = std::map<std::string, double>; ///< Nsight Compute metric names; what is unknown is absent
+
+struct ProfileOutcome {
+  RunStatus status = RunStatus::Ok;
+  std::string detail, source; ///< source: "emulated", "ncu", "ptxas"
+  Counters counters;
+};
+
+class Runner {
+public:
+  virtual ~Runner() = default;
+  virtual const DeviceInfo &device() const = 0;
+  /// Loads a cubin (cuda) or an emulated module (.so) and finds its kernel: `symbol`, or the only one if empty.
+  virtual Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) = 0;
+  virtual void unload(ModuleId module) = 0;
+  /// A candidate's failure is a status in the outcome. An Error is kopt's or the machine's: Environment, Internal.
+  virtual Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
+  virtual Result<TimingOutcome> time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
+                                     const TimeOptions &options) = 0;
+  virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
+  /// True where the runner had to be restarted since the last call of this: module ids are gone then.
+  virtual bool restarted() = 0;
+};
+
+/// Starts `kopt-runner`; buffers travel through files under `scratch`. After a crash or a deadline the next call
+/// starts a fresh process. Fails with Environment where no device of that kind answers, saying why.
+Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes, const std::filesystem::path &program,
+                                            const DeviceConfig &config, const std::filesystem::path &scratch,
+                                            const std::filesystem::path &gpuSpecs);
+
+} // namespace kopt

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds what runs: nvcc for a CUDA device, the front end's emulation compiler for the emulated one.
+#pragma once
+
+#include "driver/evaluate/Trial.h"
+#include "driver/support/Process.h"
+
+namespace kopt {
+
+struct BuildRequest {
+  std::string sliceText, expression; ///< as rendered
+  std::string symbol;                ///< wanted kernel, empty: the only one
+  std::string arch;                  ///< "sm_90"
+  std::vector<std::string> flags;    ///< the user's own nvcc flags
+  std::string directory;             ///< where relative flags are meant from
+  std::filesystem::path output;      ///< where the module goes
+};
+
+struct BuildOutcome {
+  bool ok = false;
+  std::filesystem::path module;
+  std::string log;   ///< diagnostics, paths of the scratch folder replaced by the slice's name
+  std::string hash;  ///< of the machine code: equal hashes are the same program
+};
+
+class Toolchain {
+public:
+  virtual ~Toolchain() = default;
+  virtual std::string name() const = 0; ///< "nvcc 13.0.88", "emulated (clang 19.1.7)"
+  virtual Result<BuildOutcome> build(const BuildRequest &request) = 0;
+};
+
+/// nvcc -cubin with the project's flags. Fails with Environment where nvcc is missing.
+Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes);
+/// kopt-frontend emulate. Fails with Environment where the front end is missing.
+Result<std::unique_ptr<Toolchain>> makeEmulatedToolchain(ProcessRunner &processes,
+                                                         const std::filesystem::path &frontend);
+
+} // namespace kopt

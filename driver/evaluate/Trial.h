@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// One evaluation of one candidate, as it is stored. The numbers of the enums are on disk: add, never change.
+#pragma once
+
+#include "driver/evaluate/Runner.h"
+#include "driver/candidate/Candidate.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+enum class Verdict : int {
+  Faster = 0,
+  Same = 1,
+  Slower = 2,
+  Ambiguous = 3,     ///< the interval contains both a gain and a loss worth having at the end of the budget
+  Rejected = 4,      ///< screening refused it
+  BuildFailed = 5,
+  WrongResult = 6,
+  RunFailed = 7,     ///< fault, race, divergence, launch failure
+  TimedOut = 8,
+  Duplicate = 9,     ///< the same machine code as an earlier trial
+};
+
+enum class Layer : int { Screen = 0, Build = 1, Verify = 2, Time = 3, Profile = 4 };
+
+/// Speedup over the baseline: ratio of times, baseline / candidate, with a two-sided interval.
+struct Speedup {
+  double estimate = 1, low = 1, high = 1;
+  double confidence = 0.95;
+  std::size_t pairs = 0;
+  bool modelled = false; ///< from the roofline model: never a measured win
+};
+
+struct LaunchTiming {
+  std::string launch;
+  Speedup speedup;
+  double baselineSeconds = 0, candidateSeconds = 0; ///< medians
+  std::vector<TimingSample> samples;
+  std::string cacheMode;
+};
+
+struct Finding { ///< of a screen, a build, a verification or a rule
+  std::string id, severity, message, where;
+};
+
+struct Trial {
+  std::int64_t id = 0;          ///< in the database
+  std::string candidateHash;
+  Candidate candidate;
+  Verdict verdict = Verdict::Ambiguous;
+  Layer layer = Layer::Screen;  ///< the layer that decided
+  std::string reason;           ///< one sentence with the figures
+  std::vector<Finding> findings;
+  std::string buildLog;         ///< compiler diagnostics, capped at 64 KiB
+  std::string moduleHash;       ///< of the built machine code
+  std::optional<ModuleInfo> resources;
+  std::vector<LaunchTiming> timings;
+  std::optional<Speedup> speedup;  ///< weighted over the workload's launches
+  Counters counters;
+  std::string counterSource;
+  double seconds = 0;           ///< wall time of the evaluation
+};
+
+const char *toString(Verdict verdict);
+const char *toString(Layer layer);
+
+} // namespace kopt

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A language model as kopt sees it: messages in, text out, tokens counted. Keys come only from the environment.
+#pragma once
+
+#include "driver/support/Clock.h"
+#include "driver/support/Process.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct ChatMessage {
+  std::string role; ///< user or assistant
+  std::string text;
+};
+
+struct ChatRequest {
+  std::string purpose;            ///< coder, fixer: for the ledger and the transcript
+  std::string system;             ///< stable prefix, cached by providers that can
+  std::vector<ChatMessage> messages;
+  int maxTokens = 8192;
+  Duration timeout{300};
+};
+
+struct ChatReply {
+  std::string text;
+  std::string model;
+  long inputTokens = 0, outputTokens = 0, cachedTokens = 0; ///< 0 where the provider does not say
+  double seconds = 0;
+};
+
+class ChatModel {
+public:
+  virtual ~ChatModel() = default;
+  virtual std::string name() const = 0;
+  /// Retries 429, 5xx and network failures with backoff, continues a reply that was cut off by its length.
+  /// Fails with Environment: no key (names the variable), endpoint, refusal, command not found.
+  virtual Result<ChatReply> complete(const ChatRequest &request) = 0;
+};
+
+/// "anthropic:MODEL", "openai:MODEL" (with KOPT_OPENAI_BASE_URL for vLLM, llama.cpp, Ollama, …) or "exec:COMMAND" (prompt
+/// on standard input, reply on standard output). Fails with Usage on any other form.
+Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes, Clock &clock);
+
+} // namespace kopt

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's side of kopt-frontend: every question that needs Clang is asked here.
+#pragma once
+
+#include "driver/candidate/Candidate.h"
+#include "driver/evaluate/Trial.h"
+#include "driver/project/KernelSpec.h"
+#include "driver/support/Process.h"
+
+namespace kopt {
+
+struct ExtractRequest {
+  std::vector<std::filesystem::path> files;
+  std::filesystem::path buildDirectory;   ///< with compile_commands.json; empty where flags are given
+  std::vector<std::string> flags;         ///< nvcc flags
+  std::filesystem::path output;           ///< where slices and harnesses go
+  bool prove = true;
+};
+
+/// A rewrite the catalogue offers for a slice.
+struct TransformOffer {
+  std::string technique; ///< launch-bounds, unroll, readonly-loads, shared-padding, block-size
+  std::string title;     ///< "pad tile[32][32] to [32][33]"
+  std::vector<SourceEdit> edits; ///< in slice coordinates: range.file is the slice
+  LaunchOverride launch;
+};
+
+class Frontend {
+public:
+  virtual ~Frontend() = default;
+  virtual Result<ExtractionResult> extract(const ExtractRequest &request) = 0;
+  /// Every rewrite that matches the kernel in this slice text.
+  virtual Result<std::vector<TransformOffer>> transforms(const std::string &sliceText, const std::string &expression,
+                                                         const KernelSpec &kernel, const Workload &workload) = 0;
+  /// What the candidate's slice changed that it must not, or that wants stress: findings with severity reject or flag.
+  virtual Result<std::vector<Finding>> screen(const std::string &baselineSlice, const std::string &candidateSlice,
+                                              const KernelSpec &kernel, const std::string &expression) = 0;
+};
+
+std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes, const std::filesystem::path &program);
+
+} // namespace kopt

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the front end found, as plain data: the C++ side of clang_plugin/extract/kernels.schema.json.
+// Byte ranges are half open and count from the start of the file as it was when it was read (see fileHashes).
+#pragma once
+
+#include "driver/support/Result.h"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct SourceRange {
+  std::string file;
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// Replace the bytes of a range by a text.
+struct SourceEdit {
+  SourceRange range;
+  std::string text;
+};
+
+enum class ParamKind { Pointer, Scalar, Struct };
+
+struct KernelParam {
+  std::string name;
+  std::string type; ///< as the user would spell it after template substitution
+  ParamKind kind = ParamKind::Scalar;
+  std::uint32_t size = 0, align = 0; ///< bytes, in the device ABI
+  std::string scalar; ///< f16 bf16 f32 f64 i8..i64 u8..u64 bool: of the scalar, or of what a pointer points to (per
+                      ///< component for vector types); empty for other structs
+  std::uint32_t components = 1;   ///< float4: 4
+  std::uint32_t pointeeSize = 0;  ///< bytes of one pointed-to element
+  bool pointeeConst = false;
+  bool restrictQualified = false;
+};
+
+struct TemplateArg {
+  std::string name, value; ///< "TILE", "32" or "T", "float"
+  bool integral = false;
+  std::optional<SourceRange> range; ///< where the launch site spells it, if it does
+};
+
+/// A part of the slice, copied from one place of the user's files.
+struct SliceChunk {
+  SourceRange source;
+  std::uint64_t sliceBegin = 0, sliceEnd = 0;
+  std::string role;      ///< kernel, function, type, variable, constant, macro, alias, include, other
+  std::string name;      ///< qualified name of what it declares
+  bool editable = false; ///< the kernel and the user's device functions and constants
+};
+
+struct Specialization {
+  std::string symbol;      ///< mangled, as in the PTX
+  std::string expression;  ///< "ns::stencil<float, 4>": what the slice instantiates; the kernel's name if no template
+  std::vector<TemplateArg> templateArgs;
+  std::vector<KernelParam> params;
+  std::string route;       ///< slice, overlay or refused
+  std::string slice;       ///< path of the slice file
+  std::string reason;      ///< why it is not a proven slice
+  bool proven = false;     ///< PTX equal to the original's
+  std::vector<SliceChunk> chunks;
+  std::size_t kernelChunk = 0;
+};
+
+/// Integer expressions in C syntax over named constants, host variables and kernel arguments.
+struct LaunchSite {
+  std::string file;
+  unsigned line = 0, column = 0;
+  std::string symbol;    ///< of the specialization launched
+  std::string geometry;  ///< exact, symbolic or unresolved
+  std::array<std::string, 3> grid, block;
+  std::string sharedBytes;
+  std::vector<std::string> args; ///< one expression per kernel parameter, as spelled
+  std::optional<SourceRange> gridRange, blockRange, sharedRange; ///< the launch's own argument expressions
+};
+
+/// A named integer constant that the kernel or a launch site depends on: what a tunable can change.
+struct NamedConstant {
+  std::string name;
+  std::string kind;     ///< macro, constexpr, enum, const
+  std::int64_t value = 0;
+  SourceRange valueRange; ///< the text of its value
+  unsigned line = 0;
+  bool usedByKernel = false, usedByLaunch = false;
+};
+
+/// One clause of [[kopt::tune(...)]] or of kopt.toml: see driver/config/TuneDeclaration.h for the grammar.
+struct TuneClause {
+  std::string text;
+  std::string file;
+  unsigned line = 0;
+};
+
+struct KernelSpec {
+  std::string name; ///< qualified
+  std::string file;
+  unsigned line = 0;
+  bool annotated = false;
+  std::vector<TuneClause> clauses;
+  std::vector<Specialization> specializations;
+  std::vector<LaunchSite> launches;
+  std::vector<NamedConstant> constants;
+  std::vector<std::string> compileFlags; ///< the user's own nvcc flags for the file
+  std::string directory;                 ///< where the compile command runs
+};
+
+struct ExtractionResult {
+  std::vector<KernelSpec> kernels;
+  std::map<std::string, std::string> fileHashes; ///< XXH3-128 of every user file read
+  std::vector<std::string> notes;                ///< what could not be checked, e.g. that no nvcc proved the slices
+};
+
+/// Parses the JSON printed by `kopt-extract --json`. Fails with Internal on a document that breaks the schema.
+Result<ExtractionResult> parseExtraction(const nlohmann::json &document);
+
+} // namespace kopt

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wall time behind a seam, so that budgets are tested without waiting.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace kopt {
+
+class Clock {
+public:
+  virtual ~Clock() = default;
+  virtual std::chrono::steady_clock::time_point now() const = 0;
+  virtual void sleep(std::chrono::duration<double> seconds) = 0;
+  /// UTC, "2026-01-31T12:00:00Z": for people, never for arithmetic.
+  virtual std::string utc() const = 0;
+};
+
+Clock &systemClock();
+
+} // namespace kopt

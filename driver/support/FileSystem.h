@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as kopt writes them: whole or not at all.
+#pragma once
+
+#include "driver/support/Result.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace kopt {
+
+/// Fails with Environment naming the path and the reason.
+Result<std::string> readFile(const std::filesystem::path &path);
+
+/// Writes beside the target, syncs and renames: a full disk or a kill leaves the old file as it was. Creates parent
+/// folders. Fails with Environment naming the path and the reason.
+Status writeFileAtomically(const std::filesystem::path &path, std::string_view content);
+
+Status createDirectories(const std::filesystem::path &path);
+
+/// A folder that is removed with its content when the object goes.
+class TemporaryDirectory {
+public:
+  static Result<TemporaryDirectory> create(std::string_view prefix);
+  TemporaryDirectory(TemporaryDirectory &&other) noexcept;
+  TemporaryDirectory &operator=(TemporaryDirectory &&other) noexcept;
+  ~TemporaryDirectory();
+  const std::filesystem::path &path() const { return path_; }
+
+private:
+  explicit TemporaryDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+} // namespace kopt

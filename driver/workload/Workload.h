@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches a kernel is judged on. One Workload is one specialization; its launches are weighted by their share of
+// run time.
+#pragma once
+
+#include "driver/project/KernelSpec.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace kopt {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t(x) * y * z; }
+  bool operator==(const Dim3 &) const = default;
+};
+
+/// How the elements of a buffer are drawn, before every launch, from the launch's seed.
+struct Fill {
+  std::string kind = "uniform"; ///< uniform, zero, iota, constant
+  double low = -1, high = 1;    ///< inclusive for integers
+};
+
+struct Buffer {
+  std::string name;        ///< the parameter's
+  std::uint64_t bytes = 0;
+  std::string scalar;      ///< element type for filling and comparing: f16 bf16 f32 f64 i8..u64
+  Fill fill;
+  bool readOnly = false;   ///< pointer to const: must be unchanged after the launch
+};
+
+/// An argument is a buffer (index into Launch::buffers plus a byte offset) or the bytes of a value.
+struct BufferArg { std::size_t buffer = 0; std::uint64_t offset = 0; };
+struct ValueArg { std::string bytes; };
+using Argument = std::variant<BufferArg, ValueArg>;
+
+struct Launch {
+  std::string name;  ///< "2048x2048", or "launch 1"
+  double weight = 1; ///< share of the workload; the weights of a workload sum to 1
+  Dim3 grid, block;
+  std::uint32_t sharedBytes = 0;
+  std::vector<Buffer> buffers;
+  std::vector<Argument> arguments;
+  std::size_t site = 0; ///< index into KernelSpec::launches
+  /// Everything its expressions were evaluated over: kernel parameters, launch-site variables, constants.
+  std::map<std::string, std::int64_t> bindings;
+};
+
+struct Tolerance {
+  std::string policy = "default"; ///< default (by type, relative to the output's scale), strict (bitwise), user
+  double relative = 0, absolute = 0; ///< for user
+};
+
+struct Workload {
+  std::string kernel, symbol;
+  std::vector<Launch> launches;
+  Tolerance tolerance;
+};
+
+} // namespace kopt

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A place that runs kernels. kopt-runner owns exactly one; it is driven from one thread. Nothing here throws: a
+// candidate's failure is a Status with its words, and no status is ever Ok by default of a check that did not run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt::runtime {
+
+/// How a call ended. The numbers cross the protocol (driver/evaluate/Runner.h, RunStatus): never renumber.
+enum class StatusCode : int {
+  Ok = 0,
+  LaunchFailed = 1,
+  Fault = 2,
+  Race = 3,
+  Uninitialised = 4,
+  Divergence = 5,
+  TimedOut = 6,
+  GuardTouched = 8,
+  InputChanged = 9,
+  DeviceError = 100, ///< not the candidate's doing: out of device memory, lost device
+};
+
+struct Status {
+  StatusCode code = StatusCode::Ok;
+  std::string detail;
+  bool ok() const { return code == StatusCode::Ok; }
+};
+
+struct DeviceProperties {
+  std::string kind, name, arch, driver, uuid;
+  bool modelled = false;
+  std::uint64_t l2Bytes = 0, memoryBytes = 0;
+  std::uint32_t multiprocessors = 0, maxThreadsPerBlock = 1024, maxSharedPerBlock = 48 * 1024;
+};
+
+struct ModuleProperties {
+  std::uint32_t module = 0;
+  std::string symbol;
+  std::uint32_t registers = 0, sharedBytes = 0, localBytes = 0, constBytes = 0, maxThreads = 0;
+};
+
+using Address = std::uint64_t; ///< in the device's address space
+
+/// Arguments are the bytes of each parameter in order; pointers are Addresses.
+struct LaunchRequest {
+  std::uint32_t module = 0;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t sharedBytes = 0;
+  std::vector<std::vector<std::byte>> arguments;
+  std::uint64_t instructionLimit = 0; ///< emulated; 0 = none
+  bool checkRaces = true;             ///< emulated
+};
+
+/// Nsight Compute metric names; what is unknown is absent, never zero.
+using Counters = std::map<std::string, double>;
+
+class Device {
+public:
+  virtual ~Device() = default;
+  virtual const DeviceProperties &properties() const = 0;
+
+  /// Loads a module file (cubin, or emulated shared object) and finds its kernel: `symbol`, or the only one if empty.
+  virtual Status load(const std::string &path, const std::string &symbol, ModuleProperties &out) = 0;
+  virtual Status unload(std::uint32_t module) = 0;
+
+  /// At least 256-byte aligned. On the emulated device every byte outside an allocation is out of bounds, and
+  /// allocations begin uninitialised; write() and fill() initialise.
+  virtual Status allocate(std::size_t bytes, Address &out) = 0;
+  virtual Status release(Address address) = 0;
+  virtual Status write(Address to, const void *from, std::size_t bytes) = 0;
+  virtual Status read(void *to, Address from, std::size_t bytes) = 0;
+  /// Sets bytes without counting as initialising them: a poison that the emulated device still reports when read.
+  virtual Status poison(Address to, const void *from, std::size_t bytes) = 0;
+
+  /// Launches and waits; what went wrong during execution is the status.
+  virtual Status launch(const LaunchRequest &request) = 0;
+  /// Seconds of one launch, L2 flushed first where `cold`. On a modelled device the roofline time, the same each call.
+  virtual Status time(const LaunchRequest &request, bool cold, double &seconds) = 0;
+  /// Counters of one launch. A device that has none returns Ok and leaves them empty.
+  virtual Status profile(const LaunchRequest &request, Counters &out) = 0;
+  /// Median SM clock seen by the last time() calls in MHz, 0 where unknown.
+  virtual double smClockMHz() const { return 0; }
+};
+
+/// `ordinal`-th CUDA device through the driver API, which is found at run time. Null with `why` filled where there is none.
+std::unique_ptr<Device> openCudaDevice(int ordinal, std::string &why);
+/// CUDA C++ on the CPU, with the roofline of a GPU described in `gpuSpecFile` (knowledge/gpus/NAME.txt: `key value` lines).
+std::unique_ptr<Device> openEmulatedDevice(const std::string &gpuSpecFile, std::string &why);
+
+} // namespace kopt::runtime
