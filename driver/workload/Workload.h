@@ -30,6 +30,9 @@ struct Buffer {
   std::string scalar;      ///< element type for filling and comparing: f16 bf16 f32 f64 i8..u64
   Fill fill;
   bool readOnly = false;   ///< pointer to const: must be unchanged after the launch
+  /// Nothing reads its old contents: poisoned before every launch instead of filled, and only of such buffers are
+  /// unwritten elements counted. Never set together with readOnly.
+  bool output = false;
 };
 
 /// An argument is a buffer (index into Launch::buffers plus a byte offset) or the bytes of a value.
