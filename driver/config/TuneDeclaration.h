@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user declares about a kernel, in [[kopt::tune("clause", ...)]] or in kopt.toml. Grammar, one clause a string:
+//
+//   param NAME in {8, 16, 32} | param NAME in 32..1024 step 32 | param NAME in 1..16 pow2
+//   require EXPR                      only where EXPR is not 0
+//   block X[, Y[, Z]]                 block dimensions over tunables, arguments and constants
+//   grid X[, Y[, Z]]
+//   arg NAME = EXPR                   value of a scalar parameter or of a variable of the launch site
+//   extent PARAM = EXPR               elements behind a pointer parameter
+//   fill PARAM = uniform(lo, hi) | iota | zero | constant(v)
+//   launch NAME: a=1, b=2 [weight w] [on emulated|cuda]
+//   tolerance relative=1e-5 absolute=1e-8 | tolerance strict
+//   target 1.5                        speedup at which the search stops
+#pragma once
+
+#include "driver/project/KernelSpec.h"
+#include "driver/workload/Workload.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kopt {
+
+struct TunableParam {
+  std::string name;
+  std::vector<std::int64_t> values; ///< in declared order, no duplicates, never empty
+  TuneClause clause;                ///< where it was declared
+};
+
+struct DeclaredLaunch {
+  std::string name;
+  std::map<std::string, std::int64_t> arguments;
+  double weight = 1;
+  std::string device; ///< emulated, cuda, or empty for both
+  TuneClause clause;
+};
+
+struct TuneDeclaration {
+  std::vector<TunableParam> params;
+  std::vector<std::string> requirements;
+  std::vector<std::string> block, grid;             ///< expressions; empty: the launch site's
+  std::map<std::string, std::string> arguments;     ///< name -> expression
+  std::map<std::string, std::string> extents;       ///< parameter -> expression, in elements
+  std::map<std::string, Fill> fills;
+  std::vector<DeclaredLaunch> launches;             ///< empty: one launch with `arguments`
+  Tolerance tolerance;
+  std::optional<double> target;
+};
+
+/// Fails with Usage at the clause's file:line: unknown clause (with a did-you-mean), empty range, duplicate name, bad
+/// expression.
+Result<TuneDeclaration> parseTuneDeclaration(const std::vector<TuneClause> &clauses);
+
+} // namespace kopt
