@@ -18,7 +18,7 @@ namespace kopt {
 struct DeviceConfig {
   std::string kind = "auto";  ///< cuda, emulated, auto (cuda where a device answers)
   int ordinal = 0;            ///< of the CUDA device
-  std::string modelGpu;       ///< emulated: a file name in knowledge/gpus, e.g. "H200"
+  std::string modelGpu;       ///< emulated: a file name in knowledge/gpus; empty: H200
 };
 
 struct DeviceInfo {
@@ -57,7 +57,8 @@ struct RunOutcome {
   RunStatus status = RunStatus::Ok;
   std::string detail;                          ///< first finding in words: which buffer, index, thread, source line
   std::vector<std::filesystem::path> buffers;  ///< one file per Launch::buffers, contents after the launch
-  std::vector<std::uint64_t> unwritten;        ///< per buffer: elements that still held the poison after two poisons
+  /// Per buffer: elements that still held the poison after two launches with different poisons; 0 unless Buffer::output.
+  std::vector<std::uint64_t> unwritten;
 };
 
 struct TimingSample {
@@ -68,15 +69,20 @@ struct TimingOutcome {
   RunStatus status = RunStatus::Ok;
   std::string detail;
   bool modelled = false;
-  std::string cacheMode;               ///< "cold" (L2 flushed before each) or "warm"
+  std::string cacheMode;               ///< "cold" (L2 flushed, or copies rotated) or "warm": what was done, not asked
+  std::uint32_t batch = 1;             ///< launches per sample: kernels under 10 us are timed in batches
+  /// A modelled time has no noise: exactly one sample where `modelled`.
   std::vector<TimingSample> samples;
+  /// One file per buffer, contents after one randomly chosen timed launch of each module, drawn from
+  /// TimeOptions::inputSeed: timed outputs are judged too. Empty where modelled.
+  std::vector<std::filesystem::path> buffersA, buffersB;
   double smClockMHz = 0;               ///< median over the samples, 0 where unknown
 };
 
 struct RunOptions {
   std::uint64_t inputSeed = 1;   ///< of Fill
   std::uint64_t poisonSeed = 1;  ///< pattern of outputs, padding and guard zones before the launch
-  Duration deadline{10};
+  Duration deadline{10};         ///< of the launches; drawing and copying the buffers is allowed for on top
   /// Emulated device: stop as TimedOut after this many executed instructions; 0 = no limit. Makes a hang deterministic.
   std::uint64_t instructionLimit = 0;
   bool checkRaces = true; ///< emulated device
@@ -110,7 +116,8 @@ public:
   virtual Result<TimingOutcome> time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
                                      const TimeOptions &options) = 0;
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
-  /// True where the runner had to be restarted since the last call of this: module ids are gone then.
+  /// True where the runner had to be restarted since the last call of this. Module ids stay valid: modules are loaded
+  /// again when they are next used.
   virtual bool restarted() = 0;
 };
 

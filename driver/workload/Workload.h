@@ -21,7 +21,7 @@ struct Dim3 {
 /// How the elements of a buffer are drawn, before every launch, from the launch's seed.
 struct Fill {
   std::string kind = "uniform"; ///< uniform, zero, iota, constant
-  double low = -1, high = 1;    ///< inclusive for integers
+  double low = -1, high = 1;    ///< inclusive for integers, clipped to what the type holds; constant: low is the value
 };
 
 struct Buffer {

@@ -78,15 +78,22 @@ public:
   virtual Status read(void *to, Address from, std::size_t bytes) = 0;
   /// Sets bytes without counting as initialising them: a poison that the emulated device still reports when read.
   virtual Status poison(Address to, const void *from, std::size_t bytes) = 0;
+  /// Copies within the device, in the order of launches. The default goes through the host.
+  virtual Status copy(Address to, Address from, std::size_t bytes);
 
   /// Launches and waits; what went wrong during execution is the status.
   virtual Status launch(const LaunchRequest &request) = 0;
   /// Seconds of one launch, L2 flushed first where `cold`. On a modelled device the roofline time, the same each call.
   virtual Status time(const LaunchRequest &request, bool cold, double &seconds) = 0;
+  /// Mean seconds of each launch of a batch that runs back to back, for kernels shorter than a timer can resolve. L2 is
+  /// flushed before the batch where `cold`. The default is the mean of time().
+  virtual Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold, double &secondsEach);
   /// Counters of one launch. A device that has none returns Ok and leaves them empty.
   virtual Status profile(const LaunchRequest &request, Counters &out) = 0;
   /// Median SM clock seen by the last time() calls in MHz, 0 where unknown.
   virtual double smClockMHz() const { return 0; }
+  /// False once a fault has poisoned the context: no later call can succeed, the process has to end.
+  virtual bool usable() const { return true; }
 };
 
 /// `ordinal`-th CUDA device through the driver API, which is found at run time. Null with `why` filled where there is none.
