@@ -13,8 +13,8 @@ namespace kopt {
 /// Fails with Environment naming the path and the reason.
 Result<std::string> readFile(const std::filesystem::path &path);
 
-/// Writes beside the target, syncs and renames: a full disk or a kill leaves the old file as it was. Creates parent
-/// folders. Fails with Environment naming the path and the reason.
+/// Writes beside the target, syncs and renames: a full disk or a kill leaves the old file as it
+/// was. Creates parent folders. Fails with Environment naming the path and the reason.
 Status writeFileAtomically(const std::filesystem::path &path, std::string_view content);
 
 Status createDirectories(const std::filesystem::path &path);

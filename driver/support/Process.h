@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child processes: the one place that forks. Each child is its own process group and is killed as a group.
+// Child processes: the one place that forks. Each child is its own process group and is killed as a
+// group.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -17,20 +18,21 @@ namespace kopt {
 using Duration = std::chrono::duration<double>; ///< seconds
 
 struct ProcessSpec {
-  std::vector<std::string> argv;                 ///< argv[0] is looked up in PATH
-  std::filesystem::path cwd;                     ///< empty: the parent's
-  std::map<std::string, std::string> env;        ///< added to or replacing the parent's
-  std::vector<std::string> unsetEnv;             ///< removed: keys never reach a child that does not need them
-  std::string input;                             ///< written to standard input, then closed
-  std::optional<Duration> timeout;               ///< SIGTERM, then SIGKILL 2 s later, to the group
-  std::size_t outputLimit = 16u << 20;           ///< bytes kept of each stream; the rest is dropped and counted
-  std::optional<std::size_t> cpuSeconds;         ///< RLIMIT_CPU
+  std::vector<std::string> argv;          ///< argv[0] is looked up in PATH
+  std::filesystem::path cwd;              ///< empty: the parent's
+  std::map<std::string, std::string> env; ///< added to or replacing the parent's
+  std::vector<std::string> unsetEnv; ///< removed: keys never reach a child that does not need them
+  std::string input;                 ///< written to standard input, then closed
+  std::optional<Duration> timeout;   ///< SIGTERM, then SIGKILL 2 s later, to the group
+  std::size_t outputLimit =
+      16u << 20; ///< bytes kept of each stream; the rest is dropped and counted
+  std::optional<std::size_t> cpuSeconds; ///< RLIMIT_CPU
 };
 
 struct ProcessResult {
-  int exitCode = 0;       ///< 128 + signal where a signal ended it
+  int exitCode = 0; ///< 128 + signal where a signal ended it
   bool timedOut = false;
-  std::string out, err;   ///< truncated at outputLimit
+  std::string out, err; ///< truncated at outputLimit
   bool truncated = false;
   Duration wall{};
   bool ok() const { return exitCode == 0 && !timedOut; }
@@ -41,8 +43,8 @@ class InteractiveProcess {
 public:
   virtual ~InteractiveProcess() = default;
   virtual Status writeLine(const std::string &line) = 0;
-  /// The next line without its newline. Fails with Environment on end of file (the message holds the exit code) and
-  /// with BudgetEnded when the deadline passes; the child still runs then.
+  /// The next line without its newline. Fails with Environment on end of file (the message holds
+  /// the exit code) and with BudgetEnded when the deadline passes; the child still runs then.
   virtual Result<std::string> readLine(Duration deadline) = 0;
   /// The last bytes of standard error, at most 64 KiB.
   virtual std::string errorTail() = 0;
@@ -55,8 +57,8 @@ public:
 class ProcessRunner {
 public:
   virtual ~ProcessRunner() = default;
-  /// Fails with Environment only where the program cannot be started (not found, not executable: the message says
-  /// which); any exit status of a started program is data.
+  /// Fails with Environment only where the program cannot be started (not found, not executable:
+  /// the message says which); any exit status of a started program is data.
   virtual Result<ProcessResult> run(const ProcessSpec &spec) = 0;
   virtual Result<std::unique_ptr<InteractiveProcess>> start(const ProcessSpec &spec) = 0;
 };

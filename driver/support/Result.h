@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected failures are values, bugs are asserts, outcomes of candidates are data (see evaluate/Verdict.h).
-// Only driver/cli turns an Error into text and an exit code.
+// Expected failures are values, bugs are asserts, outcomes of candidates are data (see
+// evaluate/Verdict.h). Only driver/cli turns an Error into text and an exit code.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace kopt {
 
-/// What went wrong, as far as a caller may act on it. The numbers are the process exit codes (DESIGN.md).
+/// What went wrong, as far as a caller may act on it. The numbers are the process exit codes
+/// (DESIGN.md).
 enum class ErrorCode {
   Usage = 1,          ///< a flag, a config key or an annotation is wrong
   BudgetEnded = 3,    ///< no verdict before the budget ended
@@ -24,17 +25,17 @@ enum class ErrorCode {
 /// An error a user reads: what happened, where, and what to do about it.
 struct Error {
   ErrorCode code = ErrorCode::Internal;
-  std::string what;  ///< one sentence, no trailing period
-  std::string where; ///< "file:line", "file" or empty
-  std::string hint;  ///< what to do, or empty
+  std::string what;                 ///< one sentence, no trailing period
+  std::string where;                ///< "file:line", "file" or empty
+  std::string hint;                 ///< what to do, or empty
   std::vector<std::string> context; ///< outermost last: "while building candidate 12"
 };
 
 template <class T> using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
-[[nodiscard]] inline tl::unexpected<Error> makeError(ErrorCode code, std::string what,
-                                                     std::string hint = {}, std::string where = {}) {
+[[nodiscard]] inline tl::unexpected<Error>
+makeError(ErrorCode code, std::string what, std::string hint = {}, std::string where = {}) {
   return tl::unexpected<Error>(Error{code, std::move(what), std::move(where), std::move(hint), {}});
 }
 

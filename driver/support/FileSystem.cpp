@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/support/FileSystem.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+tl::unexpected<Error> ioError(const char *verb, const fs::path &path, int error) {
+  std::string hint;
+  switch (error) {
+  case ENOSPC:
+  case EDQUOT:
+    hint = "free some disk space and run again; nothing was changed";
+    break;
+  case EACCES:
+  case EPERM:
+  case EROFS:
+    hint = "check the permissions of " +
+           (path.has_parent_path() ? path.parent_path().string() : std::string("the folder"));
+    break;
+  case ENOENT:
+    hint = "check that the path exists";
+    break;
+  default:
+    break;
+  }
+  return makeError(ErrorCode::Environment,
+                   std::string("cannot ") + verb + " " + path.string() + ": " + reason(error), hint,
+                   path.string());
+}
+
+class FileDescriptor {
+public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor() { close(); }
+  FileDescriptor(const FileDescriptor &) = delete;
+  FileDescriptor &operator=(const FileDescriptor &) = delete;
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  /// Returns 0 or the error: a full network disk is often told of only here.
+  int close() {
+    if (fd_ < 0)
+      return 0;
+    int error = ::close(fd_) == 0 ? 0 : errno;
+    fd_ = -1;
+    return error;
+  }
+
+private:
+  int fd_;
+};
+
+int writeAll(int fd, std::string_view content) {
+  while (!content.empty()) {
+    ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return errno;
+    content.remove_prefix(std::size_t(n));
+  }
+  return 0;
+}
+
+/// 0 or the error; `temporary` holds the whole content on disk when this returns 0.
+int writeTemporary(const fs::path &temporary, const fs::path &target, std::string_view content) {
+  FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.valid())
+    return errno;
+  struct stat old{};
+  if (::stat(target.c_str(), &old) == 0 && ::fchmod(file.get(), old.st_mode & 07777) != 0)
+    return errno;
+  if (int error = writeAll(file.get(), content))
+    return error;
+  if (::fsync(file.get()) != 0)
+    return errno;
+  return file.close();
+}
+
+} // namespace
+
+Result<std::string> readFile(const fs::path &path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid())
+    return ioError("read", path, errno);
+  std::string content;
+  struct stat info{};
+  if (::fstat(file.get(), &info) == 0 && info.st_size > 0)
+    content.reserve(std::size_t(info.st_size));
+  char buffer[1 << 16];
+  for (;;) {
+    ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return ioError("read", path, errno);
+    if (n == 0)
+      return content;
+    content.append(buffer, std::size_t(n));
+  }
+}
+
+Status createDirectories(const fs::path &path) {
+  if (path.empty())
+    return {};
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    return ioError("create folder", path, error.value());
+  return {};
+}
+
+Status writeFileAtomically(const fs::path &path, std::string_view content) {
+  // A link stays a link: what it points to is replaced.
+  std::error_code ignored;
+  fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+  if (target.empty())
+    target = path;
+  KOPT_CHECK(createDirectories(target.parent_path()));
+
+  static std::atomic<unsigned> counter{0};
+  fs::path temporary =
+      target.parent_path() / ("." + target.filename().string() + ".kopt-" +
+                              std::to_string(::getpid()) + "-" + std::to_string(counter++));
+  if (int error = writeTemporary(temporary, target, content)) {
+    ::unlink(temporary.c_str());
+    return ioError("write", path, error);
+  }
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    int error = errno;
+    ::unlink(temporary.c_str());
+    return ioError("write", path, error);
+  }
+  // The rename itself is durable only once the folder is. Some file systems refuse to sync folders;
+  // that is no failure.
+  fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.valid())
+    ::fsync(directory.get());
+  return {};
+}
+
+Result<TemporaryDirectory> TemporaryDirectory::create(std::string_view prefix) {
+  const char *base = std::getenv("TMPDIR");
+  fs::path parent = base && *base ? fs::path(base) : fs::path("/tmp");
+  std::string name = (parent / (std::string(prefix) + "-XXXXXX")).string();
+  if (!::mkdtemp(name.data()))
+    return ioError("create a temporary folder in", parent, errno);
+  return TemporaryDirectory(fs::path(name));
+}
+
+TemporaryDirectory::TemporaryDirectory(TemporaryDirectory &&other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryDirectory &TemporaryDirectory::operator=(TemporaryDirectory &&other) noexcept {
+  std::swap(path_, other.path_); // the other's destructor removes ours
+  return *this;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  if (path_.empty())
+    return;
+  std::error_code ignored; // a leftover temporary folder is not worth failing for
+  fs::remove_all(path_, ignored);
+}
+
+} // namespace kopt

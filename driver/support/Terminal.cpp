@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/support/Terminal.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace kopt {
+namespace {
+
+class FdTerminal final : public Terminal {
+public:
+  FdTerminal(int fd, ColourChoice choice, bool quiet) : fd_(fd), quiet_(quiet) {
+    const char *term = std::getenv("TERM");
+    bool terminal = ::isatty(fd) == 1;
+    overprint_ = terminal && term && std::string_view(term) != "dumb";
+    colour_ =
+        wantsColour(choice, overprint_, std::getenv("NO_COLOR"), std::getenv("CLICOLOR_FORCE"));
+  }
+  ~FdTerminal() override { clear(); }
+
+  void status(std::string_view text) override {
+    if (quiet_ || text == last_)
+      return;
+    last_ = text;
+    if (!overprint_)
+      return write(std::string(text) + "\n");
+    write("\r" + fitted(text) + "\x1b[K");
+    shown_ = true;
+  }
+
+  void line(std::string_view text) override {
+    clear();
+    write(std::string(text) + "\n");
+  }
+
+  void clear() override {
+    if (shown_)
+      write("\r\x1b[K");
+    shown_ = false;
+    last_.clear();
+  }
+
+  std::string paint(Style style, std::string_view text) const override {
+    static constexpr const char *kCodes[] = {"", "1", "2", "31", "32", "33", "36"};
+    if (!colour_ || style == Style::Plain)
+      return std::string(text);
+    return std::string("\x1b[") + kCodes[int(style)] + "m" + std::string(text) + "\x1b[0m";
+  }
+
+private:
+  /// A line that wraps cannot be overprinted: cut in the middle, where progress texts matter least.
+  std::string fitted(std::string_view text) const {
+    winsize size{};
+    std::size_t width = ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    if (text.size() < width || width < 20)
+      return std::string(text);
+    std::size_t half = (width - 4) / 2;
+    return std::string(text.substr(0, half)) + "..." + std::string(text.substr(text.size() - half));
+  }
+
+  /// Progress that cannot be shown is no reason to stop.
+  void write(std::string_view text) const {
+    while (!text.empty()) {
+      ssize_t n = ::write(fd_, text.data(), text.size());
+      if (n < 0 && errno != EINTR)
+        return;
+      if (n > 0)
+        text.remove_prefix(std::size_t(n));
+    }
+  }
+
+  int fd_;
+  bool quiet_, overprint_ = false, colour_ = false, shown_ = false;
+  std::string last_;
+};
+
+} // namespace
+
+bool wantsColour(ColourChoice choice, bool isTerminal, const char *noColor,
+                 const char *cliColorForce) {
+  if (choice != ColourChoice::Auto)
+    return choice == ColourChoice::Always;
+  if (noColor && *noColor)
+    return false;
+  if (cliColorForce && *cliColorForce && std::string_view(cliColorForce) != "0")
+    return true;
+  return isTerminal;
+}
+
+std::unique_ptr<Terminal> makeTerminal(int fd, ColourChoice choice, bool quiet) {
+  return std::make_unique<FdTerminal>(fd, choice, quiet);
+}
+
+} // namespace kopt

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Progress for people. On a terminal one status line is overprinted; elsewhere each change is a
+// plain line, so that a log file stays readable. Results never go through here.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace kopt {
+
+enum class ColourChoice { Auto, Always, Never };
+enum class Style { Plain, Bold, Dim, Red, Green, Yellow, Cyan };
+
+/// Flag over NO_COLOR (non-empty: off) over CLICOLOR_FORCE (non-empty and not 0: on) over whether
+/// it is a terminal.
+bool wantsColour(ColourChoice choice, bool isTerminal, const char *noColor,
+                 const char *cliColorForce);
+
+class Terminal {
+public:
+  virtual ~Terminal() = default;
+  /// What is going on now. Replaces the status before it.
+  virtual void status(std::string_view text) = 0;
+  /// A line that stays.
+  virtual void line(std::string_view text) = 0;
+  /// Removes the status line: before something else is printed, and at the end.
+  virtual void clear() = 0;
+  /// The text with the escape codes of the style, or as it is where colours are off.
+  virtual std::string paint(Style style, std::string_view text) const = 0;
+};
+
+/// Writes to a file descriptor (2 for standard error), which must outlive it. `quiet` drops status
+/// lines.
+std::unique_ptr<Terminal> makeTerminal(int fd, ColourChoice choice, bool quiet);
+
+} // namespace kopt
