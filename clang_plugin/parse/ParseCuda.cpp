@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/parse/ParseCuda.h"
+
+#include "ClangShims.h"
+#include "clang_plugin/args/NvccToClangArgs.h"
+#include "clang_plugin/parse/Toolkit.h"
+
+#include <clang/Frontend/ASTUnit.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Serialization/PCHContainerOperations.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+namespace kopt::frontend {
+namespace {
+
+/// The folder in which Clang sees the embedded shims.
+constexpr const char *kShimFolder = "/kopt-virtual/shim";
+
+/// Copies diagnostics into plain data as they come; the AST may outlive the parse and report later still.
+class Collector : public clang::DiagnosticConsumer {
+public:
+  explicit Collector(std::shared_ptr<std::vector<Diagnostic>> out) : out_(std::move(out)) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &info) override {
+    clang::DiagnosticConsumer::HandleDiagnostic(level, info);
+    Diagnostic diagnostic;
+    switch (level) {
+    case clang::DiagnosticsEngine::Fatal:
+      diagnostic.severity = "fatal";
+      break;
+    case clang::DiagnosticsEngine::Error:
+      diagnostic.severity = "error";
+      break;
+    case clang::DiagnosticsEngine::Warning:
+      diagnostic.severity = "warning";
+      break;
+    case clang::DiagnosticsEngine::Note:
+    case clang::DiagnosticsEngine::Remark:
+      diagnostic.severity = "note";
+      break;
+    case clang::DiagnosticsEngine::Ignored:
+      return;
+    }
+    llvm::SmallString<256> text;
+    info.FormatDiagnostic(text);
+    diagnostic.message = text.str();
+    if (info.hasSourceManager() && info.getLocation().isValid()) {
+      clang::PresumedLoc at = info.getSourceManager().getPresumedLoc(info.getLocation());
+      if (at.isValid()) {
+        diagnostic.file = at.getFilename();
+        diagnostic.line = at.getLine();
+        diagnostic.column = at.getColumn();
+      }
+    }
+    out_->push_back(std::move(diagnostic));
+  }
+
+private:
+  std::shared_ptr<std::vector<Diagnostic>> out_;
+};
+
+std::string absolutePath(const std::string &path, const std::string &directory) {
+  llvm::SmallString<256> result(path);
+  if (!llvm::sys::path::is_absolute(result)) {
+    result = directory;
+    llvm::sys::path::append(result, path);
+  }
+  llvm::sys::fs::make_absolute(result);
+  llvm::sys::path::remove_dots(result, /*remove_dot_dot=*/true);
+  return std::string(result);
+}
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(const ParseRequest &request) {
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release()));
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (const auto &[name, text] : shims::kFiles)
+    memory->addFile(std::string(kShimFolder) + "/" + std::string(name), 0,
+                    llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(text.data(), text.size()), name));
+  if (request.content)
+    memory->addFile(absolutePath(request.file, request.directory), 0,
+                    llvm::MemoryBuffer::getMemBufferCopy(*request.content, request.file));
+  overlay->pushOverlay(memory);
+  if (!request.directory.empty())
+    overlay->setCurrentWorkingDirectory(absolutePath(request.directory, ""));
+  return overlay;
+}
+
+bool namesStandard(const std::vector<std::string> &flags) {
+  for (const std::string &flag : flags)
+    if (flag.rfind("-std=", 0) == 0)
+      return true;
+  return false;
+}
+
+} // namespace
+
+std::vector<std::string> clangArguments(const ParseRequest &request, std::vector<std::string> &notes) {
+  auto readFile = [&request](const std::string &path) -> std::optional<std::string> {
+    auto buffer = llvm::MemoryBuffer::getFile(absolutePath(path, request.directory));
+    if (!buffer)
+      return std::nullopt;
+    return (*buffer)->getBuffer().str();
+  };
+  NvccCommand command = translateNvcc(request.nvccFlags, readFile);
+  notes.insert(notes.end(), command.notes.begin(), command.notes.end());
+
+  std::string architecture = command.architectures.empty() ? "" : command.architectures.back();
+  std::vector<std::string> arguments = {
+      "-x", "cuda", "-fsyntax-only",
+      request.pass == Pass::Host ? "--cuda-host-only" : "--cuda-device-only",
+      "--cuda-gpu-arch=" + clampArchitecture(architecture),
+      // No code is generated from this parse, so libdevice is not needed either.
+      "-nocudalib", "-resource-dir", clangResourceDirectory(),
+      "-Wno-unknown-cuda-version", "-Wno-register", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument",
+      "-Wno-unknown-warning-option", "-ferror-limit=50", "-DKOPT_FRONTEND=1",
+      "-Xclang", "-detailed-preprocessing-record",
+      // Clang 19 does not know newer toolkits and would fall back to the launch protocol of CUDA 8.
+      "-Xclang", "-target-sdk-version=12.5"};
+  if (!namesStandard(command.clang))
+    arguments.push_back("-std=c++17");
+  arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
+
+  if (std::optional<std::string> toolkit = findCudaToolkit()) {
+    ToolkitVersion version = toolkitVersion(*toolkit);
+    for (const std::string &argument :
+         {std::string("--cuda-path=") + *toolkit, std::string("-isystem"), std::string(kShimFolder),
+          std::string("-isystem"), *toolkit + "/include/cccl", std::string("-include"),
+          std::string("kopt_parse_shim.h"), std::string("-D__NVCC__"),
+          "-D__CUDACC_VER_MAJOR__=" + std::to_string(version.major),
+          "-D__CUDACC_VER_MINOR__=" + std::to_string(version.minor),
+          "-D__CUDACC_VER_BUILD__=" + std::to_string(version.build)})
+      arguments.push_back(argument);
+  } else {
+    notes.push_back("no CUDA toolkit was found: kopt's own declarations of the CUDA API are used");
+    for (const std::string &argument :
+         {std::string("-nocudainc"), std::string("--cuda-path=/kopt-virtual/no-toolkit"), std::string("-isystem"), emulatedIncludeDirectory(), std::string("-include"),
+          std::string("cuda_runtime.h")})
+      arguments.push_back(argument);
+  }
+  // Last, so that the user's own kopt.h, if there is one, is the one that counts.
+  arguments.push_back("-isystem");
+  arguments.push_back(runtimeIncludeDirectory());
+  return arguments;
+}
+
+ParsedUnit parseCuda(const ParseRequest &request) {
+  ParsedUnit unit;
+  std::vector<std::string> arguments = clangArguments(request, unit.notes);
+  arguments.insert(arguments.begin(), clangProgramName());
+  arguments.push_back(absolutePath(request.file, request.directory));
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+
+  auto collected = std::make_shared<std::vector<Diagnostic>>();
+  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  auto diagnostics = clang::CompilerInstance::createDiagnostics(options.get(), new Collector(collected),
+                                                                /*ShouldOwnClient=*/true);
+  // Clang's driver speaks before it has read -Wno-unknown-cuda-version.
+  diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
+                                   clang::diag::Severity::Ignored);
+  std::unique_ptr<clang::ASTUnit> failed;
+  unit.ast = clang::ASTUnit::LoadFromCommandLine(
+      pointers.data(), pointers.data() + pointers.size(), std::make_shared<clang::PCHContainerOperations>(),
+      diagnostics, clangResourceDirectory(), /*StorePreamblesInMemory=*/false, /*PreambleStoragePath=*/"",
+      /*OnlyLocalDecls=*/false, clang::CaptureDiagsKind::None, /*RemappedFiles=*/{},
+      /*RemappedFilesKeepOriginalName=*/true, /*PrecompilePreambleAfterNParses=*/0, clang::TU_Complete,
+      /*CacheCodeCompletionResults=*/false, /*IncludeBriefCommentsInCodeCompletion=*/false,
+      /*AllowPCHWithCompilerErrors=*/false, clang::SkipFunctionBodiesScope::None, /*SingleFileParse=*/false,
+      /*UserFilesAreVolatile=*/true, /*ForSerialization=*/false, /*RetainExcludedConditionalBlocks=*/false,
+      /*ModuleFormat=*/std::nullopt, &failed, makeFileSystem(request));
+
+  unit.diagnostics = *collected;
+  for (const Diagnostic &diagnostic : unit.diagnostics) {
+    unit.hasErrors |= diagnostic.severity == "error" || diagnostic.severity == "fatal";
+    // A missing header leaves half a translation unit: nothing built on it could be trusted.
+    if (diagnostic.severity == "fatal")
+      unit.ast.reset();
+  }
+  if (!unit.ast && unit.diagnostics.empty())
+    unit.diagnostics.push_back({"fatal", request.file, "Clang could not start on this file", 0, 0});
+  return unit;
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where things are on this machine: the CUDA toolkit, Clang's resource directory, kopt's own headers. The two searches
+// that other parts need are declared in ParseCuda.h.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace kopt::frontend {
+
+struct ToolkitVersion {
+  int major = 0, minor = 0, build = 0;
+};
+
+/// From the toolkit's cuda.h and version.json; zeros where it says nothing.
+ToolkitVersion toolkitVersion(const std::string &toolkit);
+
+/// The toolkit's nvcc, or nothing where there is no toolkit or no compiler in it.
+std::optional<std::string> findNvcc();
+
+/// Clang's own headers: beside the tool (../lib/kopt/clang/19), or those of the LLVM it was built with.
+std::string clangResourceDirectory();
+
+/// runtime/include: where <kopt/kopt.h> is.
+std::string runtimeIncludeDirectory();
+
+/// The name Clang's driver believes it was started by; finds the host's C++ library.
+std::string clangProgramName();
+
+} // namespace kopt::frontend

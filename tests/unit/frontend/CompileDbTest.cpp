@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/args/CompileDb.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace kopt::frontend {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CompileDbTest : public testing::Test {
+protected:
+  CompileDbTest() : root_(fs::temp_directory_path() / ("kopt-db-" + std::to_string(getpid()))) {
+    fs::create_directories(root_ / "src" / "deep");
+    fs::create_directories(root_ / "build");
+  }
+  ~CompileDbTest() override { fs::remove_all(root_); }
+
+  void write(const fs::path &path, const std::string &text) { std::ofstream(path) << text; }
+
+  fs::path root_;
+};
+
+TEST_F(CompileDbTest, findsTheBuildFolderAboveTheFile) {
+  write(root_ / "build" / "compile_commands.json",
+        R"([{"directory": ")" + (root_ / "build").string() +
+            R"(", "command": "ccache /usr/bin/nvcc \"-DNAME=a b\" -c ../src/deep/a.cu -o a.o", "file": "../src/deep/a.cu"}])");
+  std::string error;
+  auto database = loadCompileDatabase("", (root_ / "src" / "deep" / "a.cu").string(), error);
+  ASSERT_TRUE(database) << error;
+  const CompileCommand *command = findCommand(*database, (root_ / "src" / "deep" / "a.cu").string());
+  ASSERT_TRUE(command);
+  EXPECT_EQ(command->arguments, (std::vector<std::string>{"-DNAME=a b", "-c", "../src/deep/a.cu", "-o", "a.o"}));
+  EXPECT_EQ(findCommand(*database, (root_ / "src" / "b.cu").string()), nullptr);
+}
+
+TEST_F(CompileDbTest, saysWhichFolderHasNone) {
+  std::string error;
+  EXPECT_FALSE(loadCompileDatabase((root_ / "src").string(), "a.cu", error));
+  EXPECT_NE(error.find((root_ / "src").string()), std::string::npos);
+  EXPECT_NE(error.find("CMAKE_EXPORT_COMPILE_COMMANDS"), std::string::npos);
+}
+
+TEST_F(CompileDbTest, refusesWhatIsNotADatabase) {
+  write(root_ / "build" / "compile_commands.json", R"([{"directory": "/x"}])");
+  std::string error;
+  EXPECT_FALSE(loadCompileDatabase((root_ / "build").string(), "a.cu", error));
+  EXPECT_NE(error.find("is not a compile database"), std::string::npos);
+}
+
+} // namespace
+} // namespace kopt::frontend
