@@ -31,6 +31,8 @@ class RuleBook {
 public:
   static Result<RuleBook> load();
   Diagnosis diagnose(const Counters &counters) const;
+  /// Every metric that some rule reads, sorted: what to ask a profiler for.
+  std::vector<std::string> metrics() const;
   /// The text of a skill document; empty where there is none.
   static std::string skill(const std::string &name);
   /// One line per skill for a prompt: "name: signal".
