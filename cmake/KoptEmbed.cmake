@@ -7,5 +7,8 @@ function(kopt_embed target out)
     COMMAND ${CMAKE_COMMAND} -DOUT=${header} -DNAMESPACE=${arg_NAMESPACE} -DBASE=${arg_BASE}
       "-DFILES=${arg_FILES}" -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/KoptEmbedScript.cmake
     DEPENDS ${arg_FILES} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/KoptEmbedScript.cmake VERBATIM)
-  target_sources(${target} PRIVATE ${header})
+  # A target of its own, because the rule belongs to the caller's folder and not to the target's.
+  string(MAKE_C_IDENTIFIER "embed_${out}" rule)
+  add_custom_target(${rule} DEPENDS ${header})
+  add_dependencies(${target} ${rule})
 endfunction()

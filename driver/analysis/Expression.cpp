@@ -22,9 +22,12 @@ using Node = Expression::Node;
 using NodePtr = std::shared_ptr<const Node>;
 
 bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool isNameChar(char c) { return isNameStart(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '.'; }
+bool isNameChar(char c) {
+  return isNameStart(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '.';
+}
 
-NodePtr makeNode(Node::Kind kind, std::string text, std::vector<NodePtr> children, double number = 0) {
+NodePtr makeNode(Node::Kind kind, std::string text, std::vector<NodePtr> children,
+                 double number = 0) {
   auto node = std::make_shared<Node>();
   node->kind = kind;
   node->text = std::move(text);
@@ -33,7 +36,8 @@ NodePtr makeNode(Node::Kind kind, std::string text, std::vector<NodePtr> childre
   return node;
 }
 
-/// Recursive descent, one method per level of precedence. The first error sticks; parsing then runs out quickly.
+/// Recursive descent, one method per level of precedence. The first error sticks; parsing then runs
+/// out quickly.
 class Parser {
 public:
   explicit Parser(std::string_view text) : text_(text) { next(); }
@@ -68,10 +72,12 @@ private:
       while (at_ < text_.size() && isNameChar(text_[at_]))
         ++at_;
     } else if (std::isdigit(static_cast<unsigned char>(c))) {
-      while (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.'))
+      while (at_ < text_.size() &&
+             (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.'))
         ++at_;
     } else {
-      bool two = at_ + 1 < text_.size() && text_[at_ + 1] == '=' && std::string_view("<>=!").find(c) != std::string_view::npos;
+      bool two = at_ + 1 < text_.size() && text_[at_ + 1] == '=' &&
+                 std::string_view("<>=!").find(c) != std::string_view::npos;
       at_ += two ? 2 : 1;
     }
     token_ = std::string(text_.substr(begin_, at_ - begin_));
@@ -187,11 +193,16 @@ Value computeBinary(const Node &node, const Expression::Lookup &lookup) {
     return b != 0 ? 1.0 : 0.0;
   if ((op == "/" || op == "%") && b == 0)
     return tl::unexpected<std::string>("a division by zero");
-  if (op == "+") return a + b;
-  if (op == "-") return a - b;
-  if (op == "*") return a * b;
-  if (op == "/") return a / b;
-  if (op == "%") return std::fmod(a, b);
+  if (op == "+")
+    return a + b;
+  if (op == "-")
+    return a - b;
+  if (op == "*")
+    return a * b;
+  if (op == "/")
+    return a / b;
+  if (op == "%")
+    return std::fmod(a, b);
   bool holds = op == "<"    ? a < b
                : op == "<=" ? a <= b
                : op == ">"  ? a > b
@@ -223,8 +234,10 @@ Value compute(const Node &node, const Expression::Lookup &lookup) {
         return value;
       values.push_back(*value);
     }
-    if (node.text == "min") return std::min(values[0], values[1]);
-    if (node.text == "max") return std::max(values[0], values[1]);
+    if (node.text == "min")
+      return std::min(values[0], values[1]);
+    if (node.text == "max")
+      return std::max(values[0], values[1]);
     return node.text == "ceil" ? std::ceil(values[0]) : std::floor(values[0]);
   }
   }
@@ -238,7 +251,8 @@ Result<Expression> Expression::parse(std::string_view text) {
   Expression expression;
   expression.root_ = parser.parseAll();
   if (!parser.error().empty())
-    return makeError(ErrorCode::Internal, fmt::format("expression \"{}\": {}", text, parser.error()));
+    return makeError(ErrorCode::Internal,
+                     fmt::format("expression \"{}\": {}", text, parser.error()));
   expression.names_ = std::move(parser.names);
   return expression;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small language of rule conditions: numbers, metric names, + - * / %, comparisons, and / or / not, parentheses,
-// min(a,b), max(a,b), ceil(a), floor(a). Comparisons give 1 or 0. Names are letters, digits, "_" and ".".
+// The small language of rule conditions: numbers, metric names, + - * / %, comparisons, and / or /
+// not, parentheses, min(a,b), max(a,b), ceil(a), floor(a). Comparisons give 1 or 0. Names are
+// letters, digits, "_" and ".".
 #pragma once
 
 #include "driver/support/Result.h"
@@ -21,8 +22,9 @@ public:
 
   /// The value of a name, or nothing where it is unknown.
   using Lookup = std::function<std::optional<double>(const std::string &)>;
-  /// The value, or in words why there is none: a name without a value, a division by zero, a result that is not finite.
-  /// `and` and `or` stop at the first operand that decides, but every name must have a value before anything is computed.
+  /// The value, or in words why there is none: a name without a value, a division by zero, a result
+  /// that is not finite. `and` and `or` stop at the first operand that decides, but every name must
+  /// have a value before anything is computed.
   tl::expected<double, std::string> evaluate(const Lookup &lookup) const;
 
   /// Every name in the text, in order of appearance, each once.

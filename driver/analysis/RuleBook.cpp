@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the embedded rules once, checks every key, and evaluates them over counters. What a rule cannot see it does not
-// judge: it is reported as skipped with the metric it misses.
+// Reads the embedded rules once, checks every key, and evaluates them over counters. What a rule
+// cannot see it does not judge: it is reported as skipped with the metric it misses.
 #include "driver/analysis/Diagnosis.h"
 #include "driver/analysis/Expression.h"
 #include "knowledge/RuleFiles.h"
@@ -34,7 +34,8 @@ struct MessageTemplate {
 };
 
 tl::unexpected<Error> fault(const std::string &where, const std::string &what) {
-  return makeError(ErrorCode::Internal, what, "the file is part of kopt: correct it and rebuild", where);
+  return makeError(ErrorCode::Internal, what, "the file is part of kopt: correct it and rebuild",
+                   where);
 }
 
 Result<MessageTemplate> parseMessage(const std::string &text, const std::string &where) {
@@ -111,7 +112,8 @@ Result<std::string> textOf(const json &rule, const char *key, const std::string 
   return rule[key].get<std::string>();
 }
 
-Result<std::vector<std::string>> textsOf(const json &rule, const char *key, const std::string &where) {
+Result<std::vector<std::string>> textsOf(const json &rule, const char *key,
+                                         const std::string &where) {
   std::vector<std::string> texts;
   if (!rule.contains(key))
     return texts;
@@ -151,8 +153,9 @@ Result<Rule> parseRule(const json &entry, const std::string &file, std::size_t i
   std::string where = fmt::format("knowledge/rules/{}#/rules/{}", file, index);
   if (!entry.is_object())
     return fault(where, "a rule is not an object");
-  static const std::set<std::string> kKeys{"id",     "severity", "values",     "condition", "finding",
-                                           "action", "skills",   "techniques", "evidence",  "source"};
+  static const std::set<std::string> kKeys{"id",       "severity", "values", "condition",
+                                           "finding",  "action",   "skills", "techniques",
+                                           "evidence", "source"};
   for (const auto &[key, value] : entry.items())
     if (!kKeys.count(key))
       return fault(where, fmt::format("there is no key \"{}\"", key));
@@ -244,7 +247,8 @@ tl::expected<std::string, std::string> render(const MessageTemplate &message, co
   return text;
 }
 
-std::vector<std::pair<std::string, double>> evidenceOf(const Rule &rule, const Scope &scope, const Counters &counters) {
+std::vector<std::pair<std::string, double>> evidenceOf(const Rule &rule, const Scope &scope,
+                                                       const Counters &counters) {
   std::vector<std::string> names;
   for (const std::string &name : rule.condition.names())
     for (std::string &metric : scope.metricsOf(name))
@@ -256,6 +260,10 @@ std::vector<std::pair<std::string, double>> evidenceOf(const Rule &rule, const S
     if (auto counter = counters.find(name); counter != counters.end() && seen.insert(name).second)
       evidence.emplace_back(name, counter->second);
   return evidence;
+}
+
+bool isMoreSevere(const Rule &a, const Rule &b) {
+  return severityRank(a.severity) < severityRank(b.severity);
 }
 
 } // namespace
@@ -273,18 +281,17 @@ Result<RuleBook> RuleBook::load() {
     json document = json::parse(text, nullptr, false);
     if (document.is_discarded() || !document.is_object() || !document.contains("rules") ||
         !document["rules"].is_array())
-      return fault("knowledge/rules/" + file, "the file is not a JSON object with a list \"rules\"");
+      return fault("knowledge/rules/" + file,
+                   "the file is not a JSON object with a list \"rules\"");
     std::size_t index = 0;
     for (const json &entry : document["rules"]) {
       KOPT_TRY(Rule rule, parseRule(entry, file, index++));
       if (!ids.insert(rule.id).second)
         return fault("knowledge/rules/" + file, fmt::format("rule \"{}\" exists twice", rule.id));
-      book.rules_.push_back(std::move(rule));
+      auto after = std::upper_bound(book.rules_.begin(), book.rules_.end(), rule, isMoreSevere);
+      book.rules_.insert(after, std::move(rule));
     }
   }
-  std::stable_sort(book.rules_.begin(), book.rules_.end(), [](const Rule &a, const Rule &b) {
-    return severityRank(a.severity) < severityRank(b.severity);
-  });
   return book;
 }
 
@@ -304,8 +311,8 @@ Diagnosis RuleBook::diagnose(const Counters &counters) const {
       diagnosis.skipped.push_back(rule.id + ": " + finding.error());
       continue;
     }
-    diagnosis.hits.push_back(RuleHit{rule.id, rule.severity, *finding, rule.action, rule.skills, rule.techniques,
-                                     evidenceOf(rule, scope, counters)});
+    diagnosis.hits.push_back(RuleHit{rule.id, rule.severity, *finding, rule.action, rule.skills,
+                                     rule.techniques, evidenceOf(rule, scope, counters)});
   }
   return diagnosis;
 }
@@ -321,7 +328,8 @@ std::vector<std::string> RuleBook::metrics() const {
     }
     std::vector<std::string> used = rule.condition.names();
     for (const Placeholder &placeholder : rule.finding.placeholders)
-      used.insert(used.end(), placeholder.expression.names().begin(), placeholder.expression.names().end());
+      used.insert(used.end(), placeholder.expression.names().begin(),
+                  placeholder.expression.names().end());
     used.insert(used.end(), rule.evidence.begin(), rule.evidence.end());
     for (const std::string &name : used)
       if (!defined.count(name))

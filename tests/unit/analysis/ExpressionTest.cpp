@@ -8,8 +8,10 @@
 namespace kopt {
 namespace {
 
-const std::map<std::string, double> kMetrics{
-    {"a.sum", 6}, {"b__x.ratio", 4}, {"zero", 0}, {"nan", std::numeric_limits<double>::quiet_NaN()}};
+const std::map<std::string, double> kMetrics{{"a.sum", 6},
+                                             {"b__x.ratio", 4},
+                                             {"zero", 0},
+                                             {"nan", std::numeric_limits<double>::quiet_NaN()}};
 
 tl::expected<double, std::string> evaluate(const std::string &text) {
   auto expression = Expression::parse(text);
@@ -41,7 +43,9 @@ TEST(Expression, everyNameMustHaveAValueEvenWhereItIsNotReached) {
   EXPECT_FALSE(evaluate("a.sum > 100 and gone.sum > 0"));
 }
 
-TEST(Expression, aNanIsAReason) { EXPECT_EQ(evaluate("nan < 1").error(), "metric nan is not a finite number"); }
+TEST(Expression, aNanIsAReason) {
+  EXPECT_EQ(evaluate("nan < 1").error(), "metric nan is not a finite number");
+}
 
 TEST(Expression, aDivisionByZeroIsAReasonUnlessGuarded) {
   EXPECT_EQ(evaluate("a.sum / zero > 1").error(), "a division by zero");
@@ -56,7 +60,8 @@ TEST(Expression, namesAreListedOnce) {
 }
 
 TEST(Expression, saysWhereItIsWrong) {
-  for (const char *text : {"", "1 +", "(1", "1 2", "a > and", "1..2", "sqrt(2)", "min(1)", "a = 1", "a & b", ")"}) {
+  for (const char *text :
+       {"", "1 +", "(1", "1 2", "a > and", "1..2", "sqrt(2)", "min(1)", "a = 1", "a & b", ")"}) {
     auto expression = Expression::parse(text);
     ASSERT_FALSE(expression) << text;
     EXPECT_NE(expression.error().what.find("column"), std::string::npos) << expression.error().what;

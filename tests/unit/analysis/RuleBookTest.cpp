@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rule of knowledge/rules fires on counters that show its problem and not on their healthy counterpart.
+// Every rule of knowledge/rules fires on counters that show its problem and not on their healthy
+// counterpart.
 #include "driver/analysis/Diagnosis.h"
 
 #include <algorithm>
@@ -12,8 +13,10 @@
 namespace kopt {
 namespace {
 
-const char *const kLoadSectors = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
-const char *const kStoreSectors = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio";
+const char *const kLoadSectors =
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+const char *const kStoreSectors =
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio";
 const char *const kLoadBytes = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
 const char *const kStoreBytes = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
 const char *const kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
@@ -59,12 +62,20 @@ struct Case {
 const std::vector<Case> &cases() {
   static const std::vector<Case> kCases{
       {"uncoalesced-global-loads", {{kLoadSectors, 32}}, "touches 32.0 sectors"},
-      {"partial-sectors-global-loads", {{kLoadSectors, 8}, {kLoadBytes, 16}}, "use 16.0 of the 32 bytes"},
+      {"partial-sectors-global-loads",
+       {{kLoadSectors, 8}, {kLoadBytes, 16}},
+       "use 16.0 of the 32 bytes"},
       {"uncoalesced-global-stores", {{kStoreSectors, 32}}, "touches 32.0 sectors"},
-      {"partial-sectors-global-stores", {{kStoreSectors, 8}, {kStoreBytes, 16}}, "fill 16.0 of the 32 bytes"},
-      {"local-memory-spills", {{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 40000}}, "moves 40000 sectors"},
+      {"partial-sectors-global-stores",
+       {{kStoreSectors, 8}, {kStoreBytes, 16}},
+       "fill 16.0 of the 32 bytes"},
+      {"local-memory-spills",
+       {{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 40000}},
+       "moves 40000 sectors"},
       {"dram-bound", {{kDram, 91}}, "DRAM runs at 91%"},
-      {"excessive-atomics", {{"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 5000}}, "5.0% of instructions"},
+      {"excessive-atomics",
+       {{"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 5000}},
+       "5.0% of instructions"},
       {"shared-bank-conflicts-loads",
        {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 968}},
        "97% of the passes of shared-memory loads (968 of 1000)"},
@@ -77,7 +88,8 @@ const std::vector<Case> &cases() {
         {"launch__registers_per_thread", 120}},
        "120 registers per thread allow 2 blocks"},
       {"occupancy-limited-by-shared-memory",
-       {{"sm__warps_active.avg.pct_of_peak_sustained_active", 24}, {"launch__occupancy_limit_shared_mem", 2}},
+       {{"sm__warps_active.avg.pct_of_peak_sustained_active", 24},
+        {"launch__occupancy_limit_shared_mem", 2}},
        "shared memory allows 2 blocks per SM"},
       {"occupancy-limited-by-block-size",
        {{"sm__warps_active.avg.pct_of_peak_sustained_active", 45},
@@ -89,7 +101,9 @@ const std::vector<Case> &cases() {
       {"partial-warps", {{"launch__block_size", 100}}, "leaves 28 lanes"},
       {"small-grid", {{kWaves, 0.25}, {kSm, 12}, {kDram, 8}}, "fills 0.25 of one wave"},
       {"tail-wave", {{kWaves, 1.1}}, "1.10 waves"},
-      {"warp-divergence", {{"smsp__thread_inst_executed_per_inst_executed.ratio", 16.5}}, "16.5 of 32 lanes"},
+      {"warp-divergence",
+       {{"smsp__thread_inst_executed_per_inst_executed.ratio", 16.5}},
+       "16.5 of 32 lanes"},
       {"compute-bound", {{kSm, 93}}, "run at 93%"},
       {"latency-bound", {{kSm, 31}, {kDram, 22}}, "compute (31%) nor DRAM (22%)"},
   };
@@ -119,9 +133,11 @@ const RuleHit *findHit(const Diagnosis &diagnosis, const std::string &id) {
 /// Rule objects straight from the files.
 std::vector<nlohmann::json> ruleObjects() {
   std::vector<nlohmann::json> rules;
-  for (const auto &entry : std::filesystem::directory_iterator(KOPT_SOURCE_DIR "/knowledge/rules")) {
+  for (const auto &entry :
+       std::filesystem::directory_iterator(KOPT_SOURCE_DIR "/knowledge/rules")) {
     std::ifstream in(entry.path());
-    for (auto &rule : nlohmann::json::parse(in)["rules"])
+    nlohmann::json document = nlohmann::json::parse(in);
+    for (auto &rule : document["rules"])
       rules.push_back(rule);
   }
   return rules;
@@ -166,9 +182,10 @@ TEST(RuleBook, aRuleWithoutItsMetricIsSkippedAndNamed) {
     counters.erase(first);
     Diagnosis without = rules.diagnose(counters);
     EXPECT_EQ(findHit(without, c.rule), nullptr) << c.rule << " fired without " << first;
-    bool named = std::any_of(without.skipped.begin(), without.skipped.end(), [&](const std::string &line) {
-      return line == c.rule + ": metric " + first + " is missing";
-    });
+    bool named =
+        std::any_of(without.skipped.begin(), without.skipped.end(), [&](const std::string &line) {
+          return line == c.rule + ": metric " + first + " is missing";
+        });
     EXPECT_TRUE(named) << c.rule << " without " << first;
   }
 }
@@ -189,8 +206,8 @@ TEST(RuleBook, anotherSpellingOfAMetricServes) {
 
 TEST(RuleBook, findingsAreOrderedBySeverity) {
   Counters counters = healthy();
-  counters[kWaves] = 1.1;                                                // low
-  counters["launch__block_size"] = 100;                                  // medium
+  counters[kWaves] = 1.1;                                                     // low
+  counters["launch__block_size"] = 100;                                       // medium
   counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"] = 900; // high
   Diagnosis diagnosis = book().diagnose(counters);
   ASSERT_EQ(diagnosis.hits.size(), 3u);
@@ -206,7 +223,8 @@ TEST(RuleBook, theMemoryRoofOffersNothing) {
   Diagnosis diagnosis = book().diagnose(counters);
   ASSERT_NE(findHit(diagnosis, "dram-bound"), nullptr);
   EXPECT_TRUE(findHit(diagnosis, "dram-bound")->techniques.empty());
-  EXPECT_NE(findHit(diagnosis, "dram-bound")->finding.find("nothing is to be gained"), std::string::npos);
+  EXPECT_NE(findHit(diagnosis, "dram-bound")->finding.find("nothing is to be gained"),
+            std::string::npos);
 }
 
 TEST(RuleBook, everyThresholdHasASource) {
@@ -215,17 +233,20 @@ TEST(RuleBook, everyThresholdHasASource) {
 }
 
 TEST(RuleBook, techniquesAreTransformsThatExist) {
-  const std::set<std::string> kTransforms{"launch-bounds", "unroll", "readonly-loads", "shared-padding", "block-size"};
+  const std::set<std::string> kTransforms{"launch-bounds", "unroll", "readonly-loads",
+                                          "shared-padding", "block-size"};
   for (const auto &rule : ruleObjects())
     for (const auto &technique : rule.value("techniques", nlohmann::json::array()))
-      EXPECT_TRUE(kTransforms.count(technique.get<std::string>())) << rule["id"] << ": " << technique;
+      EXPECT_TRUE(kTransforms.count(technique.get<std::string>()))
+          << rule["id"] << ": " << technique;
 }
 
 TEST(RuleBook, listsTheMetricsToCollect) {
   std::vector<std::string> metrics = book().metrics();
   EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), kLoadSectors));
   EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), "launch__shared_mem_per_block_static"));
-  EXPECT_FALSE(std::count(metrics.begin(), metrics.end(), "load_sectors")) << "a rule's own value is no metric";
+  EXPECT_FALSE(std::count(metrics.begin(), metrics.end(), "load_sectors"))
+      << "a rule's own value is no metric";
 }
 
 TEST(Skills, everyDocumentHasItsFourSectionsAndIsUsedByARule) {
@@ -234,12 +255,14 @@ TEST(Skills, everyDocumentHasItsFourSectionsAndIsUsedByARule) {
     for (const auto &skill : rule["skills"])
       used.insert(skill.get<std::string>());
   std::size_t documents = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(KOPT_SOURCE_DIR "/knowledge/skills")) {
+  for (const auto &entry :
+       std::filesystem::directory_iterator(KOPT_SOURCE_DIR "/knowledge/skills")) {
     std::string name = entry.path().stem().string();
     ++documents;
     EXPECT_TRUE(used.count(name)) << name << " is named by no rule";
     std::string text = RuleBook::skill(name);
-    for (const char *heading : {"## Signal\n", "## Root causes\n", "## Fixes\n", "## Anti-patterns\n"})
+    for (const char *heading :
+         {"## Signal\n", "## Root causes\n", "## Fixes\n", "## Anti-patterns\n"})
       EXPECT_NE(text.find(heading), std::string::npos) << name << " has no " << heading;
     EXPECT_NE(RuleBook::skillCatalogue().find("- " + name + ": "), std::string::npos);
   }
