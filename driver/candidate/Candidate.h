@@ -39,11 +39,17 @@ struct Candidate {
 struct RenderedSlice {
   std::string text;
   std::string expression;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks; ///< begin and end of each slice chunk in `text`
 };
 
-/// `sliceText` is the baseline's slice. Fails with Internal where a constant has no place in the slice or the launch.
+/// `sliceText` is the baseline's slice. A chunk with new text is taken as it is: constants inside it were put in by whoever
+/// wrote that text. Fails with Internal where a constant has no place in the slice or the launch.
 Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
                                   const Specialization &specialization, const Candidate &candidate);
+
+/// The named constants as the specialization's launch site sees them: where a name is declared more than once, the
+/// declaration nearest before the launch counts.
+std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel, const Specialization &specialization);
 
 /// The launch with the candidate's constants and override applied. Fails with Usage where geometry cannot be evaluated.
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch, const Candidate &candidate);

@@ -5,6 +5,7 @@
 
 #include "driver/project/KernelSpec.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -40,11 +41,18 @@ struct BufferArg { std::size_t buffer = 0; std::uint64_t offset = 0; };
 struct ValueArg { std::string bytes; };
 using Argument = std::variant<BufferArg, ValueArg>;
 
+/// Geometry as expressions over Launch::bindings.
+struct GeometryExpressions {
+  std::array<std::string, 3> grid{"1", "1", "1"}, block{"1", "1", "1"};
+  std::string sharedBytes = "0";
+};
+
 struct Launch {
   std::string name;  ///< "2048x2048", or "launch 1"
   double weight = 1; ///< share of the workload; the weights of a workload sum to 1
   Dim3 grid, block;
   std::uint32_t sharedBytes = 0;
+  GeometryExpressions geometry; ///< what grid, block and sharedBytes were evaluated from
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;
   std::size_t site = 0; ///< index into KernelSpec::launches

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/candidate/Candidate.h"
+
+#include "driver/project/Expression.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+/// A replacement inside one text, by byte offsets of that text.
+struct TextEdit {
+  std::uint64_t begin = 0, end = 0;
+  std::string text;
+};
+
+Result<std::string> applyEdits(std::string text, std::vector<TextEdit> edits) {
+  std::sort(edits.begin(), edits.end(), [](const auto &a, const auto &b) { return a.begin > b.begin; });
+  std::uint64_t limit = text.size();
+  for (const TextEdit &edit : edits) {
+    if (edit.begin > edit.end || edit.end > limit)
+      return makeError(ErrorCode::Internal, "edits of one text overlap or lie outside it");
+    text.replace(edit.begin, edit.end - edit.begin, edit.text);
+    limit = edit.begin;
+  }
+  return text;
+}
+
+bool contains(const SourceRange &outer, const SourceRange &inner) {
+  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end && outer.end > outer.begin;
+}
+
+const LaunchSite *launchOf(const KernelSpec &kernel, const Specialization &specialization) {
+  for (const LaunchSite &launch : kernel.launches)
+    if (launch.symbol == specialization.symbol)
+      return &launch;
+  return kernel.launches.empty() ? nullptr : &kernel.launches.front();
+}
+
+Bindings constantValues(const KernelSpec &kernel, const Specialization &specialization, const Candidate &candidate) {
+  Bindings values;
+  for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+    values[constant.name] = constant.value;
+  for (const auto &[name, value] : candidate.constants)
+    values[name] = value;
+  return values;
+}
+
+/// The value of an integral template argument under the candidate: set by its own name, or through the constants that
+/// the launch site spells it with.
+Result<std::string> templateArgument(const TemplateArg &argument, const Bindings &constants,
+                                     const Candidate &candidate) {
+  if (!argument.integral)
+    return argument.value;
+  if (const auto own = candidate.constants.find(argument.name); own != candidate.constants.end())
+    return std::to_string(own->second);
+  if (!argument.range || candidate.constants.empty())
+    return argument.value;
+  KOPT_TRY(const std::string file, readFile(argument.range->file));
+  if (argument.range->end > file.size())
+    return makeError(ErrorCode::StaleInput, argument.range->file + " changed since it was read", "run kopt again");
+  const auto value =
+      evaluateExpression(file.substr(argument.range->begin, argument.range->end - argument.range->begin), constants);
+  return value ? std::to_string(*value) : argument.value;
+}
+
+Result<std::string> renderExpression(const KernelSpec &kernel, const Specialization &specialization,
+                                     const Candidate &candidate) {
+  if (specialization.templateArgs.empty() || candidate.constants.empty())
+    return specialization.expression;
+  const Bindings constants = constantValues(kernel, specialization, candidate);
+  const auto open = specialization.expression.find('<');
+  std::string expression = specialization.expression.substr(0, open) + "<";
+  for (std::size_t i = 0; i < specialization.templateArgs.size(); ++i) {
+    KOPT_TRY(const std::string value, templateArgument(specialization.templateArgs[i], constants, candidate));
+    expression += (i == 0 ? "" : ", ") + value;
+  }
+  return expression + ">";
+}
+
+std::string dim3Text(const Dim3 &dim) {
+  if (dim.y == 1 && dim.z == 1)
+    return std::to_string(dim.x);
+  return dim.z == 1 ? fmt::format("dim3({}, {})", dim.x, dim.y) : fmt::format("dim3({}, {}, {})", dim.x, dim.y, dim.z);
+}
+
+/// `ceil(old grid * old block / new block)` in each dimension, as the launch site can compute it for any problem size.
+std::string coverGridText(const std::string &grid, const std::string &block, const Dim3 &newBlock, const Dim3 &used) {
+  const auto dimension = [&](char axis, std::uint32_t threads) {
+    return fmt::format("(dim3({0}).{2} * dim3({1}).{2} + {3}) / {4}", grid, block, axis, threads - 1, threads);
+  };
+  if (used.y == 1 && used.z == 1)
+    return dimension('x', newBlock.x);
+  const std::string two = dimension('x', newBlock.x) + ", " + dimension('y', newBlock.y);
+  return used.z == 1 ? "dim3(" + two + ")" : "dim3(" + two + ", " + dimension('z', newBlock.z) + ")";
+}
+
+Result<std::string> textOf(const SourceRange &range) {
+  KOPT_TRY(const std::string file, readFile(range.file));
+  if (range.end > file.size() || range.begin > range.end)
+    return makeError(ErrorCode::StaleInput, range.file + " changed since it was read", "run kopt again");
+  return file.substr(range.begin, range.end - range.begin);
+}
+
+std::string launchPlace(const LaunchSite &site) { return fmt::format("{}:{}", site.file, site.line); }
+
+Status launchEdits(const KernelSpec &kernel, const Specialization &specialization, const Candidate &candidate,
+                   std::vector<SourceEdit> &edits) {
+  const LaunchOverride &launch = candidate.launch;
+  if (!launch.block && !launch.sharedBytes)
+    return {};
+  for (const LaunchSite &site : kernel.launches) {
+    if (site.symbol != specialization.symbol)
+      continue;
+    if (!site.blockRange || !site.gridRange)
+      return makeError(ErrorCode::Usage, "the launch comes from a macro, so its geometry cannot be rewritten",
+                       "spell the launch configuration at the launch site", launchPlace(site));
+    if (launch.block) {
+      KOPT_TRY(const std::string grid, textOf(*site.gridRange));
+      KOPT_TRY(const std::string block, textOf(*site.blockRange));
+      const bool twoD = launch.block->y != 1 || site.grid[1] != "1" || site.block[1] != "1";
+      const bool threeD = launch.block->z != 1 || site.grid[2] != "1" || site.block[2] != "1";
+      const Dim3 used{2, twoD || threeD ? 2u : 1u, threeD ? 2u : 1u};
+      edits.push_back({*site.blockRange, dim3Text(*launch.block)});
+      if (launch.coverGrid)
+        edits.push_back({*site.gridRange, coverGridText(grid, block, *launch.block, used)});
+    }
+    if (launch.sharedBytes) {
+      if (site.sharedRange)
+        edits.push_back({*site.sharedRange, std::to_string(*launch.sharedBytes)});
+      else
+        edits.push_back({{site.blockRange->file, site.blockRange->end, site.blockRange->end},
+                         ", " + std::to_string(*launch.sharedBytes)});
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+std::string Candidate::contentHash() const {
+  std::string content;
+  for (const auto &[chunk, text] : chunks)
+    content += fmt::format("chunk {} {}:{}\n", chunk, text.size(), text);
+  for (const auto &[name, value] : constants)
+    content += fmt::format("constant {}={}\n", name, value);
+  if (launch.block)
+    content += fmt::format("block {},{},{} {}\n", launch.block->x, launch.block->y, launch.block->z, launch.coverGrid);
+  if (launch.sharedBytes)
+    content += fmt::format("shared {}\n", *launch.sharedBytes);
+  return hashHex(content);
+}
+
+std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel, const Specialization &specialization) {
+  const LaunchSite *site = launchOf(kernel, specialization);
+  std::map<std::string, NamedConstant> chosen;
+  const auto distance = [&](const NamedConstant &constant) -> std::uint64_t {
+    if (site && constant.valueRange.file == site->file && constant.line <= site->line)
+      return site->line - constant.line;
+    return std::uint64_t(1) << 32;
+  };
+  for (const NamedConstant &constant : kernel.constants) {
+    const auto [entry, isNew] = chosen.try_emplace(constant.name, constant);
+    if (!isNew && distance(constant) < distance(entry->second))
+      entry->second = constant;
+  }
+  std::vector<NamedConstant> result;
+  for (const auto &[name, constant] : chosen)
+    result.push_back(constant);
+  return result;
+}
+
+Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
+                                  const Specialization &specialization, const Candidate &candidate) {
+  RenderedSlice rendered;
+  KOPT_TRY(rendered.expression, renderExpression(kernel, specialization, candidate));
+  const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
+    const SliceChunk &chunk = specialization.chunks[i];
+    if (chunk.sliceBegin < at || chunk.sliceEnd < chunk.sliceBegin || chunk.sliceEnd > sliceText.size())
+      return makeError(ErrorCode::Internal, "the slice's chunks overlap or lie outside it");
+    rendered.text += sliceText.substr(at, chunk.sliceBegin - at);
+    at = chunk.sliceEnd;
+    std::string text = sliceText.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
+    if (const auto replaced = candidate.chunks.find(i); replaced != candidate.chunks.end()) {
+      text = replaced->second;
+    } else if (chunk.role == "instantiation") {
+      if (const auto where = text.find(specialization.expression); where != std::string::npos)
+        text.replace(where, specialization.expression.size(), rendered.expression);
+    } else {
+      std::vector<TextEdit> edits;
+      for (const NamedConstant &constant : constants)
+        if (const auto value = candidate.constants.find(constant.name);
+            value != candidate.constants.end() && contains(chunk.source, constant.valueRange))
+          edits.push_back({constant.valueRange.begin - chunk.source.begin,
+                           constant.valueRange.end - chunk.source.begin, std::to_string(value->second)});
+      KOPT_TRY(text, applyEdits(std::move(text), std::move(edits)));
+    }
+    const std::uint64_t begin = rendered.text.size();
+    rendered.text += text;
+    rendered.chunks.emplace_back(begin, rendered.text.size());
+  }
+  rendered.text += sliceText.substr(at);
+  return rendered;
+}
+
+Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch, const Candidate &candidate) {
+  Launch changed = launch;
+  for (const auto &[name, value] : candidate.constants)
+    changed.bindings[name] = value;
+  KOPT_TRY(const Geometry geometry, evaluateGeometry(launch.geometry, changed.bindings));
+  changed.grid = geometry.grid;
+  changed.block = geometry.block;
+  changed.sharedBytes = candidate.launch.sharedBytes.value_or(geometry.sharedBytes);
+  if (const auto &block = candidate.launch.block) {
+    const auto cover = [](std::uint32_t grid, std::uint32_t oldBlock, std::uint32_t newBlock) {
+      return std::uint32_t((std::uint64_t(grid) * oldBlock + newBlock - 1) / newBlock);
+    };
+    if (candidate.launch.coverGrid)
+      changed.grid = {cover(changed.grid.x, changed.block.x, block->x), cover(changed.grid.y, changed.block.y, block->y),
+                      cover(changed.grid.z, changed.block.z, block->z)};
+    changed.block = *block;
+  }
+  if (changed.block.count() > 1024)
+    return makeError(ErrorCode::Usage, fmt::format("a block of {} x {} x {} has more than 1024 threads", changed.block.x,
+                                                   changed.block.y, changed.block.z));
+  return changed;
+}
+
+Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel, const Specialization &specialization,
+                                               const Candidate &candidate) {
+  std::vector<SourceEdit> edits;
+  for (const auto &[index, text] : candidate.chunks)
+    edits.push_back({specialization.chunks.at(index).source, text});
+
+  const auto inReplacedChunk = [&](const SourceRange &range) {
+    return std::any_of(candidate.chunks.begin(), candidate.chunks.end(), [&](const auto &chunk) {
+      return contains(specialization.chunks.at(chunk.first).source, range);
+    });
+  };
+  for (const NamedConstant &constant : constantsInScope(kernel, specialization)) {
+    const auto value = candidate.constants.find(constant.name);
+    if (value != candidate.constants.end() && value->second != constant.value && !inReplacedChunk(constant.valueRange))
+      edits.push_back({constant.valueRange, std::to_string(value->second)});
+  }
+  for (const TemplateArg &argument : specialization.templateArgs) {
+    const auto value = candidate.constants.find(argument.name);
+    if (!argument.integral || value == candidate.constants.end() || std::to_string(value->second) == argument.value)
+      continue;
+    if (!argument.range)
+      return makeError(ErrorCode::Usage,
+                       fmt::format("template argument '{}' of '{}' is not spelled at its launch", argument.name,
+                                   kernel.name),
+                       "spell it there, or make it a named constant", kernel.file);
+    edits.push_back({*argument.range, std::to_string(value->second)});
+  }
+  KOPT_CHECK(launchEdits(kernel, specialization, candidate, edits));
+  return edits;
+}
+
+} // namespace kopt

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Evaluator's look at the user's own kernel: nothing is compared with a baseline that does not build, repeat, or
+// tell right from wrong.
+#include "driver/evaluate/Evaluator.h"
+
+#include "driver/evaluate/Judge.h"
+#include "driver/support/FileSystem.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <chrono>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+constexpr std::uint64_t kPoison = 0x51, kOtherPoison = 0xa7;
+
+std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
+
+} // namespace
+
+Result<Evaluator::Expected> Evaluator::expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
+                                              const std::string &folder) {
+  KOPT_TRY(RunOutcome outcome, services_.runner.run(baseline_.module, baseline_.launches[launch],
+                                                    runOptions(inputSeed, poisonSeed, launch)));
+  if (outcome.status != RunStatus::Ok)
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("kernel '{}' fails in launch '{}': {}", subject_.kernel.name,
+                                 baseline_.launches[launch].name, outcome.detail),
+                     "check the extents, arguments and fills of this launch against what the kernel reads and writes",
+                     at(subject_.kernel));
+  // The runner reuses its files; what is expected is kept where no later run writes.
+  const auto keep = options_.scratch / folder / std::to_string(launch);
+  KOPT_CHECK(createDirectories(keep));
+  Expected expected{inputSeed, {}};
+  for (std::size_t i = 0; i < outcome.buffers.size(); ++i) {
+    const auto to = keep / std::to_string(i);
+    std::error_code error;
+    std::filesystem::rename(outcome.buffers[i], to, error);
+    if (error)
+      return makeError(ErrorCode::Environment, fmt::format("cannot keep {}: {}", to.string(), error.message()));
+    expected.buffers.push_back(to);
+  }
+  return expected;
+}
+
+Status Evaluator::buildBaseline(Trial &trial) {
+  KOPT_TRY(const RenderedSlice rendered,
+           renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, trial.candidate));
+  KOPT_TRY(const bool built, build(trial.candidate, rendered, trial, baseline_));
+  if (!built)
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name, trial.reason),
+                     trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog, at(subject_.kernel));
+  return {};
+}
+
+/// A buffer is a pure output where poison in place of its old contents changes nothing and nothing of it stays
+/// unwritten. All others keep their drawn contents before each launch, so a partial write is compared in full too.
+Status Evaluator::classifyBuffers() {
+  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
+    Launch &launch = baseline_.launches[i];
+    const auto start = std::chrono::steady_clock::now();
+    KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "reference"));
+    baselineSeconds_.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    bool writesAnything = false;
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      Buffer &buffer = launch.buffers[b];
+      if (buffer.readOnly)
+        continue;
+      buffer.output = true;
+      KOPT_TRY(const RunOutcome poisoned,
+               services_.runner.run(baseline_.module, launch, runOptions(options_.seed, kOtherPoison, i)));
+      bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
+      const bool complete = same && poisoned.unwritten[b] == 0;
+      for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
+        if (launch.buffers[other].readOnly || (other == b && !complete))
+          continue;
+        KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[other], subject_.workload.tolerance,
+                                                     reference.buffers[other], poisoned.buffers[other]));
+        same = !mismatch;
+      }
+      // A read of old contents (same == false) shows that the buffer matters as much as a write does.
+      writesAnything |= !same || complete || poisoned.unwritten[b] < buffer.bytes / elementBytes(buffer.scalar);
+      buffer.output = same && complete;
+    }
+    if (!writesAnything)
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' writes to none of its buffers in launch '{}'", subject_.kernel.name,
+                                   launch.name),
+                       "give the launch arguments with which it has work to do", at(subject_.kernel));
+    subject_.workload.launches[i].buffers = launch.buffers;
+  }
+  return {};
+}
+
+Status Evaluator::checkRepeatability() {
+  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
+    KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
+    KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "repeat"));
+    for (std::size_t b = 0; b < first.buffers.size(); ++b) {
+      const Buffer &buffer = baseline_.launches[i].buffers[b];
+      KOPT_TRY(const auto mismatch,
+               compareBuffers(buffer, subject_.workload.tolerance, first.buffers[b], second.buffers[b]));
+      if (mismatch)
+        return makeError(ErrorCode::BaselineFailed,
+                         fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
+                                     subject_.kernel.name, baseline_.launches[i].name, mismatch->describe(buffer)),
+                         "if its result is meant to vary, widen it with a 'tolerance relative=... absolute=...' clause",
+                         at(subject_.kernel));
+    }
+    expected_.push_back(std::move(first));
+  }
+  return {};
+}
+
+/// Other inputs must give other outputs: where they do not, a wrong kernel could not be told from a right one.
+Status Evaluator::checkSensitivity() {
+  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
+    const Launch &launch = baseline_.launches[i];
+    bool drawn = false, differs = false;
+    for (const Buffer &buffer : launch.buffers)
+      drawn |= !buffer.output && buffer.fill.kind == "uniform" && buffer.fill.low != buffer.fill.high;
+    if (!drawn)
+      continue; // nothing random goes in; the result is a function of the arguments alone
+    KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "other"));
+    for (std::size_t b = 0; b < launch.buffers.size() && !differs; ++b)
+      if (!launch.buffers[b].readOnly) {
+        KOPT_TRY(const bool same, sameBytes(expected_[i].buffers[b], other.buffers[b]));
+        differs = !same;
+      }
+    if (!differs)
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("the outputs of kernel '{}' in launch '{}' are the same for different inputs, so a "
+                                   "wrong kernel could pass",
+                                   subject_.kernel.name, launch.name),
+                       "use other fills or arguments, so that the inputs reach the outputs", at(subject_.kernel));
+  }
+  return {};
+}
+
+Status Evaluator::timeBaseline(Trial &trial) {
+  VerdictPolicy policy = options_.policy;
+  policy.candidates = 1;
+  KOPT_TRY(const bool timed, time(baseline_, policy, trial));
+  if (!timed)
+    return makeError(ErrorCode::BaselineFailed, fmt::format("kernel '{}': {}", subject_.kernel.name, trial.reason), "",
+                     at(subject_.kernel));
+  // The baseline against itself is the control: it must not win or lose.
+  if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Slower)
+    trial.findings.push_back({"control", "warning",
+                              "the baseline measured against itself is not the same: " + trial.reason +
+                                  "; this machine is too noisy for small differences",
+                              ""});
+  trial.verdict = Verdict::Same;
+  // Weights given by the user count launches; what counts for the workload is their share of the time.
+  double total = 0;
+  for (std::size_t i = 0; i < trial.timings.size(); ++i)
+    total += subject_.workload.launches[i].weight * trial.timings[i].baselineSeconds;
+  for (std::size_t i = 0; total > 0 && i < trial.timings.size(); ++i)
+    subject_.workload.launches[i].weight *= trial.timings[i].baselineSeconds / total;
+  return {};
+}
+
+/// A hang on the emulated device ends after 20 times the baseline's own instructions: at the same point each time.
+Status Evaluator::limitInstructions() {
+  if (!services_.runner.device().modelled)
+    return {};
+  for (const Launch &launch : baseline_.launches) {
+    KOPT_TRY(const ProfileOutcome outcome, services_.profile(baseline_.module, baseline_.path, launch));
+    const auto executed = outcome.counters.find("smsp__thread_inst_executed.sum");
+    instructionLimits_.push_back(executed == outcome.counters.end() ? 0 : std::uint64_t(20 * executed->second + 1e6));
+  }
+  return {};
+}
+
+Result<Trial> Evaluator::measureBaseline() {
+  const auto start = std::chrono::steady_clock::now();
+  Trial trial;
+  trial.candidate.proposer = "baseline";
+  trial.candidate.title = "baseline";
+  trial.candidateHash = trial.candidate.contentHash();
+  KOPT_CHECK(buildBaseline(trial));
+  KOPT_CHECK(classifyBuffers());
+  KOPT_CHECK(checkRepeatability());
+  KOPT_CHECK(checkSensitivity());
+  KOPT_CHECK(timeBaseline(trial));
+  KOPT_CHECK(profile(baseline_, trial));
+  KOPT_CHECK(limitInstructions());
+  trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return trial;
+}
+
+} // namespace kopt

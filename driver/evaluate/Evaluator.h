@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges candidates: screen, build, verify, time, profile; the cheapest check first, the first failure ends it.
+// A candidate's failure is a verdict. An Error is kopt's, the machine's or the baseline's.
+#pragma once
+
+#include "driver/evaluate/Statistics.h"
+#include "driver/evaluate/Toolchain.h"
+#include "driver/project/Frontend.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// Counters of one launch of a built module; the runner's own, or Nsight Compute's where there is a GPU.
+using ProfileFunction =
+    std::function<Result<ProfileOutcome>(ModuleId, const std::filesystem::path &module, const Launch &)>;
+
+struct EvaluatorServices {
+  Frontend &frontend;
+  Toolchain &toolchain;
+  Runner &runner;
+  ProfileFunction profile;
+};
+
+struct EvaluatorOptions {
+  std::filesystem::path scratch; ///< modules and expected contents live here while the evaluator does
+  std::string arch;              ///< "sm_90"
+  std::uint64_t seed = 1;        ///< of everything random; the same seed repeats a run on a modelled device
+  VerdictPolicy policy;
+  TimeOptions timing;
+};
+
+/// The kernel under test. Everything refers to the baseline.
+struct Subject {
+  KernelSpec kernel;
+  Specialization specialization;
+  std::string sliceText;
+  Workload workload;
+};
+
+class Evaluator {
+public:
+  Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptions options);
+
+  /// Builds, runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure outputs. Must
+  /// succeed before anything else is judged. Fails with BaselineFailed, saying at which step and why.
+  Result<Trial> measureBaseline();
+
+  /// One full evaluation. Fails only with Environment or Internal.
+  Result<Trial> evaluate(const Candidate &candidate);
+
+  /// The candidate again on fresh inputs and fresh samples, at 99%: what is reported of a winner.
+  Result<Trial> confirm(const Candidate &candidate);
+
+  /// Tells of a trial that an earlier, interrupted run already judged, so that its machine code is known.
+  void remember(const Trial &trial);
+
+  const Subject &subject() const { return subject_; }
+
+private:
+  /// What the baseline left in every buffer of one launch for one draw of inputs.
+  struct Expected {
+    std::uint64_t inputSeed = 0;
+    std::vector<std::filesystem::path> buffers;
+  };
+  /// A candidate that compiled and loaded, and the launches it wants.
+  struct Built {
+    std::filesystem::path path;
+    ModuleId module = 0;
+    std::vector<Launch> launches;
+  };
+
+  Result<bool> screen(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial);
+  Result<bool> build(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial, Built &built);
+  Result<bool> verify(const Built &built, std::uint64_t freshSeed, Trial &trial);
+  Result<bool> verifyOnce(const Built &built, std::size_t launch, const Expected &expected, std::uint64_t poisonSeed,
+                          Trial &trial);
+  Result<bool> time(const Built &built, const VerdictPolicy &policy, Trial &trial);
+  Status profile(const Built &built, Trial &trial);
+  Result<Trial> judge(const Candidate &candidate, std::uint64_t freshSeed, const VerdictPolicy &policy, bool isConfirm);
+
+  Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
+                          const std::string &folder);
+  Status buildBaseline(Trial &trial);
+  Status classifyBuffers();
+  Status checkRepeatability();
+  Status checkSensitivity();
+  Status timeBaseline(Trial &trial);
+  Status limitInstructions();
+  RunOptions runOptions(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t launch) const;
+  std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
+
+  EvaluatorServices services_;
+  Subject subject_;
+  EvaluatorOptions options_;
+  Built baseline_;
+  std::vector<Expected> expected_;             ///< one per launch, at the fixed seed
+  std::vector<double> baselineSeconds_;        ///< wall time of one run, per launch: what deadlines derive from
+  std::vector<std::uint64_t> instructionLimits_;
+  std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
+  int built_ = 0;
+};
+
+} // namespace kopt

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares what a candidate wrote with what the baseline wrote, every element, outside the process that ran either.
+#pragma once
+
+#include "driver/workload/Workload.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace kopt {
+
+/// The first element that is wrong, and how bad it is overall.
+struct Mismatch {
+  std::uint64_t index = 0;       ///< of the first wrong element
+  double expected = 0, actual = 0;
+  std::uint64_t wrong = 0, total = 0; ///< elements
+  double worstError = 0, allowed = 0; ///< absolute, of the worst element
+  std::string describe(const Buffer &buffer) const;
+};
+
+/// Compares two files that hold a buffer's bytes. Nothing returned: equal within the tolerance.
+///
+/// default: integers bitwise; floating point |actual - expected| <= r * max(|expected|, scale), where scale is the root
+/// mean square of the finite expected elements and r is 1e-5 for f32, 1e-12 for f64, 2e-3 for f16, 1.6e-2 for bf16
+/// (a few hundred units in the last place: what reordering a sum of some thousand terms costs).
+/// strict: bitwise, except that NaNs are equal to each other. user: relative * |expected| + absolute.
+/// A NaN or an infinity matches only its like. Fails with Internal where a file is short, Environment where unreadable.
+Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
+                                               const std::filesystem::path &expected,
+                                               const std::filesystem::path &actual);
+
+/// True where the two files hold the same bytes.
+Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b);
+
+} // namespace kopt

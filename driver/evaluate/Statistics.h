@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// From paired samples to a verdict. A speedup is a ratio of baseline time over candidate time.
+#pragma once
+
+#include "driver/evaluate/Trial.h"
+
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// What counts as a gain worth reporting, and how sure one must be.
+struct VerdictPolicy {
+  double confidence = 0.95;   ///< two-sided, of the interval
+  double minGain = 0.01;      ///< relative: below this, faster is Same
+  double regressionGuard = 0.02; ///< a single launch that is surely slower than this forbids Faster
+  int candidates = 1;         ///< how many were compared: the error rate is divided by it (Bonferroni)
+};
+
+double median(std::vector<double> values);
+
+/// Median of the paired log-ratios a/b with a circular block bootstrap interval: block length n^(1/3), because
+/// neighbouring samples of one GPU are correlated (an interval that assumes independence was measured too narrow),
+/// 2000 resamples, a fixed generator, percentile interval. Where fewer than 5 pairs exist the interval is unbounded (0,
+/// infinity): a few samples never decide.
+Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidence, bool modelled);
+
+/// Workload speedup 1 / sum(weight_i / speedup_i), weights being shares of the baseline's time; the interval combines
+/// the launches' ends, which is never too narrow.
+Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights);
+
+struct TimingDecision {
+  Verdict verdict = Verdict::Ambiguous;
+  std::string reason;
+};
+
+/// `launches` are guarded one by one. Faster, Same, Slower or Ambiguous, with the figures in words.
+TimingDecision decideVerdict(const Speedup &speedup, const std::vector<LaunchTiming> &launches, const VerdictPolicy &policy);
+
+} // namespace kopt

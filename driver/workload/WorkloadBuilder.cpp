@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/WorkloadBuilder.h"
+
+#include "driver/candidate/Candidate.h"
+#include "driver/project/Expression.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+constexpr std::uint64_t kLargestBuffer = std::uint64_t(32) << 30;
+
+std::string place(const TuneClause &clause) { return fmt::format("{}:{}", clause.file, clause.line); }
+std::string place(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
+
+const LaunchSite *findSite(const KernelSpec &kernel, const Specialization &specialization, std::size_t &index) {
+  for (index = 0; index < kernel.launches.size(); ++index)
+    if (kernel.launches[index].symbol == specialization.symbol)
+      return &kernel.launches[index];
+  return nullptr;
+}
+
+template <class T> std::string bytesOf(T value) {
+  std::string bytes(sizeof(T), '\0');
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+
+Result<std::string> scalarBytes(const KernelParam &param, double value, const std::string &where) {
+  if (param.scalar == "f32")
+    return bytesOf(float(value));
+  if (param.scalar == "f64")
+    return bytesOf(value);
+  const auto integer = std::int64_t(value);
+  if (param.scalar == "bool" || param.scalar == "i8" || param.scalar == "u8")
+    return bytesOf(std::int8_t(integer));
+  if (param.scalar == "i16" || param.scalar == "u16")
+    return bytesOf(std::int16_t(integer));
+  if (param.scalar == "i32" || param.scalar == "u32")
+    return bytesOf(std::int32_t(integer));
+  if (param.scalar == "i64" || param.scalar == "u64")
+    return bytesOf(integer);
+  return makeError(ErrorCode::Usage, fmt::format("parameter '{}' of type '{}' cannot be given by a clause", param.name, param.type),
+                   "capture it from the program instead", where);
+}
+
+/// Kernel parameters' values also bind the launch-site variables that are passed for them, and the other way round.
+void bindLaunchVariables(const LaunchSite *site, const Specialization &specialization, Bindings &bindings) {
+  if (!site)
+    return;
+  for (std::size_t i = 0; i < specialization.params.size() && i < site->args.size(); ++i) {
+    const std::string &param = specialization.params[i].name, &argument = site->args[i];
+    const auto names = namesIn(argument);
+    if (!names || names->size() != 1 || names->front() != argument)
+      continue;
+    if (bindings.contains(param))
+      bindings.try_emplace(argument, bindings.at(param));
+    else if (bindings.contains(argument))
+      bindings.try_emplace(param, bindings.at(argument));
+  }
+}
+
+/// Scalars that the launch site passes as expressions of bound names need no clause.
+void bindComputedArguments(const LaunchSite *site, const Specialization &specialization, Bindings &bindings) {
+  if (!site)
+    return;
+  for (std::size_t i = 0; i < specialization.params.size() && i < site->args.size(); ++i) {
+    const KernelParam &param = specialization.params[i];
+    if (param.kind != ParamKind::Scalar || bindings.contains(param.name))
+      continue;
+    if (const auto value = evaluateExpression(site->args[i], bindings))
+      bindings[param.name] = *value;
+  }
+}
+
+Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &param, const TuneDeclaration &declaration,
+                                 const Bindings &bindings, Launch &launch) {
+  const auto extent = declaration.extents.find(param.name);
+  if (extent == declaration.extents.end())
+    return makeError(ErrorCode::Usage,
+                     fmt::format("kernel '{}' has no extent for its parameter '{}' ({})", kernel.name, param.name, param.type),
+                     fmt::format("say how many elements it points to, e.g. KOPT_TUNE(\"extent {} = width * height\")", param.name),
+                     place(kernel));
+  auto elements = evaluateExpression(extent->second, bindings);
+  if (!elements) {
+    elements.error().context.push_back(fmt::format("in extent {} = {}", param.name, extent->second));
+    elements.error().where = place(kernel);
+    return tl::unexpected(elements.error());
+  }
+  const std::uint64_t size = param.pointeeSize != 0 ? param.pointeeSize : elementBytes(param.scalar);
+  if (*elements <= 0 || std::uint64_t(*elements) > kLargestBuffer / size)
+    return makeError(ErrorCode::Usage, fmt::format("extent {} = {} is {} elements", param.name, extent->second, *elements),
+                     "give an extent between 1 element and 32 GiB", place(kernel));
+  Buffer buffer;
+  buffer.name = param.name;
+  buffer.bytes = std::uint64_t(*elements) * size;
+  buffer.scalar = param.scalar;
+  buffer.readOnly = param.pointeeConst;
+  if (const auto fill = declaration.fills.find(param.name); fill != declaration.fills.end()) {
+    buffer.fill = fill->second;
+  } else if (!param.scalar.starts_with("f") && !param.scalar.starts_with("bf")) {
+    buffer.fill.low = 0; // small non-negative integers stay in range where they are summed
+    buffer.fill.high = param.scalar == "bool" ? 1 : 100;
+  }
+  launch.buffers.push_back(buffer);
+  return Argument{BufferArg{launch.buffers.size() - 1, 0}};
+}
+
+Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param, const TuneDeclaration &declaration,
+                               const Bindings &bindings) {
+  const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
+  if (param.kind == ParamKind::Struct)
+    return makeError(ErrorCode::Usage,
+                     fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which a clause cannot give", kernel.name,
+                                 param.name, param.type),
+                     "capture the launch from the program instead", place(kernel));
+  if (const auto bound = bindings.find(param.name); bound != bindings.end()) {
+    KOPT_TRY(std::string bytes, scalarBytes(param, double(bound->second), place(kernel)));
+    return Argument{ValueArg{std::move(bytes)}};
+  }
+  const auto declared = declaration.arguments.find(param.name);
+  if (declared != declaration.arguments.end() && (param.scalar == "f32" || param.scalar == "f64")) {
+    char *end = nullptr;
+    const double value = std::strtod(declared->second.c_str(), &end);
+    if (end != declared->second.c_str() && *end == '\0') {
+      KOPT_TRY(std::string bytes, scalarBytes(param, value, place(kernel)));
+      return Argument{ValueArg{std::move(bytes)}};
+    }
+  }
+  return makeError(ErrorCode::Usage, fmt::format("kernel '{}' has no value for its parameter '{}' ({})", kernel.name, param.name, param.type),
+                   fix, place(kernel));
+}
+
+GeometryExpressions geometryOf(const LaunchSite *site, const TuneDeclaration &declaration) {
+  GeometryExpressions result;
+  const auto take = [](const std::vector<std::string> &declared, const std::array<std::string, 3> *atSite) {
+    std::array<std::string, 3> axes{"1", "1", "1"};
+    for (std::size_t i = 0; i < 3; ++i)
+      if (!declared.empty())
+        axes[i] = i < declared.size() ? declared[i] : "1";
+      else if (atSite && !(*atSite)[i].empty())
+        axes[i] = (*atSite)[i];
+    return axes;
+  };
+  result.grid = take(declaration.grid, site ? &site->grid : nullptr);
+  result.block = take(declaration.block, site ? &site->block : nullptr);
+  if (site && !site->sharedBytes.empty())
+    result.sharedBytes = site->sharedBytes;
+  return result;
+}
+
+} // namespace
+
+std::uint64_t elementBytes(const std::string &scalar) {
+  if (scalar == "f64" || scalar == "i64" || scalar == "u64")
+    return 8;
+  if (scalar == "f32" || scalar == "i32" || scalar == "u32")
+    return 4;
+  if (scalar == "f16" || scalar == "bf16" || scalar == "i16" || scalar == "u16")
+    return 2;
+  return 1;
+}
+
+Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions, const Bindings &bindings) {
+  const auto dimension = [&](const std::string &text, const char *what) -> Result<std::uint32_t> {
+    auto value = evaluateExpression(text, bindings);
+    if (!value) {
+      value.error().context.push_back(fmt::format("in the {} '{}'", what, text));
+      return tl::unexpected(value.error());
+    }
+    if (*value <= 0 || *value > 0x7fffffff)
+      return makeError(ErrorCode::Usage, fmt::format("the {} '{}' is {}", what, text, *value));
+    return std::uint32_t(*value);
+  };
+  Geometry geometry;
+  KOPT_TRY(geometry.grid.x, dimension(expressions.grid[0], "grid's x"));
+  KOPT_TRY(geometry.grid.y, dimension(expressions.grid[1], "grid's y"));
+  KOPT_TRY(geometry.grid.z, dimension(expressions.grid[2], "grid's z"));
+  KOPT_TRY(geometry.block.x, dimension(expressions.block[0], "block's x"));
+  KOPT_TRY(geometry.block.y, dimension(expressions.block[1], "block's y"));
+  KOPT_TRY(geometry.block.z, dimension(expressions.block[2], "block's z"));
+  KOPT_TRY(const std::int64_t shared, evaluateExpression(expressions.sharedBytes, bindings));
+  if (shared < 0 || shared > 1 << 20)
+    return makeError(ErrorCode::Usage, fmt::format("the dynamic shared memory '{}' is {} bytes", expressions.sharedBytes, shared));
+  geometry.sharedBytes = std::uint32_t(shared);
+  return geometry;
+}
+
+Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
+                               const TuneDeclaration &declaration, const std::string &device) {
+  std::size_t siteIndex = 0;
+  const LaunchSite *site = findSite(kernel, specialization, siteIndex);
+  if (!site && (declaration.grid.empty() || declaration.block.empty()))
+    return makeError(ErrorCode::Usage, fmt::format("no launch of kernel '{}' was found", kernel.name),
+                     "give its geometry, e.g. KOPT_TUNE(\"grid (n + 255) / 256\", \"block 256\")", place(kernel));
+
+  std::vector<DeclaredLaunch> launches;
+  for (const DeclaredLaunch &launch : declaration.launches)
+    if (launch.device.empty() || launch.device == device)
+      launches.push_back(launch);
+  if (launches.empty() && !declaration.launches.empty())
+    return makeError(ErrorCode::Usage, fmt::format("kernel '{}' declares no launch for the {} device", kernel.name, device),
+                     fmt::format("add a launch clause without 'on', or with 'on {}'", device),
+                     place(declaration.launches.front().clause));
+  if (launches.empty())
+    launches.push_back({"launch", {}, 1, "", {}});
+
+  Workload workload;
+  workload.kernel = kernel.name;
+  workload.symbol = specialization.symbol;
+  workload.tolerance = declaration.tolerance;
+  double totalWeight = 0;
+  for (const DeclaredLaunch &declared : launches) {
+    Launch launch;
+    launch.name = declared.name;
+    launch.weight = declared.weight;
+    launch.site = siteIndex;
+    launch.geometry = geometryOf(site, declaration);
+    for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+      launch.bindings[constant.name] = constant.value;
+    for (const TemplateArg &argument : specialization.templateArgs)
+      if (argument.integral)
+        launch.bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
+    for (const auto &[name, value] : declared.arguments)
+      launch.bindings[name] = value;
+    // Arguments may refer to each other and to launch variables: a few passes settle any order.
+    for (std::size_t pass = 0; pass <= declaration.arguments.size(); ++pass) {
+      bindLaunchVariables(site, specialization, launch.bindings);
+      for (const auto &[name, text] : declaration.arguments)
+        if (!declared.arguments.contains(name))
+          if (const auto value = evaluateExpression(text, launch.bindings))
+            launch.bindings[name] = *value;
+    }
+    bindLaunchVariables(site, specialization, launch.bindings);
+    bindComputedArguments(site, specialization, launch.bindings);
+
+    for (const KernelParam &param : specialization.params) {
+      auto argument = param.kind == ParamKind::Pointer
+                          ? pointerArgument(kernel, param, declaration, launch.bindings, launch)
+                          : valueArgument(kernel, param, declaration, launch.bindings);
+      if (!argument)
+        return tl::unexpected(argument.error());
+      launch.arguments.push_back(std::move(*argument));
+    }
+    auto geometry = evaluateGeometry(launch.geometry, launch.bindings);
+    if (!geometry) {
+      geometry.error().where = site ? fmt::format("{}:{}", site->file, site->line) : place(kernel);
+      if (geometry.error().hint.empty())
+        geometry.error().hint = "give the missing values with 'arg NAME = ...', or the geometry with 'grid' and 'block' clauses";
+      return tl::unexpected(geometry.error());
+    }
+    launch.grid = geometry->grid;
+    launch.block = geometry->block;
+    launch.sharedBytes = geometry->sharedBytes;
+    totalWeight += launch.weight;
+    workload.launches.push_back(std::move(launch));
+  }
+  for (Launch &launch : workload.launches)
+    launch.weight /= totalWeight;
+  return workload;
+}
+
+} // namespace kopt

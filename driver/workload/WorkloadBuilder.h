@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the workload of one specialization from its launch site and from what the user declared.
+#pragma once
+
+#include "driver/config/TuneDeclaration.h"
+#include "driver/workload/Workload.h"
+
+namespace kopt {
+
+/// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
+std::uint64_t elementBytes(const std::string &scalar);
+
+/// `device` (emulated or cuda) selects among launches declared for one of them. Fails with Usage at the clause or launch
+/// site that needs more: a scalar without a value, a pointer without an extent, geometry that depends on a variable
+/// nobody gave. The hint is the clause that would fix it.
+Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
+                               const TuneDeclaration &declaration, const std::string &device);
+
+struct Geometry {
+  Dim3 grid, block;
+  std::uint32_t sharedBytes = 0;
+};
+
+/// Fails with Usage naming what is unbound or not positive.
+Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions,
+                                  const std::map<std::string, std::int64_t> &bindings);
+
+} // namespace kopt
