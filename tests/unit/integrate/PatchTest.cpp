@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patches against real files, and against the real git wherever git is what will read them.
+#include "driver/integrate/Patch.h"
+#include "driver/integrate/FileSwap.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+#include "driver/support/Process.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PatchTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    git({"init", "-q"});
+    write("src/kernel.cu", kKernel);
+    write("include/launch.h", kLaunch);
+  }
+
+  ProcessResult git(std::vector<std::string> arguments, const std::string &input = {}) {
+    std::vector<std::string> argv{
+        "git", "-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=m"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    ProcessSpec spec;
+    spec.argv = argv;
+    spec.cwd = root();
+    spec.env = {{"GIT_CONFIG_GLOBAL", "/dev/null"}, {"GIT_CONFIG_NOSYSTEM", "1"}};
+    spec.input = input;
+    auto result = processes_->run(spec);
+    EXPECT_TRUE(result) << result.error().what;
+    return result.value_or(ProcessResult{-1, false, {}, {}, false, {}});
+  }
+
+  fs::path root() const { return folder_.path(); }
+  void write(const std::string &name, const std::string &text) {
+    ASSERT_TRUE(writeFileAtomically(root() / name, text));
+  }
+  std::string read(const std::string &name) const {
+    return readFile(root() / name).value_or("unreadable");
+  }
+  std::string name(const std::string &name) const { return (root() / name).string(); }
+  std::map<std::string, std::string> hashes() const {
+    return {{name("src/kernel.cu"), hashHex(read("src/kernel.cu"))},
+            {name("include/launch.h"), hashHex(read("include/launch.h"))}};
+  }
+  /// Replaces one occurrence of a word, as a SourceEdit.
+  SourceEdit replacing(const std::string &file, const std::string &word,
+                       const std::string &text) const {
+    const std::size_t at = read(file).find(word);
+    EXPECT_NE(at, std::string::npos) << word;
+    return {{name(file), at, at + word.size()}, text};
+  }
+  std::vector<SourceEdit> win() const {
+    return {replacing("src/kernel.cu", "TILE = 16", "TILE = 32"),
+            replacing("src/kernel.cu", "[TILE];", "[TILE + 1];"),
+            replacing("include/launch.h", "TILE, 8", "TILE, 4")};
+  }
+  Patch winningPatch() const {
+    auto patch = makePatch(win(), hashes(), root());
+    EXPECT_TRUE(patch) << patch.error().what;
+    return std::move(*patch);
+  }
+
+  inline static const std::string kKernel =
+      "constexpr int TILE = 16;\n\n__global__ void k(float *x) {\n"
+      "  __shared__ float tile[TILE][TILE];\n  x[0] = 1;\n}\n";
+  inline static const std::string kLaunch = "// how it is launched\nconst dim3 block(TILE, 8);";
+  TemporaryDirectory folder_ = std::move(TemporaryDirectory::create("kopt-patch").value());
+  std::unique_ptr<ProcessRunner> processes_ = makeProcessRunner();
+};
+
+TEST_F(PatchTest, GitAppliesIt) {
+  const Patch patch = winningPatch();
+  ASSERT_EQ(patch.files.size(), 2u);
+  const ProcessResult result = git({"apply", "-"}, patch.text());
+  EXPECT_EQ(result.exitCode, 0) << result.err << patch.text();
+  EXPECT_EQ(read("src/kernel.cu"), "constexpr int TILE = 32;\n\n__global__ void k(float *x) {\n"
+                                   "  __shared__ float tile[TILE][TILE + 1];\n  x[0] = 1;\n}\n");
+  EXPECT_EQ(read("include/launch.h"), "// how it is launched\nconst dim3 block(TILE, 4);");
+}
+
+TEST_F(PatchTest, GitAppliesCarriageReturnsAndOddNames) {
+  const std::string odd = "sub dir/k\xc3\xa4rnel \"1\".cu";
+  write(odd, "int N = 1;\r\nint M;\r\n");
+  auto patch = makePatch({replacing(odd, "1;", "2;")}, {{name(odd), hashHex(read(odd))}}, root());
+  ASSERT_TRUE(patch) << patch.error().what;
+  const ProcessResult result = git({"apply", "-"}, patch->text());
+  EXPECT_EQ(result.exitCode, 0) << result.err << patch->text();
+  EXPECT_EQ(read(odd), "int N = 2;\r\nint M;\r\n");
+}
+
+TEST_F(PatchTest, GitAmTakesTheMailWithItsEvidence) {
+  git({"add", "."});
+  git({"commit", "-q", "-m", "start"});
+  PatchMessage message;
+  message.subject = "k: 2.9 times as fast on NVIDIA H200";
+  message.body = "Measured:\n--- a line that would end the message\ndiff --git is one too\nFrom "
+                 "here on: fine\n";
+  message.kernel = "k";
+  message.device = "NVIDIA H200";
+  message.speedup = "2.90 (2.85 to 2.95)";
+  message.verifiedBy = "kopt, 4 launches";
+  const ProcessResult result = git({"am", "-q"}, formatMail(winningPatch(), message));
+  ASSERT_EQ(result.exitCode, 0) << result.err << result.out;
+  EXPECT_NE(read("src/kernel.cu").find("[TILE + 1]"), std::string::npos);
+  const std::string log = git({"log", "-1", "--format=%s%n%an%n%B"}).out;
+  EXPECT_EQ(log.substr(0, log.find('\n')), message.subject);
+  EXPECT_NE(log.find("that would end the message"), std::string::npos) << log;
+  EXPECT_NE(log.find("Kopt-Verified-By: kopt, 4 launches"), std::string::npos) << log;
+  EXPECT_EQ(git({"log", "-1", "--format=%(trailers:key=Kopt-Speedup,valueonly)"}).out.substr(0, 4),
+            "2.90");
+  EXPECT_EQ(git({"status", "--porcelain"}).out, "");
+}
+
+TEST_F(PatchTest, AppliesItselfFromItsMail) {
+  PatchMessage message;
+  message.subject = "s";
+  const auto patch = parsePatch(formatMail(winningPatch(), message), root());
+  ASSERT_TRUE(patch) << patch.error().what;
+  EXPECT_EQ(patch->baseHashes.size(), 2u);
+  const auto checked = applyPatch(*patch, true);
+  ASSERT_TRUE(checked) << checked.error().what;
+  EXPECT_EQ(read("src/kernel.cu"), kKernel);
+  const auto applied = applyPatch(*patch);
+  ASSERT_TRUE(applied) << applied.error().what;
+  ASSERT_EQ(applied->size(), 2u);
+  EXPECT_EQ(applied->back().linesAdded, 2u);
+  EXPECT_NE(read("src/kernel.cu").find("TILE = 32"), std::string::npos);
+  EXPECT_NE(read("include/launch.h").find("TILE, 4"), std::string::npos);
+}
+
+TEST_F(PatchTest, ApplyingTwiceSaysSo) {
+  const Patch patch = winningPatch();
+  ASSERT_TRUE(applyPatch(patch));
+  const auto again = applyPatch(patch);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::StaleInput);
+  EXPECT_NE(again.error().what.find("already applied"), std::string::npos) << again.error().what;
+}
+
+TEST_F(PatchTest, AFileThatChangedSinceTuningIsStale) {
+  const auto before = hashes();
+  const auto edits = win();
+  write("include/launch.h", kLaunch + "\n");
+  const auto patch = makePatch(edits, before, root());
+  ASSERT_FALSE(patch);
+  EXPECT_EQ(patch.error().code, ErrorCode::StaleInput);
+  EXPECT_EQ(patch.error().where, name("include/launch.h"));
+}
+
+TEST_F(PatchTest, AFileOfUnknownHashIsStale) {
+  auto known = hashes();
+  known.erase(name("src/kernel.cu"));
+  const auto patch = makePatch(win(), known, root());
+  ASSERT_FALSE(patch);
+  EXPECT_EQ(patch.error().code, ErrorCode::StaleInput);
+}
+
+TEST_F(PatchTest, OneStaleFileLeavesAllUntouched) {
+  const Patch patch = winningPatch();
+  write("src/kernel.cu", "// rewritten\n"); // sorted after include/launch.h
+  const auto applied = applyPatch(patch);
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::StaleInput);
+  EXPECT_EQ(read("include/launch.h"), kLaunch);
+}
+
+TEST_F(PatchTest, AChangeElsewhereInTheFileIsStaleToo) {
+  const Patch patch = winningPatch();
+  write("src/kernel.cu", kKernel + "// far below\n");
+  const auto applied = applyPatch(patch);
+  ASSERT_FALSE(applied);
+  EXPECT_NE(applied.error().what.find("changed elsewhere"), std::string::npos)
+      << applied.error().what;
+  EXPECT_EQ(git({"apply", "--check", "-"}, patch.text()).exitCode, 0) << "git still takes it";
+}
+
+TEST_F(PatchTest, EditsThatChangeNothingMakeAnEmptyPatch) {
+  const auto patch =
+      makePatch({replacing("src/kernel.cu", "TILE = 16", "TILE = 16")}, hashes(), root());
+  ASSERT_TRUE(patch);
+  EXPECT_TRUE(patch->files.empty());
+  EXPECT_EQ(patch->text(), "");
+}
+
+TEST_F(PatchTest, AFileOutsideTheRootIsRefusedBothWays) {
+  const auto patch = makePatch(win(), hashes(), root() / "src");
+  ASSERT_FALSE(patch);
+  EXPECT_EQ(patch.error().code, ErrorCode::Usage);
+  Patch escaping = winningPatch();
+  escaping.root = root() / "src";
+  escaping.files.front().path = "../include/launch.h";
+  const auto applied = applyPatch(escaping);
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, ErrorCode::Usage);
+  EXPECT_EQ(read("include/launch.h"), kLaunch);
+}
+
+TEST_F(PatchTest, TheRootIsTheRepositoryOrTheFolder) {
+  EXPECT_EQ(patchRoot(root() / "src/kernel.cu"), fs::canonical(root()));
+  auto plain = TemporaryDirectory::create("kopt-plain");
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(patchRoot(plain->path()), fs::canonical(plain->path()));
+}
+
+TEST_F(PatchTest, SwapKeepsPermissionsAndLinksAndLeavesNothingBeside) {
+  fs::permissions(root() / "src/kernel.cu", fs::perms(0751));
+  fs::create_symlink("src/kernel.cu", root() / "link.cu");
+  ASSERT_TRUE(swapFiles({{root() / "link.cu", "new\n"}}));
+  EXPECT_EQ(read("src/kernel.cu"), "new\n");
+  EXPECT_TRUE(fs::is_symlink(root() / "link.cu"));
+  EXPECT_EQ(fs::status(root() / "src/kernel.cu").permissions(), fs::perms(0751));
+  EXPECT_EQ(std::distance(fs::directory_iterator(root() / "src"), fs::directory_iterator()), 1);
+}
+
+TEST_F(PatchTest, SwapThatFailsAtTheSecondFileRestoresTheFirst) {
+  const Status status =
+      swapFiles({{root() / "src/kernel.cu", "new\n"}, {root() / "missing/file.cu", "new\n"}});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::Environment);
+  EXPECT_EQ(read("src/kernel.cu"), kKernel);
+  EXPECT_EQ(std::distance(fs::directory_iterator(root() / "src"), fs::directory_iterator()), 1);
+}
+
+} // namespace
+} // namespace kopt
