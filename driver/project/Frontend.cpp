@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/project/Frontend.h"
+
+#include "driver/support/Text.h"
+
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr Duration kExtractTimeout{
+    1800}; ///< proves each slice with the user's compiler: minutes for heavy headers
+constexpr Duration kQuestionTimeout{300};
+constexpr std::size_t kOutputLimit = 256u << 20;
+
+/// The arch that the kernel is built for; Clang needs one to parse, so a default does no harm.
+std::string archOf(const std::vector<std::string> &flags) {
+  std::string arch = "sm_90";
+  for (const std::string &flag : flags)
+    if (std::size_t at = flag.rfind("sm_"); at != std::string::npos) {
+      std::size_t end = at + 3;
+      while (end < flag.size() && std::isalnum(static_cast<unsigned char>(flag[end])))
+        ++end;
+      arch = flag.substr(at, end - at);
+    }
+  return arch;
+}
+
+/// The specialization that a baseline slice instantiates: the slice spells its expression.
+std::string baselineExpression(const KernelSpec &kernel, const std::string &slice,
+                               const std::string &candidateExpression) {
+  std::string found;
+  for (const Specialization &specialization : kernel.specializations) {
+    if (specialization.expression == candidateExpression)
+      return candidateExpression;
+    if (slice.find(specialization.expression) != std::string::npos)
+      found = specialization.expression;
+  }
+  return found.empty() ? candidateExpression : found;
+}
+
+ErrorCode errorCodeOf(int exitCode) {
+  switch (exitCode) {
+  case int(ErrorCode::Usage):
+  case int(ErrorCode::BudgetEnded):
+  case int(ErrorCode::BaselineFailed):
+  case int(ErrorCode::StaleInput):
+  case int(ErrorCode::Environment):
+  case int(ErrorCode::Interrupted):
+    return ErrorCode(exitCode);
+  default:
+    return ErrorCode::Internal;
+  }
+}
+
+std::string lastLines(const std::string &text, std::size_t count) {
+  std::vector<std::string> lines = split(trim(text), '\n');
+  if (lines.size() > count)
+    lines.erase(lines.begin(), lines.end() - std::ptrdiff_t(count));
+  return join(lines, "\n");
+}
+
+std::string textAt(const Json &object, const char *key) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+class ProcessFrontend final : public Frontend {
+public:
+  ProcessFrontend(ProcessRunner &processes, fs::path program)
+      : processes_(processes), program_(std::move(program)) {}
+
+  Result<ExtractionResult> extract(const ExtractRequest &request) override {
+    ProcessSpec spec;
+    spec.argv = {program_.string(), "extract", "--json", "-o", request.output.string()};
+    if (!request.prove)
+      spec.argv.push_back("--no-prove");
+    if (!request.buildDirectory.empty())
+      spec.argv.insert(spec.argv.end(), {"-p", request.buildDirectory.string()});
+    for (const fs::path &file : request.files)
+      spec.argv.push_back(file.string());
+    if (!request.flags.empty()) {
+      spec.argv.push_back("--");
+      spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
+    }
+    spec.timeout = kExtractTimeout;
+    KOPT_TRY(Json reply, ask(spec, "extract"));
+    return parseExtraction(reply);
+  }
+
+  Result<std::vector<TransformOffer>> transforms(const std::string &sliceText,
+                                                 const std::string &expression,
+                                                 const KernelSpec &kernel,
+                                                 const Workload &workload) override {
+    Json request = {{"slice", sliceText},
+                    {"expression", expression},
+                    {"kernel", kernel.name},
+                    {"flags", kernel.compileFlags},
+                    {"directory", kernel.directory},
+                    {"arch", archOf(kernel.compileFlags)},
+                    {"launches", Json::array()}};
+    for (const Launch &launch : workload.launches)
+      request["launches"].push_back({{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
+                                     {"block", {launch.block.x, launch.block.y, launch.block.z}},
+                                     {"shared_bytes", launch.sharedBytes}});
+    KOPT_TRY(Json reply, question("transforms", request));
+
+    std::string sliceFile;
+    for (const Specialization &specialization : kernel.specializations)
+      if (specialization.expression == expression)
+        sliceFile = specialization.slice;
+    std::vector<TransformOffer> offers;
+    try {
+      for (const Json &item : reply.at("offers"))
+        offers.push_back(offerFrom(item, sliceFile, sliceText.size()));
+    } catch (const std::exception &problem) {
+      return malformed("transforms", problem.what());
+    }
+    return offers;
+  }
+
+  Result<std::vector<Finding>> screen(const std::string &baselineSlice,
+                                      const std::string &candidateSlice, const KernelSpec &kernel,
+                                      const std::string &expression) override {
+    Json request = {{"baseline", baselineSlice},
+                    {"candidate", candidateSlice},
+                    {"kernel", kernel.name},
+                    {"expression", expression},
+                    {"baseline_expression", baselineExpression(kernel, baselineSlice, expression)},
+                    {"flags", kernel.compileFlags},
+                    {"directory", kernel.directory}};
+    KOPT_TRY(Json reply, question("screen", request));
+    std::vector<Finding> findings;
+    try {
+      for (const Json &item : reply.at("findings")) {
+        Finding finding{item.at("id"), item.at("severity"), item.at("message"),
+                        textAt(item, "where")};
+        // An unknown severity must not let a candidate pass.
+        if (finding.severity != "reject" && finding.severity != "flag")
+          return malformed("screen", "unknown severity '" + finding.severity + "'");
+        findings.push_back(std::move(finding));
+      }
+    } catch (const std::exception &problem) {
+      return malformed("screen", problem.what());
+    }
+    return findings;
+  }
+
+private:
+  static TransformOffer offerFrom(const Json &item, const std::string &sliceFile,
+                                  std::size_t sliceSize) {
+    TransformOffer offer;
+    offer.technique = item.at("technique");
+    offer.title = item.at("title");
+    for (const Json &edit : item.at("edits")) {
+      SourceEdit made{{sliceFile, edit.at("begin"), edit.at("end")}, edit.at("text")};
+      if (made.range.begin > made.range.end || made.range.end > sliceSize)
+        throw std::out_of_range("an edit outside the slice in offer '" + offer.title + "'");
+      offer.edits.push_back(std::move(made));
+    }
+    auto launch = item.find("launch");
+    if (launch == item.end() || launch->is_null())
+      return offer;
+    if (auto block = launch->find("block"); block != launch->end() && !block->is_null())
+      offer.launch.block = Dim3{block->at(0), block->at(1), block->at(2)};
+    if (auto cover = launch->find("cover_grid"); cover != launch->end())
+      offer.launch.coverGrid = cover->get<bool>();
+    if (auto shared = launch->find("shared_bytes"); shared != launch->end() && !shared->is_null())
+      offer.launch.sharedBytes = shared->get<std::uint32_t>();
+    return offer;
+  }
+
+  tl::unexpected<Error> malformed(const std::string &command, const std::string &what) const {
+    return makeError(ErrorCode::Internal,
+                     "kopt-frontend " + command + " gave a malformed answer: " + what,
+                     "kopt and kopt-frontend must come from the same build");
+  }
+
+  Result<Json> question(const std::string &command, const Json &request) {
+    ProcessSpec spec;
+    spec.argv = {program_.string(), command};
+    // Sources may hold bytes that are not UTF-8; they are replaced, as Clang would replace them in
+    // a message.
+    spec.input = request.dump(-1, ' ', false, Json::error_handler_t::replace);
+    spec.timeout = kQuestionTimeout;
+    return ask(spec, command);
+  }
+
+  Result<Json> ask(ProcessSpec &spec, const std::string &command) {
+    spec.outputLimit = kOutputLimit;
+    auto ran = processes_.run(spec);
+    if (!ran) {
+      Error error = ran.error();
+      error.context.push_back("while asking kopt-frontend to " + command);
+      return tl::unexpected<Error>(std::move(error));
+    }
+    if (ran->timedOut)
+      return makeError(ErrorCode::Environment,
+                       "kopt-frontend " + command + " did not end within " +
+                           formatDuration(spec.timeout->count()),
+                       "the machine may be overloaded; run again with fewer files");
+    Json reply = Json::parse(ran->out, nullptr, false);
+    if (reply.is_object() && reply.contains("error"))
+      return replyError(reply["error"], ran->exitCode);
+    if (ran->exitCode != 0)
+      return makeError(errorCodeOf(ran->exitCode),
+                       "kopt-frontend " + command + " failed with exit code " +
+                           std::to_string(ran->exitCode) + ": " + lastLines(ran->err, 12));
+    if (ran->truncated)
+      return malformed(command, "more than " + formatBytes(double(kOutputLimit)));
+    if (!reply.is_object())
+      return malformed(command, "no JSON object on its standard output");
+    return reply;
+  }
+
+  static tl::unexpected<Error> replyError(const Json &error, int exitCode) {
+    if (!error.is_object() || textAt(error, "what").empty())
+      return makeError(ErrorCode::Internal, "kopt-frontend failed without saying why");
+    return makeError(errorCodeOf(exitCode), textAt(error, "what"), textAt(error, "hint"),
+                     textAt(error, "where"));
+  }
+
+  ProcessRunner &processes_;
+  fs::path program_;
+};
+
+} // namespace
+
+std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes, const fs::path &program) {
+  return std::make_unique<ProcessFrontend>(processes, program);
+}
+
+} // namespace kopt

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A complete reply of `kopt-frontend extract`, as the tests' common starting point.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+
+inline nlohmann::json extractionSample() {
+  return nlohmann::json::parse(R"json({
+  "schema_version": 1, "tool": "kopt-extract 0.1.0", "notes": ["no nvcc: slices are not proven"],
+  "file_hashes": {"/src/a.cu": "99aa06d3014798d86001c324468d497f"},
+  "kernels": [{
+    "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "annotated": true,
+    "clauses": [{"text": "param R in {1, 2}", "file": "/src/a.cu", "line": 6}],
+    "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src",
+    "specializations": [{
+      "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi", "expression": "ns::stencil<float, 2>",
+      "template_args": [
+        {"name": "T", "value": "float", "integral": false},
+        {"name": "R", "value": "2", "integral": true, "range": {"file": "/src/a.cu", "begin": 400, "end": 401}}],
+      "params": [
+        {"name": "in", "type": "const float *", "kind": "pointer", "size": 8, "align": 8, "scalar": "f32",
+         "components": 1, "pointee_size": 4, "pointee_const": true, "restrict": false},
+        {"name": "n", "type": "int", "kind": "scalar", "size": 4, "align": 4, "scalar": "i32", "components": 1}],
+      "route": "slice", "slice": "/out/stencil.cu", "reason": "", "proven": true,
+      "chunks": [
+        {"source": {"file": "/src/a.cu", "begin": 0, "end": 20}, "slice_begin": 0, "slice_end": 20,
+         "role": "constant", "name": "kShift", "editable": true},
+        {"source": {"file": "/src/a.cu", "begin": 30, "end": 230}, "slice_begin": 21, "slice_end": 221,
+         "role": "kernel", "name": "ns::stencil", "editable": true}],
+      "kernel_chunk": 1}],
+    "launches": [{
+      "file": "/src/a.cu", "line": 30, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
+      "geometry": "symbolic", "grid": ["(n + 255) / 256", "1", "1"], "block": ["256", "1", "1"],
+      "shared_bytes": "0", "args": ["d_in", "n"],
+      "grid_range": {"file": "/src/a.cu", "begin": 405, "end": 420}, "block_range": null}],
+    "constants": [{
+      "name": "kShift", "kind": "constexpr", "value": -3,
+      "value_range": {"file": "/src/a.cu", "begin": 15, "end": 17}, "line": 1,
+      "used_by_kernel": true, "used_by_launch": true}]
+  }]
+})json");
+}
+
+} // namespace kopt
