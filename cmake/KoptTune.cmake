@@ -158,13 +158,17 @@ macro(_kopt_write_manifest out)
   file(GENERATE OUTPUT "${${out}}" CONTENT "{\n  \"schema_version\": 1${fields}\n}\n" TARGET ${target})
 endmacro()
 
-# The command of the package or of PATH; a project configures without it, and its tuning targets say what is missing.
+# -DKOPT_EXECUTABLE, else the package that this file came with, else PATH. A project configures without any; its tuning
+# targets then say what is missing.
 function(_kopt_find_tool out)
-  if(TARGET kopt AND NOT KOPT_EXECUTABLE)
-    set(${out} "$<TARGET_FILE:kopt>" PARENT_SCOPE)
-    return()
+  get_property(packaged GLOBAL PROPERTY KOPT_PACKAGE_EXECUTABLE)
+  if(NOT KOPT_EXECUTABLE AND TARGET kopt)
+    set(KOPT_EXECUTABLE "$<TARGET_FILE:kopt>")
+  elseif(NOT KOPT_EXECUTABLE AND EXISTS "${packaged}")
+    set(KOPT_EXECUTABLE "${packaged}")
+  else()
+    find_program(KOPT_EXECUTABLE kopt DOC "The kopt command")
   endif()
-  find_program(KOPT_EXECUTABLE kopt DOC "The kopt command")
   if(KOPT_EXECUTABLE)
     set(${out} "${KOPT_EXECUTABLE}" PARENT_SCOPE)
   else()
