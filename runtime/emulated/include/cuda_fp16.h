@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// half and half2. Stored and rounded as IEEE binary16 by the compiler's own _Float16.
+#pragma once
+
+#include "kopt_emulated/small_floats.h"
+
+struct __half_raw {
+  unsigned short x;
+};
+struct __half2_raw {
+  unsigned short x, y;
+};
+
+struct __attribute__((aligned(2))) __half {
+  _Float16 value;
+
+  __half() = default;
+  __host__ __device__ constexpr __half(float x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(double x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(int x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(unsigned x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(long x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(unsigned long x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(long long x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(unsigned long long x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(short x) : value((_Float16)x) {}
+  __host__ __device__ constexpr __half(unsigned short x) : value((_Float16)x) {}
+  __host__ __device__ __half(__half_raw raw) : value(__builtin_bit_cast(_Float16, raw.x)) {}
+  __host__ __device__ constexpr operator float() const { return (float)value; }
+  __host__ __device__ operator __half_raw() const {
+    return __half_raw{__builtin_bit_cast(unsigned short, value)};
+  }
+};
+typedef __half half;
+
+struct __attribute__((aligned(4))) __half2 {
+  __half x, y;
+
+  __half2() = default;
+  __host__ __device__ constexpr __half2(const __half &a, const __half &b) : x(a), y(b) {}
+  __host__ __device__ __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+};
+typedef __half2 half2;
+
+KOPT_HD float __half2float(__half a) { return (float)a.value; }
+KOPT_HD __half __float2half(float a) { return __half(a); }
+KOPT_HD __half __float2half_rn(float a) { return __half(a); }
+KOPT_HD __half __double2half(double a) { return __half(a); }
+
+namespace kopt_emulated {
+KOPT_HD __half halfFrom(float a) { return __half(a); }
+KOPT_HD __half halfFrom(double a) { return __half(a); }
+} // namespace kopt_emulated
+KOPT_SMALL_FLOAT_ARITHMETIC(__half, __half2, __half2float, kopt_emulated::halfFrom)
+KOPT_SMALL_FLOAT_INTRINSICS(__half, __half2, __half2float, kopt_emulated::halfFrom)
+
+KOPT_HD __half2 __floats2half2_rn(float a, float b) { return __half2(__half(a), __half(b)); }
+KOPT_HD __half2 __float2half2_rn(float a) { return __half2(__half(a), __half(a)); }
+KOPT_HD __half2 __float22half2_rn(float2 a) { return __floats2half2_rn(a.x, a.y); }
+KOPT_HD float2 __half22float2(__half2 a) { return float2{__half2float(a.x), __half2float(a.y)}; }
+KOPT_HD __half2 __half2half2(__half a) { return __half2(a, a); }
+KOPT_HD __half2 __halves2half2(__half a, __half b) { return __half2(a, b); }
+KOPT_HD __half2 make_half2(__half a, __half b) { return __half2(a, b); }
+KOPT_HD __half __low2half(__half2 a) { return a.x; }
+KOPT_HD __half __high2half(__half2 a) { return a.y; }
+KOPT_HD float __low2float(__half2 a) { return __half2float(a.x); }
+KOPT_HD float __high2float(__half2 a) { return __half2float(a.y); }
+KOPT_HD __half2 __lowhigh2highlow(__half2 a) { return __half2(a.y, a.x); }
+KOPT_HD __half2 __low2half2(__half2 a) { return __half2(a.x, a.x); }
+KOPT_HD __half2 __high2half2(__half2 a) { return __half2(a.y, a.y); }
+KOPT_HD __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
+KOPT_HD __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
+KOPT_HD short __half_as_short(__half a) { return __builtin_bit_cast(short, a.value); }
+KOPT_HD unsigned short __half_as_ushort(__half a) { return __builtin_bit_cast(unsigned short, a.value); }
+KOPT_HD __half __short_as_half(short a) { return __half(__half_raw{(unsigned short)a}); }
+KOPT_HD __half __ushort_as_half(unsigned short a) { return __half(__half_raw{a}); }
+KOPT_HD __half __int2half_rn(int a) { return __half(a); }
+KOPT_HD __half __uint2half_rn(unsigned a) { return __half(a); }
+KOPT_D int __half2int_rn(__half a) { return __float2int_rn(__half2float(a)); }
+KOPT_D int __half2int_rz(__half a) { return __float2int_rz(__half2float(a)); }
+KOPT_D unsigned __half2uint_rz(__half a) { return __float2uint_rz(__half2float(a)); }

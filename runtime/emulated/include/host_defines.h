@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// For code that includes <host_defines.h> by name.
+#pragma once
+
+#include "kopt_emulated/device.h"
