@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A language model as kopt sees it: messages in, text out, tokens counted. Keys come only from the environment.
+// A language model as kopt sees it: messages in, text out, tokens counted. Keys come only from the
+// environment.
 #pragma once
 
 #include "driver/support/Clock.h"
@@ -17,17 +18,20 @@ struct ChatMessage {
 };
 
 struct ChatRequest {
-  std::string purpose;            ///< coder, fixer: for the ledger and the transcript
-  std::string system;             ///< stable prefix, cached by providers that can
+  std::string purpose; ///< coder, fixer: for the ledger and the transcript
+  std::string system;  ///< stable prefix, cached by providers that can
   std::vector<ChatMessage> messages;
   int maxTokens = 8192;
   Duration timeout{300};
+  int call = 0; ///< number of this exchange in its run, from 1; 0: not numbered
 };
 
 struct ChatReply {
   std::string text;
   std::string model;
-  long inputTokens = 0, outputTokens = 0, cachedTokens = 0; ///< 0 where the provider does not say
+  /// 0 where the provider does not say; cachedTokens are those of inputTokens that were read from
+  /// its cache.
+  long inputTokens = 0, outputTokens = 0, cachedTokens = 0;
   double seconds = 0;
 };
 
@@ -35,13 +39,21 @@ class ChatModel {
 public:
   virtual ~ChatModel() = default;
   virtual std::string name() const = 0;
-  /// Retries 429, 5xx and network failures with backoff, continues a reply that was cut off by its length.
-  /// Fails with Environment: no key (names the variable), endpoint, refusal, command not found.
+  /// Retries 429, 5xx and network failures with backoff, continues a reply that was cut off by its
+  /// length. Fails with Environment: a refused key, an unknown model, no endpoint, a refusal, a
+  /// command that fails.
   virtual Result<ChatReply> complete(const ChatRequest &request) = 0;
 };
 
-/// "anthropic:MODEL", "openai:MODEL" (with KOPT_OPENAI_BASE_URL for vLLM, llama.cpp, Ollama, …) or "exec:COMMAND" (prompt
-/// on standard input, reply on standard output). Fails with Usage on any other form.
-Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes, Clock &clock);
+/// "anthropic:MODEL", "openai:MODEL" (with KOPT_OPENAI_BASE_URL for vLLM, llama.cpp, Ollama, …) or
+/// "exec:COMMAND" (prompt on standard input, reply on standard output; KOPT_PURPOSE and KOPT_CALL
+/// in its environment). Fails with Usage on any other form, with Environment where a key is missing
+/// (names the variable).
+Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes,
+                                                 Clock &clock);
+
+/// The environment variables that hold keys: to be unset for every child that is not the model's
+/// own command.
+const std::vector<std::string> &modelKeyVariables();
 
 } // namespace kopt

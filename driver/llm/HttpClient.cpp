@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/llm/HttpClient.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+constexpr std::size_t kBodyLimit = 32u << 20;
+
+std::size_t appendBody(char *data, std::size_t size, std::size_t count, void *user) {
+  auto &body = *static_cast<std::string *>(user);
+  if (body.size() + size * count > kBodyLimit)
+    return 0; // curl reports it as a write error
+  body.append(data, size * count);
+  return size * count;
+}
+
+std::size_t collectHeader(char *data, std::size_t size, std::size_t count, void *user) {
+  auto &headers = *static_cast<std::map<std::string, std::string> *>(user);
+  std::string_view line(data, size * count);
+  if (std::size_t colon = line.find(':'); colon != std::string_view::npos) {
+    std::string name(trim(line.substr(0, colon)));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    headers[name] = std::string(trim(line.substr(colon + 1)));
+  }
+  return size * count;
+}
+
+/// Scheme and host, without user, path or query.
+std::string hostOf(const std::string &url) {
+  std::size_t scheme = url.find("://");
+  std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+  std::string host = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+  if (std::size_t at = host.rfind('@'); at != std::string::npos)
+    host.erase(0, at + 1);
+  return (scheme == std::string::npos ? "" : url.substr(0, begin)) + host;
+}
+
+class CurlHttpClient final : public HttpClient {
+public:
+  CurlHttpClient() {
+    static const CURLcode kInitialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+    ready_ = kInitialised == CURLE_OK;
+  }
+
+  Result<HttpResponse> post(const HttpRequest &request) override {
+    std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(ready_ ? curl_easy_init() : nullptr,
+                                                             &curl_easy_cleanup);
+    if (!curl)
+      return makeError(ErrorCode::Environment, "libcurl cannot be initialised");
+    curl_slist *list = nullptr;
+    for (const auto &[name, value] : request.headers)
+      list = curl_slist_append(list, (name + ": " + value).c_str());
+    // Without this curl waits a second for the server's permission to send a large body.
+    list = curl_slist_append(list, "Expect:");
+    std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, &curl_slist_free_all);
+
+    HttpResponse response;
+    char message[CURL_ERROR_SIZE] = "";
+    CURL *handle = curl.get();
+    curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
+    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.c_str());
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, 20000L);
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count() * 1000));
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, appendBody);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &response.body);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, collectHeader);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, &response.headers);
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message);
+    Stall stall;
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, watchForStall);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &stall);
+
+    CURLcode code = curl_easy_perform(handle);
+    if (code != CURLE_OK)
+      return makeError(ErrorCode::Environment,
+                       fmt::format("no answer from {}: {}", hostOf(request.url),
+                                   code == CURLE_ABORTED_BY_CALLBACK
+                                       ? "the transfer stalled for a minute"
+                                   : *message ? message
+                                              : curl_easy_strerror(code)),
+                       "check the network, the proxy and the endpoint");
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &response.status);
+    return response;
+  }
+
+private:
+  /// A model thinks for minutes before its first byte, so curl's own low-speed limit does not serve
+  /// here.
+  struct Stall {
+    curl_off_t received = 0;
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+  };
+  static int watchForStall(void *user, curl_off_t, curl_off_t received, curl_off_t, curl_off_t) {
+    auto &stall = *static_cast<Stall *>(user);
+    auto now = std::chrono::steady_clock::now();
+    if (received != stall.received || received == 0)
+      stall = {received, now};
+    return now - stall.since > std::chrono::seconds(60) ? 1 : 0;
+  }
+
+  bool ready_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<HttpClient> makeHttpClient() { return std::make_unique<CurlHttpClient>(); }
+
+} // namespace kopt

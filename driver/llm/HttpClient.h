@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One HTTP request and its answer: the seam under the model providers. tests/fakes has one that
+// answers from a list.
+#pragma once
+
+#include "driver/support/Process.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace kopt {
+
+struct HttpRequest {
+  std::string url;
+  std::map<std::string, std::string>
+      headers; ///< may hold a key: never logged, never part of an error
+  std::string body;
+  Duration timeout{300}; ///< for the whole exchange
+};
+
+struct HttpResponse {
+  long status = 0;
+  std::map<std::string, std::string> headers; ///< names in lower case
+  std::string body;
+};
+
+class HttpClient {
+public:
+  virtual ~HttpClient() = default;
+  /// Any status is an answer. Fails with Environment where there is none: no connection, a stalled
+  /// or cut transfer. The message names the host, never the headers.
+  virtual Result<HttpResponse> post(const HttpRequest &request) = 0;
+};
+
+/// libcurl over HTTP and HTTPS, certificates checked, proxies from the environment, no redirects (a
+/// key stays with the host it was meant for). A transfer that stalls for a minute counts as cut
+/// only once the answer has begun.
+std::unique_ptr<HttpClient> makeHttpClient();
+
+} // namespace kopt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of ChatModel, below makeChatModel(). Tests build them over fakes.
+#pragma once
+
+#include "driver/llm/ChatModel.h"
+#include "driver/llm/HttpClient.h"
+
+namespace kopt {
+
+/// How a provider spells a request and a reply; everything else (retries, continuation, errors) is
+/// HttpChat's.
+class ChatDialect {
+public:
+  virtual ~ChatDialect() = default;
+  virtual std::string name() const = 0; ///< "anthropic:MODEL"
+  virtual std::string model() const = 0;
+  virtual std::string keyVariable() const = 0; ///< named in errors
+  virtual HttpRequest encode(const ChatRequest &request) const = 0;
+
+  struct Part {
+    ChatReply reply;
+    bool cutOff = false; ///< by its length: ask for the rest
+    std::string refusal; ///< why the model gave no text; empty if it gave some
+  };
+  /// Nothing where the body is not a reply of this provider.
+  virtual std::optional<Part> decode(const std::string &body) const = 0;
+};
+
+/// Anthropic Messages at `baseUrl` (without /v1/messages).
+std::unique_ptr<ChatDialect> makeAnthropicDialect(std::string model, std::string key,
+                                                  std::string baseUrl);
+
+/// Chat completions at `baseUrl` (with its version: ".../v1"). `ownService`: OpenAI itself, which
+/// wants max_completion_tokens where other servers know max_tokens.
+std::unique_ptr<ChatDialect> makeOpenAiDialect(std::string model, std::string key,
+                                               std::string baseUrl, bool ownService);
+
+struct RetryPolicy {
+  int attempts = 6;          ///< of one request, the first included
+  Duration firstDelay{1};    ///< doubled each time
+  Duration longestDelay{60}; ///< also the longest Retry-After that is waited for
+  int continuations = 4;     ///< of a reply that was cut off
+};
+
+/// A ChatModel over HTTP. `clock` outlives it.
+std::unique_ptr<ChatModel> makeHttpChat(std::unique_ptr<ChatDialect> dialect,
+                                        std::unique_ptr<HttpClient> http, Clock &clock,
+                                        RetryPolicy policy = {});
+
+/// `sh -c COMMAND` with the prompt on standard input. `processes` and `clock` outlive it.
+std::unique_ptr<ChatModel> makeExecModel(std::string command, ProcessRunner &processes,
+                                         Clock &clock);
+
+} // namespace kopt

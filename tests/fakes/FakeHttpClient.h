@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers requests from a list, in order, and keeps what was asked.
+#pragma once
+
+#include "driver/llm/HttpClient.h"
+
+#include <deque>
+#include <vector>
+
+namespace kopt::fakes {
+
+class FakeHttpClient final : public HttpClient {
+public:
+  /// What outlives the client, which a model owns.
+  struct Script {
+    std::deque<Result<HttpResponse>> answers;
+    std::vector<HttpRequest> requests;
+
+    void answer(long status, std::string body, std::map<std::string, std::string> headers = {}) {
+      answers.push_back(HttpResponse{status, std::move(headers), std::move(body)});
+    }
+    void fail(std::string what) {
+      answers.push_back(makeError(ErrorCode::Environment, std::move(what)));
+    }
+  };
+
+  explicit FakeHttpClient(Script &script) : script_(script) {}
+
+  Result<HttpResponse> post(const HttpRequest &request) override {
+    script_.requests.push_back(request);
+    if (script_.answers.empty())
+      return makeError(ErrorCode::Environment, "the script has ended");
+    Result<HttpResponse> answer = std::move(script_.answers.front());
+    script_.answers.pop_front();
+    return answer;
+  }
+
+private:
+  Script &script_;
+};
+
+} // namespace kopt::fakes

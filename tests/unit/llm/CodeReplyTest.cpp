@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/llm/CodeReply.h"
+
+#include <gtest/gtest.h>
+
+namespace kopt {
+namespace {
+
+CodeContract contract() {
+  CodeContract contract;
+  contract.chunks["scale"] = "__global__ void scale(float *x) { x[threadIdx.x] *= 2; }\n";
+  contract.chunks["ns::twice#2"] =
+      "__device__ int twice(int a) { return a * 2; } // ... as before\n";
+  contract.constants = {"TILE"};
+  return contract;
+}
+
+const std::string kHeader =
+    "```json\n{\"title\": \"t\", \"technique\": \"Shared Tiling\", \"rationale\": \"r\"}\n```\n";
+const std::string kCode = "```cuda chunk=scale\n__global__ void scale(float *x) { x[threadIdx.x] "
+                          "+= x[threadIdx.x]; }\n```\n";
+
+std::string breach(const std::string &reply) {
+  auto parsed = parseCodeReply(reply, contract());
+  EXPECT_FALSE(parsed) << reply;
+  return parsed ? "" : parsed.error();
+}
+
+TEST(CodeReply, readsHeaderAndChunks) {
+  auto reply = parseCodeReply("Here is it.\n" + kHeader + "The kernel:\n" + kCode, contract());
+  ASSERT_TRUE(reply) << reply.error();
+  EXPECT_EQ(reply->title, "t");
+  EXPECT_EQ(reply->technique, "shared-tiling");
+  EXPECT_EQ(reply->chunks.at("scale"),
+            "__global__ void scale(float *x) { x[threadIdx.x] += x[threadIdx.x]; }\n");
+  EXPECT_FALSE(reply->block);
+}
+
+TEST(CodeReply, readsLaunchAndConstants) {
+  auto reply =
+      parseCodeReply("```json\n{\"title\":\"a\",\"technique\":\"b\",\"rationale\":\"c\",\"launch\":"
+                     "{\"block\":[64,2],"
+                     "\"grid\":\"cover\",\"shared_bytes\":4096},\"constants\":{\"TILE\":16}}\n```",
+                     contract());
+  ASSERT_TRUE(reply) << reply.error();
+  EXPECT_EQ(*reply->block, (std::array<std::uint32_t, 3>{64, 2, 1}));
+  EXPECT_TRUE(reply->coverGrid);
+  EXPECT_EQ(*reply->sharedBytes, 4096u);
+  EXPECT_EQ(reply->constants.at("TILE"), 16);
+}
+
+TEST(CodeReply, acceptsTheUsualWaysToLabelABlock) {
+  for (const char *info :
+       {"cuda scale", "cpp chunk=scale", "scale", "chunk=scale", "cuda   chunk=scale"})
+    EXPECT_TRUE(parseCodeReply(kHeader + "```" + info + "\nint x;\n```", contract())) << info;
+  EXPECT_TRUE(
+      parseCodeReply(kHeader + "````cuda chunk=ns::twice#2\n// ```\nint x;\n````", contract()));
+}
+
+TEST(CodeReply, aModelMayStop) {
+  auto reply = parseCodeReply("```json\n{\"stop\": \"at the memory roof\"}\n```", contract());
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->stop, "at the memory roof");
+}
+
+TEST(CodeReply, saysWhatBreaksTheContract) {
+  EXPECT_NE(breach("no code at all").find("no fenced block"), std::string::npos);
+  EXPECT_NE(breach(kCode).find("not the JSON header"), std::string::npos);
+  EXPECT_NE(breach("```json\n{\"title\": }\n```").find("not one JSON object"), std::string::npos);
+  EXPECT_NE(
+      breach("```json\n{\"title\":\"a\",\"technique\":\"b\"}\n```\n" + kCode).find("\"rationale\""),
+      std::string::npos);
+  EXPECT_NE(breach("```json\n{\"title\":1,\"technique\":\"b\",\"rationale\":\"c\"}\n```")
+                .find("\"title\""),
+            std::string::npos);
+  EXPECT_NE(breach(kHeader).find("changes nothing"), std::string::npos);
+  EXPECT_NE(
+      breach(kHeader + "```cuda\nint x;\n```").find("labels are: chunk=ns::twice#2, chunk=scale"),
+      std::string::npos);
+  EXPECT_NE(breach(kHeader + kCode + kCode).find("twice"), std::string::npos);
+  EXPECT_NE(breach(kHeader + "```cuda chunk=scale\n\n```").find("is empty"), std::string::npos);
+  EXPECT_NE(breach(kHeader + "```cuda chunk=scale\nint x;\n").find("not closed"),
+            std::string::npos);
+}
+
+TEST(CodeReply, refusesLaunchesAndConstantsThatCannotBe) {
+  auto header = [](const std::string &members) {
+    return "```json\n{\"title\":\"a\",\"technique\":\"b\",\"rationale\":\"c\"," + members +
+           "}\n```\n" + kCode;
+  };
+  EXPECT_NE(breach(header("\"launch\":{\"block\":[1024,2]}")).find("more than 1024 threads"),
+            std::string::npos);
+  EXPECT_NE(breach(header("\"launch\":{\"block\":[0]}")).find("from 1 to 1024"), std::string::npos);
+  EXPECT_NE(breach(header("\"launch\":{\"block\":[1.5]}")).find("from 1 to 1024"),
+            std::string::npos);
+  EXPECT_NE(breach(header("\"launch\":{\"block\":64}")).find("launch.block"), std::string::npos);
+  EXPECT_NE(breach(header("\"launch\":{\"grid\":\"cover\"}")).find("without"), std::string::npos);
+  EXPECT_NE(breach(header("\"launch\":{\"shared_bytes\":-4}")).find("shared_bytes"),
+            std::string::npos);
+  EXPECT_NE(breach(header("\"launch\":{\"stream\":1}")).find("\"stream\""), std::string::npos);
+  EXPECT_NE(breach(header("\"constants\":{\"N\":4}")).find("there are: TILE"), std::string::npos);
+  EXPECT_NE(breach(header("\"constants\":{\"TILE\":\"4\"}")).find("whole number"),
+            std::string::npos);
+  EXPECT_NE(breach(header("\"host\":\"code\"")).find("\"host\""), std::string::npos);
+}
+
+TEST(CodeReply, refusesElisions) {
+  for (const char *line :
+       {"// ... rest unchanged", "/* ... existing code ... */", "// …", "  ...",
+        "// rest of the kernel", "// the rest of the code stays", "// Omitted for brevity",
+        "// ... same as before", "// original implementation here", "// body unchanged"})
+    EXPECT_NE(
+        breach(kHeader + "```cuda chunk=scale\nint x;\n" + line + "\n```").find("leaves code out"),
+        std::string::npos)
+        << line;
+}
+
+TEST(CodeReply, doesNotMistakeCodeOrOldCommentsForElisions) {
+  for (const char *line :
+       {"template <class... Args> void f(Args... args);", "// sum of 0, 1, ..., n - 1",
+        "int rest = n % 4; // the rest is added by one thread",
+        "x = y; // keep the value in a register"})
+    EXPECT_EQ(findElision(line, ""), "") << line;
+  EXPECT_EQ(findElision("// ... as before", contract().chunks["ns::twice#2"]), "");
+  EXPECT_EQ(findElision(std::string(100000, '.'), ""), "");
+}
+
+TEST(CodeReply, keepsTitlesToOneShortLine) {
+  auto reply = parseCodeReply("```json\n{\"title\":\"a\\nb\\u0007" + std::string(500, 'x') +
+                                  "\",\"technique\":\"b\",\"rationale\":\"c\"}\n```\n" + kCode,
+                              contract());
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->title.find('\n'), std::string::npos);
+  EXPECT_EQ(reply->title.size(), 120u);
+}
+
+} // namespace
+} // namespace kopt
