@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/transform/BlockGeometry.h"
+
+#include <clang/AST/Attr.h>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+/// Locals defined by locals are followed this far.
+constexpr unsigned kMostDepth = 8;
+
+bool isCoordinateNode(const Stmt *statement, const BodyView &body) {
+  const Stmt *parent = body.parents.lookup(statement);
+  return isa<PseudoObjectExpr>(statement) || isa<MemberExpr>(statement) ||
+         (isa<MSPropertyRefExpr>(statement) && !isa_and_nonnull<PseudoObjectExpr>(parent));
+}
+
+const Stmt *parentBehindCasts(const BodyView &body, const Stmt *statement) {
+  const Stmt *parent = body.parentOf(statement);
+  while (parent && (isa<CastExpr>(parent) || isa<OpaqueValueExpr>(parent)))
+    parent = body.parentOf(parent);
+  return parent;
+}
+
+/// Libraries whose objects know the block's size by themselves.
+bool knowsBlockByItself(const Decl *decl) {
+  const auto *named = dyn_cast_or_null<NamedDecl>(decl);
+  if (!named)
+    return false;
+  const std::string name = named->getQualifiedNameAsString();
+  for (llvm::StringRef library :
+       {"cooperative_groups::", "cub::", "nvcuda::", "cuda::barrier", "cuda::pipeline"})
+    if (llvm::StringRef(name).starts_with(library))
+      return true;
+  return false;
+}
+
+} // namespace
+
+BlockGeometry::BlockGeometry(const KernelView &view) : view_(view) {
+  for (const BodyView &body : view.bodies()) {
+    for (const Stmt *statement : body.statements) {
+      const auto *reference = dyn_cast<DeclRefExpr>(statement);
+      const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+      const auto *use =
+          variable ? dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(reference)) : nullptr;
+      if (variable && (!use || use->getCastKind() != CK_LValueToRValue))
+        changing_.insert(variable);
+    }
+  }
+  for (const BodyView &body : view.bodies()) {
+    readCoordinates(body);
+    readTies(body);
+    readSharedArrays(body);
+  }
+}
+
+const Expr *BlockGeometry::definition(const Expr *expression) const {
+  const auto *reference = dyn_cast<DeclRefExpr>(expression->IgnoreParenCasts());
+  const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+  return variable && variable->isLocalVarDecl() && !changing_.contains(variable)
+             ? variable->getInit()
+             : nullptr;
+}
+
+bool BlockGeometry::mentions(const Expr *expression, llvm::StringRef variable,
+                             std::optional<unsigned> dimension, unsigned depth) const {
+  if (!expression || depth > kMostDepth)
+    return false;
+  if (const auto found = coordinate(expression))
+    return found->variable == variable && (!dimension || found->dimension == *dimension);
+  if (const Expr *meaning = definition(expression))
+    return mentions(meaning, variable, dimension, depth + 1);
+  return llvm::any_of(expression->IgnoreParenCasts()->children(), [&](const Stmt *child) {
+    return mentions(dyn_cast_or_null<Expr>(child), variable, dimension, depth);
+  });
+}
+
+void BlockGeometry::readCoordinates(const BodyView &body) {
+  for (const Stmt *statement : body.statements) {
+    if (const auto *reference = dyn_cast<DeclRefExpr>(statement)) {
+      // As a whole (`dim3 shape = blockDim`) they are not followed.
+      const IdentifierInfo *name = reference->getDecl()->getIdentifier();
+      const bool isCoordinates = name && (name->isStr("threadIdx") || name->isStr("blockIdx") ||
+                                          name->isStr("blockDim") || name->isStr("gridDim"));
+      const Stmt *user = parentBehindCasts(body, reference);
+      if (isCoordinates && !isa_and_nonnull<MSPropertyRefExpr>(user) &&
+          !isa_and_nonnull<MemberExpr>(user))
+        tied_ = true;
+    }
+    const auto *node = dyn_cast<Expr>(statement);
+    const auto found = node && isCoordinateNode(node, body) ? coordinate(node) : std::nullopt;
+    if (!found) {
+      // A loop's step: `i += blockDim.x`, with whatever factor.
+      const auto *step = dyn_cast<BinaryOperator>(statement);
+      if (step && (step->getOpcode() == BO_AddAssign || step->getOpcode() == BO_Assign))
+        for (unsigned d = 0; d < 3; ++d)
+          dimensions_[d].strides |= mentions(step->getRHS(), "blockDim", d);
+      continue;
+    }
+    Dimension &dimension = dimensions_[found->dimension];
+    const auto *product = dyn_cast_or_null<BinaryOperator>(parentBehindCasts(body, node));
+    bool scaled = false;
+    if (product && product->getOpcode() == BO_Mul) {
+      const bool isLeft = coordinate(product->getLHS()).has_value() &&
+                          product->getLHS()->IgnoreParenCasts() == node->IgnoreParenCasts();
+      scaled =
+          mentions(isLeft ? product->getRHS() : product->getLHS(), "blockDim", found->dimension);
+    }
+    if (found->variable == "threadIdx") {
+      dimension.readsThread = true;
+    } else if (found->variable == "blockDim") {
+      dimension.readsBlockDim = true;
+    } else if (found->variable == "gridDim") {
+      dimension.gridPlain += !scaled;
+    } else {
+      (scaled ? dimension.blockIndexCovered : dimension.blockIndexPlain) += 1;
+      // blockIdx.y * blockDim.y + threadIdx.x: the block is turned over, which only squares
+      // survive.
+      const auto *sum =
+          scaled ? dyn_cast_or_null<BinaryOperator>(parentBehindCasts(body, product)) : nullptr;
+      for (unsigned d = 0; sum && sum->getOpcode() == BO_Add && d < 3; ++d)
+        crossed_ |= d != found->dimension && mentions(sum, "threadIdx", d);
+    }
+  }
+}
+
+void BlockGeometry::readTies(const BodyView &body) {
+  llvm::DenseSet<long long> ties;
+  for (const LaunchShape &launch : view_.launches) {
+    const unsigned all = launch.block[0] * launch.block[1] * launch.block[2];
+    for (const long long extent : {launch.block[0], launch.block[1], all})
+      for (const long long near : {extent - 1, extent, extent + 1})
+        if (extent > 2)
+          ties.insert(near);
+    if (all >= 64)
+      ties.insert(all / 2);
+  }
+  for (const Stmt *statement : body.statements) {
+    const Decl *named = nullptr;
+    if (const auto *reference = dyn_cast<DeclRefExpr>(statement))
+      named = reference->getDecl();
+    else if (const auto *member = dyn_cast<MemberExpr>(statement))
+      named = member->getMemberDecl();
+    else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement))
+      named = construct->getConstructor();
+    tied_ |= knowsBlockByItself(named);
+    if (const auto *expression = dyn_cast<Expr>(statement))
+      if (const auto value = view_.constant(expression); value && ties.contains(*value))
+        tied_ = true;
+  }
+}
+
+void BlockGeometry::readSharedArrays(const BodyView &body) {
+  for (const Stmt *statement : body.statements) {
+    const auto *reference = dyn_cast<DeclRefExpr>(statement);
+    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (!variable || !variable->hasAttr<CUDASharedAttr>() || variable->hasExternalStorage() ||
+        !variable->getType()->isConstantArrayType())
+      continue;
+    const Expr *part = reference;
+    while (const ConstantArrayType *level =
+               view_.context().getAsConstantArrayType(part->getType())) {
+      const auto *decay = dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(part));
+      const auto *subscript =
+          decay ? dyn_cast_or_null<ArraySubscriptExpr>(body.parentOf(decay)) : nullptr;
+      const bool isFollowed = subscript && subscript->getBase()->IgnoreParens() == decay;
+      indices_.push_back(
+          {isFollowed ? subscript->getIdx() : nullptr, level->getSize().getZExtValue()});
+      if (!isFollowed)
+        break;
+      part = subscript;
+    }
+  }
+}
+
+std::optional<BlockGeometry::Rule> BlockGeometry::rule() const {
+  const Dimension &x = dimensions_[0], &y = dimensions_[1];
+  if (tied_ || !x.readsThread || dimensions_[2].readsThread)
+    return std::nullopt;
+  Rule rule;
+  rule.plane = y.readsThread;
+  rule.squareOnly = crossed_;
+  for (const LaunchShape &launch : view_.launches)
+    if (launch.block[2] != 1 || (!rule.plane && launch.block[1] != 1))
+      return std::nullopt;
+  for (unsigned d = 0; d < (rule.plane ? 2u : 1u); ++d) {
+    const Dimension &dimension = dimensions_[d];
+    const bool covers = dimension.blockIndexCovered > 0;
+    if (!dimension.readsBlockDim ||
+        (covers && (dimension.blockIndexPlain || dimension.gridPlain)) ||
+        (!covers && !dimension.strides) || (d > 0 && covers != rule.coverGrid))
+      return std::nullopt;
+    rule.coverGrid = covers;
+  }
+  return rule;
+}
+
+std::optional<BlockGeometry::Interval> BlockGeometry::range(const Expr *expression,
+                                                            const std::array<unsigned, 3> &block,
+                                                            unsigned depth) const {
+  if (depth > kMostDepth)
+    return std::nullopt;
+  if (const auto value = view_.constant(expression))
+    return Interval{*value, *value};
+  expression = expression->IgnoreParenCasts();
+  if (const auto found = coordinate(expression)) {
+    const long long extent = block[found->dimension];
+    if (found->variable == "threadIdx")
+      return Interval{0, extent - 1};
+    return found->variable == "blockDim" ? std::optional(Interval{extent, extent}) : std::nullopt;
+  }
+  if (const Expr *meaning = definition(expression))
+    return range(meaning, block, depth + 1);
+  if (const auto *reference = dyn_cast<DeclRefExpr>(expression))
+    return reference->getDecl()->getIdentifier() && reference->getDecl()->getName() == "warpSize"
+               ? std::optional(Interval{32, 32})
+               : std::nullopt;
+  const auto *binary = dyn_cast<BinaryOperator>(expression);
+  const auto left = binary ? range(binary->getLHS(), block, depth) : std::nullopt;
+  const auto right = binary ? range(binary->getRHS(), block, depth) : std::nullopt;
+  if (!right)
+    return std::nullopt;
+  const bool isPositive = right->low == right->high && right->low > 0;
+  // The remainder and the mask bound even what is unknown.
+  if (isPositive && binary->getOpcode() == BO_And)
+    return Interval{0, right->high};
+  if (isPositive && binary->getOpcode() == BO_Rem && left && left->low >= 0)
+    return Interval{0, std::min(left->high, right->high - 1)};
+  if (!left)
+    return std::nullopt;
+  switch (binary->getOpcode()) {
+  case BO_Add:
+    return Interval{left->low + right->low, left->high + right->high};
+  case BO_Sub:
+    return Interval{left->low - right->high, left->high - right->low};
+  case BO_Mul:
+    return left->low >= 0 && right->low >= 0
+               ? std::optional(Interval{left->low * right->low, left->high * right->high})
+               : std::nullopt;
+  case BO_Div:
+    return isPositive && left->low >= 0
+               ? std::optional(Interval{left->low / right->low, left->high / right->low})
+               : std::nullopt;
+  case BO_Shr:
+    return left->low >= 0 && right->low >= 0 && right->low == right->high && right->low < 32
+               ? std::optional(Interval{left->low >> right->low, left->high >> right->low})
+               : std::nullopt;
+  case BO_Shl:
+    return left->low >= 0 && right->low >= 0 && right->low == right->high && right->low < 16
+               ? std::optional(Interval{left->low << right->low, left->high << right->low})
+               : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+bool BlockGeometry::sharedArraysHold(const std::array<unsigned, 3> &block) const {
+  unsigned most = 1024;
+  for (const LaunchShape &launch : view_.launches)
+    most = std::min(most, launch.block[0] * launch.block[1] * launch.block[2]);
+  return llvm::all_of(indices_, [&](const SharedIndex &use) {
+    if (use.index && !mentions(use.index, "threadIdx", std::nullopt) && view_.constant(use.index))
+      return true;
+    if (const auto values = use.index ? range(use.index, block) : std::nullopt)
+      return values->low >= 0 && values->high < static_cast<long long>(use.extent);
+    // Not understood: no more threads than today.
+    return block[0] * block[1] * block[2] <= most;
+  });
+}
+
+} // namespace kopt::frontend

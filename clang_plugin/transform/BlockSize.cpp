@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// block-size: launch the same kernel in blocks of another shape, with the grid made to cover the
+// same threads. Matches kernels that take their geometry from blockDim: along every dimension whose
+// threadIdx they read they read blockDim too, and blockIdx either always as blockIdx.d * blockDim.d
+// (the grid follows) or never, with a loop that strides by blockDim (the grid stays). Refuses where
+// the block is tied to something else: a constant in the code equal to an extent of today's block,
+// cooperative groups, CUB, WMMA, three dimensions, dynamic shared memory that is no whole number of
+// bytes a thread. Static shared arrays, __launch_bounds__ and grid limits bound the shapes.
+#include "clang_plugin/transform/BlockGeometry.h"
+
+#include <clang/AST/Attr.h>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+using Block = std::array<unsigned, 3>;
+
+constexpr Block kLineBlocks[] = {{128, 1, 1}, {256, 1, 1}, {512, 1, 1}, {64, 1, 1}, {1024, 1, 1}};
+constexpr Block kPlaneBlocks[] = {{32, 8, 1},  {32, 16, 1}, {16, 16, 1}, {64, 4, 1}, {32, 4, 1},
+                                  {32, 32, 1}, {16, 8, 1},  {128, 2, 1}, {64, 8, 1}, {8, 8, 1}};
+constexpr unsigned kGridLimit[] = {2147483647u, 65535u, 65535u};
+constexpr unsigned kSharedLimit = 48 * 1024;
+constexpr unsigned kThreadLimit = 1024;
+
+unsigned threads(const Block &block) { return block[0] * block[1] * block[2]; }
+
+std::string spell(const Block &block) {
+  std::string text = std::to_string(block[0]);
+  if (block[1] > 1)
+    text += "x" + std::to_string(block[1]);
+  return text;
+}
+
+/// Dynamic shared memory for another block, if today's is so many bytes a thread in every launch; 0
+/// where none is used.
+std::optional<unsigned> sharedBytesFor(const KernelView &view, const Block &block) {
+  const LaunchShape &first = view.launches.front();
+  for (const LaunchShape &launch : view.launches)
+    if (launch.sharedBytes != first.sharedBytes ||
+        (launch.sharedBytes && launch.block != first.block))
+      return std::nullopt;
+  if (first.sharedBytes % threads(first.block) != 0)
+    return std::nullopt;
+  const std::uint64_t bytes =
+      std::uint64_t{first.sharedBytes} / threads(first.block) * threads(block);
+  return bytes <= kSharedLimit ? std::optional(static_cast<unsigned>(bytes)) : std::nullopt;
+}
+
+bool gridFits(const KernelView &view, const Block &block, bool &exact) {
+  for (const LaunchShape &launch : view.launches) {
+    for (unsigned d = 0; d < 3; ++d) {
+      const std::uint64_t covered = std::uint64_t{launch.grid[d]} * launch.block[d];
+      exact &= covered % block[d] == 0;
+      if ((covered + block[d] - 1) / block[d] > kGridLimit[d])
+        return false;
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+class BlockSize final : public Transformation {
+public:
+  std::string_view id() const override { return "block-size"; }
+  std::string_view summary() const override {
+    return "launch in blocks of another shape, the grid covering the same threads";
+  }
+
+  std::vector<Offer> find(const KernelView &view) const override {
+    if (view.launches.empty())
+      return {};
+    for (const LaunchShape &launch : view.launches)
+      if (threads(launch.block) == 0 || threads(launch.block) > kThreadLimit)
+        return {};
+    BlockGeometry geometry(view);
+    const auto rule = geometry.rule();
+    if (!rule)
+      return {};
+
+    unsigned mostThreads = kThreadLimit;
+    if (const auto *bounds = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
+      const auto declared = view.constant(bounds->getMaxThreads());
+      mostThreads = declared ? static_cast<unsigned>(std::clamp(*declared, 0LL, 1024LL)) : 0;
+    }
+    std::vector<Offer> offers;
+    for (const Block &block :
+         rule->plane ? llvm::ArrayRef(kPlaneBlocks) : llvm::ArrayRef(kLineBlocks)) {
+      const bool isPresent = llvm::all_of(
+          view.launches, [&](const LaunchShape &launch) { return launch.block == block; });
+      bool exact = true;
+      const auto shared = sharedBytesFor(view, block);
+      if (isPresent || threads(block) > mostThreads || (rule->squareOnly && block[0] != block[1]) ||
+          !shared || (rule->coverGrid && !gridFits(view, block, exact)) ||
+          !geometry.sharedArraysHold(block))
+        continue;
+      Offer offer{std::string(id()),
+                  "launch in blocks of " + spell(block),
+                  "",
+                  {},
+                  LaunchChange{block, rule->coverGrid, {}}};
+      if (*shared) {
+        offer.launch->sharedBytes = *shared;
+        offer.note = "dynamic shared memory is scaled with the block";
+      }
+      if (!exact)
+        offer.note += std::string(offer.note.empty() ? "" : "; ") +
+                      "the grid grows to whole blocks beyond today's threads";
+      offers.push_back(std::move(offer));
+    }
+    return offers;
+  }
+};
+
+std::unique_ptr<Transformation> makeBlockSize() { return std::make_unique<BlockSize>(); }
+
+} // namespace kopt::frontend

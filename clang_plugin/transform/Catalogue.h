@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalogue of rewrites, and the question the driver asks of it.
+#pragma once
+
+#include "clang_plugin/transform/Transformation.h"
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/Support/Error.h>
+
+namespace kopt::frontend {
+
+struct TransformRequest {
+  std::string slice, expression, kernel;
+  std::vector<std::string> flags; ///< nvcc's
+  std::string directory, arch;
+  std::vector<LaunchShape> launches;
+};
+
+/// Every transformation, in the order of its offers.
+const std::vector<std::unique_ptr<Transformation>> &catalogue();
+
+/// What the whole catalogue offers for a kernel. Each offer changes the text or the launch, and its
+/// text parses. Fails where the slice itself does not parse or has no such kernel.
+llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request);
+
+/// The text with edits made. They are sorted and do not overlap; insertions at one place keep their
+/// order.
+std::string applyEdits(const std::string &text, const std::vector<Edit> &edits);
+
+} // namespace kopt::frontend

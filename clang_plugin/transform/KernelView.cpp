@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/transform/KernelView.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/Frontend/ASTUnit.h>
+#include <clang/Lex/Lexer.h>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+void collectStatements(const Stmt *statement, const Stmt *parent, BodyView &view) {
+  if (!statement || !view.parents.try_emplace(statement, parent).second)
+    return;
+  view.statements.push_back(statement);
+  if (const auto *pseudo = dyn_cast<PseudoObjectExpr>(statement))
+    return collectStatements(pseudo->getSyntacticForm(), statement, view);
+  if (const auto *opaque = dyn_cast<OpaqueValueExpr>(statement))
+    return collectStatements(opaque->getSourceExpr(), statement, view);
+  for (const Stmt *child : statement->children())
+    collectStatements(child, statement, view);
+}
+
+/// Anonymous namespaces and blanks are spelled in more than one way.
+std::string normalizedName(llvm::StringRef name) {
+  std::string result;
+  while (!name.empty()) {
+    if (name.consume_front("(anonymous namespace)::"))
+      continue;
+    if (!isspace(static_cast<unsigned char>(name.front())))
+      result += name.front();
+    name = name.drop_front();
+  }
+  return llvm::StringRef(result).starts_with("::") ? result.substr(2) : result;
+}
+
+std::string specializationName(const FunctionDecl &function, const std::string &kernelName) {
+  const TemplateArgumentList *arguments = function.getTemplateSpecializationArgs();
+  if (!arguments)
+    return normalizedName(kernelName);
+  PrintingPolicy policy(function.getASTContext().getLangOpts());
+  policy.SuppressTagKeyword = true;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << kernelName << "<";
+  bool first = true;
+  const auto print = [&](const TemplateArgument &argument) {
+    out << (first ? "" : ", ");
+    argument.print(policy, out, /*IncludeType=*/false);
+    first = false;
+  };
+  for (const TemplateArgument &argument : arguments->asArray()) {
+    if (argument.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument &element : argument.pack_elements())
+        print(element);
+    else
+      print(argument);
+  }
+  out << ">";
+  return normalizedName(text);
+}
+
+/// Declarations of this file, those inside namespaces and linkage specifications included.
+void collectKernels(const DeclContext &context, const SourceManager &sources,
+                    const std::string &name, std::vector<const FunctionDecl *> &found) {
+  for (const Decl *decl : context.decls()) {
+    if (!sources.isInMainFile(sources.getExpansionLoc(decl->getLocation())))
+      continue;
+    if (const auto *inner = dyn_cast<DeclContext>(decl);
+        inner &&
+        (isa<NamespaceDecl>(decl) || isa<LinkageSpecDecl>(decl) || isa<CXXRecordDecl>(decl)))
+      collectKernels(*inner, sources, name, found);
+    const auto consider = [&](const FunctionDecl *function) {
+      const FunctionDecl *definition = function->getDefinition();
+      if (definition && definition->hasAttr<CUDAGlobalAttr>() && definition->hasBody() &&
+          normalizedName(function->getQualifiedNameAsString()) == name &&
+          !llvm::is_contained(found, definition))
+        found.push_back(definition);
+    };
+    if (const auto *function = dyn_cast<FunctionDecl>(decl))
+      consider(function);
+    if (const auto *pattern = dyn_cast<FunctionTemplateDecl>(decl))
+      for (const FunctionDecl *specialization : pattern->specializations())
+        consider(specialization);
+  }
+}
+
+llvm::Error notFound(const llvm::Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
+}
+
+} // namespace
+
+const Stmt *BodyView::parentOf(const Stmt *statement) const {
+  const Stmt *parent = parents.lookup(statement);
+  while (parent && isa<ParenExpr>(parent))
+    parent = parents.lookup(parent);
+  return parent;
+}
+
+BodyView viewBody(const FunctionDecl *definition) {
+  BodyView view;
+  view.function = definition;
+  if (const auto *constructor = dyn_cast<CXXConstructorDecl>(definition))
+    for (const CXXCtorInitializer *initializer : constructor->inits())
+      collectStatements(initializer->getInit(), nullptr, view);
+  collectStatements(definition->getBody(), nullptr, view);
+  return view;
+}
+
+llvm::Expected<KernelView> KernelView::open(ASTUnit &unit, const std::string &kernelName,
+                                            const std::string &expression) {
+  KernelView view;
+  view.context_ = &unit.getASTContext();
+  std::vector<const FunctionDecl *> found;
+  collectKernels(*view.context_->getTranslationUnitDecl(), view.context_->getSourceManager(),
+                 normalizedName(kernelName), found);
+  if (found.empty())
+    return notFound("the slice defines no kernel '" + kernelName + "'");
+  const FunctionDecl *kernel = found.front();
+  if (found.size() > 1) {
+    std::vector<const FunctionDecl *> matching;
+    for (const FunctionDecl *candidate : found)
+      if (specializationName(*candidate, kernelName) == normalizedName(expression))
+        matching.push_back(candidate);
+    if (matching.size() != 1)
+      return notFound("the slice has " + llvm::Twine(found.size()) + " kernels named '" +
+                      kernelName + "' and " + llvm::Twine(matching.size()) + " of them are '" +
+                      expression + "'");
+    kernel = matching.front();
+  }
+
+  view.bodies_.push_back(viewBody(kernel));
+  llvm::DenseSet<const FunctionDecl *> seen = {kernel};
+  // Grows while it is read: the functions that the callees call are callees too.
+  for (std::size_t i = 0; i < view.bodies_.size(); ++i) {
+    std::vector<const FunctionDecl *> callees;
+    for (const Stmt *statement : view.bodies_[i].statements) {
+      const Decl *referenced = nullptr;
+      if (const auto *reference = dyn_cast<DeclRefExpr>(statement))
+        referenced = reference->getDecl();
+      else if (const auto *member = dyn_cast<MemberExpr>(statement))
+        referenced = member->getMemberDecl();
+      else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement))
+        referenced = construct->getConstructor();
+      if (const auto *function = dyn_cast_or_null<FunctionDecl>(referenced))
+        if (const FunctionDecl *definition = function->getDefinition())
+          callees.push_back(definition);
+    }
+    for (const FunctionDecl *callee : callees) {
+      const auto *method = dyn_cast<CXXMethodDecl>(callee);
+      const bool lambdaBody =
+          method && method->getParent()->isLambda(); // already a part of the body around it
+      if (callee->hasBody() && !lambdaBody && view.isInText(callee->getLocation()) &&
+          seen.insert(callee).second)
+        view.bodies_.push_back(viewBody(callee));
+    }
+  }
+  return view;
+}
+
+const FunctionDecl &KernelView::pattern() const {
+  const FunctionDecl *pattern = kernel().getTemplateInstantiationPattern();
+  return pattern ? *pattern : kernel();
+}
+
+std::optional<unsigned> KernelView::offset(SourceLocation location) const {
+  const SourceManager &sources = context_->getSourceManager();
+  if (location.isInvalid() || location.isMacroID() || !sources.isInMainFile(location))
+    return std::nullopt;
+  return sources.getFileOffset(location);
+}
+
+std::optional<unsigned> KernelView::endOffset(SourceLocation location) const {
+  if (!offset(location))
+    return std::nullopt;
+  return offset(Lexer::getLocForEndOfToken(location, 0, context_->getSourceManager(),
+                                           context_->getLangOpts()));
+}
+
+llvm::StringRef KernelView::text() const {
+  const SourceManager &sources = context_->getSourceManager();
+  return sources.getBufferData(sources.getMainFileID());
+}
+
+llvm::StringRef KernelView::text(SourceRange range) const {
+  const auto begin = offset(range.getBegin());
+  const auto end = endOffset(range.getEnd());
+  return begin && end && *begin <= *end ? text().slice(*begin, *end) : llvm::StringRef();
+}
+
+std::string KernelView::indentation(unsigned offset) const {
+  const llvm::StringRef before = text().take_front(offset);
+  const llvm::StringRef line =
+      text().drop_front(before.rfind('\n') + 1); // npos + 1 is 0: the first line
+  return line.take_while([](char c) { return c == ' ' || c == '\t'; }).str();
+}
+
+bool KernelView::isInText(SourceLocation location) const {
+  const SourceManager &sources = context_->getSourceManager();
+  return location.isValid() && sources.isInMainFile(sources.getExpansionLoc(location));
+}
+
+std::optional<long long> KernelView::constant(const Expr *expression) const {
+  Expr::EvalResult result;
+  if (!expression || expression->isValueDependent() ||
+      !expression->getType()->isIntegralOrEnumerationType() ||
+      !expression->EvaluateAsInt(result, *context_))
+    return std::nullopt;
+  const llvm::APSInt value = result.Val.getInt();
+  if (!value.isRepresentableByInt64())
+    return std::nullopt;
+  return value.getExtValue();
+}
+
+std::optional<Coordinate> coordinate(const Expr *expression) {
+  expression = expression ? expression->IgnoreParenCasts() : nullptr;
+  if (const auto *pseudo = dyn_cast_or_null<PseudoObjectExpr>(expression))
+    expression = pseudo->getSyntacticForm()->IgnoreParenCasts();
+  const Expr *base = nullptr;
+  llvm::StringRef name;
+  if (const auto *property = dyn_cast_or_null<MSPropertyRefExpr>(expression)) {
+    base = property->getBaseExpr();
+    name = property->getPropertyDecl()->getName();
+  } else if (const auto *member = dyn_cast_or_null<MemberExpr>(expression)) {
+    if (!member->getMemberDecl()->getIdentifier())
+      return std::nullopt;
+    base = member->getBase();
+    name = member->getMemberDecl()->getName();
+  } else {
+    return std::nullopt;
+  }
+  // A property's base is wrapped, as its getter uses it too.
+  if (const auto *opaque = dyn_cast<OpaqueValueExpr>(base->IgnoreParenCasts()))
+    base = opaque->getSourceExpr();
+  const auto *variable = dyn_cast<DeclRefExpr>(base->IgnoreParenCasts());
+  const IdentifierInfo *identifier = variable ? variable->getDecl()->getIdentifier() : nullptr;
+  if (!identifier || name.size() != 1 || name[0] < 'x' || name[0] > 'z')
+    return std::nullopt;
+  for (llvm::StringRef known : {"threadIdx", "blockIdx", "blockDim", "gridDim"})
+    if (identifier->getName() == known &&
+        variable->getDecl()->getDeclContext()->getRedeclContext()->isFileContext())
+      return Coordinate{known.str(), static_cast<unsigned>(name[0] - 'x')};
+  return std::nullopt;
+}
+
+unsigned threadsPerMultiprocessor(llvm::StringRef arch) {
+  unsigned version = 0;
+  arch.consume_front("sm_");
+  arch.take_while([](char c) { return isdigit(static_cast<unsigned char>(c)); })
+      .getAsInteger(10, version);
+  switch (version) {
+  case 75:
+    return 1024;
+  case 86:
+  case 87:
+  case 88:
+  case 89:
+  case 110:
+  case 120:
+  case 121:
+    return 1536;
+  default:
+    return 2048;
+  }
+}
+
+} // namespace kopt::frontend

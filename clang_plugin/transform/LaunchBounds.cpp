@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// launch-bounds: tell the compiler how many threads a block has, and how many blocks should fit on
+// a multiprocessor, so that it spends exactly the registers it may. Matches any kernel whose
+// launches are known. Refuses a kernel with __maxnreg__ (they exclude each other), with a cluster
+// bound, or whose bounds or name come out of a macro. Bounds on any redeclaration are replaced in
+// place.
+#include "clang_plugin/transform/KernelView.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/Lex/Lexer.h>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+constexpr unsigned kMostBlocks = 4;
+
+struct Bounds {
+  unsigned threads = 0, minBlocks = 0; ///< minBlocks 0: not given
+  bool operator==(const Bounds &) const = default;
+};
+
+std::string spell(const Bounds &bounds) {
+  std::string text = "__launch_bounds__(" + std::to_string(bounds.threads);
+  if (bounds.minBlocks)
+    text += ", " + std::to_string(bounds.minBlocks);
+  return text + ")";
+}
+
+/// Bytes of the `__launch_bounds__(…)` that the text spells for this attribute.
+std::optional<Edit> spelledBounds(const KernelView &view, const CUDALaunchBoundsAttr &attribute) {
+  const SourceManager &sources = view.context().getSourceManager();
+  const CharSourceRange range = sources.getExpansionRange(attribute.getRange());
+  const auto begin = view.offset(range.getBegin()), end = view.endOffset(range.getEnd());
+  if (!begin || !end || !view.text().slice(*begin, *end).starts_with("__launch_bounds__"))
+    return std::nullopt;
+  return Edit{*begin, *end, ""};
+}
+
+/// Clang does not know __maxnreg__ and drops it from the AST, so it is looked for among the tokens
+/// before the name.
+bool limitsRegisters(const KernelView &view, unsigned nameOffset) {
+  // The declaration usually begins with the macro __global__.
+  const auto begin =
+      view.offset(view.context().getSourceManager().getExpansionLoc(view.pattern().getBeginLoc()));
+  return !begin || view.text().slice(*begin, nameOffset).contains("__maxnreg__");
+}
+
+} // namespace
+
+class LaunchBounds final : public Transformation {
+public:
+  std::string_view id() const override { return "launch-bounds"; }
+  std::string_view summary() const override {
+    return "declare the block size, and how many blocks should share a multiprocessor, to the "
+           "register allocator";
+  }
+
+  std::vector<Offer> find(const KernelView &view) const override {
+    unsigned threads = 0;
+    for (const LaunchShape &launch : view.launches)
+      threads = std::max(threads, launch.block[0] * launch.block[1] * launch.block[2]);
+    if (threads == 0 || threads > 1024)
+      return {};
+
+    std::vector<Edit> places; // where the text of the bounds goes
+    std::optional<Bounds> present;
+    for (const FunctionDecl *declaration : view.pattern().redecls()) {
+      for (const auto *attribute : declaration->specific_attrs<CUDALaunchBoundsAttr>()) {
+        if (attribute->isInherited())
+          continue;
+        const auto place = spelledBounds(view, *attribute);
+        if (!place || attribute->getMaxBlocks())
+          return {};
+        places.push_back(*place);
+      }
+    }
+    if (const auto *attribute = view.kernel().getAttr<CUDALaunchBoundsAttr>()) {
+      const auto most = view.constant(attribute->getMaxThreads());
+      const auto least = attribute->getMinBlocks() ? view.constant(attribute->getMinBlocks()) : 0;
+      if (most && least)
+        present = Bounds{static_cast<unsigned>(*most), static_cast<unsigned>(*least)};
+    }
+
+    const FunctionDecl &pattern = view.pattern();
+    const SourceLocation name =
+        pattern.getQualifierLoc() ? pattern.getQualifierLoc().getBeginLoc() : pattern.getLocation();
+    const auto nameOffset = view.offset(name);
+    if (!nameOffset || limitsRegisters(view, *nameOffset))
+      return {};
+    const bool add = places.empty();
+    if (add)
+      places.push_back({*nameOffset, *nameOffset, ""});
+
+    std::vector<Offer> offers;
+    for (unsigned blocks = 0; blocks <= kMostBlocks; ++blocks) {
+      const Bounds bounds{threads, blocks};
+      if (blocks * threads > view.threadsPerMultiprocessor || present == bounds)
+        continue;
+      Offer offer{std::string(id()), (add ? "add " : "change to ") + spell(bounds), "", places, {}};
+      for (Edit &edit : offer.edits)
+        edit.text = spell(bounds) + (add ? " " : "");
+      offers.push_back(std::move(offer));
+    }
+    return offers;
+  }
+};
+
+std::unique_ptr<Transformation> makeLaunchBounds() { return std::make_unique<LaunchBounds>(); }
+
+} // namespace kopt::frontend

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// readonly-loads: let loads of data that the kernel never writes take the read-only path, by
+// `__restrict__` on the pointer parameters or by `__ldg()` around the loads. Matches pointer
+// parameters that no use in the kernel or in the functions it calls can write through; a use that
+// is not understood counts as a write. Only `__restrict__` is added, never `const`: the compiler
+// finds out by itself what is not written (measured: nvcc 13.0 emits ld.global.nc either way), and
+// `const` would change the kernel's symbol. Whether two parameters overlap cannot be seen from a
+// kernel, so both offers carry a note.
+#include "clang_plugin/transform/PointerUses.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+constexpr char kOverlapNote[] =
+    "holds only where the buffers behind the pointer parameters do not overlap";
+
+/// Types that the toolkit declares __ldg() for.
+bool isLdgType(QualType type) {
+  type = type.getCanonicalType().getUnqualifiedType();
+  if (const auto *builtin = type->getAs<BuiltinType>())
+    return (builtin->isInteger() && builtin->getKind() != BuiltinType::Bool &&
+            builtin->getKind() != BuiltinType::Int128 &&
+            builtin->getKind() != BuiltinType::UInt128 && !type->isWideCharType() &&
+            !type->isChar8Type() && !type->isChar16Type() && !type->isChar32Type()) ||
+           builtin->getKind() == BuiltinType::Float || builtin->getKind() == BuiltinType::Double;
+  const auto *record = type->getAsCXXRecordDecl();
+  if (!record || !record->getIdentifier())
+    return false;
+  static const char *const kVectors[] = {
+      "char2",   "char4",     "uchar2",     "uchar4", "short2",  "short4",        "ushort2",
+      "ushort4", "int2",      "int4",       "uint2",  "uint4",   "float2",        "float4",
+      "double2", "longlong2", "ulonglong2", "__half", "__half2", "__nv_bfloat16", "__nv_bfloat162"};
+  return llvm::is_contained(kVectors, record->getName());
+}
+
+/// Whether the element is copied out as a value, so that a call that returns it may stand in its
+/// place.
+bool isRead(const BodyView &body, const Expr *element) {
+  const Stmt *parent = body.parentOf(element);
+  while (parent) {
+    if (const auto *cast = dyn_cast<ImplicitCastExpr>(parent)) {
+      if (cast->getCastKind() == CK_LValueToRValue)
+        return true;
+      if (cast->getCastKind() != CK_NoOp)
+        return false;
+    } else if (const auto *member = dyn_cast<MemberExpr>(parent)) {
+      if (!isa<FieldDecl>(member->getMemberDecl()) || member->isArrow())
+        return false;
+    } else if (const auto *construct = dyn_cast<CXXConstructExpr>(parent)) {
+      return construct->getConstructor()->isCopyOrMoveConstructor();
+    } else {
+      return false;
+    }
+    parent = body.parentOf(parent);
+  }
+  return false;
+}
+
+bool isRestrictable(const ParmVarDecl &declared, const ParmVarDecl &substituted) {
+  return declared.getIdentifier() && substituted.getType()->isPointerType() &&
+         declared.getType()->isPointerType() && !declared.getType()->isFunctionPointerType() &&
+         !declared.getType().isRestrictQualified() && !declared.getOriginalType()->isArrayType();
+}
+
+} // namespace
+
+class ReadonlyLoads final : public Transformation {
+public:
+  std::string_view id() const override { return "readonly-loads"; }
+  std::string_view summary() const override {
+    return "load what the kernel never writes through the read-only path (__restrict__, __ldg)";
+  }
+
+  std::vector<Offer> find(const KernelView &view) const override {
+    PointerUses uses(view);
+    std::vector<const ParmVarDecl *> readonly;
+    for (const ParmVarDecl *parameter : view.kernel().parameters()) {
+      const QualType type = parameter->getType();
+      if (type->isPointerType() && !type->getPointeeType().isVolatileQualified() &&
+          !uses.mayWrite(parameter))
+        readonly.push_back(parameter);
+    }
+    std::vector<Offer> offers;
+    if (auto offer = restrictOffer(view, readonly))
+      offers.push_back(std::move(*offer));
+    addLdgOffers(view, uses, readonly, offers);
+    return offers;
+  }
+
+private:
+  std::optional<Offer> restrictOffer(const KernelView &view,
+                                     llvm::ArrayRef<const ParmVarDecl *> readonly) const {
+    const FunctionDecl &pattern = view.pattern();
+    if (pattern.getNumParams() != view.kernel().getNumParams())
+      return std::nullopt; // a parameter pack
+    Offer offer{std::string(id()), "add __restrict__ to", kOverlapNote, {}, {}};
+    unsigned pointers = 0;
+    for (unsigned i = 0; i < pattern.getNumParams(); ++i) {
+      const ParmVarDecl &declared = *pattern.getParamDecl(i),
+                        &substituted = *view.kernel().getParamDecl(i);
+      pointers += substituted.getType()->isPointerType();
+      if (!isRestrictable(declared, substituted))
+        continue;
+      const auto name = view.offset(declared.getLocation());
+      if (!name)
+        return std::nullopt;
+      offer.edits.push_back({*name, *name, "__restrict__ "});
+      offer.title += (offer.edits.size() > 1 ? ", " : " ") + declared.getName().str();
+    }
+    // One pointer that is written overlaps with nothing.
+    if (offer.edits.empty() || (readonly.empty() && pointers < 2))
+      return std::nullopt;
+    return offer;
+  }
+
+  void addLdgOffers(const KernelView &view, PointerUses &uses,
+                    llvm::ArrayRef<const ParmVarDecl *> readonly,
+                    std::vector<Offer> &offers) const {
+    const BodyView &body = view.bodies().front();
+    struct Load {
+      const VarDecl *parameter;
+      unsigned begin, end;
+    };
+    std::vector<Load> loads;
+    for (const Stmt *statement : body.statements) {
+      const Expr *pointer = nullptr;
+      if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement))
+        pointer = subscript->getBase();
+      else if (const auto *unary = dyn_cast<UnaryOperator>(statement);
+               unary && unary->getOpcode() == UO_Deref)
+        pointer = unary->getSubExpr();
+      if (!pointer)
+        continue;
+      const auto *element = cast<Expr>(statement);
+      const VarDecl *root =
+          isLdgType(element->getType()) && !element->getType().isVolatileQualified()
+              ? uses.root(body, pointer)
+              : nullptr;
+      const auto begin = view.offset(element->getBeginLoc()),
+                 end = view.endOffset(element->getEndLoc());
+      if (root && llvm::is_contained(readonly, root) && isRead(body, element) && begin && end)
+        loads.push_back({root, *begin, *end});
+    }
+    std::vector<const VarDecl *> loaded;
+    for (const ParmVarDecl *parameter : readonly)
+      if (llvm::any_of(loads, [&](const Load &load) { return load.parameter == parameter; }))
+        loaded.push_back(parameter);
+
+    const auto offerFor = [&](llvm::ArrayRef<const VarDecl *> parameters) {
+      Offer offer{std::string(id()), "load through __ldg():", kOverlapNote, {}, {}};
+      for (const VarDecl *parameter : parameters)
+        offer.title += (parameter == parameters.front() ? " " : ", ") + parameter->getName().str();
+      for (const Load &load : loads) {
+        if (!llvm::is_contained(parameters, load.parameter))
+          continue;
+        offer.edits.push_back({load.begin, load.begin, "__ldg(&"});
+        offer.edits.push_back({load.end, load.end, ")"});
+      }
+      // Insertions at one place are equal texts, so their order does not matter.
+      llvm::sort(offer.edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
+      offers.push_back(std::move(offer));
+    };
+    if (!loaded.empty())
+      offerFor(loaded);
+    if (loaded.size() > 1)
+      for (const VarDecl *parameter : loaded)
+        offerFor(parameter);
+  }
+};
+
+std::unique_ptr<Transformation> makeReadonlyLoads() { return std::make_unique<ReadonlyLoads>(); }
+
+} // namespace kopt::frontend

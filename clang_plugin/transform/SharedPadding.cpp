@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// shared-padding: lengthen the rows of static shared arrays, so that the elements of a column fall
+// into different banks. Matches `__shared__ T a[…]…[N]` with two or more dimensions, declared in
+// the kernel or in a function it calls, whose every use names one element by subscripts. Refuses
+// where the array decays to a pointer, is measured by sizeof, reinterpreted, or an element's
+// address is used for anything but an atomic; where rows fill an odd number of banks already; and
+// where the padded arrays would exceed the 48 KiB of static shared memory.
+#include "clang_plugin/transform/KernelView.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/AST/TypeLoc.h>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+constexpr std::uint64_t kStaticSharedLimit = 48 * 1024;
+constexpr unsigned kBankBytes = 4;
+
+struct SharedArray {
+  const VarDecl *variable = nullptr;
+  std::uint64_t rows = 1, rowLength = 0, elementBytes = 0;
+  unsigned sizeBegin = 0, sizeEnd = 0; ///< the text between the innermost brackets
+  bool sizeIsMacro = false;
+};
+
+/// Whether this use of the array, or of a part of it, names one element and goes no further.
+bool namesOneElement(const BodyView &body, const Expr *part) {
+  const Stmt *parent = body.parentOf(part);
+  if (part->getType()->isArrayType()) {
+    const auto *decay = dyn_cast_or_null<ImplicitCastExpr>(parent);
+    if (!decay || decay->getCastKind() != CK_ArrayToPointerDecay)
+      return false;
+    const auto *subscript = dyn_cast_or_null<ArraySubscriptExpr>(body.parentOf(decay));
+    return subscript && subscript->getBase()->IgnoreParens() == decay &&
+           namesOneElement(body, subscript);
+  }
+  const auto *unary = dyn_cast_or_null<UnaryOperator>(parent);
+  if (unary && unary->getOpcode() == UO_AddrOf) {
+    const Stmt *user = body.parentOf(unary);
+    while (user && isa<CastExpr>(user) && cast<CastExpr>(user)->getCastKind() == CK_NoOp)
+      user = body.parentOf(user);
+    const auto *call = dyn_cast_or_null<CallExpr>(user);
+    const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+    return callee && callee->getIdentifier() && callee->getName().starts_with("atomic");
+  }
+  // A cast of the element as an lvalue reads its neighbours; binding a reference may hide its
+  // address.
+  if (const auto *cast = dyn_cast_or_null<CastExpr>(parent))
+    return cast->getCastKind() != CK_LValueBitCast;
+  return !isa_and_nonnull<DeclStmt>(parent) && !isa_and_nonnull<UnaryExprOrTypeTraitExpr>(parent);
+}
+
+std::optional<SharedArray> matchArray(const KernelView &view, const BodyView &body,
+                                      const VarDecl &variable) {
+  if (!variable.hasAttr<CUDASharedAttr>() || variable.hasExternalStorage() ||
+      !variable.getTypeSourceInfo())
+    return std::nullopt;
+  const ASTContext &context = view.context();
+  SharedArray array{&variable};
+  QualType type = variable.getType();
+  TypeLoc location = variable.getTypeSourceInfo()->getTypeLoc();
+  unsigned dimensions = 0;
+  ArrayTypeLoc innermost;
+  while (const ConstantArrayType *level = context.getAsConstantArrayType(type)) {
+    location = location.getUnqualifiedLoc().IgnoreParens();
+    innermost = location.getAs<ArrayTypeLoc>();
+    if (!innermost)
+      return std::nullopt; // a typedef names a part of the type
+    array.rows *= array.rowLength ? array.rowLength : 1;
+    array.rowLength = level->getSize().getZExtValue();
+    type = level->getElementType();
+    location = innermost.getElementLoc();
+    ++dimensions;
+  }
+  if (dimensions < 2 || type->isDependentType() || type->isIncompleteType())
+    return std::nullopt;
+  const auto open = view.endOffset(innermost.getLBracketLoc()),
+             close = view.offset(innermost.getRBracketLoc());
+  if (!open || !close || *open >= *close)
+    return std::nullopt;
+  array.sizeBegin = *open;
+  array.sizeEnd = *close;
+  array.sizeIsMacro =
+      !innermost.getSizeExpr() || !view.offset(innermost.getSizeExpr()->getBeginLoc());
+  array.elementBytes = context.getTypeSizeInChars(type).getQuantity();
+  if (array.rowLength * array.elementBytes % (2 * kBankBytes) != 0)
+    return std::nullopt; // columns are spread over the banks already
+  for (const Stmt *statement : body.statements)
+    if (const auto *reference = dyn_cast<DeclRefExpr>(statement);
+        reference && reference->getDecl() == &variable && !namesOneElement(body, reference))
+      return std::nullopt;
+  return array;
+}
+
+std::string paddedSize(const KernelView &view, const SharedArray &array, unsigned padding) {
+  const llvm::StringRef size = view.text().slice(array.sizeBegin, array.sizeEnd).trim();
+  const bool simple = !array.sizeIsMacro && llvm::all_of(size, [](char c) {
+    return isalnum(static_cast<unsigned char>(c)) || c == '_';
+  });
+  return (simple ? size.str() : "(" + size.str() + ")") + " + " + std::to_string(padding);
+}
+
+} // namespace
+
+class SharedPadding final : public Transformation {
+public:
+  std::string_view id() const override { return "shared-padding"; }
+  std::string_view summary() const override {
+    return "pad the rows of shared arrays against bank conflicts";
+  }
+
+  std::vector<Offer> find(const KernelView &view) const override {
+    std::vector<SharedArray> arrays,
+        instances; // a text that is instantiated twice is two arrays and one edit
+    std::uint64_t sharedBytes = 0;
+    llvm::DenseSet<unsigned> seen;
+    for (const BodyView &body : view.bodies()) {
+      for (const Stmt *statement : body.statements) {
+        const auto *declarations = dyn_cast<DeclStmt>(statement);
+        if (!declarations)
+          continue;
+        for (const Decl *decl : declarations->decls()) {
+          const auto *variable = dyn_cast<VarDecl>(decl);
+          if (!variable || !variable->hasAttr<CUDASharedAttr>() || variable->hasExternalStorage())
+            continue;
+          sharedBytes += view.context().getTypeSizeInChars(variable->getType()).getQuantity();
+          const auto array = matchArray(view, body, *variable);
+          if (!array)
+            continue;
+          instances.push_back(*array);
+          if (seen.insert(array->sizeBegin).second)
+            arrays.push_back(*array);
+        }
+      }
+    }
+
+    std::vector<Offer> offers;
+    const auto offerFor = [&](llvm::ArrayRef<SharedArray> padded, unsigned padding) {
+      std::uint64_t bytes = sharedBytes;
+      Offer offer{std::string(id()), "pad", "", {}, {}};
+      for (const SharedArray &array : padded) {
+        for (const SharedArray &instance : instances)
+          if (instance.sizeBegin == array.sizeBegin)
+            bytes += instance.rows * padding * instance.elementBytes;
+        const std::string size = paddedSize(view, array, padding);
+        offer.title += (offer.edits.empty() ? " the rows of " : " and ") +
+                       array.variable->getName().str() + " to " + size;
+        offer.edits.push_back({array.sizeBegin, array.sizeEnd, size});
+      }
+      llvm::sort(offer.edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
+      if (bytes <= kStaticSharedLimit)
+        offers.push_back(std::move(offer));
+    };
+    if (arrays.size() > 1)
+      offerFor(arrays, 1);
+    for (const SharedArray &array : arrays) {
+      // One element, one bank and two banks, without saying the same twice.
+      std::vector<unsigned> paddings = {1};
+      for (unsigned bytes : {kBankBytes, 2 * kBankBytes})
+        if (const unsigned elements = bytes / array.elementBytes; elements > paddings.back())
+          paddings.push_back(elements);
+      for (unsigned padding : paddings)
+        offerFor(array, padding);
+    }
+    return offers;
+  }
+};
+
+std::unique_ptr<Transformation> makeSharedPadding() { return std::make_unique<SharedPadding>(); }
+
+} // namespace kopt::frontend
