@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DHOW=package|subdirectory|fetchcontent -DHERE=<this folder> -DKOPT_SOURCE_DIR=.. -DKOPT_BINARY_DIR=.. -DWORK=..
-#   -P Consume.cmake
+#   -DCC=.. -DCXX=.. -P Consume.cmake
 # Takes kopt into a project, builds it, and checks what the tuning targets call and that ALL does not call them.
 function(run what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
@@ -19,6 +19,9 @@ endfunction()
 file(REMOVE_RECURSE "${WORK}")
 file(COPY "${HERE}/consumer/" DESTINATION "${WORK}/source")
 set(ENV{KOPT_FAKE_LOG} "${WORK}/called")
+# A machine that builds kopt need not have any other compiler.
+set(ENV{CC} "${CC}")
+set(ENV{CXX} "${CXX}")
 set(package_args "")
 if(HOW STREQUAL "package")
   run("installing" "${CMAKE_COMMAND}" --install "${KOPT_BINARY_DIR}" --component development --prefix "${WORK}/prefix")
