@@ -109,12 +109,16 @@ public:
   virtual ~Runner() = default;
   virtual const DeviceInfo &device() const = 0;
   /// Loads a cubin (cuda) or an emulated module (.so) and finds its kernel: `symbol`, or the only one if empty.
+  /// Fails with BaselineFailed where the module itself is at fault (refused by the device, crashes the runner).
   virtual Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) = 0;
   virtual void unload(ModuleId module) = 0;
   /// A candidate's failure is a status in the outcome. An Error is kopt's or the machine's: Environment, Internal.
+  /// The files of an outcome last until the next run() (of a timing: the next time()) of this runner.
   virtual Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
   virtual Result<TimingOutcome> time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
                                      const TimeOptions &options) = 0;
+  /// Counters of one launch: the emulated device's own; on a GPU Nsight Compute's, or, where ncu is missing or counters
+  /// are denied, what the driver knows of the kernel, with the reason and its remedy in `detail` the first time.
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
   /// True where the runner had to be restarted since the last call of this. Module ids stay valid: modules are loaded
   /// again when they are next used.

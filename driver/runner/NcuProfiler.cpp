@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/runner/NcuProfiler.h"
+
+#include "driver/toolchain/ChildEnvironment.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+#include "runtime/runner/Protocol.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the rules read, and what a person wants beside it.
+constexpr const char *kMetrics[] = {
+    "gpu__time_duration.sum",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "sm__maximum_warps_per_active_cycle_pct",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "lts__t_sector_hit_rate.pct",
+    "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    "l1tex__t_sector_hit_rate.pct",
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+    "l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum",
+    "l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "smsp__inst_executed.sum",
+    "smsp__inst_executed_op_local_ld.sum",
+    "smsp__inst_executed_op_local_st.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+    "smsp__sass_inst_executed_op_global_atom.sum",
+    "smsp__sass_inst_executed_op_global_red.sum",
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+    "launch__block_size",
+    "launch__grid_size",
+    "launch__registers_per_thread",
+    "launch__shared_mem_per_block_static",
+    "launch__shared_mem_per_block_dynamic",
+    "launch__occupancy_limit_blocks",
+    "launch__occupancy_limit_registers",
+    "launch__occupancy_limit_shared_mem",
+    "launch__occupancy_limit_warps",
+    "launch__waves_per_multiprocessor",
+};
+
+constexpr int kMaxRetries = 4; ///< rounds of leaving out metrics that this ncu does not know
+
+bool contains(const std::vector<std::string> &list, const std::string &word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// The fields of one line; a quote within a quoted field is doubled.
+std::vector<std::string> csvFields(std::string_view line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
+      fields.back() += '"';
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else if (c != '\r') {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+std::optional<double> decimalPrefix(char c) {
+  switch (c) {
+  case 'K':
+    return 1e3;
+  case 'M':
+    return 1e6;
+  case 'G':
+    return 1e9;
+  case 'T':
+    return 1e12;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Nanoseconds in one of a unit of time, as ncu has spelled them over the years.
+std::optional<double> nanoseconds(std::string_view unit) {
+  if (unit == "ns" || unit == "nsecond")
+    return 1;
+  if (unit == "us" || unit == "usecond")
+    return 1e3;
+  if (unit == "ms" || unit == "msecond")
+    return 1e6;
+  if (unit == "s" || unit == "second")
+    return 1e9;
+  return std::nullopt;
+}
+
+/// By what a value in this unit is multiplied to be in base units; nothing where the unit is not understood.
+std::optional<double> unitFactor(std::string_view unit) {
+  if (const auto slash = unit.find('/'); slash != unit.npos) {
+    if (const auto per = nanoseconds(unit.substr(slash + 1))) {
+      const auto factor = unitFactor(unit.substr(0, slash));
+      return factor ? std::optional(*factor * 1e9 / *per) : std::nullopt;
+    }
+    return unitFactor(unit.substr(0, slash));
+  }
+  if (const auto factor = nanoseconds(unit))
+    return factor;
+  if (unit.size() > 1)
+    if (const auto prefix = decimalPrefix(unit[0])) {
+      const std::string_view base = unit.substr(1);
+      return base == "byte" || base == "hz" || base == "cycle" || base == "inst"
+                 ? prefix
+                 : std::nullopt;
+    }
+  return 1;
+}
+
+std::optional<double> csvNumber(std::string text) {
+  std::erase(text, ','); // thousands
+  return runtime::protocol::parseNumber<double>(trim(text));
+}
+
+std::string firstErrorLine(const ProcessResult &result) {
+  for (const std::string *stream : {&result.out, &result.err})
+    for (const std::string &line : split(*stream, '\n'))
+      if (line.find("==ERROR==") != line.npos)
+        return std::string(trim(line));
+  return {};
+}
+
+} // namespace
+
+Result<Counters> parseNcuCsv(std::string_view text) {
+  std::vector<std::string> names, units;
+  Counters counters;
+  for (const std::string &line : split(text, '\n')) {
+    if (names.empty()) {
+      if (line.rfind("\"ID\",", 0) == 0)
+        names = csvFields(line);
+      continue;
+    }
+    if (line.empty() || line[0] != '"')
+      continue;
+    std::vector<std::string> fields = csvFields(line);
+    if (fields.size() != names.size())
+      return makeError(ErrorCode::Internal,
+                       fmt::format("a line of ncu's table has {} fields, its head has {}",
+                                   fields.size(), names.size()));
+    if (units.empty()) { // the line below the names
+      units = std::move(fields);
+      continue;
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i].find("__") == names[i].npos)
+        continue;
+      const auto value = csvNumber(fields[i]);
+      const auto factor = unitFactor(units[i]);
+      if (value && factor)
+        counters[names[i]] = *value * *factor;
+    }
+    return counters;
+  }
+  return makeError(ErrorCode::Internal, "ncu printed no table of counters");
+}
+
+std::optional<fs::path> findNsightCompute() {
+  if (auto found = findProgram("ncu"))
+    return found;
+  std::vector<fs::path> places;
+  if (const char *home = std::getenv("CUDA_HOME"))
+    places.push_back(fs::path(home) / "bin/ncu");
+  places.push_back("/usr/local/cuda/bin/ncu");
+  std::error_code error;
+  std::vector<fs::path> versions;
+  for (const auto &entry : fs::directory_iterator("/opt/nvidia/nsight-compute", error))
+    versions.push_back(entry.path() / "ncu");
+  std::sort(versions.rbegin(), versions.rend());
+  places.insert(places.end(), versions.begin(), versions.end());
+  for (const fs::path &place : places)
+    if (auto found = findProgram(place.string()))
+      return found;
+  return std::nullopt;
+}
+
+Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
+  ProfileOutcome outcome;
+  outcome.source = "ncu";
+  if (unavailable_)
+    return outcome;
+  if (!program_) {
+    unavailable_ = true;
+    outcome.detail = "Nsight Compute (ncu) was not found, so there are no hardware counters: "
+                     "install it, or put its folder into PATH";
+    return outcome;
+  }
+  KOPT_CHECK(createDirectories(request.folder));
+  const fs::path script = request.folder / "requests", replies = request.folder / "replies";
+  KOPT_CHECK(writeFileAtomically(script, request.script));
+
+  for (int attempt = 0; attempt < kMaxRetries; ++attempt) {
+    std::vector<std::string> metrics;
+    for (const char *metric : kMetrics)
+      if (!contains(unknownMetrics_, metric))
+        metrics.emplace_back(metric);
+    ProcessSpec spec;
+    spec.argv = {program_->string(), "--csv", "--page", "raw", "--print-units", "base",
+                 "--clock-control", "none", "--launch-count", "1", "--metrics",
+                 join(metrics, ",")};
+    spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
+    spec.argv.insert(spec.argv.end(),
+                     {"--script", script.string(), "--replies", replies.string()});
+    spec.unsetEnv = secretVariableNames();
+    spec.timeout = request.deadline;
+    KOPT_TRY(const ProcessResult result, processes_.run(spec));
+    const std::string said = result.out + result.err;
+    if (said.find("ERR_NVGPUCTRPERM") != said.npos) {
+      unavailable_ = true;
+      outcome.detail =
+          "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator "
+          "allows them with the module option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia "
+          "driver, or kopt runs with CAP_SYS_ADMIN";
+      return outcome;
+    }
+    if (result.timedOut) {
+      outcome.detail =
+          "ncu did not end within " + formatDuration(request.deadline.count());
+      return outcome;
+    }
+    if (Result<Counters> counters = parseNcuCsv(result.out); counters && !counters->empty()) {
+      outcome.counters = std::move(*counters);
+      return outcome;
+    }
+    // ncu refuses all where it does not know one: those it names are left out from now on.
+    const std::size_t known = unknownMetrics_.size();
+    for (const std::string &line : split(said, '\n'))
+      if (line.find("metric") != line.npos)
+        for (const std::string &metric : metrics)
+          if (line.find(metric) != line.npos && !contains(unknownMetrics_, metric))
+            unknownMetrics_.push_back(metric);
+    if (unknownMetrics_.size() == known) {
+      const std::string error = firstErrorLine(result);
+      outcome.detail =
+          fmt::format("ncu gave no counters (exit code {}){}{}", result.exitCode,
+                      error.empty() ? "" : ": ", error);
+      return outcome;
+    }
+  }
+  outcome.detail = "ncu knows too few of the counters: is its version as old as the GPU is new?";
+  return outcome;
+}
+
+} // namespace kopt

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that becomes a status,
+// and the next call finds a fresh process with its modules loaded again.
+#include "driver/toolchain/ChildEnvironment.h"
+#include "driver/runner/NcuProfiler.h"
+#include "driver/evaluate/Runner.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+#include "runtime/runner/Protocol.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+namespace kopt {
+
+namespace {
+
+using runtime::protocol::Message;
+namespace protocol = runtime::protocol;
+
+constexpr Duration kStartDeadline{60}; ///< cuInit takes over 10 s on hosts with many GPUs
+constexpr Duration kLoadDeadline{30};
+constexpr Duration kMargin{3};         ///< on top of what the launches may take
+constexpr double kBufferBytesPerSecond = 40e6; ///< drawing, copying, comparing and dumping, on a slow machine
+constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
+
+std::string hexBytes(const std::string &bytes) {
+  std::string text;
+  for (const char c : bytes)
+    text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
+std::vector<std::string> words(const Dim3 &extent) {
+  return {std::to_string(extent.x), std::to_string(extent.y), std::to_string(extent.z)};
+}
+
+void addLaunch(Message &request, const std::string &prefix, std::uint32_t module,
+               const Launch &launch) {
+  request.add(prefix + "module", module);
+  request.addList(prefix + "grid", words(launch.grid));
+  request.addList(prefix + "block", words(launch.block));
+  request.add(prefix + "shared", launch.sharedBytes);
+  for (const Buffer &buffer : launch.buffers)
+    request.addList(prefix + "buffer",
+                    {buffer.name, std::to_string(buffer.bytes), buffer.scalar, buffer.fill.kind,
+                     protocol::formatDouble(buffer.fill.low),
+                     protocol::formatDouble(buffer.fill.high),
+                     buffer.readOnly ? "in"
+                     : buffer.output ? "out"
+                                     : "inout"});
+  for (const Argument &argument : launch.arguments) {
+    if (const auto *value = std::get_if<ValueArg>(&argument))
+      request.addList(prefix + "arg", {"value", hexBytes(value->bytes)});
+    else
+      request.addList(prefix + "arg",
+                      {"buffer", std::to_string(std::get<BufferArg>(argument).buffer),
+                       std::to_string(std::get<BufferArg>(argument).offset)});
+  }
+}
+
+Duration bufferTime(const Launch &launch) {
+  std::uint64_t bytes = 0;
+  for (const Buffer &buffer : launch.buffers)
+    bytes += buffer.bytes;
+  return Duration(double(bytes) / kBufferBytesPerSecond);
+}
+
+std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) {
+  return {names.begin(), names.end()};
+}
+
+std::string lastLine(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.pop_back();
+  const auto begin = text.rfind('\n');
+  return begin == text.npos ? text : text.substr(begin + 1);
+}
+
+/// What came of one request. `message` is the reply where one came.
+struct Reply {
+  RunStatus status = RunStatus::Ok; ///< TimedOut, Crashed, or what the reply says
+  std::string detail;
+  Message message;
+};
+
+class RunnerClient final : public Runner {
+public:
+  RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
+               std::filesystem::path scratch)
+      : processes_(processes), command_(std::move(command)), scratch_(std::move(scratch)) {}
+
+  /// Starts the process and asks what its device is.
+  Status connect();
+
+  const DeviceInfo &device() const override { return device_; }
+  Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) override;
+  void unload(ModuleId module) override;
+  Result<RunOutcome> run(ModuleId module, const Launch &launch,
+                         const RunOptions &options) override;
+  Result<TimingOutcome> time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
+                             const TimeOptions &options) override;
+  Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
+                                 const RunOptions &options) override;
+  bool restarted() override { return std::exchange(restarted_, false); }
+
+private:
+  struct Module {
+    std::filesystem::path path;
+    std::string symbol;
+    std::optional<std::uint32_t> remote; ///< its id in the process that runs now
+  };
+
+  Result<Reply> exchange(Message request, Duration deadline);
+  /// Loads what a fresh process has not loaded yet. A status that is not Ok is the module's doing.
+  Result<Reply> ensureLoaded(ModuleId id);
+  Reply lost(RunStatus status, std::string detail);
+  void stop();
+  Result<ProfileOutcome> addNsightCounters(ModuleId module, const Launch &launch,
+                                           const RunOptions &options, ProfileOutcome outcome);
+
+  ProcessRunner &processes_;
+  std::vector<std::string> command_;
+  std::filesystem::path scratch_;
+  std::unique_ptr<InteractiveProcess> process_;
+  DeviceInfo device_;
+  std::map<ModuleId, Module> modules_;
+  ModuleId nextModule_ = 1;
+  std::uint64_t nextRequest_ = 1;
+  bool connected_ = false, restarted_ = false;
+  std::unique_ptr<NcuProfiler> ncu_;
+};
+
+Status RunnerClient::connect() {
+  ProcessSpec spec;
+  spec.argv = command_;
+  spec.unsetEnv = secretVariableNames();
+  KOPT_TRY(process_, processes_.start(spec));
+  for (auto &[id, module] : modules_)
+    module.remote.reset();
+  restarted_ = restarted_ || connected_;
+
+  Message hello("hello");
+  hello.add("version", std::uint64_t(protocol::kVersion));
+  KOPT_TRY(const Reply reply, exchange(std::move(hello), kStartDeadline));
+  if (reply.status != RunStatus::Ok)
+    return makeError(ErrorCode::Environment, "kopt-runner did not start: " + reply.detail,
+                     "run " + join(command_, " ") + " by hand to see what it says");
+  const Message &answer = reply.message;
+  device_.kind = answer.text("kind");
+  device_.name = answer.text("name");
+  device_.arch = answer.text("arch");
+  device_.driver = answer.text("driver");
+  device_.uuid = answer.text("uuid");
+  device_.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
+  device_.l2Bytes = answer.number<std::uint64_t>("l2").value_or(0);
+  connected_ = true;
+  return {};
+}
+
+void RunnerClient::stop() {
+  process_.reset(); // kills the group
+  for (auto &[id, module] : modules_)
+    module.remote.reset();
+}
+
+Reply RunnerClient::lost(RunStatus status, std::string detail) {
+  stop();
+  return {status, std::move(detail), {}};
+}
+
+Result<Reply> RunnerClient::exchange(Message request, Duration deadline) {
+  if (!process_)
+    KOPT_CHECK(connect());
+  const std::uint64_t id = nextRequest_++;
+  request.add("id", id);
+  const auto crashed = [&](const std::string &what) {
+    process_->kill();
+    const int code = process_->wait();
+    const std::string words = lastLine(process_->errorTail());
+    return lost(RunStatus::Crashed, fmt::format("{} (exit code {}{}{})", what, code,
+                                                words.empty() ? "" : ": ", words));
+  };
+  if (!process_->writeLine(request.format()))
+    return crashed("the runner ended before the request");
+  const Result<std::string> line = process_->readLine(deadline);
+  if (!line && line.error().code == ErrorCode::BudgetEnded)
+    return lost(RunStatus::TimedOut,
+                fmt::format("no end after {}", formatDuration(deadline.count())));
+  if (!line)
+    return crashed("the runner ended while it ran this");
+  const std::optional<Message> message = Message::parse(*line);
+  if (!message || (message->verb() != "ok" && message->verb() != "error") ||
+      message->number<std::uint64_t>("id") != id)
+    return crashed("the runner sent no proper reply");
+
+  const bool last = message->has("last");
+  if (message->verb() == "error") {
+    const std::string code = message->text("code"), text = message->text("text");
+    if (last || code == "no-device")
+      stop();
+    if (code == "no-device")
+      return makeError(ErrorCode::Environment, text,
+                       "`kopt doctor` shows what is missing; --device emulated needs no GPU");
+    if (code == "environment")
+      return makeError(ErrorCode::Environment, "the runner cannot go on: " + text);
+    return makeError(ErrorCode::Internal, "the runner refused a request: " + text);
+  }
+  // A fault has poisoned the context; the process ends by itself and the next call starts another.
+  if (last)
+    stop();
+  const int status = message->number<int>("status").value_or(int(RunStatus::Ok));
+  return Reply{RunStatus(status), message->text("detail"), *message};
+}
+
+Result<ModuleInfo> RunnerClient::load(const std::filesystem::path &path,
+                                      const std::string &symbol) {
+  const ModuleId id = nextModule_++;
+  modules_[id] = {path, symbol, std::nullopt};
+  Result<Reply> reply = ensureLoaded(id);
+  if (!reply || reply->status != RunStatus::Ok) {
+    modules_.erase(id);
+    if (!reply)
+      return tl::unexpected(reply.error());
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("the module {} cannot be loaded: {}", path.filename().string(),
+                                 reply->detail));
+  }
+  const Message &answer = reply->message;
+  const auto number = [&](const char *key) {
+    return answer.number<std::uint32_t>(key).value_or(0);
+  };
+  ModuleInfo info;
+  info.id = id;
+  info.symbol = answer.text("symbol");
+  info.registers = number("registers");
+  info.sharedBytes = number("shared");
+  info.localBytes = number("local");
+  info.constBytes = number("const");
+  info.maxThreads = number("max_threads");
+  return info;
+}
+
+Result<Reply> RunnerClient::ensureLoaded(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end())
+    return makeError(ErrorCode::Internal, fmt::format("no module {} is loaded", id));
+  if (process_ && found->second.remote)
+    return Reply{};
+  Message request("load");
+  request.add("path", found->second.path.string());
+  request.add("symbol", found->second.symbol);
+  KOPT_TRY(Reply reply, exchange(std::move(request), kLoadDeadline));
+  if (reply.status != RunStatus::Ok)
+    return reply;
+  found->second.remote = reply.message.number<std::uint32_t>("module");
+  if (!found->second.remote)
+    return makeError(ErrorCode::Internal, "the runner loaded a module and gave it no number");
+  return reply;
+}
+
+void RunnerClient::unload(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end())
+    return;
+  const std::optional<std::uint32_t> remote = found->second.remote;
+  modules_.erase(found);
+  if (!process_ || !remote)
+    return;
+  Message request("unload");
+  request.add("module", *remote);
+  // A module that cannot be unloaded costs memory until the next restart, which is no one's concern.
+  static_cast<void>(exchange(std::move(request), kLoadDeadline));
+}
+
+Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
+                                     const RunOptions &options) {
+  KOPT_TRY(const Reply loaded, ensureLoaded(id));
+  if (loaded.status != RunStatus::Ok)
+    return RunOutcome{loaded.status, loaded.detail, {}, {}};
+  const std::filesystem::path folder = scratch_ / "run";
+  KOPT_CHECK(createDirectories(folder));
+  Message request("run");
+  addLaunch(request, "a.", *modules_[id].remote, launch);
+  request.add("input_seed", options.inputSeed);
+  request.add("poison_seed", options.poisonSeed);
+  request.add("instruction_limit", options.instructionLimit);
+  request.add("races", std::uint64_t(options.checkRaces));
+  request.add("dir", folder.string());
+  // Outputs that stay poisoned cost a second launch.
+  KOPT_TRY(const Reply reply, exchange(std::move(request),
+                                       2 * options.deadline + kMargin + bufferTime(launch)));
+  RunOutcome outcome;
+  outcome.status = reply.status;
+  outcome.detail = reply.detail;
+  if (reply.status != RunStatus::Ok)
+    return outcome;
+  outcome.buffers = paths(reply.message.list("files"));
+  for (const std::string &count : reply.message.list("unwritten"))
+    outcome.unwritten.push_back(protocol::parseNumber<std::uint64_t>(count).value_or(0));
+  if (outcome.buffers.size() != launch.buffers.size() ||
+      outcome.unwritten.size() != launch.buffers.size())
+    return makeError(ErrorCode::Internal,
+                     fmt::format("the runner answered for {} of {} buffers",
+                                 outcome.buffers.size(), launch.buffers.size()));
+  return outcome;
+}
+
+Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, ModuleId b,
+                                         const Launch &launchB, const TimeOptions &options) {
+  TimingOutcome outcome;
+  // The first again: loading the second may have needed a fresh process.
+  for (const ModuleId id : {a, b, a}) {
+    KOPT_TRY(const Reply loaded, ensureLoaded(id));
+    if (loaded.status == RunStatus::Ok)
+      continue;
+    outcome.status = loaded.status;
+    outcome.detail = loaded.detail;
+    return outcome;
+  }
+  const std::filesystem::path folder = scratch_ / "time";
+  KOPT_CHECK(createDirectories(folder));
+  Message request("time");
+  addLaunch(request, "a.", *modules_[a].remote, launchA);
+  addLaunch(request, "b.", *modules_[b].remote, launchB);
+  request.add("input_seed", options.inputSeed);
+  request.add("min_samples", options.minSamples);
+  request.add("max_samples", options.maxSamples);
+  request.addDouble("budget", options.budget.count());
+  request.addDouble("deadline", options.deadline.count());
+  request.add("cold", std::uint64_t(options.coldCache));
+  request.add("dir", folder.string());
+  KOPT_TRY(const Reply reply,
+           exchange(std::move(request), options.deadline + kTimingMargin +
+                                            bufferTime(launchA) + bufferTime(launchB)));
+  outcome.status = reply.status;
+  outcome.detail = reply.detail;
+  if (reply.status != RunStatus::Ok)
+    return outcome;
+  const Message &answer = reply.message;
+  const std::vector<std::string> first = answer.list("a"), second = answer.list("b");
+  if (first.size() != second.size() || first.empty())
+    return makeError(ErrorCode::Internal, "the runner sent no pairs of times");
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto secondsA = protocol::parseNumber<double>(first[i]);
+    const auto secondsB = protocol::parseNumber<double>(second[i]);
+    if (!secondsA || !secondsB || !(*secondsA > 0) || !(*secondsB > 0))
+      return makeError(ErrorCode::Internal, fmt::format("the runner sent the times '{}' and '{}'",
+                                                        first[i], second[i]));
+    outcome.samples.push_back({*secondsA, *secondsB});
+  }
+  outcome.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
+  outcome.cacheMode = answer.text("cache");
+  outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
+  outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
+  outcome.buffersA = paths(answer.list("files_a"));
+  outcome.buffersB = paths(answer.list("files_b"));
+  return outcome;
+}
+
+Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
+                                             const RunOptions &options) {
+  ProfileOutcome outcome;
+  KOPT_TRY(const Reply loaded, ensureLoaded(id));
+  outcome.status = loaded.status;
+  outcome.detail = loaded.detail;
+  if (loaded.status != RunStatus::Ok)
+    return outcome;
+  Message request("profile");
+  addLaunch(request, "a.", *modules_[id].remote, launch);
+  request.add("input_seed", options.inputSeed);
+  request.add("poison_seed", options.poisonSeed);
+  request.add("instruction_limit", options.instructionLimit);
+  request.add("races", std::uint64_t(options.checkRaces));
+  KOPT_TRY(const Reply reply, exchange(std::move(request),
+                                       options.deadline + kMargin + bufferTime(launch)));
+  outcome.status = reply.status;
+  outcome.detail = reply.detail;
+  if (reply.status != RunStatus::Ok)
+    return outcome;
+  for (const std::vector<std::string> &counter : reply.message.lists("counter"))
+    if (counter.size() == 2)
+      if (const auto value = protocol::parseNumber<double>(counter[1]))
+        outcome.counters[counter[0]] = *value;
+  outcome.source = device_.kind == "cuda" ? "ptxas" : device_.kind;
+  return device_.kind == "cuda" ? addNsightCounters(id, launch, options, std::move(outcome))
+                                : Result<ProfileOutcome>(std::move(outcome));
+}
+
+Result<ProfileOutcome> RunnerClient::addNsightCounters(ModuleId id, const Launch &launch,
+                                                       const RunOptions &options,
+                                                       ProfileOutcome outcome) {
+  if (!ncu_)
+    ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
+  // The process that ncu watches loads this module alone: its id there is the first.
+  const Module &module = modules_[id];
+  Message load("load");
+  load.add("path", module.path.string());
+  load.add("symbol", module.symbol);
+  Message run("run");
+  addLaunch(run, "a.", 1, launch);
+  run.add("input_seed", options.inputSeed);
+  run.add("poison_seed", options.poisonSeed);
+  NcuRequest request;
+  request.runner = command_;
+  request.script = load.format() + "\n" + run.format() + "\n";
+  request.folder = scratch_ / "ncu";
+  request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
+  KOPT_TRY(const ProfileOutcome counted, ncu_->profile(request));
+  outcome.detail = counted.detail;
+  if (counted.status == RunStatus::Ok && !counted.counters.empty()) {
+    outcome.source = counted.source;
+    for (const auto &[name, value] : counted.counters)
+      outcome.counters[name] = value;
+  }
+  return outcome;
+}
+
+Result<std::filesystem::path> gpuSpecFile(const std::filesystem::path &folder,
+                                          const std::string &name) {
+  const std::filesystem::path file = folder / (name + ".txt");
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file, error))
+    return file;
+  std::vector<std::string> known;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().extension() == ".txt")
+      known.push_back(entry.path().stem().string());
+  std::sort(known.begin(), known.end());
+  if (known.empty())
+    return makeError(ErrorCode::Environment,
+                     "there are no GPU descriptions in " + folder.string(),
+                     "the installation is incomplete: install kopt again");
+  const std::string hint = didYouMean(name, known);
+  return makeError(ErrorCode::Usage, "no GPU named '" + name + "' can be modelled",
+                   (hint.empty() ? "" : hint + " ") + "known: " + join(known, ", "));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
+                                            const std::filesystem::path &program,
+                                            const DeviceConfig &config,
+                                            const std::filesystem::path &scratch,
+                                            const std::filesystem::path &gpuSpecs) {
+  if (config.kind != "auto" && config.kind != "cuda" && config.kind != "emulated")
+    return makeError(ErrorCode::Usage, "there is no kind of device '" + config.kind + "'",
+                     "use cuda, emulated or auto");
+  KOPT_CHECK(createDirectories(scratch));
+  if (config.kind != "emulated") {
+    std::vector<std::string> command{program.string(), "--device", "cuda", "--ordinal",
+                                     std::to_string(config.ordinal)};
+    auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch);
+    const Status connected = client->connect();
+    if (connected)
+      return client;
+    if (config.kind == "cuda")
+      return tl::unexpected(connected.error());
+  }
+  KOPT_TRY(const std::filesystem::path spec,
+           gpuSpecFile(gpuSpecs, config.modelGpu.empty() ? "H200" : config.modelGpu));
+  std::vector<std::string> command{program.string(), "--device", "emulated", "--gpu-spec",
+                                   spec.string()};
+  auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch);
+  KOPT_CHECK(client->connect());
+  return client;
+}
+
+} // namespace kopt

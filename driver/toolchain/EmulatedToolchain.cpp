@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/toolchain/ChildEnvironment.h"
+#include "driver/toolchain/CubinImage.h"
+#include "driver/evaluate/Toolchain.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+
+#include <cctype>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Duration kBuildDeadline{300};
+
+/// The first "MAJOR.MINOR.PATCH" in a text; empty where there is none.
+std::string versionIn(const std::string &text) {
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    if (std::isdigit(static_cast<unsigned char>(text[begin])) == 0)
+      continue;
+    const std::size_t end = std::min(text.find_first_not_of("0123456789.", begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (split(word, '.').size() == 3 && word.back() != '.')
+      return word;
+    begin = end;
+  }
+  return {};
+}
+
+class EmulatedToolchain final : public Toolchain {
+public:
+  EmulatedToolchain(ProcessRunner &processes, fs::path frontend, std::string version)
+      : processes_(processes), frontend_(std::move(frontend)), version_(std::move(version)) {}
+  std::string name() const override { return "emulated (clang " + version_ + ")"; }
+  Result<BuildOutcome> build(const BuildRequest &request) override;
+
+private:
+  ProcessRunner &processes_;
+  fs::path frontend_;
+  std::string version_;
+};
+
+tl::unexpected<Error> badReply(const ProcessResult &result, const std::string &what) {
+  return makeError(ErrorCode::Internal,
+                   fmt::format("kopt-frontend emulate {} (exit code {})", what, result.exitCode),
+                   result.err.empty() ? "" : "it said: " + result.err.substr(0, 2000));
+}
+
+Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
+  fs::path module = request.output;
+  module += ".so";
+  KOPT_CHECK(createDirectories(request.output.parent_path()));
+  std::error_code ignored;
+  fs::remove(module, ignored);
+
+  const nlohmann::json json = {{"slice", request.sliceText},   {"expression", request.expression},
+                               {"flags", request.flags},       {"directory", request.directory},
+                               {"output", fs::absolute(module).string()}};
+  ProcessSpec spec;
+  spec.argv = {frontend_.string(), "emulate"};
+  // Source text need not be UTF-8; what is not is replaced, and the diagnostics show it.
+  spec.input = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  spec.unsetEnv = secretVariableNames();
+  spec.timeout = kBuildDeadline;
+  KOPT_TRY(const ProcessResult result, processes_.run(spec));
+
+  BuildOutcome outcome;
+  if (result.timedOut) {
+    outcome.log = fmt::format("error: the compilation did not end within {}\n",
+                              formatDuration(kBuildDeadline.count()));
+    return outcome;
+  }
+  const nlohmann::json reply = nlohmann::json::parse(result.out, nullptr, false);
+  if (!reply.is_object())
+    return badReply(result, "gave no JSON");
+  if (const auto error = reply.find("error"); error != reply.end() && error->is_object())
+    return makeError(ErrorCode::Internal,
+                     "the emulation compiler refused the request: " +
+                         error->value("what", std::string("no reason given")),
+                     error->value("hint", std::string()), error->value("where", std::string()));
+  const auto ok = reply.find("ok");
+  if (ok == reply.end() || !ok->is_boolean())
+    return badReply(result, "gave a reply without \"ok\"");
+  const auto text = [&](const char *key) {
+    const auto found = reply.find(key);
+    return found != reply.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  outcome.log = replaceAll(text("log"), request.output.parent_path().string() + "/", "");
+  if (!ok->get<bool>())
+    return outcome;
+  const std::string symbol = text("symbol");
+  if (!request.symbol.empty() && symbol != request.symbol) {
+    outcome.log += fmt::format("error: the slice compiles to the kernel {}, wanted is {}\n",
+                               symbol, request.symbol);
+    return outcome;
+  }
+  KOPT_TRY(const std::string bytes, readFile(module));
+  KOPT_TRY(const ElfImage image, ElfImage::parse(bytes));
+  outcome.ok = true;
+  outcome.module = module;
+  outcome.hash = image.codeHash();
+  return outcome;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Toolchain>> makeEmulatedToolchain(ProcessRunner &processes,
+                                                         const fs::path &frontend) {
+  const std::optional<fs::path> program = findProgram(frontend.string());
+  if (!program)
+    return makeError(ErrorCode::Environment,
+                     "the front end " + frontend.string() + " is missing",
+                     "the installation is incomplete: build or install kopt again");
+  ProcessSpec spec;
+  spec.argv = {program->string(), "--version"};
+  spec.timeout = Duration(60);
+  KOPT_TRY(const ProcessResult result, processes.run(spec));
+  const std::string version = versionIn(result.out);
+  return std::make_unique<EmulatedToolchain>(processes, *program,
+                                             version.empty() ? "of unknown version" : version);
+}
+
+} // namespace kopt

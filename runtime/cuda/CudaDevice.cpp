@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/CudaDevice.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace kopt::runtime {
+
+std::unique_ptr<Device> openCudaDevice(int ordinal, std::string &why) {
+  return cuda::CudaDevice::open(ordinal, why);
+}
+
+namespace cuda {
+
+namespace {
+
+/// Static shared memory a kernel may use without asking; more is opted into per function.
+constexpr std::uint32_t kDefaultSharedLimit = 48 * 1024;
+
+/// Errors after which every call on the context fails: the candidate's doing, but the process must end.
+bool isKernelFault(CuResult result) {
+  switch (result) {
+  case kErrorIllegalAddress:
+  case kErrorAssert:
+  case kErrorHardwareStack:
+  case kErrorIllegalInstruction:
+  case kErrorMisalignedAddress:
+  case kErrorInvalidAddressSpace:
+  case kErrorInvalidPc:
+  case kErrorLaunchFailed:
+    return true;
+  default:
+    return false;
+  }
+}
+
+std::string formatUuid(const CuUuid &uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    char hex[3];
+    std::snprintf(hex, sizeof hex, "%02x", uuid.bytes[i]);
+    text += hex;
+    if (i == 3 || i == 5 || i == 7 || i == 9)
+      text += '-';
+  }
+  return text;
+}
+
+} // namespace
+
+std::unique_ptr<CudaDevice> CudaDevice::open(int ordinal, std::string &why) {
+  std::unique_ptr<CudaDevice> device(new CudaDevice);
+  if (!device->initialise(ordinal, why))
+    return nullptr;
+  return device;
+}
+
+bool CudaDevice::initialise(int ordinal, std::string &why) {
+  // Lazy loading would put a module's upload into its first timed launch.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  if (!loadDriverApi(api_, why))
+    return false;
+  const auto failed = [&](CuResult result, const char *what) {
+    if (result == kSuccess)
+      return false;
+    why = std::string(what) + " failed: " + api_.describe(result);
+    return true;
+  };
+  if (failed(api_.init(0), "cuInit"))
+    return false;
+  int count = 0;
+  if (failed(api_.deviceGetCount(&count), "cuDeviceGetCount"))
+    return false;
+  if (ordinal < 0 || ordinal >= count) {
+    why = "there is no CUDA device " + std::to_string(ordinal) + ": this machine shows " +
+          std::to_string(count);
+    return false;
+  }
+  if (failed(api_.deviceGet(&device_, ordinal), "cuDeviceGet") ||
+      failed(api_.primaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain") ||
+      failed(api_.ctxSetCurrent(context_), "cuCtxSetCurrent") ||
+      failed(api_.streamCreate(&stream_, 0), "cuStreamCreate") ||
+      failed(api_.eventCreate(&start_, 0), "cuEventCreate") ||
+      failed(api_.eventCreate(&stop_, 0), "cuEventCreate"))
+    return false;
+
+  char name[256] = "", bus[32] = "";
+  CuUuid uuid{};
+  int version = 0;
+  std::size_t memory = 0;
+  if (failed(api_.deviceGetName(name, sizeof name, device_), "cuDeviceGetName") ||
+      failed(api_.deviceGetUuid(&uuid, device_), "cuDeviceGetUuid") ||
+      failed(api_.driverGetVersion(&version), "cuDriverGetVersion") ||
+      failed(api_.deviceTotalMem(&memory, device_), "cuDeviceTotalMem") ||
+      failed(api_.deviceGetPciBusId(bus, sizeof bus, device_), "cuDeviceGetPCIBusId"))
+    return false;
+  properties_.kind = "cuda";
+  properties_.name = name;
+  properties_.arch = "sm_" + std::to_string(attribute(kComputeCapabilityMajor)) +
+                     std::to_string(attribute(kComputeCapabilityMinor));
+  properties_.driver =
+      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  properties_.uuid = formatUuid(uuid);
+  properties_.l2Bytes = std::uint64_t(std::max(0, attribute(kL2CacheSize)));
+  properties_.memoryBytes = memory;
+  properties_.multiprocessors = std::uint32_t(attribute(kMultiprocessorCount));
+  properties_.maxThreadsPerBlock = std::uint32_t(attribute(kMaxThreadsPerBlock));
+  properties_.maxSharedPerBlock = std::uint32_t(attribute(kMaxSharedMemoryPerBlockOptin));
+  clock_.emplace(bus);
+  return true;
+}
+
+CudaDevice::~CudaDevice() {
+  // Releasing the primary context frees modules, memory, stream and events with it; after a fault it is gone already.
+  if (context_ && usable_)
+    api_.primaryCtxRelease(device_);
+}
+
+int CudaDevice::attribute(CuDeviceAttribute which) const {
+  int value = 0;
+  return api_.deviceGetAttribute(&value, which, device_) == kSuccess ? value : 0;
+}
+
+Status CudaDevice::check(CuResult result, const char *what) {
+  if (result == kSuccess)
+    return {};
+  std::string detail = std::string(what) + ": " + api_.describe(result);
+  if (isKernelFault(result)) {
+    usable_ = false;
+    return {StatusCode::Fault, std::move(detail)};
+  }
+  if (result == kErrorLaunchTimeout) {
+    usable_ = false;
+    return {StatusCode::TimedOut, std::move(detail)};
+  }
+  // Out of memory leaves the context as it was; of anything else that is not expected the context is not trusted.
+  if (result != kErrorOutOfMemory)
+    usable_ = false;
+  return {StatusCode::DeviceError, std::move(detail)};
+}
+
+Status CudaDevice::load(const std::string &path, const std::string &symbol,
+                        ModuleProperties &out) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return {StatusCode::DeviceError, "cannot read the module " + path};
+  const std::string image{std::istreambuf_iterator<char>(file), {}};
+  if (image.size() < 64 || image.compare(0, 4, "\x7f"
+                                               "ELF") != 0)
+    return {StatusCode::LaunchFailed, path + " is not a cubin"};
+
+  LoadedModule loaded;
+  if (const CuResult result = api_.moduleLoadData(&loaded.module, image.data());
+      result != kSuccess) {
+    if (isKernelFault(result))
+      return check(result, "cuModuleLoadData");
+    return {StatusCode::LaunchFailed,
+            "the driver refuses the module " + path + ": " + api_.describe(result)};
+  }
+  if (Status status = selectFunction(symbol, loaded); !status.ok()) {
+    api_.moduleUnload(loaded.module);
+    return status;
+  }
+
+  const auto fact = [&](CuFunctionAttribute which) {
+    int value = 0;
+    api_.funcGetAttribute(&value, which, loaded.function);
+    return std::uint32_t(std::max(0, value));
+  };
+  ModuleProperties &facts = loaded.properties;
+  facts.module = nextModule_++;
+  facts.registers = fact(kFunctionRegisters);
+  facts.sharedBytes = fact(kFunctionSharedBytes);
+  facts.localBytes = fact(kFunctionLocalBytes);
+  facts.constBytes = fact(kFunctionConstBytes);
+  facts.maxThreads = fact(kFunctionMaxThreads);
+  loaded.dynamicSharedAllowed = fact(kFunctionMaxDynamicSharedBytes);
+  if (api_.funcGetParamInfo) {
+    loaded.parametersKnown = true;
+    std::size_t offset = 0, size = 0;
+    for (std::size_t i = 0;
+         api_.funcGetParamInfo(loaded.function, i, &offset, &size) == kSuccess; ++i)
+      loaded.parameterSizes.push_back(size);
+  }
+  out = facts;
+  modules_.emplace(facts.module, std::move(loaded));
+  return {};
+}
+
+Status CudaDevice::selectFunction(const std::string &symbol, LoadedModule &loaded) {
+  if (!symbol.empty()) {
+    const CuResult result =
+        api_.moduleGetFunction(&loaded.function, loaded.module, symbol.c_str());
+    if (result == kErrorNotFound)
+      return {StatusCode::LaunchFailed, "the module has no kernel " + symbol};
+    loaded.properties.symbol = symbol;
+    return check(result, "cuModuleGetFunction");
+  }
+  if (!api_.moduleGetFunctionCount || !api_.moduleEnumerateFunctions || !api_.funcGetName)
+    return {StatusCode::DeviceError,
+            "this driver cannot list the kernels of a module (that came with CUDA 12.4): name the "
+            "kernel's symbol"};
+  unsigned count = 0;
+  if (Status status = check(api_.moduleGetFunctionCount(&count, loaded.module),
+                            "cuModuleGetFunctionCount");
+      !status.ok())
+    return status;
+  if (count != 1)
+    return {StatusCode::LaunchFailed,
+            "the module has " + std::to_string(count) + " kernels: name one"};
+  if (Status status = check(api_.moduleEnumerateFunctions(&loaded.function, 1, loaded.module),
+                            "cuModuleEnumerateFunctions");
+      !status.ok())
+    return status;
+  const char *name = nullptr;
+  Status status = check(api_.funcGetName(&name, loaded.function), "cuFuncGetName");
+  loaded.properties.symbol = name ? name : "";
+  return status;
+}
+
+Status CudaDevice::unload(std::uint32_t module) {
+  const auto found = modules_.find(module);
+  if (found == modules_.end())
+    return {StatusCode::DeviceError, "no module " + std::to_string(module) + " is loaded"};
+  const CuModule handle = found->second.module;
+  modules_.erase(found);
+  return check(api_.moduleUnload(handle), "cuModuleUnload");
+}
+
+Status CudaDevice::allocate(std::size_t bytes, Address &out) {
+  CuDevicePointer pointer = 0;
+  Status status = check(api_.memAlloc(&pointer, std::max<std::size_t>(bytes, 1)), "cuMemAlloc");
+  if (!status.ok())
+    status.detail += " (" + std::to_string(bytes) + " bytes of " +
+                     std::to_string(properties_.memoryBytes) + " on the device)";
+  out = pointer;
+  return status;
+}
+
+Status CudaDevice::release(Address address) {
+  return check(api_.memFree(address), "cuMemFree");
+}
+
+Status CudaDevice::write(Address to, const void *from, std::size_t bytes) {
+  return check(api_.memcpyHtoD(to, from, bytes), "cuMemcpyHtoD");
+}
+
+Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
+  return check(api_.memcpyDtoH(to, from, bytes), "cuMemcpyDtoH");
+}
+
+Status CudaDevice::poison(Address to, const void *from, std::size_t bytes) {
+  return write(to, from, bytes);
+}
+
+Status CudaDevice::copy(Address to, Address from, std::size_t bytes) {
+  return check(api_.memcpyDtoDAsync(to, from, bytes, stream_), "cuMemcpyDtoDAsync");
+}
+
+Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) {
+  const auto found = modules_.find(request.module);
+  if (found == modules_.end())
+    return {StatusCode::DeviceError,
+            "no module " + std::to_string(request.module) + " is loaded"};
+  module = &found->second;
+  if (module->parametersKnown) {
+    const std::vector<std::size_t> &sizes = module->parameterSizes;
+    if (sizes.size() != request.arguments.size())
+      return {StatusCode::LaunchFailed, "the kernel takes " + std::to_string(sizes.size()) +
+                                            " parameters, the launch has " +
+                                            std::to_string(request.arguments.size())};
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (sizes[i] != request.arguments[i].size())
+        return {StatusCode::LaunchFailed,
+                "parameter " + std::to_string(i) + " has " + std::to_string(sizes[i]) +
+                    " bytes in the module, " + std::to_string(request.arguments[i].size()) +
+                    " in the launch"};
+  }
+  if (request.sharedBytes > module->dynamicSharedAllowed ||
+      request.sharedBytes + module->properties.sharedBytes > kDefaultSharedLimit) {
+    const CuResult result = api_.funcSetAttribute(module->function, kFunctionMaxDynamicSharedBytes,
+                                                  int(request.sharedBytes));
+    if (result != kSuccess && !isKernelFault(result))
+      return {StatusCode::LaunchFailed,
+              std::to_string(request.sharedBytes) + " bytes of dynamic shared memory beside " +
+                  std::to_string(module->properties.sharedBytes) +
+                  " static ones are refused; a block may have " +
+                  std::to_string(properties_.maxSharedPerBlock) + ": " + api_.describe(result)};
+    if (result != kSuccess)
+      return check(result, "cuFuncSetAttribute");
+    module->dynamicSharedAllowed = request.sharedBytes;
+  }
+  return {};
+}
+
+Status CudaDevice::enqueue(const LaunchRequest &request, const LoadedModule &module) {
+  std::vector<void *> pointers;
+  pointers.reserve(request.arguments.size());
+  for (const std::vector<std::byte> &argument : request.arguments)
+    pointers.push_back(const_cast<std::byte *>(argument.data()));
+  const CuResult result = api_.launchKernel(
+      module.function, request.grid[0], request.grid[1], request.grid[2], request.block[0],
+      request.block[1], request.block[2], request.sharedBytes, stream_, pointers.data(), nullptr);
+  // These say that the configuration was refused: nothing ran and the context is as it was.
+  if (result == kErrorInvalidValue || result == kErrorLaunchOutOfResources ||
+      result == kErrorCooperativeLaunchTooLarge || result == kErrorOutOfMemory ||
+      result == kErrorInvalidImage || result == kErrorNoBinaryForGpu)
+    return {StatusCode::LaunchFailed,
+            "the launch was refused (" + std::to_string(module.properties.registers) +
+                " registers a thread, at most " + std::to_string(module.properties.maxThreads) +
+                " threads a block): " + api_.describe(result)};
+  return check(result, "cuLaunchKernel");
+}
+
+Status CudaDevice::launch(const LaunchRequest &request) {
+  LoadedModule *module = nullptr;
+  if (Status status = prepare(request, module); !status.ok())
+    return status;
+  if (Status status = enqueue(request, *module); !status.ok())
+    return status;
+  return check(api_.streamSynchronize(stream_), "the kernel failed");
+}
+
+Status CudaDevice::profile(const LaunchRequest &request, Counters &out) {
+  LoadedModule *module = nullptr;
+  if (Status status = prepare(request, module); !status.ok())
+    return status;
+  const double threads = double(request.block[0]) * request.block[1] * request.block[2];
+  const double blocks = double(request.grid[0]) * request.grid[1] * request.grid[2];
+  int resident = 0;
+  if (const CuResult result = api_.occupancyMaxActiveBlocks(&resident, module->function,
+                                                            int(threads), request.sharedBytes);
+      result != kSuccess)
+    return {StatusCode::LaunchFailed,
+            "no occupancy for this configuration: " + api_.describe(result)};
+  const ModuleProperties &facts = module->properties;
+  out["launch__registers_per_thread"] = facts.registers;
+  out["launch__shared_mem_per_block_static"] = facts.sharedBytes;
+  out["launch__shared_mem_per_block_dynamic"] = request.sharedBytes;
+  out["launch__block_size"] = threads;
+  out["launch__grid_size"] = blocks;
+  out["launch__thread_count"] = threads * blocks;
+  out["launch__stack_size"] = facts.localBytes;
+  const double sms = attribute(kMultiprocessorCount);
+  const double maxThreads = attribute(kMaxThreadsPerMultiprocessor);
+  const double warp = attribute(kWarpSize);
+  if (sms > 0 && resident > 0)
+    out["launch__waves_per_multiprocessor"] = blocks / (sms * resident);
+  if (maxThreads > 0 && warp > 0) {
+    const double warps = double(std::uint64_t((threads + warp - 1) / warp)) * resident;
+    out["sm__maximum_warps_per_active_cycle_pct"] = 100 * warps / (maxThreads / warp);
+  }
+  return {};
+}
+
+} // namespace cuda
+} // namespace kopt::runtime

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA GPU through the driver API: cubins side by side in the primary context, one stream, events around launches.
+#pragma once
+
+#include "runtime/cuda/DriverApi.h"
+#include "runtime/device/Device.h"
+
+#include <map>
+#include <optional>
+
+namespace kopt::runtime::cuda {
+
+class CudaDevice final : public Device {
+public:
+  /// Null with `why` filled where the driver, the device or its context is missing.
+  static std::unique_ptr<CudaDevice> open(int ordinal, std::string &why);
+  ~CudaDevice() override;
+
+  const DeviceProperties &properties() const override { return properties_; }
+  Status load(const std::string &path, const std::string &symbol, ModuleProperties &out) override;
+  Status unload(std::uint32_t module) override;
+  Status allocate(std::size_t bytes, Address &out) override;
+  Status release(Address address) override;
+  Status write(Address to, const void *from, std::size_t bytes) override;
+  Status read(void *to, Address from, std::size_t bytes) override;
+  Status poison(Address to, const void *from, std::size_t bytes) override;
+  Status copy(Address to, Address from, std::size_t bytes) override;
+  Status launch(const LaunchRequest &request) override;
+  Status time(const LaunchRequest &request, bool cold, double &seconds) override;
+  Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
+                   double &secondsEach) override;
+  Status profile(const LaunchRequest &request, Counters &out) override;
+  double smClockMHz() const override;
+  bool usable() const override { return usable_; }
+
+private:
+  struct LoadedModule {
+    CuModule module = nullptr;
+    CuFunction function = nullptr;
+    ModuleProperties properties;
+    std::vector<std::size_t> parameterSizes;
+    bool parametersKnown = false;
+    std::uint32_t dynamicSharedAllowed = 0;
+  };
+
+  CudaDevice() = default;
+  bool initialise(int ordinal, std::string &why);
+  int attribute(CuDeviceAttribute which) const;
+
+  /// Success, or the status an API call's result means. A fault makes the device unusable.
+  Status check(CuResult result, const char *what);
+  Status selectFunction(const std::string &symbol, LoadedModule &module);
+  /// Refuses what the driver would read past the end for, raises the dynamic shared memory limit where needed.
+  Status prepare(const LaunchRequest &request, LoadedModule *&module);
+  Status enqueue(const LaunchRequest &request, const LoadedModule &module);
+  Status flushCache(bool cold);
+  void sampleClock();
+
+  DriverApi api_;
+  DeviceProperties properties_;
+  CuDevice device_ = 0;
+  CuContext context_ = nullptr;
+  CuStream stream_ = nullptr;
+  CuEvent start_ = nullptr, stop_ = nullptr;
+  Address flushBuffer_ = 0;
+  std::size_t flushBytes_ = 0;
+  std::map<std::uint32_t, LoadedModule> modules_;
+  std::uint32_t nextModule_ = 1;
+  std::optional<ClockReader> clock_;
+  std::vector<unsigned> clockSamples_;
+  unsigned timings_ = 0;
+  bool usable_ = true;
+};
+
+} // namespace kopt::runtime::cuda

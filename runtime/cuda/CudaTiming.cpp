@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times on a CUDA device: the cache state is set, then events around the launch alone. The memset before the first event
+// keeps the stream busy while the host queues the rest, so that the host's latency is not in the span.
+#include "runtime/cuda/CudaDevice.h"
+
+#include <algorithm>
+
+namespace kopt::runtime::cuda {
+
+namespace {
+
+constexpr std::size_t kColdBytes = 128u << 20; ///< at least: below this an H200's L2 kept some lines
+constexpr std::size_t kWarmBytes = 1u << 20;   ///< busies the stream and leaves the cache nearly as it was
+constexpr unsigned kClockEvery = 8;            ///< timings between two NVML queries, which take time themselves
+constexpr std::size_t kClockWindow = 64;
+
+/// Owns what a capture makes.
+struct GraphHolder {
+  const DriverApi &api;
+  CuGraph graph = nullptr;
+  CuGraphExec executable = nullptr;
+  ~GraphHolder() {
+    if (executable)
+      api.graphExecDestroy(executable);
+    if (graph)
+      api.graphDestroy(graph);
+  }
+};
+
+} // namespace
+
+Status CudaDevice::flushCache(bool cold) {
+  if (!flushBuffer_) {
+    const std::size_t bytes =
+        std::max<std::size_t>(kColdBytes, 2 * std::size_t(properties_.l2Bytes));
+    if (Status status = allocate(bytes, flushBuffer_); !status.ok())
+      return status;
+    flushBytes_ = bytes;
+  }
+  return check(
+      api_.memsetD32Async(flushBuffer_, 0, (cold ? flushBytes_ : kWarmBytes) / 4, stream_),
+      "cuMemsetD32Async");
+}
+
+Status CudaDevice::time(const LaunchRequest &request, bool cold, double &seconds) {
+  LoadedModule *module = nullptr;
+  if (Status status = prepare(request, module); !status.ok())
+    return status;
+  if (Status status = flushCache(cold); !status.ok())
+    return status;
+  if (Status status = check(api_.eventRecord(start_, stream_), "cuEventRecord"); !status.ok())
+    return status;
+  if (Status status = enqueue(request, *module); !status.ok())
+    return status;
+  if (Status status = check(api_.eventRecord(stop_, stream_), "cuEventRecord"); !status.ok())
+    return status;
+  if (Status status = check(api_.streamSynchronize(stream_), "the kernel failed"); !status.ok())
+    return status;
+  float milliseconds = 0;
+  if (Status status = check(api_.eventElapsedTime(&milliseconds, start_, stop_),
+                            "cuEventElapsedTime");
+      !status.ok())
+    return status;
+  seconds = double(milliseconds) * 1e-3;
+  sampleClock();
+  return {};
+}
+
+Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
+                             double &secondsEach) {
+  if (requests.empty())
+    return {StatusCode::LaunchFailed, "a batch of no launches"};
+  std::vector<LoadedModule *> modules(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (Status status = prepare(requests[i], modules[i]); !status.ok())
+      return status;
+
+  GraphHolder holder{api_};
+  if (Status status = check(api_.streamBeginCapture(stream_, kCaptureThreadLocal),
+                            "cuStreamBeginCapture");
+      !status.ok())
+    return status;
+  Status queued;
+  for (std::size_t i = 0; i < requests.size() && queued.ok(); ++i)
+    queued = enqueue(requests[i], *modules[i]);
+  const CuResult ended = api_.streamEndCapture(stream_, &holder.graph);
+  if (!queued.ok())
+    return queued;
+  if (Status status = check(ended, "cuStreamEndCapture"); !status.ok())
+    return status;
+  if (Status status = check(api_.graphInstantiate(&holder.executable, holder.graph, 0),
+                            "cuGraphInstantiate");
+      !status.ok())
+    return status;
+  if (Status status = check(api_.graphUpload(holder.executable, stream_), "cuGraphUpload");
+      !status.ok())
+    return status;
+  if (Status status = flushCache(cold); !status.ok())
+    return status;
+  if (Status status = check(api_.eventRecord(start_, stream_), "cuEventRecord"); !status.ok())
+    return status;
+  if (Status status = check(api_.graphLaunch(holder.executable, stream_), "cuGraphLaunch");
+      !status.ok())
+    return status;
+  if (Status status = check(api_.eventRecord(stop_, stream_), "cuEventRecord"); !status.ok())
+    return status;
+  if (Status status = check(api_.streamSynchronize(stream_), "a kernel of the batch failed");
+      !status.ok())
+    return status;
+  float milliseconds = 0;
+  if (Status status = check(api_.eventElapsedTime(&milliseconds, start_, stop_),
+                            "cuEventElapsedTime");
+      !status.ok())
+    return status;
+  secondsEach = double(milliseconds) * 1e-3 / double(requests.size());
+  sampleClock();
+  return {};
+}
+
+void CudaDevice::sampleClock() {
+  if (timings_++ % kClockEvery != 0)
+    return;
+  if (const unsigned clock = clock_->smClockMHz(); clock != 0) {
+    if (clockSamples_.size() == kClockWindow)
+      clockSamples_.erase(clockSamples_.begin());
+    clockSamples_.push_back(clock);
+  }
+}
+
+double CudaDevice::smClockMHz() const {
+  if (clockSamples_.empty())
+    return 0;
+  std::vector<unsigned> sorted = clockSamples_;
+  std::nth_element(sorted.begin(), sorted.begin() + std::ptrdiff_t(sorted.size() / 2),
+                   sorted.end());
+  return sorted[sorted.size() / 2];
+}
+
+} // namespace kopt::runtime::cuda

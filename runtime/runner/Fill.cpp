@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/Fill.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace kopt::runtime {
+
+namespace {
+
+/// The finaliser of SplitMix64: a counter goes in, 64 independent bits come out.
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
+
+std::uint64_t streamKey(std::uint64_t seed, std::uint64_t stream, std::uint64_t purpose) {
+  return mix(mix(seed + kGolden * (purpose + 1)) + kGolden * (stream + 1));
+}
+
+std::uint64_t draw(std::uint64_t key, std::uint64_t counter) {
+  return mix(key + kGolden * (counter + 1));
+}
+
+/// Rounds to nearest even to a float of `Exponent` and `Mantissa` bits; the caller has clipped to the finite range.
+template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
+  constexpr int kBias = (1 << (Exponent - 1)) - 1;
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::fabs(value);
+  if (magnitude == 0)
+    return sign;
+  // In units of the last place of its binade (or of the subnormals) the value is rounded by rint: nearest even.
+  const int exponent = std::max(std::ilogb(magnitude), 1 - kBias);
+  const double units = std::nearbyint(std::ldexp(magnitude, Mantissa - exponent));
+  const auto steps = static_cast<std::uint32_t>(units);
+  // Adding the mantissa with its hidden bit carries into the exponent by itself when rounding crossed a binade.
+  const std::uint32_t bits = (std::uint32_t(exponent + kBias - 1) << Mantissa) + steps;
+  return std::uint16_t(sign | bits);
+}
+
+struct Half {
+  static constexpr double kMax = 65504, kExactIntegers = 2048;
+  std::uint16_t bits;
+  static Half from(double value) { return {narrow<5, 10>(value)}; }
+};
+struct Bfloat {
+  static constexpr double kMax = 3.3895313892515355e38, kExactIntegers = 256;
+  std::uint16_t bits;
+  static Bfloat from(double value) { return {narrow<8, 7>(value)}; }
+};
+
+template <class T> struct FloatTraits {
+  static constexpr double kMax = std::numeric_limits<T>::max();
+  static constexpr double kExactIntegers = sizeof(T) == 4 ? 16777216.0 : 9007199254740992.0;
+  static T from(double value) { return static_cast<T>(value); }
+};
+template <> struct FloatTraits<Half> : Half {};
+template <> struct FloatTraits<Bfloat> : Bfloat {};
+
+template <class T, class Value>
+void store(std::byte *out, std::size_t size, std::uint64_t first, Value value) {
+  const std::size_t count = size / sizeof(T);
+  for (std::size_t i = 0; i < count; ++i) {
+    const T element = value(first + i);
+    std::memcpy(out + i * sizeof(T), &element, sizeof(T));
+  }
+  // A buffer that ends inside an element gets the element's first bytes.
+  if (const std::size_t rest = size % sizeof(T)) {
+    const T element = value(first + count);
+    std::memcpy(out + count * sizeof(T), &element, rest);
+  }
+}
+
+template <class T>
+void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, std::size_t size,
+               std::byte *out) {
+  using Traits = FloatTraits<T>;
+  const double low = std::clamp(spec.low, -Traits::kMax, Traits::kMax);
+  const double high = std::clamp(spec.high, -Traits::kMax, Traits::kMax);
+  switch (spec.fill) {
+  case FillKind::Zero:
+    std::memset(out, 0, size);
+    return;
+  case FillKind::Constant:
+    return store<T>(out, size, first, [&](std::uint64_t) { return Traits::from(low); });
+  case FillKind::Iota: // wraps before integers stop being exact
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      return Traits::from(double(i % std::uint64_t(Traits::kExactIntegers)));
+    });
+  case FillKind::Uniform:
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      const double unit = double(draw(key, i) >> 11) * 0x1p-53;
+      // Halves first: high - low may not be finite.
+      return Traits::from(std::clamp(low + 2 * (unit * (high / 2 - low / 2)), low, high));
+    });
+  }
+}
+
+/// The bound as an integer of the type; a double cannot hold every 64-bit value, so the ends are compared first.
+template <class T> T clipToInteger(double value) {
+  if (value <= double(std::numeric_limits<T>::min()))
+    return std::numeric_limits<T>::min();
+  if (value >= double(std::numeric_limits<T>::max()))
+    return std::numeric_limits<T>::max();
+  return static_cast<T>(value);
+}
+
+template <class T>
+void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, std::size_t size,
+                 std::byte *out) {
+  const T low = clipToInteger<T>(std::ceil(spec.low));
+  const T high = std::max(low, clipToInteger<T>(std::floor(spec.high)));
+  switch (spec.fill) {
+  case FillKind::Zero:
+    std::memset(out, 0, size);
+    return;
+  case FillKind::Constant:
+    return store<T>(out, size, first, [&](std::uint64_t) { return low; });
+  case FillKind::Iota: // wraps before the sign
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      const auto limit = std::uint64_t(std::numeric_limits<T>::max());
+      return static_cast<T>(limit == UINT64_MAX ? i : i % (limit + 1));
+    });
+  case FillKind::Uniform: {
+    const std::uint64_t span = std::uint64_t(high) - std::uint64_t(low); // modular, exact
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      const std::uint64_t bits = draw(key, i);
+      // The high word of the product spreads 64 bits evenly over the span.
+      const std::uint64_t step =
+          span == UINT64_MAX
+              ? bits
+              : std::uint64_t((static_cast<unsigned __int128>(bits) * (span + 1)) >> 64);
+      return static_cast<T>(std::uint64_t(low) + step);
+    });
+  }
+  }
+}
+
+} // namespace
+
+std::size_t scalarSize(const std::string &scalar) {
+  if (scalar == "f16" || scalar == "bf16" || scalar == "i16" || scalar == "u16")
+    return 2;
+  if (scalar == "f32" || scalar == "i32" || scalar == "u32")
+    return 4;
+  if (scalar == "f64" || scalar == "i64" || scalar == "u64")
+    return 8;
+  return 1;
+}
+
+void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
+                  std::uint64_t offset, std::size_t size, std::byte *out) {
+  const std::uint64_t key = streamKey(seed, stream, 0);
+  const std::uint64_t first = offset / scalarSize(spec.scalar);
+  const std::string &s = spec.scalar;
+  if (s == "f16")
+    return fillFloat<Half>(spec, key, first, size, out);
+  if (s == "bf16")
+    return fillFloat<Bfloat>(spec, key, first, size, out);
+  if (s == "f32")
+    return fillFloat<float>(spec, key, first, size, out);
+  if (s == "f64")
+    return fillFloat<double>(spec, key, first, size, out);
+  if (s == "i8")
+    return fillInteger<std::int8_t>(spec, key, first, size, out);
+  if (s == "i16")
+    return fillInteger<std::int16_t>(spec, key, first, size, out);
+  if (s == "u16")
+    return fillInteger<std::uint16_t>(spec, key, first, size, out);
+  if (s == "i32")
+    return fillInteger<std::int32_t>(spec, key, first, size, out);
+  if (s == "u32")
+    return fillInteger<std::uint32_t>(spec, key, first, size, out);
+  if (s == "i64")
+    return fillInteger<std::int64_t>(spec, key, first, size, out);
+  if (s == "u64")
+    return fillInteger<std::uint64_t>(spec, key, first, size, out);
+  if (s == "bool") { // any other byte than 0 and 1 is not a bool
+    BufferSpec clipped = spec;
+    clipped.low = std::clamp(spec.low, 0.0, 1.0);
+    clipped.high = std::clamp(spec.high, 0.0, 1.0);
+    if (spec.fill == FillKind::Iota)
+      return store<std::uint8_t>(out, size, first,
+                                 [](std::uint64_t i) { return std::uint8_t(i & 1); });
+    return fillInteger<std::uint8_t>(clipped, key, first, size, out);
+  }
+  fillInteger<std::uint8_t>(spec, key, first, size, out);
+}
+
+void drawPoison(std::uint64_t seed, std::uint64_t stream, bool inverted, std::uint64_t offset,
+                std::size_t size, std::byte *out) {
+  const std::uint64_t key = streamKey(seed, stream, 1);
+  const std::uint64_t flip = inverted ? ~std::uint64_t(0) : 0;
+  store<std::uint64_t>(out, size, offset / 8,
+                       [&](std::uint64_t i) { return draw(key, i) ^ flip; });
+}
+
+} // namespace kopt::runtime

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/LaunchSpec.h"
+
+#include <cmath>
+
+namespace kopt::runtime {
+
+namespace {
+
+using protocol::parseNumber;
+
+bool parseExtent(const std::vector<std::string> &parts, std::array<std::uint32_t, 3> &out) {
+  if (parts.size() != 3)
+    return false;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto value = parseNumber<std::uint32_t>(parts[i]);
+    if (!value || *value == 0)
+      return false;
+    out[i] = *value;
+  }
+  return true;
+}
+
+/// name, bytes, scalar, fill, low, high, role (in, out, inout)
+bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
+  if (parts.size() != 7)
+    return false;
+  const auto bytes = parseNumber<std::uint64_t>(parts[1]);
+  const auto low = parseNumber<double>(parts[4]), high = parseNumber<double>(parts[5]);
+  if (!bytes || !low || !high || !std::isfinite(*low) || !std::isfinite(*high))
+    return false;
+  out.name = parts[0];
+  out.bytes = *bytes;
+  out.scalar = parts[2];
+  out.low = *low;
+  out.high = *high;
+  if (parts[3] == "uniform" && *low <= *high)
+    out.fill = FillKind::Uniform;
+  else if (parts[3] == "zero")
+    out.fill = FillKind::Zero;
+  else if (parts[3] == "iota")
+    out.fill = FillKind::Iota;
+  else if (parts[3] == "constant")
+    out.fill = FillKind::Constant;
+  else
+    return false;
+  out.readOnly = parts[6] == "in";
+  out.output = parts[6] == "out";
+  return out.readOnly || out.output || parts[6] == "inout";
+}
+
+/// buffer, INDEX, OFFSET | value, HEXDIGITS
+bool parseArgument(const std::vector<std::string> &parts, const std::vector<BufferSpec> &buffers,
+                   ArgumentSpec &out) {
+  if (parts.size() == 3 && parts[0] == "buffer") {
+    const auto index = parseNumber<std::size_t>(parts[1]);
+    const auto offset = parseNumber<std::uint64_t>(parts[2]);
+    if (!index || !offset || *index >= buffers.size() || *offset > buffers[*index].bytes)
+      return false;
+    out.isBuffer = true;
+    out.buffer = *index;
+    out.offset = *offset;
+    return true;
+  }
+  if (parts.size() != 2 || parts[0] != "value" || parts[1].empty() || parts[1].size() % 2 != 0)
+    return false;
+  for (std::size_t i = 0; i < parts[1].size(); i += 2) {
+    unsigned byte = 0;
+    const char *begin = parts[1].data() + i;
+    if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
+      return false;
+    out.value.push_back(std::byte(byte));
+  }
+  return true;
+}
+
+} // namespace
+
+bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
+                 std::string &why) {
+  const auto bad = [&](const std::string &field) {
+    why = "the request's field " + prefix + field + " is missing or malformed";
+    return false;
+  };
+  const auto module = request.number<std::uint32_t>(prefix + "module");
+  const auto shared = request.number<std::uint32_t>(prefix + "shared");
+  if (!module)
+    return bad("module");
+  if (!shared)
+    return bad("shared");
+  out.module = *module;
+  out.sharedBytes = *shared;
+  if (!parseExtent(request.list(prefix + "grid"), out.grid))
+    return bad("grid");
+  if (!parseExtent(request.list(prefix + "block"), out.block))
+    return bad("block");
+  for (const std::vector<std::string> &parts : request.lists(prefix + "buffer"))
+    if (!parseBuffer(parts, out.buffers.emplace_back()))
+      return bad("buffer");
+  for (const std::vector<std::string> &parts : request.lists(prefix + "arg"))
+    if (!parseArgument(parts, out.buffers, out.arguments.emplace_back()))
+      return bad("arg");
+  return true;
+}
+
+} // namespace kopt::runtime

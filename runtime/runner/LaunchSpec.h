@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch as a request describes it: driver/workload/Workload.h without what only the judge needs.
+#pragma once
+
+#include "runtime/runner/Protocol.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kopt::runtime {
+
+enum class FillKind { Uniform, Zero, Iota, Constant };
+
+struct BufferSpec {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::string scalar; ///< f16 bf16 f32 f64 i8..u64 bool; anything else is bytes
+  FillKind fill = FillKind::Uniform;
+  double low = -1, high = 1;
+  bool readOnly = false, output = false;
+  /// Its contents change and matter: to be restored between launches.
+  bool inPlace() const { return !readOnly && !output; }
+  bool operator==(const BufferSpec &) const = default;
+};
+
+struct ArgumentSpec {
+  bool isBuffer = false;
+  std::size_t buffer = 0;
+  std::uint64_t offset = 0;
+  std::vector<std::byte> value;
+};
+
+struct LaunchSpec {
+  std::uint32_t module = 0;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t sharedBytes = 0;
+  std::vector<BufferSpec> buffers;
+  std::vector<ArgumentSpec> arguments;
+};
+
+/// Reads the fields `prefix`module, grid, block, shared, buffer, arg. False with `why` naming the first bad field.
+bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
+                 std::string &why);
+
+} // namespace kopt::runtime

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/PairedTiming.h"
+
+#include "runtime/runner/BufferSet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+
+namespace kopt::runtime {
+
+namespace {
+
+constexpr double kWarmUpSeconds = 0.025; ///< of launches, to bring the clocks up; measured to suffice on an H200
+constexpr std::uint32_t kMaxWarmUpLaunches = 2000;
+constexpr double kShortKernel = 10e-6;   ///< below it event ticks and launch jitter drown a single launch
+constexpr double kBatchSeconds = 250e-6; ///< length of a batch
+constexpr std::size_t kMaxBatch = 256;
+constexpr std::size_t kCheckEvery = 10;  ///< pairs between two looks at the evidence
+
+/// One of the two modules: its launch and the buffers it runs on.
+struct Side {
+  const char *name;
+  const LaunchSpec *launch;
+  std::vector<BufferSet *> sets; ///< more than one where a batch rotates over copies
+  std::vector<LaunchRequest> requests;
+};
+
+Status named(const Side &side, Status status) {
+  if (!status.ok())
+    status.detail = std::string(side.name) + " module: " + status.detail;
+  return status;
+}
+
+class PairTimer {
+public:
+  PairTimer(Device &device, const TimingPlan &plan, const SecondsClock &clock)
+      : device_(device), plan_(plan), clock_(clock), begun_(clock()),
+        random_(plan.inputSeed ^ 0x6b6f7074u), cold_(plan.coldCache) {}
+
+  Status run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &out);
+
+private:
+  Status makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t copies);
+  Status warmUp(double &shortest);
+  Status chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double shortest);
+  Status sample(Side &side, double &seconds);
+  Status audit(Side &side, const char *prefix, std::vector<std::string> &files, double &seconds);
+  Status timeModelled(TimingResult &out);
+  bool timeIsUp(std::size_t pairs) const;
+
+  Device &device_;
+  const TimingPlan &plan_;
+  const SecondsClock &clock_;
+  double begun_;
+  std::mt19937_64 random_;
+  bool cold_;
+  std::uint32_t batch_ = 1;
+  std::vector<std::unique_ptr<BufferSet>> sets_;
+  Side a_{"first", nullptr, {}, {}}, b_{"second", nullptr, {}, {}};
+};
+
+Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t copies) {
+  sets_.clear();
+  a_ = {"first", &a, {}, {}};
+  b_ = {"second", &b, {}, {}};
+  // Equal buffers are shared: then no difference between the two comes from where their buffers lie.
+  const bool shared = a.buffers == b.buffers;
+  const auto add = [&](Side &side) -> Status {
+    sets_.push_back(
+        std::make_unique<BufferSet>(device_, side.launch->buffers, plan_.inputSeed));
+    side.sets.push_back(sets_.back().get());
+    if (Status status = sets_.back()->allocate(true); !status.ok())
+      return status;
+    return sets_.back()->reset({plan_.inputSeed, false});
+  };
+  for (std::size_t i = 0; i < copies; ++i) {
+    if (Status status = add(a_); !status.ok())
+      return status;
+    if (shared)
+      b_.sets.push_back(a_.sets.back());
+    else if (Status status = add(b_); !status.ok())
+      return status;
+  }
+  for (Side *side : {&a_, &b_})
+    for (std::uint32_t i = 0; i < batch_; ++i)
+      side->requests.push_back(side->sets[i % copies]->request(*side->launch));
+  return {};
+}
+
+Status PairTimer::warmUp(double &shortest) {
+  shortest = 0;
+  const double until = clock_() + kWarmUpSeconds;
+  for (std::uint32_t i = 0; i < 3 || (i < kMaxWarmUpLaunches && clock_() < until); ++i) {
+    for (Side *side : {&a_, &b_}) {
+      if (Status status = side->sets[0]->restore(); !status.ok())
+        return status;
+      double seconds = 0;
+      if (Status status = named(*side, device_.time(side->requests[0], false, seconds));
+          !status.ok())
+        return status;
+      // The first launches still upload code and raise clocks.
+      if (i > 0 && (shortest == 0 || seconds < shortest))
+        shortest = seconds;
+      if (i > 0 && clock_() - begun_ > 0.4 * plan_.deadlineSeconds)
+        return {};
+    }
+  }
+  return {};
+}
+
+/// Kernels under 10 us run in batches. A batch cannot be flushed between its launches: a cold one rotates over as many
+/// copies of the buffers as L2 holds twice. Where that takes more copies than launches it is a warm batch, and says so.
+/// In-place buffers are restored before each batch, so each launch needs a copy of its own.
+Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double shortest) {
+  if (shortest <= 0 || shortest >= kShortKernel)
+    return {};
+  const std::size_t wanted =
+      std::clamp<std::size_t>(std::size_t(kBatchSeconds / shortest), 10, kMaxBatch);
+  const auto isInPlace = [](const BufferSpec &spec) { return spec.inPlace(); };
+  const bool inPlace = std::any_of(a.buffers.begin(), a.buffers.end(), isInPlace) ||
+                       std::any_of(b.buffers.begin(), b.buffers.end(), isInPlace);
+  std::uint64_t data = 1;
+  for (const BufferSpec &spec : a.buffers)
+    data += spec.bytes;
+  const std::uint64_t forCold = 2 * device_.properties().l2Bytes / data + 1;
+  const bool cold = plan_.coldCache && forCold <= wanted;
+  const std::size_t copies = inPlace ? wanted : cold ? std::size_t(forCold) : 1;
+  const std::uint64_t memory = copies * (BufferSet::footprint(device_, a.buffers, true) +
+                                         BufferSet::footprint(device_, b.buffers, true));
+  if (memory > device_.properties().memoryBytes / 4)
+    return {}; // single launches, then
+  batch_ = std::uint32_t(wanted);
+  cold_ = cold;
+  return makeSets(a, b, copies);
+}
+
+Status PairTimer::sample(Side &side, double &seconds) {
+  for (BufferSet *set : side.sets)
+    if (Status status = set->restore(); !status.ok())
+      return status;
+  const Status status = batch_ > 1 ? device_.timeBatch(side.requests, cold_, seconds)
+                                   : device_.time(side.requests[0], cold_, seconds);
+  if (status.ok() && !(seconds > 0 && std::isfinite(seconds)))
+    return named(side, {StatusCode::DeviceError, "the device reported no time for a launch"});
+  return named(side, status);
+}
+
+Status PairTimer::audit(Side &side, const char *prefix, std::vector<std::string> &files,
+                        double &seconds) {
+  for (BufferSet *set : side.sets)
+    if (Status status = set->poisonOutputs(); !status.ok())
+      return status;
+  if (Status status = sample(side, seconds); !status.ok())
+    return status;
+  for (BufferSet *set : side.sets)
+    if (Status status = named(side, set->check()); !status.ok())
+      return status;
+  if (plan_.dumpDirectory.empty())
+    return {};
+  BufferSet &chosen = *side.sets[random_() % side.sets.size()];
+  return chosen.dump(plan_.dumpDirectory, prefix, files);
+}
+
+Status PairTimer::timeModelled(TimingResult &out) {
+  double seconds[2] = {0, 0};
+  Side *sides[2] = {&a_, &b_};
+  for (int i = 0; i < 2; ++i) {
+    if (Status status = sides[i]->sets[0]->reset({plan_.inputSeed, false}); !status.ok())
+      return status;
+    if (Status status = sample(*sides[i], seconds[i]); !status.ok())
+      return status;
+  }
+  out.samples.emplace_back(seconds[0], seconds[1]);
+  return {};
+}
+
+bool PairTimer::timeIsUp(std::size_t pairs) const {
+  const double elapsed = clock_() - begun_;
+  if (pairs > 0 && elapsed > 0.8 * plan_.deadlineSeconds)
+    return true;
+  return pairs >= plan_.minSamples && elapsed > plan_.budgetSeconds;
+}
+
+Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &out) {
+  if (Status status = makeSets(a, b, 1); !status.ok())
+    return status;
+  out.modelled = device_.properties().modelled;
+  out.cold = cold_;
+  if (out.modelled)
+    return timeModelled(out);
+
+  double shortest = 0;
+  if (Status status = warmUp(shortest); !status.ok())
+    return status;
+  if (Status status = chooseBatch(a, b, shortest); !status.ok())
+    return status;
+  out.batch = batch_;
+  out.cold = cold_;
+
+  const std::size_t most = std::max<std::uint32_t>(plan_.maxSamples, 1);
+  const std::size_t likely = std::clamp<std::size_t>(plan_.minSamples, 1, most);
+  const std::size_t auditA = random_() % likely, auditB = random_() % likely;
+  while (out.samples.size() < most && !timeIsUp(out.samples.size())) {
+    const std::size_t pair = out.samples.size();
+    double secondsA = 0, secondsB = 0;
+    const auto takeA = [&] {
+      return pair == auditA ? audit(a_, "a", out.filesA, secondsA) : sample(a_, secondsA);
+    };
+    const auto takeB = [&] {
+      return pair == auditB ? audit(b_, "b", out.filesB, secondsB) : sample(b_, secondsB);
+    };
+    const bool aFirst = random_() & 1;
+    if (Status status = aFirst ? takeA() : takeB(); !status.ok())
+      return status;
+    if (Status status = aFirst ? takeB() : takeA(); !status.ok())
+      return status;
+    out.samples.emplace_back(secondsA, secondsB);
+    if (out.samples.size() >= plan_.minSamples && out.samples.size() % kCheckEvery == 0 &&
+        isTight(out.samples))
+      break;
+  }
+  out.smClockMHz = device_.smClockMHz();
+  // Every timed launch counts: what one of them wrote beside its buffers is still there now. A deadline may also have
+  // come before the chosen pair.
+  for (Side *side : {&a_, &b_}) {
+    const bool isA = side == &a_;
+    std::vector<std::string> &files = isA ? out.filesA : out.filesB;
+    double seconds = 0;
+    if (files.empty())
+      if (Status status = audit(*side, isA ? "a" : "b", files, seconds); !status.ok())
+        return status;
+  }
+  for (const std::unique_ptr<BufferSet> &set : sets_)
+    if (Status status = set->check(); !status.ok())
+      return status;
+  return {};
+}
+
+} // namespace
+
+bool isTight(const std::vector<std::pair<double, double>> &samples) {
+  constexpr std::size_t kFewest = 30;
+  constexpr double kNormal99 = 2.576, kAbsolute = 0.002, kRelative = 0.1;
+  const std::size_t n = samples.size();
+  if (n < kFewest)
+    return false;
+  std::vector<double> logs;
+  logs.reserve(n);
+  for (const auto &[a, b] : samples)
+    logs.push_back(std::log(a / b));
+  std::sort(logs.begin(), logs.end());
+  const double centre = double(n) / 2, reach = kNormal99 * std::sqrt(double(n)) / 2;
+  const auto low = std::size_t(std::max(0.0, std::floor(centre - reach)));
+  const std::size_t high = n - 1 - low;
+  const double halfWidth = (logs[high] - logs[low]) / 2;
+  return halfWidth <= std::max(kAbsolute, kRelative * std::fabs(logs[n / 2]));
+}
+
+Status timePairs(Device &device, const LaunchSpec &a, const LaunchSpec &b, const TimingPlan &plan,
+                 const SecondsClock &clock, TimingResult &out) {
+  return PairTimer(device, plan, clock).run(a, b, out);
+}
+
+} // namespace kopt::runtime

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/Session.h"
+
+#include "runtime/runner/BufferSet.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace kopt::runtime {
+
+namespace {
+
+using protocol::Message;
+
+Message errorReply(const std::string &code, const std::string &text) {
+  Message reply("error");
+  reply.add("code", code);
+  reply.add("text", text);
+  return reply;
+}
+
+/// Outcomes of a candidate are `ok` with their status; what is not the candidate's doing is an error.
+Message statusReply(const Status &status) {
+  if (status.code == StatusCode::DeviceError)
+    return errorReply("environment", status.detail);
+  Message reply("ok");
+  reply.add("status", std::uint64_t(status.code));
+  reply.add("detail", status.detail);
+  return reply;
+}
+
+void addCounts(Message &reply, const std::string &key, const std::vector<std::uint64_t> &counts) {
+  std::vector<std::string> words;
+  for (const std::uint64_t count : counts)
+    words.push_back(std::to_string(count));
+  reply.addList(key, words);
+}
+
+bool holdsPoison(const std::vector<std::vector<bool>> &flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::vector<bool> &buffer) {
+    return std::find(buffer.begin(), buffer.end(), true) != buffer.end();
+  });
+}
+
+/// One `run`: a launch on poisoned outputs, and a second one on the inverted poison where the first left some.
+class VerifiedRun {
+public:
+  VerifiedRun(Device &device, const LaunchSpec &launch, const Message &request)
+      : device_(device), launch_(launch),
+        buffers_(device, launch.buffers, request.number<std::uint64_t>("input_seed").value_or(1)),
+        poisonSeed_(request.number<std::uint64_t>("poison_seed").value_or(1)),
+        instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
+        checkRaces_(request.number<unsigned>("races").value_or(1) != 0) {}
+
+  Status execute(const std::string &directory) {
+    unwritten_.assign(launch_.buffers.size(), 0);
+    if (Status status = buffers_.allocate(false); !status.ok())
+      return status;
+    if (Status status = launchOn({poisonSeed_, false}); !status.ok())
+      return status;
+    std::vector<std::vector<bool>> first, second;
+    if (Status status = buffers_.findPoison(first); !status.ok())
+      return status;
+    if (!directory.empty())
+      if (Status status = buffers_.dump(directory, "buffer", files_); !status.ok())
+        return status;
+    // An element that differs from the poison was written; one that equals it may have been given that value by the
+    // kernel, which cannot happen again under the inverted poison unless nobody wrote it.
+    if (!holdsPoison(first))
+      return {};
+    if (Status status = launchOn({poisonSeed_, true}); !status.ok())
+      return status;
+    if (Status status = buffers_.findPoison(second); !status.ok())
+      return status;
+    for (std::size_t i = 0; i < first.size(); ++i)
+      for (std::size_t at = 0; at < first[i].size(); ++at)
+        unwritten_[i] += first[i][at] && second[i][at];
+    return {};
+  }
+
+  const std::vector<std::string> &files() const { return files_; }
+  const std::vector<std::uint64_t> &unwritten() const { return unwritten_; }
+
+  LaunchRequest deviceRequest() const {
+    LaunchRequest request = buffers_.request(launch_);
+    request.instructionLimit = instructionLimit_;
+    request.checkRaces = checkRaces_;
+    return request;
+  }
+  Status prepare() {
+    if (Status status = buffers_.allocate(false); !status.ok())
+      return status;
+    return buffers_.reset({poisonSeed_, false});
+  }
+
+private:
+  Status launchOn(Poison poison) {
+    if (Status status = buffers_.reset(poison); !status.ok())
+      return status;
+    if (Status status = device_.launch(deviceRequest()); !status.ok())
+      return status;
+    return buffers_.check();
+  }
+
+  Device &device_;
+  const LaunchSpec &launch_;
+  BufferSet buffers_;
+  std::uint64_t poisonSeed_, instructionLimit_;
+  bool checkRaces_;
+  std::vector<std::string> files_;
+  std::vector<std::uint64_t> unwritten_;
+};
+
+Message identified(const Message &request, Message reply) {
+  reply.add("id", request.number<std::uint64_t>("id").value_or(0));
+  return reply;
+}
+
+} // namespace
+
+std::string Session::answer(const std::string &line) {
+  const std::optional<Message> request = Message::parse(line);
+  if (!request)
+    return errorReply("request", "this line is no request").format();
+  Message reply = identified(*request, dispatch(*request));
+  if (!device_.usable())
+    reply.add("last", 1);
+  return reply.format();
+}
+
+std::string answerWithoutDevice(const std::string &line, const std::string &why) {
+  return identified(Message::parse(line).value_or(Message("none")), errorReply("no-device", why))
+      .format();
+}
+
+Message Session::dispatch(const Message &request) {
+  const std::string &verb = request.verb();
+  if (verb == "hello")
+    return hello(request);
+  if (verb == "load")
+    return load(request);
+  if (verb == "unload")
+    return unload(request);
+  if (verb == "run")
+    return run(request);
+  if (verb == "time")
+    return time(request);
+  if (verb == "profile")
+    return profile(request);
+  if (verb == "quit") {
+    ended_ = true;
+    return Message("ok");
+  }
+  return errorReply("request", "there is no verb " + verb);
+}
+
+Message Session::hello(const Message &request) {
+  if (request.number<int>("version") != protocol::kVersion)
+    return errorReply("request", "this kopt-runner speaks version " +
+                                     std::to_string(protocol::kVersion) +
+                                     " of the protocol, kopt asks for version " +
+                                     request.text("version"));
+  const DeviceProperties &device = device_.properties();
+  Message reply("ok");
+  reply.add("version", std::uint64_t(protocol::kVersion));
+  reply.add("kind", device.kind);
+  reply.add("name", device.name);
+  reply.add("arch", device.arch);
+  reply.add("driver", device.driver);
+  reply.add("uuid", device.uuid);
+  reply.add("modelled", std::uint64_t(device.modelled));
+  reply.add("l2", device.l2Bytes);
+  reply.add("memory", device.memoryBytes);
+  return reply;
+}
+
+Message Session::load(const Message &request) {
+  ModuleProperties module;
+  const Status status = device_.load(request.text("path"), request.text("symbol"), module);
+  Message reply = statusReply(status);
+  if (!status.ok())
+    return reply;
+  reply.add("module", module.module);
+  reply.add("symbol", module.symbol);
+  reply.add("registers", module.registers);
+  reply.add("shared", module.sharedBytes);
+  reply.add("local", module.localBytes);
+  reply.add("const", module.constBytes);
+  reply.add("max_threads", module.maxThreads);
+  return reply;
+}
+
+Message Session::unload(const Message &request) {
+  return statusReply(device_.unload(request.number<std::uint32_t>("module").value_or(0)));
+}
+
+Message Session::run(const Message &request) {
+  LaunchSpec launch;
+  std::string why;
+  if (!parseLaunch(request, "a.", launch, why))
+    return errorReply("request", why);
+  VerifiedRun verified(device_, launch, request);
+  const Status status = verified.execute(request.text("dir"));
+  Message reply = statusReply(status);
+  if (status.ok()) {
+    reply.addList("files", verified.files());
+    addCounts(reply, "unwritten", verified.unwritten());
+  }
+  return reply;
+}
+
+Message Session::time(const Message &request) {
+  LaunchSpec a, b;
+  std::string why;
+  if (!parseLaunch(request, "a.", a, why) || !parseLaunch(request, "b.", b, why))
+    return errorReply("request", why);
+  TimingPlan plan;
+  plan.inputSeed = request.number<std::uint64_t>("input_seed").value_or(plan.inputSeed);
+  plan.minSamples = request.number<std::uint32_t>("min_samples").value_or(plan.minSamples);
+  plan.maxSamples = request.number<std::uint32_t>("max_samples").value_or(plan.maxSamples);
+  plan.budgetSeconds = request.number<double>("budget").value_or(plan.budgetSeconds);
+  plan.deadlineSeconds = request.number<double>("deadline").value_or(plan.deadlineSeconds);
+  plan.coldCache = request.number<unsigned>("cold").value_or(1) != 0;
+  plan.dumpDirectory = request.text("dir");
+  TimingResult result;
+  const Status status = timePairs(device_, a, b, plan, clock_, result);
+  Message reply = statusReply(status);
+  if (!status.ok())
+    return reply;
+  std::vector<std::string> secondsA, secondsB;
+  for (const auto &[first, second] : result.samples) {
+    secondsA.push_back(protocol::formatDouble(first));
+    secondsB.push_back(protocol::formatDouble(second));
+  }
+  reply.addList("a", secondsA);
+  reply.addList("b", secondsB);
+  reply.add("modelled", std::uint64_t(result.modelled));
+  reply.add("cache", result.cold ? "cold" : "warm");
+  reply.add("batch", result.batch);
+  reply.addDouble("sm_clock_mhz", result.smClockMHz);
+  reply.addList("files_a", result.filesA);
+  reply.addList("files_b", result.filesB);
+  return reply;
+}
+
+Message Session::profile(const Message &request) {
+  LaunchSpec launch;
+  std::string why;
+  if (!parseLaunch(request, "a.", launch, why))
+    return errorReply("request", why);
+  VerifiedRun prepared(device_, launch, request);
+  if (const Status status = prepared.prepare(); !status.ok())
+    return statusReply(status);
+  Counters counters;
+  const Status status = device_.profile(prepared.deviceRequest(), counters);
+  Message reply = statusReply(status);
+  if (!status.ok())
+    return reply;
+  for (const auto &[name, value] : counters)
+    reply.addList("counter", {name, protocol::formatDouble(value)});
+  return reply;
+}
+
+} // namespace kopt::runtime

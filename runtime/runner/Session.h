@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers the requests of one driver on one device. The verbs are in README.md.
+#pragma once
+
+#include "runtime/device/Device.h"
+#include "runtime/runner/LaunchSpec.h"
+#include "runtime/runner/PairedTiming.h"
+#include "runtime/runner/Protocol.h"
+
+namespace kopt::runtime {
+
+class Session {
+public:
+  Session(Device &device, SecondsClock clock) : device_(device), clock_(std::move(clock)) {}
+
+  /// The reply to a line, without its newline. Any line has one: what cannot be understood is an error reply.
+  std::string answer(const std::string &line);
+  /// True after `quit`, or once the device cannot be used any more: the process should end.
+  bool ended() const { return ended_ || !device_.usable(); }
+
+private:
+  using Message = protocol::Message;
+  Message dispatch(const Message &request);
+  Message hello(const Message &request);
+  Message load(const Message &request);
+  Message unload(const Message &request);
+  Message run(const Message &request);
+  Message time(const Message &request);
+  Message profile(const Message &request);
+
+  Device &device_;
+  SecondsClock clock_;
+  bool ended_ = false;
+};
+
+/// The reply of a runner whose device did not open.
+std::string answerWithoutDevice(const std::string &line, const std::string &why);
+
+} // namespace kopt::runtime

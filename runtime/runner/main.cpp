@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// kopt-runner: owns one device and answers requests until its input ends. What runs here is not trusted: the protocol
+// moves away from the standard streams before any of it is loaded.
+#include "runtime/runner/Session.h"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+// Absent from a build without runtime/emulated.
+[[gnu::weak]] std::unique_ptr<kopt::runtime::Device>
+kopt::runtime::openEmulatedDevice(const std::string &gpuSpecFile, std::string &why);
+
+namespace {
+
+using namespace kopt::runtime;
+
+constexpr int kExitUsage = 1, kExitEnvironment = 6;
+
+constexpr char kUsage[] =
+    "usage: kopt-runner --device cuda [--ordinal N] | --device emulated --gpu-spec FILE\n"
+    "                   [--script REQUESTS --replies FILE]\n"
+    "Runs kernels for kopt: requests on standard input or from a file, one reply line each.\n";
+
+struct Options {
+  std::string device, gpuSpec, script, replies;
+  int ordinal = 0;
+};
+
+bool parseOptions(int argc, char **argv, Options &out) {
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    if (i + 1 == argc)
+      return false;
+    const std::string value = argv[i + 1];
+    if (name == "--device")
+      out.device = value;
+    else if (name == "--gpu-spec")
+      out.gpuSpec = value;
+    else if (name == "--script")
+      out.script = value;
+    else if (name == "--replies")
+      out.replies = value;
+    else if (name == "--ordinal") {
+      const auto number = protocol::parseNumber<int>(value);
+      if (!number)
+        return false;
+      out.ordinal = *number;
+    } else
+      return false;
+  }
+  return (out.device == "cuda" || (out.device == "emulated" && !out.gpuSpec.empty())) &&
+         out.script.empty() == out.replies.empty();
+}
+
+/// A private descriptor for what `standard` was, which becomes /dev/null: kernels that print cannot forge a reply.
+int takeOver(int standard, int flags) {
+  const int own = fcntl(standard, F_DUPFD_CLOEXEC, 3);
+  const int null = open("/dev/null", flags);
+  if (own < 0 || null < 0 || dup2(null, standard) < 0)
+    return -1;
+  close(null);
+  return own;
+}
+
+bool writeAll(int to, const std::string &text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = write(to, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    done += std::size_t(written);
+  }
+  return true;
+}
+
+/// Lines of a descriptor.
+class LineReader {
+public:
+  explicit LineReader(int from) : from_(from) {}
+  bool next(std::string &line) {
+    for (;;) {
+      if (const std::size_t end = pending_.find('\n'); end != pending_.npos) {
+        line = pending_.substr(0, end);
+        pending_.erase(0, end + 1);
+        return true;
+      }
+      char bytes[65536];
+      const ssize_t got = read(from_, bytes, sizeof bytes);
+      if (got < 0 && errno == EINTR)
+        continue;
+      if (got <= 0)
+        return false;
+      pending_.append(bytes, std::size_t(got));
+    }
+  }
+
+private:
+  int from_;
+  std::string pending_;
+};
+
+std::unique_ptr<Device> openDevice(const Options &options, std::string &why) {
+  if (options.device == "cuda")
+    return openCudaDevice(options.ordinal, why);
+  if (openEmulatedDevice)
+    return openEmulatedDevice(options.gpuSpec, why);
+  why = "this kopt-runner was built without the emulated device";
+  return nullptr;
+}
+
+/// When kopt itself is killed, no kernel that never ends may stay behind on the card.
+void exitWithParent(pid_t parent) {
+  while (getppid() == parent)
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  _exit(kExitEnvironment);
+}
+
+double monotonicSeconds() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  if (!parseOptions(argc, argv, options)) {
+    std::fputs(kUsage, stderr);
+    return kExitUsage;
+  }
+  // No core files of crashed candidates.
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  std::thread(exitWithParent, getppid()).detach();
+  std::signal(SIGPIPE, SIG_IGN);
+
+  int in = takeOver(STDIN_FILENO, O_RDONLY);
+  int out = takeOver(STDOUT_FILENO, O_WRONLY);
+  if (!options.script.empty()) {
+    in = open(options.script.c_str(), O_RDONLY | O_CLOEXEC);
+    out = open(options.replies.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  if (in < 0 || out < 0) {
+    std::fprintf(stderr, "kopt-runner: cannot open the request and reply streams: %s\n",
+                 std::strerror(errno));
+    return kExitEnvironment;
+  }
+
+  LineReader lines(in);
+  std::string line, why;
+  const std::unique_ptr<Device> device = openDevice(options, why);
+  if (!device) {
+    if (lines.next(line))
+      writeAll(out, answerWithoutDevice(line, why) + "\n");
+    return kExitEnvironment;
+  }
+  Session session(*device, monotonicSeconds);
+  while (!session.ended() && lines.next(line))
+    if (!writeAll(out, session.answer(line) + "\n"))
+      return kExitEnvironment;
+  return 0;
+}
