@@ -10,7 +10,7 @@ option(KOPT_ENABLE "Add the kopt-tune-*, kopt-report-* and kopt-apply-* targets"
 #   [TESTS <regex>]               ctest tests that the patched program must pass
 #   [BENCHMARK <exe> [<arg>...]]  the program whose launches matter; a target's name or a path
 #   [BUDGET <seconds>]            wall time of one run
-#   [MIN_GAIN <fraction>]         smallest gain worth a patch: 0.05 is 5 %
+#   [MIN_GAIN <ratio>]            smallest speedup worth a patch: 1.05 is 5 %
 #   [DEVICE auto|cuda|emulated]   where candidates run
 #   [OUTPUT <dir>])               where run folders go; relative to the top of the source tree; default: kopt.out
 function(kopt_tune_kernels target)
@@ -67,8 +67,8 @@ macro(_kopt_check_arguments)
   if(DEFINED arg_BUDGET AND NOT arg_BUDGET MATCHES "^[1-9][0-9]*$")
     message(FATAL_ERROR "${where}: BUDGET is \"${arg_BUDGET}\"; give a whole number of seconds, such as BUDGET 600")
   endif()
-  if(DEFINED arg_MIN_GAIN AND NOT arg_MIN_GAIN MATCHES "^0(\\.[0-9]+)?$")
-    message(FATAL_ERROR "${where}: MIN_GAIN is \"${arg_MIN_GAIN}\"; give a fraction, such as MIN_GAIN 0.05 for 5 %")
+  if(DEFINED arg_MIN_GAIN AND NOT arg_MIN_GAIN MATCHES "^[1-9][0-9]*(\\.[0-9]+)?$")
+    message(FATAL_ERROR "${where}: MIN_GAIN is \"${arg_MIN_GAIN}\"; give a speedup, such as MIN_GAIN 1.05 for 5 %")
   endif()
   if(DEFINED arg_DEVICE AND NOT arg_DEVICE MATCHES "^(auto|cuda|emulated)$")
     message(FATAL_ERROR "${where}: DEVICE is \"${arg_DEVICE}\"; known are auto, cuda and emulated")
