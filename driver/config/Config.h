@@ -26,14 +26,14 @@ struct TuneOptions {
 };
 
 /// What a run does: every option with its value.
-struct TuneSettings {
+struct ResolvedOptions {
   std::int64_t rounds = 12;         ///< at most
   std::int64_t trials = 200;        ///< at most
   std::int64_t patience = 4;        ///< rounds without a new incumbent before the search stops
   std::int64_t maxTokens = 500'000; ///< of all model calls together, 0: no limit
   std::int64_t seed = 1;
   double budgetSeconds = 1800; ///< wall time of the run
-  double minGain = 1.02;       ///< smallest speedup that is worth a patch: a ratio, at least 1
+  double minGain = 1.02;       ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm where a model is given
   std::vector<std::string> kernels;   ///< globs over qualified names; empty: every annotated kernel
   std::vector<std::string> benchmark; ///< command whose launches matter; empty: none
@@ -57,7 +57,7 @@ struct KernelClauses {
 };
 
 struct Config {
-  TuneSettings settings;
+  ResolvedOptions settings;
   std::vector<ConfigValue> values; ///< every option, in a fixed order: what explainConfig() prints
   std::vector<KernelClauses> kernels; ///< the user's config first, then the project's
   std::map<std::string, std::string>

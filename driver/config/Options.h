@@ -26,7 +26,7 @@ std::string checkNotEmpty(const RawValue &value);
 
 template <class Visitor> void forEachOption(Visitor visit) {
   using O = TuneOptions;
-  using S = TuneSettings;
+  using S = ResolvedOptions;
   visit("rounds", &O::rounds, &S::rounds, checkPositive);
   visit("trials", &O::trials, &S::trials, checkPositive);
   visit("budget-seconds", &O::budgetSeconds, &S::budgetSeconds, checkAboveZero);

@@ -47,6 +47,7 @@ Result<Evaluator::Expected> Evaluator::expect(std::size_t launch, std::uint64_t 
 Status Evaluator::buildBaseline(Trial &trial) {
   KOPT_TRY(const RenderedSlice rendered,
            renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, trial.candidate));
+  trial.sliceText = rendered.text;
   KOPT_TRY(const bool built, build(trial.candidate, rendered, trial, baseline_));
   if (!built)
     return makeError(ErrorCode::BaselineFailed,

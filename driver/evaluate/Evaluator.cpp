@@ -274,6 +274,7 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
       trial.reason = rendered.error().what;
       return {};
     }
+    trial.sliceText = rendered->text;
     if (!isConfirm) {
       KOPT_TRY(const bool screened, screen(candidate, *rendered, trial));
       if (!screened)

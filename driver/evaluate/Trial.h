@@ -54,6 +54,7 @@ struct Trial {
   Layer layer = Layer::Screen;  ///< the layer that decided
   std::string reason;           ///< one sentence with the figures
   std::vector<Finding> findings;
+  std::string sliceText;        ///< the slice as it was built; empty where the candidate could not be rendered
   std::string buildLog;         ///< compiler diagnostics, capped at 64 KiB
   std::string moduleHash;       ///< of the built machine code
   std::optional<ModuleInfo> resources;

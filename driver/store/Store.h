@@ -24,12 +24,16 @@ struct RunRecord {
   std::string state;       ///< running, finished, failed
   std::string stopReason;
   std::string winnerHash;  ///< empty: no candidate was accepted
+  std::string sliceText;   ///< the baseline's slice: trials show their difference to it. Set it at beginRun()
+  std::string patchText;   ///< of the winner, as it was written for `git apply`; empty: none
 };
 
 struct Decision {
   std::int64_t sequence = 0;
   int round = 0;
-  std::string kind;   ///< stage, propose, accept, reject, stop, note
+  /// stage, propose, accept, confirm, reject, stop; and for the report: "verified" (one way in which the baseline or the
+  /// winner was checked) and "unchecked" (what could not be checked, and why)
+  std::string kind;
   std::string text;   ///< for people
   std::string data;   ///< JSON
 };
@@ -51,7 +55,7 @@ public:
   virtual Result<std::optional<RunRecord>> findUnfinished(const std::string &inputsHash) = 0;
   virtual Result<std::vector<RunRecord>> runs() = 0;
   /// Commits the trial with its samples; returns it with its id. Fails with Internal if the run already has a trial of
-  /// that candidate hash: no trial is repeated.
+  /// that candidate hash: no trial is repeated. A confirmation is recorded under the candidate's hash + ":confirm".
   virtual Result<Trial> recordTrial(std::int64_t run, const Trial &trial) = 0;
   virtual Result<std::vector<Trial>> trials(std::int64_t run) = 0;
   virtual Status recordDecision(std::int64_t run, const Decision &decision) = 0;
