@@ -28,12 +28,12 @@ KOPT_TUNE("param BLOCK in 64..1024 pow2",
           "require BLOCK * ITEMS <= 8192",
           "extent values = segments * length",
           "extent sums = segments",
-          "fill values = uniform(-1, 1)",
-          "launch 4096x8192: segments=4096, length=8192 on cuda",
-          "launch 512x100000: segments=512, length=100000 weight 0.5 on cuda",
-          "launch 48x4096: segments=48, length=4096 on emulated",
+          "fill values = uniform(0, 1)",
+          "launch 256x131072: segments=256, length=131072 on cuda",
+          "launch 4096x8192: segments=4096, length=8192 weight 0.5 on cuda",
+          "launch 16x8192: segments=16, length=8192 on emulated",
           "launch 20x1000: segments=20, length=1000 weight 0.5 on emulated",
-          "tolerance relative=1e-4 absolute=1e-4")
+          "tolerance relative=1e-5 absolute=1e-5")
 __global__ void sumSegments(const float *values, float *sums, int segments, int length) {
   const int segment = blockIdx.x;
   if (segment >= segments)
