@@ -10,16 +10,17 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kSkillBodies = 3;            ///< documents quoted in full
-constexpr std::size_t kContextLimit = 24u << 10;   ///< bytes of read-only chunks
+constexpr std::size_t kSkillBodies = 3;             ///< documents quoted in full
+constexpr std::size_t kContextLimit = 24u << 10;    ///< bytes of read-only chunks
 constexpr std::size_t kDiagnosticsLimit = 8u << 10; ///< bytes of compiler diagnostics
-constexpr std::size_t kHistoryLines = 40;          ///< newest attempts listed
+constexpr std::size_t kHistoryLines = 40;           ///< newest attempts listed
 
 Result<std::string> promptFile(std::string_view name) {
   for (const auto &[path, text] : knowledge::prompts::kFiles)
     if (path == name)
       return std::string(text);
-  return makeError(ErrorCode::Internal, fmt::format("there is no prompt knowledge/prompts/{}", name));
+  return makeError(ErrorCode::Internal,
+                   fmt::format("there is no prompt knowledge/prompts/{}", name));
 }
 
 /// One line without fences, so that a quoted reason cannot pretend to be more than that.
@@ -38,8 +39,8 @@ std::string head(const std::string &text, std::size_t limit) {
 std::string dims(const Dim3 &dim) { return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z); }
 
 std::string speedupText(const Speedup &speedup) {
-  return fmt::format("{:.3f}x the baseline's speed (interval {:.3f} to {:.3f}{})", speedup.estimate, speedup.low,
-                     speedup.high, speedup.modelled ? ", modelled, not measured" : "");
+  return fmt::format("{:.3f}x the baseline's speed (interval {:.3f} to {:.3f}{})", speedup.estimate,
+                     speedup.low, speedup.high, speedup.modelled ? ", modelled, not measured" : "");
 }
 
 std::string deviceText(const DeviceInfo &device) {
@@ -58,13 +59,15 @@ std::string parametersText(const Specialization &specialization) {
   return text.empty() ? "- none\n" : text;
 }
 
-/// Geometry, sizes and scalars of each launch with the candidate's changes; never what the buffers hold.
+/// Geometry, sizes and scalars of each launch with the candidate's changes; never what the buffers
+/// hold.
 Result<std::string> launchesText(const ProposalContext &context, const Candidate &base) {
   std::string text;
   for (const Launch &launch : context.workload.launches) {
     KOPT_TRY(const Launch changed, applyToLaunch(context.kernel, launch, base));
-    text += fmt::format("- {} (weight {}): grid {}, block {}, dynamic shared memory {} bytes\n", changed.name,
-                        formatNumber(changed.weight), dims(changed.grid), dims(changed.block), changed.sharedBytes);
+    text += fmt::format("- {} (weight {}): grid {}, block {}, dynamic shared memory {} bytes\n",
+                        changed.name, formatNumber(changed.weight), dims(changed.grid),
+                        dims(changed.block), changed.sharedBytes);
     for (const Buffer &buffer : changed.buffers)
       text += fmt::format("  - {}: {} bytes of {}{}\n", buffer.name, buffer.bytes, buffer.scalar,
                           buffer.readOnly ? ", only read" : "");
@@ -77,9 +80,10 @@ Result<std::string> launchesText(const ProposalContext &context, const Candidate
   const GeometryExpressions *site =
       context.workload.launches.empty() ? nullptr : &context.workload.launches.front().geometry;
   if (site)
-    text += fmt::format("- the launch site computes: grid ({}), block ({}), dynamic shared memory {}\n",
-                        join({site->grid.begin(), site->grid.end()}, ", "),
-                        join({site->block.begin(), site->block.end()}, ", "), site->sharedBytes);
+    text +=
+        fmt::format("- the launch site computes: grid ({}), block ({}), dynamic shared memory {}\n",
+                    join({site->grid.begin(), site->grid.end()}, ", "),
+                    join({site->block.begin(), site->block.end()}, ", "), site->sharedBytes);
   return text;
 }
 
@@ -87,7 +91,8 @@ std::string toleranceText(const Tolerance &tolerance) {
   if (tolerance.policy == "strict")
     return "bitwise equal";
   if (tolerance.policy == "user")
-    return fmt::format("relative {}, absolute {}", formatNumber(tolerance.relative), formatNumber(tolerance.absolute));
+    return fmt::format("relative {}, absolute {}", formatNumber(tolerance.relative),
+                       formatNumber(tolerance.absolute));
   return "as close to exact as the baseline, for the type";
 }
 
@@ -104,12 +109,14 @@ std::string measurementsText(const ProposalContext &context) {
   if (trial.speedup)
     text += fmt::format("- {}\n", speedupText(*trial.speedup));
   for (const LaunchTiming &timing : trial.timings)
-    text += fmt::format("- {}: {} ({} for the baseline), {} cache\n", timing.launch,
-                        formatDuration(timing.candidateSeconds), formatDuration(timing.baselineSeconds),
-                        timing.cacheMode.empty() ? "unknown" : timing.cacheMode);
+    text +=
+        fmt::format("- {}: {} ({} for the baseline), {} cache\n", timing.launch,
+                    formatDuration(timing.candidateSeconds), formatDuration(timing.baselineSeconds),
+                    timing.cacheMode.empty() ? "unknown" : timing.cacheMode);
   if (trial.resources)
-    text += fmt::format("- {} registers, {} bytes of shared and {} bytes of local memory\n", trial.resources->registers,
-                        trial.resources->sharedBytes, trial.resources->localBytes);
+    text += fmt::format("- {} registers, {} bytes of shared and {} bytes of local memory\n",
+                        trial.resources->registers, trial.resources->sharedBytes,
+                        trial.resources->localBytes);
   std::string counters;
   for (const auto &[name, value] : trial.counters)
     counters += fmt::format("{} = {}\n", name, formatNumber(value));
@@ -120,11 +127,13 @@ std::string measurementsText(const ProposalContext &context) {
 
 std::string diagnosisText(const Diagnosis &diagnosis) {
   if (diagnosis.hits.empty())
-    return diagnosis.skipped.empty() ? "No rule fired.\n"
-                                     : "No rule fired; some could not be judged for want of counters.\n";
+    return diagnosis.skipped.empty()
+               ? "No rule fired.\n"
+               : "No rule fired; some could not be judged for want of counters.\n";
   std::string text;
   for (const RuleHit &hit : diagnosis.hits) {
-    text += fmt::format("- {} ({}): {}. Usual remedy: {}.\n", hit.id, hit.severity, hit.finding, hit.action);
+    text += fmt::format("- {} ({}): {}. Usual remedy: {}.\n", hit.id, hit.severity, hit.finding,
+                        hit.action);
     for (const auto &[metric, value] : hit.evidence)
       text += fmt::format("  - {} = {}\n", metric, formatNumber(value));
   }
@@ -137,13 +146,16 @@ std::string skillsText(const Diagnosis &diagnosis) {
   for (const RuleHit &hit : diagnosis.hits)
     for (const std::string &skill : hit.skills)
       if (named.size() < kSkillBodies && named.insert(skill).second)
-        text += fmt::format("## Document: {}\n\n{}\n", skill, fenced(RuleBook::skill(skill), "markdown"));
+        text += fmt::format("## Document: {}\n\n{}\n", skill,
+                            fenced(RuleBook::skill(skill), "markdown"));
   return text;
 }
 
 std::string historyText(const ProposalContext &context) {
   std::string text;
-  std::size_t number = 0, first = context.history.size() > kHistoryLines ? context.history.size() - kHistoryLines : 0;
+  std::size_t number = 0, first = context.history.size() > kHistoryLines
+                                      ? context.history.size() - kHistoryLines
+                                      : 0;
   if (first)
     text += fmt::format("- the first {} attempts are left out\n", first);
   for (const Trial &trial : context.history) {
@@ -161,13 +173,15 @@ std::string historyText(const ProposalContext &context) {
   return text.empty() ? "Nothing has been tried yet.\n" : text;
 }
 
-std::string constantsText(const CodeTask &task, const ProposalContext &context, const Candidate &base) {
+std::string constantsText(const CodeTask &task, const ProposalContext &context,
+                          const Candidate &base) {
   std::string text;
   auto add = [&](const std::string &name, const std::string &value) {
     if (!task.contract.constants.count(name))
       return;
     auto changed = base.constants.find(name);
-    text += fmt::format("- {} = {}\n", name, changed == base.constants.end() ? value : std::to_string(changed->second));
+    text += fmt::format("- {} = {}\n", name,
+                        changed == base.constants.end() ? value : std::to_string(changed->second));
   };
   for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
     add(constant.name, std::to_string(constant.value));
@@ -177,11 +191,13 @@ std::string constantsText(const CodeTask &task, const ProposalContext &context, 
 }
 
 /// Everything but the history and the task itself.
-Result<std::string> situation(const ProposalContext &context, const CodeTask &task, const Candidate &base) {
+Result<std::string> situation(const ProposalContext &context, const CodeTask &task,
+                              const Candidate &base) {
   KOPT_TRY(const std::string launches, launchesText(context, base));
-  std::string text = fmt::format("# Kernel\n\n`{}` as `{}` on {}\n\nParameters:\n\n{}\nOutputs are compared: {}.\n",
-                                 context.kernel.name, context.specialization.expression, deviceText(context.device),
-                                 parametersText(context.specialization), toleranceText(context.workload.tolerance));
+  std::string text = fmt::format(
+      "# Kernel\n\n`{}` as `{}` on {}\n\nParameters:\n\n{}\nOutputs are compared: {}.\n",
+      context.kernel.name, context.specialization.expression, deviceText(context.device),
+      parametersText(context.specialization), toleranceText(context.workload.tolerance));
   text += "\n## Launches\n\n" + launches;
   text += "\n## Constants you may change\n\n" + constantsText(task, context, base);
   text += "\n## Editable chunks\n\n" + chunksText(task);
@@ -200,18 +216,21 @@ std::string evidenceText(const Trial &failed) {
     text += "Reason:\n\n" + fenced(failed.reason) + "\n";
   std::string findings;
   for (const Finding &finding : failed.findings)
-    findings += fmt::format("{} [{}] {} {}\n", finding.severity, finding.id, finding.message, finding.where);
+    findings += fmt::format("{} [{}] {} {}\n", finding.severity, finding.id, finding.message,
+                            finding.where);
   if (!findings.empty())
     text += "Findings:\n\n" + fenced(head(findings, kDiagnosticsLimit)) + "\n";
   if (failed.verdict == Verdict::BuildFailed && !failed.buildLog.empty())
-    text += "Diagnostics of the compiler:\n\n" + fenced(head(failed.buildLog, kDiagnosticsLimit)) + "\n";
+    text += "Diagnostics of the compiler:\n\n" + fenced(head(failed.buildLog, kDiagnosticsLimit)) +
+            "\n";
   if (failed.speedup)
     text += fmt::format("Timing: {}\n", speedupText(*failed.speedup));
   for (const LaunchTiming &timing : failed.timings)
     text += fmt::format("- {}: {:.3f}x\n", timing.launch, timing.speedup.estimate);
   if (failed.resources)
-    text += fmt::format("Resources: {} registers, {} bytes of shared and {} bytes of local memory\n",
-                        failed.resources->registers, failed.resources->sharedBytes, failed.resources->localBytes);
+    text += fmt::format(
+        "Resources: {} registers, {} bytes of shared and {} bytes of local memory\n",
+        failed.resources->registers, failed.resources->sharedBytes, failed.resources->localBytes);
   std::string counters;
   for (const auto &[name, value] : failed.counters)
     counters += fmt::format("{} = {}\n", name, formatNumber(value));
@@ -221,19 +240,23 @@ std::string evidenceText(const Trial &failed) {
 }
 
 bool contains(const SourceRange &outer, const SourceRange &inner) {
-  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end && outer.end > outer.begin;
+  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end &&
+         outer.end > outer.begin;
 }
 
-/// True where the chunk declares a constant that also shapes the launch: it is changed by value, so that both follow.
+/// True where the chunk declares a constant that also shapes the launch: it is changed by value, so
+/// that both follow.
 bool declaresConstant(const SliceChunk &chunk, const std::vector<NamedConstant> &constants) {
   return std::any_of(constants.begin(), constants.end(), [&](const NamedConstant &constant) {
-    return contains(chunk.source, constant.valueRange) && chunk.role != "kernel" && chunk.role != "function";
+    return contains(chunk.source, constant.valueRange) && chunk.role != "kernel" &&
+           chunk.role != "function";
   });
 }
 
 } // namespace
 
-Result<std::string> fillTemplate(std::string_view text, const std::map<std::string, std::string> &values) {
+Result<std::string> fillTemplate(std::string_view text,
+                                 const std::map<std::string, std::string> &values) {
   std::string filled;
   std::set<std::string> used;
   for (std::size_t at = 0;;) {
@@ -242,10 +265,12 @@ Result<std::string> fillTemplate(std::string_view text, const std::map<std::stri
     if (open == std::string_view::npos)
       break;
     std::size_t close = text.find("}}", open);
-    std::string name(close == std::string_view::npos ? text.substr(open) : text.substr(open + 2, close - open - 2));
+    std::string name(close == std::string_view::npos ? text.substr(open)
+                                                     : text.substr(open + 2, close - open - 2));
     auto value = values.find(name);
     if (close == std::string_view::npos || value == values.end())
-      return makeError(ErrorCode::Internal, fmt::format("a prompt asks for \"{}\", which nobody gives", name));
+      return makeError(ErrorCode::Internal,
+                       fmt::format("a prompt asks for \"{}\", which nobody gives", name));
     used.insert(name);
     filled += value->second;
     at = close + 2;
@@ -263,13 +288,15 @@ std::string fenced(std::string_view text, std::string_view info) {
     longest = std::max(longest, run);
   }
   std::string fence(longest + 1, '`');
-  return fmt::format("{}{}\n{}{}{}\n", fence, info, text, text.empty() || text.back() != '\n' ? "\n" : "", fence);
+  return fmt::format("{}{}\n{}{}{}\n", fence, info, text,
+                     text.empty() || text.back() != '\n' ? "\n" : "", fence);
 }
 
 Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &base) {
   KOPT_TRY(const RenderedSlice rendered,
            renderSlice(context.sliceText, context.kernel, context.specialization, base));
-  const std::vector<NamedConstant> constants = constantsInScope(context.kernel, context.specialization);
+  const std::vector<NamedConstant> constants =
+      constantsInScope(context.kernel, context.specialization);
   CodeTask task;
   std::map<std::string, int> uses;
   for (std::size_t i = 0; i < context.specialization.chunks.size(); ++i) {
@@ -287,7 +314,8 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
     }
   }
   if (task.context.size() > kContextLimit)
-    task.context = task.context.substr(task.context.size() - kContextLimit); // what stands nearest to the kernel
+    task.context = task.context.substr(task.context.size() -
+                                       kContextLimit); // what stands nearest to the kernel
   for (const NamedConstant &constant : constants)
     task.contract.constants.insert(constant.name);
   for (const TemplateArg &argument : context.specialization.templateArgs)
@@ -307,7 +335,8 @@ Result<std::string> coderPrompt(const ProposalContext &context, const CodeTask &
   return fillTemplate(text, {{"situation", about}, {"history", historyText(context)}});
 }
 
-Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &task, const Trial &failed) {
+Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &task,
+                                const Trial &failed) {
   KOPT_TRY(const std::string text, promptFile("fixer.md"));
   KOPT_TRY(const std::string about, situation(context, task, failed.candidate));
   return fillTemplate(text, {{"situation", about},

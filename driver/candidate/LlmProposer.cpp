@@ -56,11 +56,13 @@ std::string withEndOf(std::string text, const std::string &original) {
 }
 
 bool contains(const SourceRange &outer, const SourceRange &inner) {
-  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end && outer.end > outer.begin;
+  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end &&
+         outer.end > outer.begin;
 }
 
 /// A constant whose text the candidate has itself rewritten cannot be set by value.
-std::string constantInNewText(const ProposalContext &context, const Candidate &candidate, const CodeReply &reply) {
+std::string constantInNewText(const ProposalContext &context, const Candidate &candidate,
+                              const CodeReply &reply) {
   for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
     if (reply.constants.count(constant.name))
       for (const auto &[index, text] : candidate.chunks)
@@ -70,14 +72,17 @@ std::string constantInNewText(const ProposalContext &context, const Candidate &c
 }
 
 /// How a note says that an attempt is given up.
-std::string abandonedData(const std::string &hash) { return nlohmann::json{{"abandoned", hash}}.dump(); }
+std::string abandonedData(const std::string &hash) {
+  return nlohmann::json{{"abandoned", hash}}.dump();
+}
 
 } // namespace
 
 LlmProposer::LlmProposer(ChatModel &model, Store &store, std::int64_t run, LlmOptions options)
     : model_(model), store_(store), run_(run), options_(options) {}
 
-Result<std::vector<Candidate>> LlmProposer::propose(const ProposalContext &context, std::size_t limit) {
+Result<std::vector<Candidate>> LlmProposer::propose(const ProposalContext &context,
+                                                    std::size_t limit) {
   std::vector<Candidate> proposals;
   if (limit == 0)
     return proposals;
@@ -92,7 +97,8 @@ Result<std::vector<Candidate>> LlmProposer::propose(const ProposalContext &conte
   return proposals;
 }
 
-Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context, const Trial *failed) {
+Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context,
+                                                  const Trial *failed) {
   const Candidate &base = failed ? failed->candidate : context.parent;
   const std::string abandoned = failed ? failed->candidateHash : "";
   KOPT_TRY(const CodeTask task, makeCodeTask(context, base));
@@ -101,7 +107,8 @@ Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context
   request.maxTokens = options_.replyTokens;
   request.timeout = options_.timeout;
   KOPT_TRY(request.system, systemPrompt());
-  KOPT_TRY(std::string prompt, failed ? fixerPrompt(context, task, *failed) : coderPrompt(context, task));
+  KOPT_TRY(std::string prompt,
+           failed ? fixerPrompt(context, task, *failed) : coderPrompt(context, task));
   request.messages.push_back({"user", std::move(prompt)});
 
   for (int attempt = 0;; ++attempt) {
@@ -117,13 +124,15 @@ Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context
       return answer;
     }
     if (!answer.stop.empty()) {
-      KOPT_CHECK(note(context, fmt::format("the model as {} offers nothing: {}", request.purpose, answer.stop),
-                      abandoned));
+      KOPT_CHECK(note(
+          context, fmt::format("the model as {} offers nothing: {}", request.purpose, answer.stop),
+          abandoned));
       return answer;
     }
     if (attempt == 1) {
-      KOPT_CHECK(note(context, fmt::format("the model's replies as {} could not be used: {}", request.purpose,
-                                           answer.breach),
+      KOPT_CHECK(note(context,
+                      fmt::format("the model's replies as {} could not be used: {}",
+                                  request.purpose, answer.breach),
                       abandoned));
       return answer;
     }
@@ -140,7 +149,8 @@ Result<const Trial *> LlmProposer::attemptToRepair(const ProposalContext &contex
     return nullptr;
   int repairs = 0;
   for (const Trial *trial = findTrial(context.history, last->candidate.parent);
-       trial && trial->candidate.proposer == "llm" && isRepairable(trial->verdict) && repairs < options_.maxRepairs;
+       trial && trial->candidate.proposer == "llm" && isRepairable(trial->verdict) &&
+       repairs < options_.maxRepairs;
        trial = findTrial(context.history, trial->candidate.parent))
     ++repairs;
   if (repairs >= options_.maxRepairs)
@@ -152,8 +162,8 @@ Result<const Trial *> LlmProposer::attemptToRepair(const ProposalContext &contex
   return &*last;
 }
 
-LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalContext &context, const CodeTask &task,
-                                      const Candidate &base) const {
+LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalContext &context,
+                                      const CodeTask &task, const Candidate &base) const {
   auto breached = [](std::string what) {
     Answer answer;
     answer.breach = std::move(what);
@@ -188,24 +198,29 @@ LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalCon
     candidate.launch.sharedBytes = reply->sharedBytes;
 
   if (std::string name = constantInNewText(context, candidate, *reply); !name.empty())
-    return breached(fmt::format("constant \"{}\" stands in a chunk that is rewritten: change it there", name));
+    return breached(
+        fmt::format("constant \"{}\" stands in a chunk that is rewritten: change it there", name));
   const std::string hash = candidate.contentHash();
   if (hash == base.contentHash() || hash == context.parent.contentHash())
     return breached("the reply leaves the code, the constants and the launch as they are");
   if (const Trial *same = findTrial(context.history, hash))
-    return breached(fmt::format("this is attempt \"{}\" again, which ended as {}; propose something else",
-                                          same->candidate.title, toString(same->verdict)));
+    return breached(
+        fmt::format("this is attempt \"{}\" again, which ended as {}; propose something else",
+                    same->candidate.title, toString(same->verdict)));
   for (const Launch &launch : context.workload.launches)
     if (auto changed = applyToLaunch(context.kernel, launch, candidate); !changed)
-      return breached(fmt::format("launch {} is not possible: {}", launch.name, changed.error().what));
+      return breached(
+          fmt::format("launch {} is not possible: {}", launch.name, changed.error().what));
   if (auto edits = writeBackEdits(context.kernel, context.specialization, candidate); !edits)
-    return breached("the change cannot be written back to the user's source: " + edits.error().what);
+    return breached("the change cannot be written back to the user's source: " +
+                    edits.error().what);
   Answer answer;
   answer.candidate = std::move(candidate);
   return answer;
 }
 
-Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request, const ProposalContext &context) {
+Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request,
+                                                    const ProposalContext &context) {
   ModelCall call;
   call.request = requestText(model_, request);
   call.requestHash = hashHex(call.request);
@@ -219,9 +234,11 @@ Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request, 
     tokens += earlier.inputTokens + earlier.outputTokens;
   std::string cap;
   if (options_.maxCalls > 0 && calls.size() >= std::size_t(options_.maxCalls))
-    cap = fmt::format("the model is not asked: {} of {} calls are used", calls.size(), options_.maxCalls);
+    cap = fmt::format("the model is not asked: {} of {} calls are used", calls.size(),
+                      options_.maxCalls);
   else if (options_.maxTokens > 0 && tokens >= options_.maxTokens)
-    cap = fmt::format("the model is not asked: {} of {} tokens are used", tokens, options_.maxTokens);
+    cap =
+        fmt::format("the model is not asked: {} of {} tokens are used", tokens, options_.maxTokens);
   if (!cap.empty()) {
     KOPT_CHECK(note(context, cap));
     return std::nullopt;
@@ -241,7 +258,8 @@ Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request, 
   return reply.text;
 }
 
-Status LlmProposer::note(const ProposalContext &context, const std::string &text, const std::string &abandoned) {
+Status LlmProposer::note(const ProposalContext &context, const std::string &text,
+                         const std::string &abandoned) {
   // A resumed run comes by here again and must not say it twice.
   KOPT_TRY(const std::vector<Decision> decisions, store_.decisions(run_));
   for (const Decision &decision : decisions)

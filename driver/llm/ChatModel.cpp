@@ -28,11 +28,6 @@ tl::unexpected<Error> noKey(const std::string &service, const std::string &name)
 
 } // namespace
 
-const std::vector<std::string> &modelKeyVariables() {
-  static const std::vector<std::string> kNames{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"};
-  return kNames;
-}
-
 Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes,
                                                  Clock &clock) {
   std::size_t colon = spec.find(':');

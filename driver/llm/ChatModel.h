@@ -52,8 +52,4 @@ public:
 Result<std::unique_ptr<ChatModel>> makeChatModel(const std::string &spec, ProcessRunner &processes,
                                                  Clock &clock);
 
-/// The environment variables that hold keys: to be unset for every child that is not the model's
-/// own command.
-const std::vector<std::string> &modelKeyVariables();
-
 } // namespace kopt

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store that forgets everything when it goes.
+#pragma once
+
+#include "driver/store/Store.h"
+
+namespace kopt::fakes {
+
+class MemoryStore final : public Store {
+public:
+  Result<RunRecord> beginRun(const RunRecord &run) override {
+    runs_.push_back(run);
+    runs_.back().id = std::int64_t(runs_.size());
+    return runs_.back();
+  }
+  Status updateRun(const RunRecord &run) override {
+    runs_.at(std::size_t(run.id) - 1) = run;
+    return {};
+  }
+  Result<std::optional<RunRecord>> findRun(const std::string &name) override {
+    for (const RunRecord &run : runs_)
+      if (run.name == name)
+        return run;
+    return std::nullopt;
+  }
+  Result<std::optional<RunRecord>> findUnfinished(const std::string &inputsHash) override {
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run)
+      if (run->inputsHash == inputsHash && run->finishedUtc.empty())
+        return *run;
+    return std::nullopt;
+  }
+  Result<std::vector<RunRecord>> runs() override { return runs_; }
+  Result<Trial> recordTrial(std::int64_t run, const Trial &trial) override {
+    for (const Trial &old : trials_[run])
+      if (old.candidateHash == trial.candidateHash)
+        return makeError(ErrorCode::Internal, "the trial exists already");
+    trials_[run].push_back(trial);
+    trials_[run].back().id = std::int64_t(trials_[run].size());
+    return trials_[run].back();
+  }
+  Result<std::vector<Trial>> trials(std::int64_t run) override { return trials_[run]; }
+  Status recordDecision(std::int64_t run, const Decision &decision) override {
+    decisions_[run].push_back(decision);
+    decisions_[run].back().sequence = std::int64_t(decisions_[run].size());
+    return {};
+  }
+  Result<std::vector<Decision>> decisions(std::int64_t run) override { return decisions_[run]; }
+  Status recordModelCall(std::int64_t run, const ModelCall &call) override {
+    calls_[run].push_back(call);
+    return {};
+  }
+  Result<std::optional<ModelCall>> findModelCall(std::int64_t run,
+                                                 const std::string &requestHash) override {
+    for (const ModelCall &call : calls_[run])
+      if (call.requestHash == requestHash)
+        return call;
+    return std::nullopt;
+  }
+  Result<std::vector<ModelCall>> modelCalls(std::int64_t run) override { return calls_[run]; }
+
+private:
+  std::vector<RunRecord> runs_;
+  std::map<std::int64_t, std::vector<Trial>> trials_;
+  std::map<std::int64_t, std::vector<Decision>> decisions_;
+  std::map<std::int64_t, std::vector<ModelCall>> calls_;
+};
+
+} // namespace kopt::fakes
