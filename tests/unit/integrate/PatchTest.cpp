@@ -6,7 +6,9 @@
 #include "driver/support/Hash.h"
 #include "driver/support/Process.h"
 
+#include <csignal>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace kopt {
@@ -225,6 +227,40 @@ TEST_F(PatchTest, SwapThatFailsAtTheSecondFileRestoresTheFirst) {
   EXPECT_EQ(status.error().code, ErrorCode::Environment);
   EXPECT_EQ(read("src/kernel.cu"), kKernel);
   EXPECT_EQ(std::distance(fs::directory_iterator(root() / "src"), fs::directory_iterator()), 1);
+}
+
+/// While it lives, no file can grow beyond so many bytes: what a full disk looks like to a write.
+class FileSizeLimit {
+public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    previousHandler_ = std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &previous_);
+    const rlimit limit{bytes, previous_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &previous_);
+    std::signal(SIGXFSZ, previousHandler_);
+  }
+
+private:
+  rlimit previous_{};
+  void (*previousHandler_)(int) = nullptr;
+};
+
+TEST_F(PatchTest, SwapThatRunsOutOfSpaceLeavesEverythingAsItWas) {
+  Status status;
+  {
+    const FileSizeLimit limit(4096);
+    status = swapFiles({{root() / "src/kernel.cu", "new\n"},
+                        {root() / "include/launch.h", std::string(9000, 'x')}});
+  }
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::Environment);
+  EXPECT_EQ(read("src/kernel.cu"), kKernel);
+  EXPECT_EQ(read("include/launch.h"), kLaunch);
+  for (const char *folder : {"src", "include"})
+    EXPECT_EQ(std::distance(fs::directory_iterator(root() / folder), fs::directory_iterator()), 1);
 }
 
 } // namespace
