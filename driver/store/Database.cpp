@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/store/Database.h"
+
+#include "driver/support/FileSystem.h"
+
+#include <cmath>
+#include <limits>
+#include <sqlite3.h>
+#include <utility>
+
+namespace kopt {
+
+namespace {
+constexpr int kBusyTimeoutMs = 10'000; ///< another kopt on the same project may be committing
+}
+
+Statement::Statement(Statement &&other) noexcept
+    : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)),
+      error_(other.error_), parameter_(other.parameter_), column_(other.column_) {}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement &Statement::bind(std::int64_t value) {
+  if (error_ == SQLITE_OK)
+    error_ = sqlite3_bind_int64(statement_, ++parameter_, value);
+  return *this;
+}
+
+Statement &Statement::bind(double value) {
+  if (error_ == SQLITE_OK)
+    error_ = sqlite3_bind_double(statement_, ++parameter_, value);
+  return *this;
+}
+
+Statement &Statement::bind(const std::string &value) {
+  if (error_ == SQLITE_OK)
+    error_ = sqlite3_bind_text64(statement_, ++parameter_, value.data(), value.size(),
+                                 SQLITE_TRANSIENT, SQLITE_UTF8);
+  return *this;
+}
+
+Statement &Statement::bindNull() {
+  if (error_ == SQLITE_OK)
+    error_ = sqlite3_bind_null(statement_, ++parameter_);
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  if (error_ != SQLITE_OK)
+    return database_.error(error_);
+  column_ = 0;
+  int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW)
+    return true;
+  if (code == SQLITE_DONE)
+    return false;
+  return database_.error(code);
+}
+
+Status Statement::run() {
+  KOPT_TRY(bool row, step());
+  (void)row;
+  return {};
+}
+
+std::int64_t Statement::integer() { return sqlite3_column_int64(statement_, column_++); }
+
+double Statement::real() {
+  if (isNull()) {
+    ++column_;
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return sqlite3_column_double(statement_, column_++);
+}
+
+std::string Statement::text() {
+  const int column = column_++;
+  const void *data =
+      sqlite3_column_blob(statement_, column); // as it is: no conversion, zero bytes included
+  const int size = sqlite3_column_bytes(statement_, column);
+  return data ? std::string(static_cast<const char *>(data), std::size_t(size)) : std::string();
+}
+
+bool Statement::isNull() const { return sqlite3_column_type(statement_, column_) == SQLITE_NULL; }
+
+Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path &file) {
+  KOPT_CHECK(createDirectories(file.parent_path()));
+  std::unique_ptr<Database> database(new Database(file));
+  int code = sqlite3_open_v2(file.c_str(), &database->handle_,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  if (code != SQLITE_OK)
+    return database->error(code);
+  sqlite3_extended_result_codes(database->handle_, 1);
+  sqlite3_busy_timeout(database->handle_, kBusyTimeoutMs);
+  if (sqlite3_db_readonly(database->handle_, "main") == 1)
+    return database->error(SQLITE_READONLY);
+  // FULL: in WAL mode anything less may lose the last commits with the power.
+  KOPT_CHECK(database->execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
+  return database;
+}
+
+Database::~Database() { sqlite3_close(handle_); }
+
+Statement Database::prepare(const char *sql) {
+  sqlite3_stmt *statement = nullptr;
+  int code = sqlite3_prepare_v2(handle_, sql, -1, &statement, nullptr);
+  return Statement(*this, statement, code);
+}
+
+Status Database::execute(const std::string &sql) {
+  int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK)
+    return error(code);
+  return {};
+}
+
+std::int64_t Database::lastInsertId() const { return sqlite3_last_insert_rowid(handle_); }
+std::int64_t Database::changes() const { return sqlite3_changes64(handle_); }
+
+void Database::rollBack() {
+  // SQLite rolls back by itself after some errors; a second rollback then fails and changes
+  // nothing.
+  sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+tl::unexpected<Error> Database::error(int code) const {
+  const char *detail = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  const std::string path = file_.string();
+  auto environment = [&](const std::string &what, const std::string &hint) {
+    return makeError(ErrorCode::Environment, what, hint, path);
+  };
+  switch (code & 0xff) {
+  case SQLITE_FULL:
+    return environment(
+        "cannot write " + path + ": the disk is full",
+        "free some disk space and continue with --resume; nothing committed was lost");
+  case SQLITE_READONLY:
+  case SQLITE_PERM:
+  case SQLITE_AUTH:
+    return environment("cannot write " + path + ": it is read-only",
+                       "check the permissions of the file and of its folder");
+  case SQLITE_CANTOPEN:
+    return environment("cannot open " + path + ": " + detail,
+                       "check that its folder can be written");
+  case SQLITE_IOERR:
+    return environment("cannot read or write " + path + ": " + sqlite3_errstr(code) + " (" +
+                           detail + ")",
+                       "check the disk and its free space, then continue with --resume");
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return environment("another process holds " + path,
+                       "wait until it ends, then continue with --resume");
+  case SQLITE_NOTADB:
+  case SQLITE_CORRUPT:
+    return environment(path + " is damaged or is no kopt database: " + detail,
+                       "move it away; kopt starts a new one");
+  default:
+    return makeError(ErrorCode::Internal, "database " + path + ": " + detail, {}, path);
+  }
+}
+
+} // namespace kopt

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite with values for errors: a connection, a prepared statement, a transaction. Knows nothing
+// of what is stored.
+#pragma once
+
+#include "driver/support/Result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace kopt {
+
+class Database;
+
+/// One prepared statement, bound from left to right. The first error is kept and returned by
+/// step().
+class Statement {
+public:
+  Statement(Statement &&other) noexcept;
+  Statement &operator=(Statement &&) = delete;
+  ~Statement();
+
+  Statement &bind(std::int64_t value);
+  Statement &bind(int value) { return bind(std::int64_t(value)); }
+  Statement &bind(bool value) { return bind(std::int64_t(value)); }
+  Statement &bind(double value);             ///< NaN becomes NULL
+  Statement &bind(const std::string &value); ///< any bytes
+  Statement &bindNull();
+
+  /// True while there is a row.
+  Result<bool> step();
+  /// For statements without rows.
+  Status run();
+
+  // The next column of the row, from left to right.
+  std::int64_t integer();
+  double real(); ///< NULL becomes NaN
+  std::string text();
+  bool isNull() const; ///< of the column that is next
+
+private:
+  friend class Database;
+  Statement(Database &database, sqlite3_stmt *statement, int error)
+      : database_(database), statement_(statement), error_(error) {}
+  Database &database_;
+  sqlite3_stmt *statement_;
+  int error_;
+  int parameter_ = 0, column_ = 0;
+};
+
+class Database {
+public:
+  /// Opens or creates the file in WAL mode; commits reach the disk before they count.
+  static Result<std::unique_ptr<Database>> open(const std::filesystem::path &file);
+  ~Database();
+  Database(const Database &) = delete;
+
+  Statement prepare(const char *sql);
+  /// Several statements without parameters.
+  Status execute(const std::string &sql);
+  std::int64_t lastInsertId() const;
+  std::int64_t changes() const;
+  const std::filesystem::path &file() const { return file_; }
+
+  /// The error of an SQLite result code in the words a user needs: Environment for a full disk, a
+  /// read-only folder, a lock or a damaged file, Internal for what kopt did wrong.
+  tl::unexpected<Error> error(int code) const;
+
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT; its error rolls everything back.
+  template <class Body> Status transaction(Body body) {
+    KOPT_CHECK(execute("BEGIN IMMEDIATE"));
+    Status done = body();
+    if (done)
+      done = execute("COMMIT");
+    if (!done)
+      rollBack();
+    return done;
+  }
+
+private:
+  explicit Database(std::filesystem::path file) : file_(std::move(file)) {}
+  void rollBack();
+  std::filesystem::path file_;
+  sqlite3 *handle_ = nullptr;
+};
+
+} // namespace kopt

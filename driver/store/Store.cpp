@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/store/Store.h"
+
+#include "driver/store/Database.h"
+#include "driver/store/TrialCodec.h"
+#include "driver/support/Hash.h"
+#include "knowledge/SchemaFiles.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace kopt {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *kRunColumns =
+    "SELECT id, name, kernel, symbol, file, inputs_hash, config, device, started_utc, "
+    "finished_utc, state, "
+    "stop_reason, winner_hash, (SELECT text FROM texts WHERE hash = slice_text), "
+    "(SELECT text FROM texts WHERE hash = patch_text) FROM runs ";
+
+constexpr const char *kTrialColumns =
+    "SELECT id, candidate_hash, proposer, title, technique, parent, rationale, change, verdict, "
+    "layer, reason, "
+    "findings, (SELECT text FROM texts WHERE hash = slice_text), (SELECT text FROM texts WHERE "
+    "hash = build_log), "
+    "module_hash, resources, counter_source, seconds, has_speedup, speedup, speedup_low, "
+    "speedup_high, confidence, "
+    "pairs, modelled FROM trials WHERE run_id = ? ORDER BY id";
+
+constexpr const char *kCallColumns = "SELECT request_hash, purpose, model, request, reply, "
+                                     "input_tokens, output_tokens, cached_tokens, seconds "
+                                     "FROM model_calls WHERE run_id = ? ";
+
+void bindSpeedup(Statement &statement, const Speedup &speedup) {
+  statement.bind(speedup.estimate).bind(speedup.low).bind(speedup.high).bind(speedup.confidence);
+  statement.bind(std::int64_t(speedup.pairs)).bind(speedup.modelled);
+}
+
+Speedup readSpeedup(Statement &row) {
+  Speedup speedup;
+  speedup.estimate = row.real();
+  speedup.low = row.real();
+  speedup.high = row.real();
+  speedup.confidence = row.real();
+  speedup.pairs = std::size_t(row.integer());
+  speedup.modelled = row.integer() != 0;
+  return speedup;
+}
+
+RunRecord readRun(Statement &row) {
+  RunRecord run;
+  run.id = row.integer();
+  for (std::string *field :
+       {&run.name, &run.kernel, &run.symbol, &run.file, &run.inputsHash, &run.configJson,
+        &run.deviceJson, &run.startedUtc, &run.finishedUtc, &run.state, &run.stopReason,
+        &run.winnerHash, &run.sliceText, &run.patchText})
+    *field = row.text();
+  return run;
+}
+
+ModelCall readCall(Statement &row) {
+  ModelCall call;
+  for (std::string *field :
+       {&call.requestHash, &call.purpose, &call.model, &call.request, &call.reply})
+    *field = row.text();
+  call.inputTokens = long(row.integer());
+  call.outputTokens = long(row.integer());
+  call.cachedTokens = long(row.integer());
+  call.seconds = row.real();
+  return call;
+}
+
+class SqliteStore final : public Store {
+public:
+  explicit SqliteStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  /// Brings the file to the newest schema, one transaction a step.
+  Status migrate() {
+    std::vector<std::pair<std::string_view, std::string_view>> files(
+        knowledge::schema::kFiles.begin(), knowledge::schema::kFiles.end());
+    std::sort(files.begin(), files.end());
+    auto number = [](std::string_view name) {
+      return std::atoi(std::string(name.substr(0, 4)).c_str());
+    };
+    const int newest = number(files.back().first);
+    KOPT_TRY(const int current, version());
+    if (current > newest)
+      return makeError(
+          ErrorCode::Environment,
+          database_->file().string() + " was written by a newer kopt (schema " +
+              std::to_string(current) + ", this one knows " + std::to_string(newest) + ")",
+          "update kopt, or move the file away to start anew", database_->file().string());
+    for (const auto &[name, sql] : files)
+      if (number(name) > current) {
+        const int step = number(name);
+        KOPT_CHECK(database_->transaction([&, text = std::string(sql)]() -> Status {
+          KOPT_TRY(const int now, version()); // another process may have been first
+          if (now >= step)
+            return {};
+          KOPT_CHECK(database_->execute(text));
+          return database_->execute("PRAGMA user_version = " + std::to_string(step));
+        }));
+      }
+    return {};
+  }
+
+  Result<RunRecord> beginRun(const RunRecord &run) override {
+    RunRecord begun = run;
+    KOPT_CHECK(database_->transaction([&]() -> Status {
+      KOPT_TRY(const std::string slice, putText(run.sliceText));
+      KOPT_TRY(const std::string patch, putText(run.patchText));
+      Statement insert =
+          database_->prepare("INSERT INTO runs (name, kernel, symbol, file, inputs_hash, config, "
+                             "device, started_utc, finished_utc, "
+                             "state, stop_reason, winner_hash, slice_text, patch_text) VALUES "
+                             "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      insert.bind(run.name).bind(run.kernel).bind(run.symbol).bind(run.file).bind(run.inputsHash);
+      insert.bind(run.configJson).bind(run.deviceJson).bind(run.startedUtc).bind(run.finishedUtc);
+      insert.bind(run.state).bind(run.stopReason).bind(run.winnerHash).bind(slice).bind(patch);
+      KOPT_CHECK(insert.run());
+      begun.id = database_->lastInsertId();
+      return {};
+    }));
+    return begun;
+  }
+
+  Status updateRun(const RunRecord &run) override {
+    return database_->transaction([&]() -> Status {
+      KOPT_TRY(const std::string slice, putText(run.sliceText));
+      KOPT_TRY(const std::string patch, putText(run.patchText));
+      Statement update = database_->prepare("UPDATE runs SET config = ?, device = ?, finished_utc "
+                                            "= ?, state = ?, stop_reason = ?, winner_hash = ?, "
+                                            "slice_text = ?, patch_text = ? WHERE id = ?");
+      update.bind(run.configJson)
+          .bind(run.deviceJson)
+          .bind(run.finishedUtc)
+          .bind(run.state)
+          .bind(run.stopReason);
+      update.bind(run.winnerHash).bind(slice).bind(patch).bind(run.id);
+      KOPT_CHECK(update.run());
+      if (database_->changes() != 1)
+        return makeError(ErrorCode::Internal,
+                         "there is no run " + std::to_string(run.id) + " to update");
+      return {};
+    });
+  }
+
+  Result<std::optional<RunRecord>> findRun(const std::string &name) override {
+    Statement query = database_->prepare((std::string(kRunColumns) + "WHERE name = ?").c_str());
+    return firstRun(query.bind(name));
+  }
+
+  Result<std::optional<RunRecord>> findUnfinished(const std::string &inputsHash) override {
+    Statement query =
+        database_->prepare((std::string(kRunColumns) +
+                            "WHERE inputs_hash = ? AND state = 'running' ORDER BY id DESC LIMIT 1")
+                               .c_str());
+    return firstRun(query.bind(inputsHash));
+  }
+
+  Result<std::vector<RunRecord>> runs() override {
+    Statement query = database_->prepare((std::string(kRunColumns) + "ORDER BY id").c_str());
+    std::vector<RunRecord> result;
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        return result;
+      result.push_back(readRun(query));
+    }
+  }
+
+  Result<Trial> recordTrial(std::int64_t run, const Trial &trial) override {
+    Trial recorded = trial;
+    KOPT_CHECK(database_->transaction([&]() -> Status {
+      KOPT_CHECK(refuseDuplicate(run, trial));
+      KOPT_CHECK(insertTrial(run, trial));
+      recorded.id = database_->lastInsertId();
+      for (std::size_t i = 0; i < trial.timings.size(); ++i)
+        KOPT_CHECK(insertTiming(recorded.id, i, trial.timings[i]));
+      for (const auto &[name, value] : trial.counters)
+        KOPT_CHECK(database_->prepare("INSERT INTO counters VALUES (?,?,?)")
+                       .bind(recorded.id)
+                       .bind(name)
+                       .bind(value)
+                       .run());
+      return {};
+    }));
+    return recorded;
+  }
+
+  Result<std::vector<Trial>> trials(std::int64_t run) override {
+    std::vector<Trial> result;
+    Statement query = database_->prepare(kTrialColumns);
+    query.bind(run);
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        break;
+      KOPT_TRY(Trial trial, readTrial(query));
+      result.push_back(std::move(trial));
+    }
+    for (Trial &trial : result) {
+      KOPT_TRY(trial.timings, timings(trial.id));
+      KOPT_TRY(trial.counters, counters(trial.id));
+    }
+    return result;
+  }
+
+  Status recordDecision(std::int64_t run, const Decision &decision) override {
+    return database_->transaction([&]() -> Status {
+      std::int64_t sequence = decision.sequence;
+      if (sequence == 0) {
+        Statement last =
+            database_->prepare("SELECT COALESCE(MAX(sequence), 0) FROM decisions WHERE run_id = ?");
+        KOPT_CHECK(last.bind(run).run());
+        sequence = last.integer() + 1;
+      }
+      return database_->prepare("INSERT INTO decisions VALUES (?,?,?,?,?,?)")
+          .bind(run)
+          .bind(sequence)
+          .bind(decision.round)
+          .bind(decision.kind)
+          .bind(decision.text)
+          .bind(decision.data)
+          .run();
+    });
+  }
+
+  Result<std::vector<Decision>> decisions(std::int64_t run) override {
+    Statement query = database_->prepare("SELECT sequence, round, kind, text, data FROM decisions "
+                                         "WHERE run_id = ? ORDER BY sequence");
+    query.bind(run);
+    std::vector<Decision> result;
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        return result;
+      Decision decision;
+      decision.sequence = query.integer();
+      decision.round = int(query.integer());
+      decision.kind = query.text();
+      decision.text = query.text();
+      decision.data = query.text();
+      result.push_back(std::move(decision));
+    }
+  }
+
+  Status recordModelCall(std::int64_t run, const ModelCall &call) override {
+    Statement insert = database_->prepare("INSERT INTO model_calls (run_id, request_hash, purpose, "
+                                          "model, request, reply, input_tokens, output_tokens, "
+                                          "cached_tokens, seconds) VALUES (?,?,?,?,?,?,?,?,?,?)");
+    insert.bind(run)
+        .bind(call.requestHash)
+        .bind(call.purpose)
+        .bind(call.model)
+        .bind(call.request)
+        .bind(call.reply);
+    insert.bind(std::int64_t(call.inputTokens)).bind(std::int64_t(call.outputTokens));
+    insert.bind(std::int64_t(call.cachedTokens)).bind(call.seconds);
+    return insert.run();
+  }
+
+  Result<std::optional<ModelCall>> findModelCall(std::int64_t run,
+                                                 const std::string &requestHash) override {
+    Statement query =
+        database_->prepare((std::string(kCallColumns) + "AND request_hash = ?").c_str());
+    query.bind(run).bind(requestHash);
+    KOPT_TRY(const bool row, query.step());
+    return row ? std::optional(readCall(query)) : std::nullopt;
+  }
+
+  Result<std::vector<ModelCall>> modelCalls(std::int64_t run) override {
+    Statement query = database_->prepare((std::string(kCallColumns) + "ORDER BY id").c_str());
+    query.bind(run);
+    std::vector<ModelCall> result;
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        return result;
+      result.push_back(readCall(query));
+    }
+  }
+
+private:
+  Result<int> version() {
+    Statement query = database_->prepare("PRAGMA user_version");
+    KOPT_CHECK(query.run());
+    return int(query.integer());
+  }
+
+  static Result<std::optional<RunRecord>> firstRun(Statement &query) {
+    KOPT_TRY(const bool row, query.step());
+    return row ? std::optional(readRun(query)) : std::nullopt;
+  }
+
+  /// Stores a text once and returns its hash. Part of the caller's transaction.
+  Result<std::string> putText(const std::string &text) {
+    const std::string hash = hashHex(text);
+    KOPT_CHECK(
+        database_->prepare("INSERT OR IGNORE INTO texts VALUES (?,?)").bind(hash).bind(text).run());
+    return hash;
+  }
+
+  Result<std::string> getText(const std::string &hash) {
+    Statement query = database_->prepare("SELECT text FROM texts WHERE hash = ?");
+    query.bind(hash);
+    KOPT_TRY(const bool row, query.step());
+    if (!row)
+      return makeError(ErrorCode::Internal, database_->file().string() + " lacks the text " + hash);
+    return query.text();
+  }
+
+  Status refuseDuplicate(std::int64_t run, const Trial &trial) {
+    Statement query =
+        database_->prepare("SELECT id FROM trials WHERE run_id = ? AND candidate_hash = ?");
+    query.bind(run).bind(trial.candidateHash);
+    KOPT_TRY(const bool row, query.step());
+    if (row)
+      return makeError(ErrorCode::Internal, "candidate " + trial.candidateHash + " ('" +
+                                                trial.candidate.title +
+                                                "') was tried twice in one run: trial " +
+                                                std::to_string(query.integer()));
+    return {};
+  }
+
+  Status insertTrial(std::int64_t run, const Trial &trial) {
+    const Candidate &candidate = trial.candidate;
+    json change = {{"chunks", json::object()},
+                   {"constants", candidate.constants},
+                   {"launch", launchOverrideToJson(candidate.launch)}};
+    for (const auto &[chunk, text] : candidate.chunks) {
+      KOPT_TRY(const std::string hash, putText(text));
+      change["chunks"][std::to_string(chunk)] = hash;
+    }
+    KOPT_TRY(const std::string slice, putText(trial.sliceText));
+    KOPT_TRY(const std::string log, putText(trial.buildLog));
+    Statement insert =
+        database_->prepare("INSERT INTO trials (run_id, candidate_hash, proposer, title, "
+                           "technique, parent, rationale, change, verdict, "
+                           "layer, reason, findings, slice_text, build_log, module_hash, "
+                           "resources, counter_source, seconds, has_speedup, "
+                           "speedup, speedup_low, speedup_high, confidence, pairs, modelled) "
+                           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    insert.bind(run).bind(trial.candidateHash).bind(candidate.proposer).bind(candidate.title);
+    insert.bind(candidate.technique)
+        .bind(candidate.parent)
+        .bind(candidate.rationale)
+        .bind(dumpJson(change));
+    insert.bind(int(trial.verdict)).bind(int(trial.layer)).bind(trial.reason);
+    insert.bind(dumpJson(findingsToJson(trial.findings)))
+        .bind(slice)
+        .bind(log)
+        .bind(trial.moduleHash);
+    if (trial.resources)
+      insert.bind(dumpJson(resourcesToJson(*trial.resources)));
+    else
+      insert.bindNull();
+    insert.bind(trial.counterSource).bind(trial.seconds).bind(trial.speedup.has_value());
+    bindSpeedup(insert, trial.speedup.value_or(Speedup{}));
+    return insert.run();
+  }
+
+  Status insertTiming(std::int64_t trial, std::size_t position, const LaunchTiming &timing) {
+    Statement insert = database_->prepare("INSERT INTO timings (trial_id, position, launch, "
+                                          "speedup, speedup_low, speedup_high, confidence, pairs, "
+                                          "modelled, baseline_seconds, candidate_seconds, "
+                                          "cache_mode) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+    insert.bind(trial).bind(std::int64_t(position)).bind(timing.launch);
+    bindSpeedup(insert, timing.speedup);
+    insert.bind(timing.baselineSeconds).bind(timing.candidateSeconds).bind(timing.cacheMode);
+    KOPT_CHECK(insert.run());
+    const std::int64_t id = database_->lastInsertId();
+    for (std::size_t i = 0; i < timing.samples.size(); ++i)
+      KOPT_CHECK(database_->prepare("INSERT INTO samples VALUES (?,?,?,?)")
+                     .bind(id)
+                     .bind(std::int64_t(i))
+                     .bind(timing.samples[i].a)
+                     .bind(timing.samples[i].b)
+                     .run());
+    return {};
+  }
+
+  Result<Trial> readTrial(Statement &row) {
+    Trial trial;
+    Candidate &candidate = trial.candidate;
+    trial.id = row.integer();
+    for (std::string *field : {&trial.candidateHash, &candidate.proposer, &candidate.title,
+                               &candidate.technique, &candidate.parent, &candidate.rationale})
+      *field = row.text();
+    const std::string change = row.text();
+    trial.verdict = Verdict(row.integer());
+    trial.layer = Layer(row.integer());
+    trial.reason = row.text();
+    const std::string findings = row.text();
+    trial.sliceText = row.text();
+    trial.buildLog = row.text();
+    trial.moduleHash = row.text();
+    const bool hasResources = !row.isNull();
+    const std::string resources = row.text();
+    trial.counterSource = row.text();
+    trial.seconds = row.real();
+    const bool hasSpeedup = row.integer() != 0;
+    const Speedup speedup = readSpeedup(row);
+    if (hasSpeedup)
+      trial.speedup = speedup;
+    try {
+      if (hasResources)
+        trial.resources = resourcesFromJson(json::parse(resources));
+      trial.findings = findingsFromJson(json::parse(findings));
+      const json parts = json::parse(change);
+      candidate.constants = parts.at("constants").get<std::map<std::string, std::int64_t>>();
+      candidate.launch = launchOverrideFromJson(parts.at("launch"));
+      for (const auto &[chunk, hash] : parts.at("chunks").items()) {
+        KOPT_TRY(candidate.chunks[std::stoul(chunk)], getText(hash.get<std::string>()));
+      }
+    } catch (const std::exception &problem) {
+      return makeError(ErrorCode::Internal, database_->file().string() + ": trial " +
+                                                std::to_string(trial.id) +
+                                                " cannot be read: " + problem.what());
+    }
+    return trial;
+  }
+
+  Result<std::vector<LaunchTiming>> timings(std::int64_t trial) {
+    Statement query = database_->prepare(
+        "SELECT id, launch, speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
+        "baseline_seconds, "
+        "candidate_seconds, cache_mode FROM timings WHERE trial_id = ? ORDER BY position");
+    query.bind(trial);
+    std::vector<LaunchTiming> result;
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        return result;
+      LaunchTiming timing;
+      const std::int64_t id = query.integer();
+      timing.launch = query.text();
+      timing.speedup = readSpeedup(query);
+      timing.baselineSeconds = query.real();
+      timing.candidateSeconds = query.real();
+      timing.cacheMode = query.text();
+      KOPT_TRY(timing.samples, samples(id));
+      result.push_back(std::move(timing));
+    }
+  }
+
+  Result<std::vector<TimingSample>> samples(std::int64_t timing) {
+    Statement query = database_->prepare("SELECT baseline_seconds, candidate_seconds FROM samples "
+                                         "WHERE timing_id = ? ORDER BY position");
+    query.bind(timing);
+    std::vector<TimingSample> result;
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        return result;
+      TimingSample sample;
+      sample.a = query.real();
+      sample.b = query.real();
+      result.push_back(sample);
+    }
+  }
+
+  Result<Counters> counters(std::int64_t trial) {
+    Statement query = database_->prepare("SELECT name, value FROM counters WHERE trial_id = ?");
+    query.bind(trial);
+    Counters result;
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        return result;
+      std::string name = query.text();
+      result[std::move(name)] = query.real();
+    }
+  }
+
+  std::unique_ptr<Database> database_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Store>> openStore(const std::filesystem::path &file) {
+  KOPT_TRY(std::unique_ptr<Database> database, Database::open(file));
+  auto store = std::make_unique<SqliteStore>(std::move(database));
+  KOPT_CHECK(store->migrate());
+  return store;
+}
+
+} // namespace kopt

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/store/Store.h"
+
+#include "driver/store/Database.h"
+#include "driver/support/FileSystem.h"
+#include "unit/store/SampleRun.h"
+
+#include <cmath>
+#include <csignal>
+#include <gmock/gmock.h>
+#include <limits>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class StoreTest : public testing::Test {
+protected:
+  void SetUp() override {
+    auto folder = TemporaryDirectory::create("kopt-store");
+    ASSERT_TRUE(folder.has_value());
+    folder_ = std::make_unique<TemporaryDirectory>(std::move(*folder));
+    file_ = folder_->path() / ".kopt/kopt.db";
+  }
+  std::unique_ptr<Store> open() {
+    auto store = openStore(file_);
+    EXPECT_TRUE(store.has_value()) << (store ? "" : store.error().what);
+    return store ? std::move(*store) : nullptr;
+  }
+  std::unique_ptr<TemporaryDirectory> folder_;
+  fs::path file_;
+};
+
+TEST_F(StoreTest, GivesBackWhatWasRecorded) {
+  Trial trial = sampleWinner();
+  trial.candidate.chunks[3] = std::string("bytes \xff\xfe and \0 zero", 18);
+  trial.candidate.launch.sharedBytes = 4224;
+  trial.counters["odd"] = std::nan("");
+  trial.timings[0].speedup.high = std::numeric_limits<double>::infinity();
+  RunRecord run;
+  {
+    auto store = open();
+    run = store->beginRun(sampleRun()).value();
+    EXPECT_GT(run.id, 0);
+    ASSERT_TRUE(store->recordTrial(run.id, sampleBaseline()).has_value());
+    EXPECT_GT(store->recordTrial(run.id, trial).value().id, 0);
+    run.state = "finished";
+    run.patchText = "the patch";
+    run.winnerHash = trial.candidateHash;
+    ASSERT_TRUE(store->updateRun(run).has_value());
+  }
+  auto store = open();
+  RunRecord again = store->findRun(run.name).value().value();
+  EXPECT_EQ(again.state, "finished");
+  EXPECT_EQ(again.patchText, "the patch");
+  EXPECT_EQ(again.sliceText, run.sliceText);
+  EXPECT_EQ(again.configJson, run.configJson);
+  EXPECT_EQ(again.winnerHash, trial.candidateHash);
+
+  std::vector<Trial> trials = store->trials(run.id).value();
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_FALSE(trials[0].speedup.has_value());
+  const Trial &read = trials[1];
+  EXPECT_EQ(read.candidate.contentHash(), trial.candidate.contentHash());
+  EXPECT_EQ(read.candidate.chunks, trial.candidate.chunks);
+  EXPECT_EQ(read.candidate.constants, trial.candidate.constants);
+  EXPECT_EQ(read.candidate.launch.block, trial.candidate.launch.block);
+  EXPECT_EQ(read.candidate.launch.coverGrid, trial.candidate.launch.coverGrid);
+  EXPECT_EQ(read.candidate.launch.sharedBytes, 4224u);
+  EXPECT_EQ(read.candidate.rationale, trial.candidate.rationale);
+  EXPECT_EQ(read.verdict, Verdict::Faster);
+  EXPECT_EQ(read.layer, Layer::Profile);
+  EXPECT_EQ(read.reason, trial.reason);
+  EXPECT_EQ(read.findings.at(0).message, trial.findings.at(0).message);
+  EXPECT_EQ(read.sliceText, trial.sliceText);
+  EXPECT_EQ(read.buildLog, trial.buildLog);
+  EXPECT_EQ(read.resources->registers, trial.resources->registers);
+  ASSERT_EQ(read.timings.size(), trial.timings.size());
+  EXPECT_EQ(read.timings[0].samples.at(1).b, trial.timings[0].samples.at(1).b);
+  EXPECT_TRUE(std::isinf(read.timings[0].speedup.high));
+  EXPECT_EQ(read.timings[0].cacheMode, "cold");
+  EXPECT_EQ(read.speedup->low, trial.speedup->low);
+  EXPECT_EQ(read.speedup->pairs, trial.speedup->pairs);
+  EXPECT_TRUE(std::isnan(read.counters.at("odd")));
+  EXPECT_EQ(read.counters.at("launch__block_size"), trial.counters.at("launch__block_size"));
+  EXPECT_EQ(read.counterSource, trial.counterSource);
+}
+
+TEST_F(StoreTest, RefusesToRepeatATrial) {
+  auto store = open();
+  RunRecord run = store->beginRun(sampleRun()).value();
+  ASSERT_TRUE(store->recordTrial(run.id, sampleWinner()).has_value());
+  auto again = store->recordTrial(run.id, sampleWinner());
+  ASSERT_FALSE(again.has_value());
+  EXPECT_EQ(again.error().code, ErrorCode::Internal);
+  EXPECT_THAT(again.error().what, HasSubstr("tried twice"));
+  EXPECT_EQ(store->trials(run.id).value().size(), 1u);
+  RunRecord other = sampleRun();
+  other.name = "another";
+  EXPECT_TRUE(store->recordTrial(store->beginRun(other).value().id, sampleWinner()).has_value());
+}
+
+TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
+  auto store = open();
+  RunRecord run = store->beginRun(sampleRun()).value();
+  ASSERT_TRUE(store->recordDecision(run.id, {0, 1, "propose", "first", "{}"}).has_value());
+  ASSERT_TRUE(store->recordDecision(run.id, {0, 2, "accept", "second", "{\"a\":1}"}).has_value());
+  std::vector<Decision> decisions = store->decisions(run.id).value();
+  ASSERT_EQ(decisions.size(), 2u);
+  EXPECT_EQ(decisions[1].sequence, 2);
+  EXPECT_EQ(decisions[1].round, 2);
+  EXPECT_EQ(decisions[1].text, "second");
+  EXPECT_FALSE(store->recordDecision(run.id, {2, 2, "accept", "again", "{}"}).has_value());
+
+  ASSERT_TRUE(
+      store->recordModelCall(run.id, {"h1", "coder", "m", "request", "reply", 10, 20, 5, 1.5})
+          .has_value());
+  EXPECT_EQ(store->findModelCall(run.id, "h1").value()->outputTokens, 20);
+  EXPECT_FALSE(store->findModelCall(run.id, "h2").value().has_value());
+  EXPECT_EQ(store->modelCalls(run.id).value().at(0).reply, "reply");
+}
+
+TEST_F(StoreTest, FindsTheNewestUnfinishedRunWithTheSameInputs) {
+  auto store = open();
+  RunRecord run = sampleRun();
+  run.state = "running";
+  std::int64_t newest = 0;
+  for (const char *name : {"a", "b", "c"}) {
+    run.name = name;
+    newest = store->beginRun(run).value().id;
+  }
+  RunRecord last = store->findUnfinished(run.inputsHash).value().value();
+  EXPECT_EQ(last.id, newest);
+  last.state = "finished";
+  ASSERT_TRUE(store->updateRun(last).has_value());
+  EXPECT_EQ(store->findUnfinished(run.inputsHash).value()->name, "b");
+  EXPECT_FALSE(store->findUnfinished("other inputs").value().has_value());
+  EXPECT_EQ(store->runs().value().size(), 3u);
+}
+
+TEST_F(StoreTest, AKillBetweenAnyTwoInstructionsLosesNothingThatWasReturned) {
+  RunRecord run = open()->beginRun(sampleRun()).value();
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    int pipe[2];
+    ASSERT_EQ(::pipe(pipe), 0);
+    pid_t child = ::fork();
+    if (child == 0) {
+      auto store = openStore(file_);
+      for (int i = 0; store; ++i) {
+        Trial trial = sampleWinner();
+        trial.candidateHash = std::to_string(attempt) + "/" + std::to_string(i);
+        trial.timings[0].samples.assign(50, {1, 2});
+        if (!(*store)->recordTrial(run.id, trial))
+          break;
+        if (::write(pipe[1], "t", 1) != 1)
+          break;
+      }
+      ::_exit(1);
+    }
+    ::close(pipe[1]);
+    char seen = 0;
+    std::size_t returned = 0;
+    while (returned < std::size_t(1 + 3 * attempt) && ::read(pipe[0], &seen, 1) == 1)
+      ++returned;
+    ::usleep(unsigned(attempt) * 700);
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    while (::read(pipe[0], &seen, 1) == 1)
+      ++returned;
+    ::close(pipe[0]);
+
+    std::size_t found = 0;
+    const std::vector<Trial> trials = open()->trials(run.id).value();
+    for (const Trial &trial : trials) {
+      EXPECT_EQ(trial.timings.at(0).samples.size(), 50u);
+      found += trial.candidateHash.rfind(std::to_string(attempt) + "/", 0) == 0;
+    }
+    EXPECT_GE(found, returned);
+    EXPECT_LE(found, returned + 1);
+  }
+}
+
+TEST_F(StoreTest, RefusesANewerSchema) {
+  open();
+  {
+    auto database = Database::open(file_);
+    ASSERT_TRUE(database.has_value());
+    ASSERT_TRUE((*database)->execute("PRAGMA user_version = 9999").has_value());
+  }
+  auto store = openStore(file_);
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(store.error().code, ErrorCode::Environment);
+  EXPECT_THAT(store.error().what, HasSubstr("newer kopt"));
+}
+
+TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
+  ASSERT_TRUE(writeFileAtomically(file_, std::string(4096, 'x')).has_value());
+  auto store = openStore(file_);
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(store.error().code, ErrorCode::Environment);
+  EXPECT_THAT(store.error().what, HasSubstr(file_.string()));
+}
+
+TEST_F(StoreTest, NamesAFolderThatCannotBeWritten) {
+  file_ = "/proc/kopt/kopt.db";
+  auto store = openStore(file_);
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(store.error().code, ErrorCode::Environment);
+  EXPECT_THAT(store.error().what, HasSubstr("/proc/kopt"));
+}
+
+TEST_F(StoreTest, AFullDiskIsAnErrorThatKeepsWhatIsThere) {
+  const fs::path disk = folder_->path() / "disk";
+  ASSERT_TRUE(createDirectories(disk).has_value());
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "mounting a small file system is not permitted here";
+  file_ = disk / "kopt.db";
+  std::size_t recorded = 0;
+  Error error;
+  {
+    auto store = open();
+    RunRecord run = store->beginRun(sampleRun()).value();
+    for (; recorded < 200; ++recorded) {
+      Trial trial = sampleWinner();
+      trial.candidateHash = std::to_string(recorded);
+      trial.buildLog.assign(20000, char('a' + recorded % 26));
+      trial.buildLog += std::to_string(recorded);
+      if (auto result = store->recordTrial(run.id, trial); !result) {
+        error = result.error();
+        break;
+      }
+    }
+    EXPECT_EQ(store->trials(run.id).value().size(), recorded);
+  }
+  EXPECT_EQ(::umount2(disk.c_str(), MNT_DETACH), 0);
+  EXPECT_GT(recorded, 0u);
+  EXPECT_EQ(error.code, ErrorCode::Environment);
+  EXPECT_THAT(error.what, HasSubstr(file_.string()));
+  EXPECT_THAT(error.hint, HasSubstr("space"));
+}
+
+TEST_F(StoreTest, AReadOnlyDiskIsNamed) {
+  const fs::path disk = folder_->path() / "disk";
+  ASSERT_TRUE(createDirectories(disk).has_value());
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", MS_RDONLY, "size=1m") != 0)
+    GTEST_SKIP() << "mounting a read-only file system is not permitted here";
+  file_ = disk / "kopt.db";
+  auto store = openStore(file_);
+  EXPECT_EQ(::umount2(disk.c_str(), MNT_DETACH), 0);
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(store.error().code, ErrorCode::Environment);
+  EXPECT_THAT(store.error().what, HasSubstr(file_.string()));
+}
+
+TEST_F(StoreTest, TwoProcessesShareOneFile) {
+  auto first = open(), second = open();
+  RunRecord run = first->beginRun(sampleRun()).value();
+  ASSERT_TRUE(second->recordTrial(run.id, sampleWinner()).has_value());
+  EXPECT_EQ(first->trials(run.id).value().size(), 1u);
+}
+
+} // namespace
+} // namespace kopt
