@@ -6,7 +6,8 @@
 // the block is tied to something else: a constant in the code equal to an extent of today's block,
 // cooperative groups, CUB, WMMA, three dimensions, dynamic shared memory that is no whole number of
 // bytes a thread. Static shared arrays, __launch_bounds__ and grid limits bound the shapes.
-#include "clang_plugin/transform/BlockGeometry.h"
+#include "clang_plugin/analysis/BlockGeometry.h"
+#include "clang_plugin/transform/Transformation.h"
 
 #include <clang/AST/Attr.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/transform/Catalogue.h"
 
+#include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/parse/ParseCuda.h"
-#include "clang_plugin/transform/KernelView.h"
 
 #include <clang/Frontend/ASTUnit.h>
 

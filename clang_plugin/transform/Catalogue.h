@@ -2,6 +2,7 @@
 // The catalogue of rewrites, and the question the driver asks of it.
 #pragma once
 
+#include "clang_plugin/analysis/LaunchShape.h"
 #include "clang_plugin/transform/Transformation.h"
 
 #include <llvm/ADT/ArrayRef.h>

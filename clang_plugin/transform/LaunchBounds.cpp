@@ -4,7 +4,8 @@
 // launches are known. Refuses a kernel with __maxnreg__ (they exclude each other), with a cluster
 // bound, or whose bounds or name come out of a macro. Bounds on any redeclaration are replaced in
 // place.
-#include "clang_plugin/transform/KernelView.h"
+#include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/transform/Transformation.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/Lex/Lexer.h>

@@ -6,7 +6,8 @@
 // finds out by itself what is not written (measured: nvcc 13.0 emits ld.global.nc either way), and
 // `const` would change the kernel's symbol. Whether two parameters overlap cannot be seen from a
 // kernel, so both offers carry a note.
-#include "clang_plugin/transform/PointerUses.h"
+#include "clang_plugin/analysis/PointerUses.h"
+#include "clang_plugin/transform/Transformation.h"
 
 namespace kopt::frontend {
 

@@ -5,7 +5,8 @@
 // where the array decays to a pointer, is measured by sizeof, reinterpreted, or an element's
 // address is used for anything but an atomic; where rows fill an odd number of banks already; and
 // where the padded arrays would exceed the 48 KiB of static shared memory.
-#include "clang_plugin/transform/KernelView.h"
+#include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/transform/Transformation.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/TypeLoc.h>

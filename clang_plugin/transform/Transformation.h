@@ -38,12 +38,6 @@ struct Offer {
   std::optional<LaunchChange> launch;
 };
 
-/// One launch of the workload.
-struct LaunchShape {
-  std::array<unsigned, 3> grid = {1, 1, 1}, block = {1, 1, 1};
-  unsigned sharedBytes = 0; ///< dynamic
-};
-
 class Transformation {
 public:
   virtual ~Transformation() = default;

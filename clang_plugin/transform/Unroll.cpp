@@ -3,7 +3,8 @@
 // and other factors where a pragma stands already. Matches `for` loops with a condition. Refuses
 // loops that come out of a macro, loops under a pragma that is not a plain `#pragma unroll` line,
 // and loops known to run at most once. The meaning of the program never changes.
-#include "clang_plugin/transform/KernelView.h"
+#include "clang_plugin/analysis/KernelView.h"
+#include "clang_plugin/transform/Transformation.h"
 
 #include <clang/AST/Attr.h>
 

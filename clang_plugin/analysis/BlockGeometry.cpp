@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/transform/BlockGeometry.h"
+#include "clang_plugin/analysis/BlockGeometry.h"
 
 #include <clang/AST/Attr.h>
 

@@ -4,7 +4,7 @@
 // way from the AST to bytes of the text.
 #pragma once
 
-#include "clang_plugin/transform/Transformation.h"
+#include "clang_plugin/analysis/LaunchShape.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>

@@ -3,7 +3,7 @@
 // follows the block, and what ties it to one size. What is not understood counts as a tie.
 #pragma once
 
-#include "clang_plugin/transform/KernelView.h"
+#include "clang_plugin/analysis/KernelView.h"
 
 namespace kopt::frontend {
 

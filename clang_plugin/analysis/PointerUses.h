@@ -4,7 +4,7 @@
 // here costs an offer and not a result.
 #pragma once
 
-#include "clang_plugin/transform/KernelView.h"
+#include "clang_plugin/analysis/KernelView.h"
 
 namespace kopt::frontend {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/transform/KernelView.h"
+#include "clang_plugin/analysis/KernelView.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/Frontend/ASTUnit.h>

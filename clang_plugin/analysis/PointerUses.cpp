@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/transform/PointerUses.h"
+#include "clang_plugin/analysis/PointerUses.h"
 
 #include <clang/AST/StmtCXX.h>
 

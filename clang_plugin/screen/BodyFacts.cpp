@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/screen/BodyFacts.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/AST/ExprCXX.h>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+constexpr unsigned kMostLiterals = 64;
+constexpr unsigned kMostDepth = 8;
+
+bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> prefixes) {
+  return llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
+}
+
+/// The deed that calling a function from outside the slice is, or nothing.
+std::string deedOf(const FunctionDecl &callee) {
+  static const std::set<llvm::StringRef> kClocks = {"clock",
+                                                    "clock64",
+                                                    "__clock",
+                                                    "__clock64",
+                                                    "__clockhi",
+                                                    "__globaltimer",
+                                                    "globaltimer",
+                                                    "__builtin_readcyclecounter",
+                                                    "__builtin_readsteadycounter"};
+  static const std::set<llvm::StringRef> kHeap = {
+      "malloc",        "free",          "calloc",           "realloc",
+      "alloca",        "aligned_alloc", "__builtin_malloc", "__builtin_alloca",
+      "__builtin_free"};
+  static const std::set<llvm::StringRef> kPrints = {"printf", "vprintf", "puts", "putchar",
+                                                    "__builtin_printf"};
+  static const std::set<llvm::StringRef> kTraps = {
+      "__trap",        "__brkpt",         "__builtin_trap",        "abort",
+      "exit",          "__builtin_abort", "__builtin_unreachable", "__builtin_assume",
+      "__nv_associate"};
+  static const std::set<llvm::StringRef> kFast = {
+      "__expf", "__exp10f", "__logf",      "__log2f",    "__log10f",   "__sinf",
+      "__cosf", "__tanf",   "__sincosf",   "__powf",     "__fdividef", "__tanhf",
+      "rsqrtf", "rsqrt",    "__frsqrt_rn", "__fsqrt_rz", "__fmaf_rz",  "__frcp_rz"};
+  static const std::set<llvm::StringRef> kCache = {"__ldg",
+                                                   "__ldcg",
+                                                   "__ldca",
+                                                   "__ldcs",
+                                                   "__ldlu",
+                                                   "__ldcv",
+                                                   "__stwb",
+                                                   "__stcg",
+                                                   "__stcs",
+                                                   "__stwt",
+                                                   "__builtin_nontemporal_load",
+                                                   "__builtin_nontemporal_store",
+                                                   "apply_access_property",
+                                                   "associate_access_property"};
+  const std::string qualified = callee.getQualifiedNameAsString();
+  const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
+  if (kClocks.count(name) || llvm::StringRef(qualified).contains("chrono::") ||
+      startsWithAny(
+          name, {"__builtin_nvvm_read_ptx_sreg_clock", "__builtin_nvvm_read_ptx_sreg_globaltimer"}))
+    return "clock";
+  if (name == "__nanosleep")
+    return "sleep";
+  if (kHeap.count(name) || startsWithAny(name, {"cudaMalloc", "cudaFree"}))
+    return "heap";
+  if (kPrints.count(name))
+    return "print";
+  if (startsWithAny(name, {"__assert"}))
+    return "assert";
+  if (kTraps.count(name))
+    return "trap";
+  if (startsWithAny(name,
+                    {"cudaLaunch", "cudaStream", "cudaGraph", "cudaEvent", "cudaDeviceSynchronize",
+                     "cudaGetParameterBuffer", "cudaMemcpy", "cudaMemset", "__cudaCDP"}))
+    return "launch";
+  if (kFast.count(name))
+    return "fast-math:" + name.str();
+  if (kCache.count(name) || startsWithAny(name, {"__builtin_nvvm_ldg", "__prefetch"}))
+    return "cache-hint:" + name.str();
+  return "";
+}
+
+/// The synchronisation that a function from outside the slice is, or nothing.
+std::string synchronization(const FunctionDecl &callee) {
+  const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
+  const std::string qualified = callee.getQualifiedNameAsString();
+  const bool isLibrary = startsWithAny(qualified, {"cooperative_groups", "cuda::"});
+  if (startsWithAny(name, {"__threadfence", "__builtin_nvvm_membar", "__nvvm_membar", "__fence"}) ||
+      llvm::StringRef(qualified).contains("thread_fence"))
+    return "fence";
+  if (startsWithAny(name, {"__syncthreads", "__syncwarp", "__barrier_sync", "__builtin_nvvm_bar",
+                           "__nvvm_bar"}) ||
+      (isLibrary &&
+       startsWithAny(name, {"sync", "arrive", "wait", "barrier_", "consumer_", "producer_"})))
+    return "barrier";
+  if (startsWithAny(name, {"atomic", "__atomic", "__builtin_nvvm_atom", "__nvvm_atom"}) ||
+      (isLibrary && llvm::StringRef(qualified).contains("atomic")))
+    return "atomic";
+  return "";
+}
+
+bool isVolatile(QualType type) {
+  while (true) {
+    if (type.isVolatileQualified())
+      return true;
+    if (!type->isPointerType() && !type->isReferenceType())
+      return false;
+    type = type->getPointeeType();
+  }
+}
+
+std::optional<unsigned> floatWidth(QualType type) {
+  if (const auto *builtin = type->getAs<BuiltinType>()) {
+    switch (builtin->getKind()) {
+    case BuiltinType::Double:
+    case BuiltinType::LongDouble:
+      return 64;
+    case BuiltinType::Float:
+      return 32;
+    case BuiltinType::Half:
+    case BuiltinType::Float16:
+      return 16;
+    case BuiltinType::BFloat16:
+      return 15;
+    default:
+      return std::nullopt;
+    }
+  }
+  const auto *record = type->getAsCXXRecordDecl();
+  const llvm::StringRef name =
+      record && record->getIdentifier() ? record->getName() : llvm::StringRef();
+  if (startsWithAny(name, {"__nv_bfloat16"}))
+    return 15;
+  if (startsWithAny(name, {"__nv_fp8", "__nv_fp6", "__nv_fp4"}))
+    return 8;
+  return startsWithAny(name, {"__half"}) ? std::optional(16u) : std::nullopt;
+}
+
+unsigned writtenLiterals(const Expr *initializer) {
+  if (const auto *list = dyn_cast<InitListExpr>(initializer)) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < list->getNumInits(); ++i)
+      sum += writtenLiterals(list->getInit(i));
+    return sum;
+  }
+  if (const auto *string = dyn_cast<StringLiteral>(initializer->IgnoreParenImpCasts()))
+    return string->getLength();
+  return isa<ImplicitValueInitExpr>(initializer) || isa<ArrayInitLoopExpr>(initializer) ? 0 : 1;
+}
+
+class Reader {
+public:
+  Reader(const KernelView &view, BodyFacts &facts) : view_(view), facts_(facts) {}
+
+  void readFile(const DeclContext &context) {
+    for (const Decl *decl : context.decls()) {
+      if (!view_.isInText(decl->getLocation()))
+        continue;
+      if (const auto *variable = dyn_cast<VarDecl>(decl))
+        readVariable(*variable);
+      if (const auto *pattern = dyn_cast<FunctionTemplateDecl>(decl)) {
+        readFunction(*pattern->getTemplatedDecl());
+        for (const FunctionDecl *specialization : pattern->specializations())
+          readFunction(*specialization);
+      }
+      if (const auto *pattern = dyn_cast<ClassTemplateDecl>(decl)) {
+        readFile(*pattern->getTemplatedDecl());
+        for (const CXXRecordDecl *specialization : pattern->specializations())
+          readFile(*specialization);
+      }
+      if (const auto *function = dyn_cast<FunctionDecl>(decl))
+        readFunction(*function);
+      else if (const auto *inner = dyn_cast<DeclContext>(decl))
+        readFile(*inner);
+    }
+  }
+
+  void readKernel() {
+    for (const BodyView &body : view_.bodies())
+      for (const Stmt *statement : body.statements)
+        if (const auto *call = dyn_cast<CallExpr>(statement))
+          if (const FunctionDecl *callee = call->getDirectCallee()) {
+            for (unsigned i = 0; i < callee->getNumParams() && i < call->getNumArgs(); ++i)
+              if (const FunctionDecl *definition = callee->getDefinition();
+                  definition && i < definition->getNumParams() && !isa<CXXMethodDecl>(callee))
+                arguments_[definition->getParamDecl(i)].push_back(call->getArg(i));
+          }
+    for (const BodyView &body : view_.bodies()) {
+      for (const Stmt *statement : body.statements) {
+        readSynchronization(statement);
+        readParameterUse(body, statement);
+        readComparison(body, statement);
+        if (const auto *expression = dyn_cast<Expr>(statement))
+          if (isa<BinaryOperator, CXXOperatorCallExpr, CallExpr, CXXConstructExpr, DeclRefExpr>(
+                  expression))
+            if (const auto bits = floatWidth(expression->getType()))
+              facts_.floatBits.insert(*bits);
+      }
+    }
+  }
+
+private:
+  unsigned lineOf(SourceLocation location) const {
+    return view_.context().getSourceManager().getExpansionLineNumber(location);
+  }
+  void did(const std::string &deed, SourceLocation where) {
+    facts_.deeds.try_emplace(deed, lineOf(where));
+  }
+
+  void readVariable(const VarDecl &variable) {
+    if (isVolatile(variable.getType()))
+      did("volatile", variable.getLocation());
+    if (variable.isStaticLocal() && !variable.hasAttr<CUDASharedAttr>() &&
+        !variable.isConstexpr() && !variable.getType().isConstQualified() &&
+        !variable.getType()->isReferenceType())
+      did("static-local", variable.getLocation());
+    if (variable.getInit() && writtenLiterals(variable.getInit()) > kMostLiterals)
+      did("data-table:" + variable.getNameAsString(), variable.getLocation());
+  }
+
+  void readFunction(const FunctionDecl &function) {
+    if (!function.doesThisDeclarationHaveABody() || !read_.insert(&function).second)
+      return;
+    const auto begin = view_.offset(function.getBody()->getBeginLoc()),
+               end = view_.offset(function.getBody()->getEndLoc());
+    if (begin && end)
+      facts_.bodyRanges[*begin] = *end;
+    const bool runsOnDevice =
+        function.hasAttr<CUDAGlobalAttr>() || function.hasAttr<CUDADeviceAttr>();
+    for (const ParmVarDecl *parameter : function.parameters())
+      readVariable(*parameter);
+    for (const Stmt *statement : viewBody(&function).statements) {
+      if (const auto *declarations = dyn_cast<DeclStmt>(statement)) {
+        for (const Decl *decl : declarations->decls()) {
+          if (const auto *variable = dyn_cast<VarDecl>(decl))
+            readVariable(*variable);
+          else if (const auto *record = dyn_cast<CXXRecordDecl>(decl))
+            readFile(*record);
+        }
+      } else if (const auto *assembly = dyn_cast<AsmStmt>(statement)) {
+        const auto *text = dyn_cast<GCCAsmStmt>(assembly);
+        did("asm:" + (text ? text->getAsmString()->getBytes().str() : std::string()),
+            assembly->getAsmLoc());
+      } else if (isa<CXXDeleteExpr>(statement) || isAllocation(statement)) {
+        did("heap", statement->getBeginLoc());
+      } else if (isa<CUDAKernelCallExpr>(statement) && runsOnDevice) {
+        did("launch", statement->getBeginLoc());
+      } else if (const auto *cast = dyn_cast<ExplicitCastExpr>(statement);
+                 cast && isVolatile(cast->getType())) {
+        did("volatile", cast->getBeginLoc());
+      }
+      const FunctionDecl *callee = calleeNamed(statement);
+      const std::string deed = callee && !isDefinedHere(*callee) ? deedOf(*callee) : "";
+      if (!deed.empty() && (deed != "launch" || runsOnDevice))
+        did(deed, statement->getBeginLoc());
+    }
+  }
+
+  static bool isAllocation(const Stmt *statement) {
+    const auto *allocation = dyn_cast<CXXNewExpr>(statement);
+    return allocation && allocation->getNumPlacementArgs() == 0;
+  }
+
+  /// The function that a reference names: one whose address is taken counts as called.
+  static const FunctionDecl *calleeNamed(const Stmt *statement) {
+    if (const auto *reference = dyn_cast<DeclRefExpr>(statement))
+      return dyn_cast<FunctionDecl>(reference->getDecl());
+    if (const auto *member = dyn_cast<MemberExpr>(statement))
+      return dyn_cast<FunctionDecl>(member->getMemberDecl());
+    // In a template's own text a call may still have several candidates; the name is enough for
+    // screening.
+    if (const auto *overloaded = dyn_cast<OverloadExpr>(statement))
+      for (const NamedDecl *decl : overloaded->decls())
+        if (const auto *function = dyn_cast<FunctionDecl>(decl->getUnderlyingDecl()))
+          return function;
+    return nullptr;
+  }
+
+  bool isDefinedHere(const FunctionDecl &function) const {
+    const FunctionDecl *definition = function.getDefinition();
+    return definition && view_.isInText(definition->getLocation());
+  }
+
+  void readSynchronization(const Stmt *statement) {
+    const FunctionDecl *callee = calleeNamed(statement);
+    const std::string kind = callee && !isDefinedHere(*callee) ? synchronization(*callee) : "";
+    if (!kind.empty())
+      ++facts_.counts[kind];
+  }
+
+  void readParameterUse(const BodyView &body, const Stmt *statement) {
+    const auto *reference = dyn_cast<DeclRefExpr>(statement);
+    const auto *parameter = reference ? dyn_cast<ParmVarDecl>(reference->getDecl()) : nullptr;
+    if (!parameter || parameter->getDeclContext() != &view_.kernel())
+      return;
+    const auto *cast = dyn_cast_or_null<CastExpr>(body.parentOf(reference));
+    if (!cast || cast->getCastKind() != CK_ToVoid) // `(void)n;` uses nothing
+      facts_.usedParameters.insert(parameter->getFunctionScopeIndex());
+  }
+
+  /// Kernel parameters that an expression's value comes from, through locals and calls.
+  void sources(const Stmt *expression, std::set<unsigned> &found, bool &isVariable,
+               unsigned depth = 0) const {
+    if (!expression || depth > kMostDepth)
+      return;
+    if (const auto *node = dyn_cast<Expr>(expression); node && coordinate(node)) {
+      isVariable = true;
+      return;
+    }
+    const auto *reference = dyn_cast<DeclRefExpr>(expression);
+    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (variable) {
+      if (const auto *parameter = dyn_cast<ParmVarDecl>(variable)) {
+        if (parameter->getDeclContext() == &view_.kernel() &&
+            !parameter->getType()->isPointerType())
+          found.insert(parameter->getFunctionScopeIndex());
+        if (const auto bound = arguments_.find(parameter); bound != arguments_.end())
+          for (const Expr *argument : bound->second)
+            sources(argument, found, isVariable, depth + 1);
+      } else if (variable->isLocalVarDecl()) {
+        isVariable |= !variable->getType().isConstQualified();
+        sources(variable->getInit(), found, isVariable, depth + 1);
+      }
+    }
+    for (const Stmt *child : expression->children())
+      sources(child, found, isVariable, depth);
+  }
+
+  void readComparison(const BodyView &body, const Stmt *statement) {
+    const Expr *left = nullptr, *right = nullptr;
+    if (const auto *binary = dyn_cast<BinaryOperator>(statement);
+        binary && (binary->isRelationalOp() || binary->getOpcode() == BO_NE)) {
+      left = binary->getLHS();
+      right = binary->getRHS();
+    } else if (const auto *call = dyn_cast<CallExpr>(statement); call && call->getNumArgs() == 2) {
+      const FunctionDecl *callee = call->getDirectCallee();
+      const bool clamps = callee && callee->getIdentifier() &&
+                          (callee->getName() == "min" || callee->getName() == "max");
+      if (!clamps)
+        return;
+      left = call->getArg(0);
+      right = call->getArg(1);
+    } else {
+      return;
+    }
+    std::set<unsigned> ofLeft, ofRight;
+    bool leftVaries = false, rightVaries = false;
+    sources(left, ofLeft, leftVaries);
+    sources(right, ofRight, rightVaries);
+    const Stmt *decides = body.parentOf(statement);
+    while (decides &&
+           (isa<CastExpr>(decides) || isa<UnaryOperator>(decides) || isa<BinaryOperator>(decides)))
+      decides = body.parentOf(decides);
+    const bool isLoop = isa_and_nonnull<ForStmt>(decides) || isa_and_nonnull<WhileStmt>(decides) ||
+                        isa_and_nonnull<DoStmt>(decides);
+    // An index on one side, a parameter on the other.
+    std::set<unsigned> bounds;
+    if (leftVaries)
+      bounds.insert(ofRight.begin(), ofRight.end());
+    if (rightVaries)
+      bounds.insert(ofLeft.begin(), ofLeft.end());
+    for (unsigned parameter : bounds) {
+      ++facts_.comparisons[parameter];
+      facts_.guards[parameter] += !isLoop && isa<BinaryOperator>(statement);
+    }
+  }
+
+  const KernelView &view_;
+  BodyFacts &facts_;
+  llvm::DenseSet<const FunctionDecl *> read_;
+  llvm::DenseMap<const ParmVarDecl *, std::vector<const Expr *>> arguments_;
+};
+
+struct DeedRule {
+  llvm::StringRef deed; ///< the part before a colon
+  const char *id;
+  Severity severity;
+  const char *message;
+};
+
+constexpr DeedRule kDeedRules[] = {
+    {"asm", "inline-asm", Severity::Reject, "new inline assembly cannot be compared or emulated"},
+    {"clock", "clock", Severity::Reject,
+     "the kernel reads a clock: it could behave differently when it is timed"},
+    {"launch", "device-launch", Severity::Reject,
+     "the kernel launches work or calls the runtime from the device"},
+    {"heap", "device-heap", Severity::Reject,
+     "the kernel allocates device memory, which lives beyond its launch"},
+    {"static-local", "mutable-global", Severity::Reject,
+     "a static variable keeps state between launches"},
+    {"sleep", "sleep", Severity::Flag, "the kernel waits by the clock"},
+    {"print", "print", Severity::Flag,
+     "the kernel prints: output of many threads can flood the run"},
+    {"assert", "assert", Severity::Flag,
+     "the kernel asserts: a failing assertion stops the device"},
+    {"trap", "trap", Severity::Flag, "the kernel traps, or tells the compiler what to assume"},
+    {"volatile", "volatile", Severity::Flag, "new volatile access"},
+    {"cache-hint", "cache-hint", Severity::Flag,
+     "new cache operation; data the kernel also writes may be read stale"},
+    {"fast-math", "precision", Severity::Flag, "approximate function in place of a precise one"},
+    {"data-table", "data-table", Severity::Flag,
+     "a table of more than 64 literals: results may have been computed beforehand"},
+};
+
+std::string parameterName(const KernelView &view, unsigned index) {
+  return "'" + view.kernel().getParamDecl(index)->getNameAsString() + "'";
+}
+
+} // namespace
+
+BodyFacts readBodies(const KernelView &view) {
+  BodyFacts facts;
+  Reader reader(view, facts);
+  reader.readFile(*view.context().getTranslationUnitDecl());
+  reader.readKernel();
+  return facts;
+}
+
+void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
+                   const BodyFacts &candidate, std::vector<ScreenFinding> &findings) {
+  for (const auto &[deed, line] : candidate.deeds) {
+    if (baseline.deeds.count(deed))
+      continue;
+    const auto [kind, detail] = llvm::StringRef(deed).split(':');
+    for (const DeedRule &rule : kDeedRules)
+      if (rule.deed == kind)
+        findings.push_back({rule.id, rule.severity,
+                            rule.message + (detail.empty() ? std::string() : ": " + detail.str()),
+                            line});
+  }
+
+  for (const char *kind : {"atomic", "barrier", "fence"}) {
+    const auto count = [&](const BodyFacts &facts) {
+      const auto found = facts.counts.find(kind);
+      return found == facts.counts.end() ? 0u : found->second;
+    };
+    if (count(candidate) < count(baseline))
+      findings.push_back({kind + std::string("-removed"), Severity::Flag,
+                          "fewer " + std::string(kind) +
+                              "s than the baseline: " + std::to_string(count(candidate)) +
+                              " instead of " + std::to_string(count(baseline)),
+                          0});
+  }
+
+  for (const auto &[parameter, guards] : baseline.guards) {
+    const auto found = candidate.comparisons.find(parameter);
+    if (guards > (found == candidate.comparisons.end() ? 0 : found->second))
+      findings.push_back(
+          {"bounds-check", Severity::Flag,
+           "a check of an index against " + parameterName(baselineView, parameter) + " is gone",
+           0});
+  }
+  for (unsigned parameter : baseline.usedParameters)
+    if (!candidate.usedParameters.count(parameter))
+      findings.push_back({"unused-parameter", Severity::Flag,
+                          "parameter " + parameterName(baselineView, parameter) +
+                              " is no longer used: the kernel may assume its value",
+                          0});
+
+  if (!candidate.floatBits.empty() &&
+      (baseline.floatBits.empty() || *candidate.floatBits.begin() < *baseline.floatBits.begin() ||
+       *candidate.floatBits.rbegin() < *baseline.floatBits.rbegin()))
+    findings.push_back({"precision", Severity::Flag,
+                        "floating point arithmetic is narrower than the baseline's", 0});
+}
+
+} // namespace kopt::frontend

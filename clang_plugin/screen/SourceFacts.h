@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the tokens of a text say: directives and comments are gone from the AST, and so is code
+// that a conditional hides from this compiler.
+#pragma once
+
+#include "clang_plugin/screen/Screen.h"
+
+#include <llvm/ADT/StringRef.h>
+
+#include <map>
+
+namespace kopt::frontend {
+
+struct SourceLine {
+  std::string text; ///< tokens joined by single blanks
+  unsigned line = 0;
+};
+
+struct SourceComment {
+  std::string text;
+  unsigned offset = 0, line = 0;
+};
+
+struct SourceFacts {
+  std::vector<SourceLine> includes;         ///< `<vector>`, as spelled; #embed and #import too
+  std::vector<SourceLine> conditionals;     ///< #if, #ifdef, #ifndef, #elif and their like
+  std::map<std::string, SourceLine> macros; ///< body by name; #undef has the body "undef"
+  std::map<std::string, unsigned>
+      identifiers; ///< every identifier and keyword, with its first line
+  std::vector<SourceComment> comments;
+};
+
+SourceFacts readSource(llvm::StringRef text);
+
+/// The tokens of a text joined by single blanks, without comments: equal for texts that differ in
+/// layout alone.
+std::string normalizedTokens(llvm::StringRef text);
+
+/// Findings from tokens alone; they hold where the candidate does not parse, too.
+void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
+                    std::vector<ScreenFinding> &findings);
+
+/// Whether a comment stands for code that was left out: "... rest unchanged".
+bool isElision(llvm::StringRef comment);
+
+} // namespace kopt::frontend
