@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/Fill.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace kopt::runtime;
+
+BufferSpec spec(const std::string &scalar, FillKind fill = FillKind::Uniform, double low = -1,
+                double high = 1) {
+  BufferSpec out;
+  out.bytes = 1 << 16;
+  out.scalar = scalar;
+  out.fill = fill;
+  out.low = low;
+  out.high = high;
+  return out;
+}
+
+std::vector<std::byte> contents(const BufferSpec &buffer, std::uint64_t seed = 7,
+                                std::uint64_t stream = 0) {
+  std::vector<std::byte> bytes(buffer.bytes);
+  drawContents(buffer, seed, stream, 0, bytes.size(), bytes.data());
+  return bytes;
+}
+
+template <class T> std::vector<T> values(const BufferSpec &buffer) {
+  const std::vector<std::byte> bytes = contents(buffer);
+  std::vector<T> out(bytes.size() / sizeof(T));
+  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+  return out;
+}
+
+double fromHalf(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24)
+                                         : std::ldexp(1024 + mantissa, exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+double fromBfloat(std::uint16_t bits) {
+  const std::uint32_t wide = std::uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, 4);
+  return value;
+}
+
+constexpr const char *kScalars[] = {"f16", "bf16", "f32", "f64", "i8",  "u8",  "i16", "u16",
+                                    "i32", "u32",  "i64", "u64", "bool", "", "struct"};
+
+TEST(Fill, AnyPartIsDrawnAlike) {
+  for (const char *scalar : kScalars) {
+    const BufferSpec buffer = spec(scalar, FillKind::Uniform, -100, 100);
+    const std::vector<std::byte> whole = contents(buffer);
+    std::vector<std::byte> part(1001); // ends inside an element
+    drawContents(buffer, 7, 0, 4096, part.size(), part.data());
+    EXPECT_EQ(std::memcmp(part.data(), whole.data() + 4096, part.size()), 0) << scalar;
+  }
+}
+
+TEST(Fill, SeedsAndBuffersDiffer) {
+  const BufferSpec buffer = spec("f32");
+  EXPECT_EQ(contents(buffer, 7, 0), contents(buffer, 7, 0));
+  EXPECT_NE(contents(buffer, 7, 0), contents(buffer, 8, 0));
+  EXPECT_NE(contents(buffer, 7, 0), contents(buffer, 7, 1));
+}
+
+// The bytes are part of what a stored trial means: they must never change.
+TEST(Fill, BytesAreFixed) {
+  const std::vector<float> drawn = values<float>(spec("f32"));
+  EXPECT_EQ(drawn[0], 0.218789056f);
+  const std::vector<std::int32_t> whole = values<std::int32_t>(spec("i32", FillKind::Uniform, 0, 999));
+  EXPECT_EQ(whole[0], 609);
+  EXPECT_EQ(whole[1], 409);
+}
+
+TEST(Fill, UniformFloatsFillTheirRange) {
+  double sum = 0, least = 9, most = -9;
+  const std::vector<float> drawn = values<float>(spec("f32", FillKind::Uniform, -1, 3));
+  for (const float value : drawn) {
+    sum += value;
+    least = std::min<double>(least, value);
+    most = std::max<double>(most, value);
+  }
+  EXPECT_GE(least, -1);
+  EXPECT_LE(most, 3);
+  EXPECT_LT(least, -0.99);
+  EXPECT_GT(most, 2.99);
+  EXPECT_NEAR(sum / double(drawn.size()), 1, 0.05);
+}
+
+TEST(Fill, NarrowFloatsRoundToNearest) {
+  const std::vector<std::uint16_t> halves = values<std::uint16_t>(spec("f16", FillKind::Uniform, -2, 2));
+  const std::vector<std::uint16_t> bfloats = values<std::uint16_t>(spec("bf16", FillKind::Uniform, -2, 2));
+  const std::vector<double> exact = values<double>(spec("f64", FillKind::Uniform, -2, 2));
+  for (std::size_t i = 0; i < exact.size(); ++i) { // the same draw lies behind all three
+    EXPECT_NEAR(fromHalf(halves[i]), exact[i], std::fabs(exact[i]) * 0x1p-11 + 0x1p-25);
+    EXPECT_NEAR(fromBfloat(bfloats[i]), exact[i], std::fabs(exact[i]) * 0x1p-8 + 1e-30);
+  }
+}
+
+TEST(Fill, HalfConstantsAreExactAtTheEdges) {
+  const auto half = [](double value) {
+    return values<std::uint16_t>(spec("f16", FillKind::Constant, value))[0];
+  };
+  EXPECT_EQ(half(0), 0x0000);
+  EXPECT_EQ(half(1), 0x3c00);
+  EXPECT_EQ(half(-2), 0xc000);
+  EXPECT_EQ(half(65504), 0x7bff);
+  EXPECT_EQ(half(1e9), 0x7bff);          // clipped, not infinite
+  EXPECT_EQ(half(0x1p-24), 0x0001);      // least subnormal
+  EXPECT_EQ(half(0x1p-14), 0x0400);      // least normal
+  EXPECT_EQ(half(1 + 0x1p-11), 0x3c00);  // a tie goes to even
+  EXPECT_EQ(half(1 + 3 * 0x1p-11), 0x3c02);
+  EXPECT_EQ(half(2 - 0x1p-12), 0x4000);  // rounds into the next binade
+}
+
+TEST(Fill, NeverNanOrInfinite) {
+  for (const double bound : {1.0, 1e300, 1.7e308})
+    for (const FillKind kind : {FillKind::Uniform, FillKind::Iota, FillKind::Constant}) {
+      for (const float value : values<float>(spec("f32", kind, -bound, bound)))
+        ASSERT_TRUE(std::isfinite(value));
+      for (const double value : values<double>(spec("f64", kind, -bound, bound)))
+        ASSERT_TRUE(std::isfinite(value));
+      for (const std::uint16_t value : values<std::uint16_t>(spec("f16", kind, -bound, bound)))
+        ASSERT_NE(value & 0x7c00, 0x7c00);
+      for (const std::uint16_t value : values<std::uint16_t>(spec("bf16", kind, -bound, bound)))
+        ASSERT_NE(value & 0x7f80, 0x7f80);
+    }
+}
+
+TEST(Fill, IntegersIncludeBothEnds) {
+  std::array<int, 3> seen{};
+  for (const std::int32_t value : values<std::int32_t>(spec("i32", FillKind::Uniform, -1, 1))) {
+    ASSERT_GE(value, -1);
+    ASSERT_LE(value, 1);
+    ++seen[std::size_t(value + 1)];
+  }
+  for (const int count : seen)
+    EXPECT_GT(count, 5000); // of 16384
+}
+
+TEST(Fill, IntegersAreClippedToTheirType) {
+  for (const std::uint8_t value : values<std::uint8_t>(spec("u8", FillKind::Uniform, -5, 1e9)))
+    ASSERT_LE(value, 255);
+  EXPECT_EQ(values<std::uint64_t>(spec("u64", FillKind::Constant, 1e30))[0], UINT64_MAX);
+  EXPECT_EQ(values<std::int64_t>(spec("i64", FillKind::Constant, -1e30))[0], INT64_MIN);
+  EXPECT_EQ(values<std::int8_t>(spec("i8", FillKind::Constant, 1000))[0], 127);
+  for (const std::uint8_t value : values<std::uint8_t>(spec("bool", FillKind::Uniform, -9, 9)))
+    ASSERT_LE(value, 1);
+}
+
+TEST(Fill, IotaCountsAndWrapsWhereItStaysExact) {
+  EXPECT_EQ(values<std::int32_t>(spec("i32", FillKind::Iota))[12345], 12345);
+  EXPECT_EQ(values<float>(spec("f32", FillKind::Iota))[12345], 12345.0f);
+  EXPECT_EQ(fromHalf(values<std::uint16_t>(spec("f16", FillKind::Iota))[2048 + 5]), 5);
+  EXPECT_EQ(values<std::int8_t>(spec("i8", FillKind::Iota))[128 + 3], 3);
+}
+
+TEST(Fill, PoisonsDifferInEveryBit) {
+  std::vector<std::byte> first(999), second(999), part(100);
+  drawPoison(3, 1, false, 0, first.size(), first.data());
+  drawPoison(3, 1, true, 0, second.size(), second.data());
+  for (std::size_t i = 0; i < first.size(); ++i)
+    ASSERT_EQ(first[i] ^ second[i], std::byte{0xff});
+  drawPoison(3, 1, false, 104, part.size(), part.data());
+  EXPECT_EQ(std::memcmp(part.data(), &first[104], part.size()), 0);
+  drawPoison(4, 1, false, 0, second.size(), second.data());
+  EXPECT_NE(first, second);
+}
+
+} // namespace

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/FakeDevice.h"
+#include "runtime/runner/PairedTiming.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace kopt::runtime;
+using kopt::fakes::FakeDevice;
+
+class PairedTimingTest : public testing::Test {
+protected:
+  PairedTimingTest() {
+    for (const char *name : {"a", "b"}) {
+      device.add(name, [this, name](const LaunchRequest &request) {
+        order += name;
+        auto *data = FakeDevice::argument<int *>(request, 0);
+        contents.push_back(data[0]);
+        data[0] = 77;
+        return Status{};
+      });
+      ModuleProperties module;
+      EXPECT_TRUE(device.load(name, "", module).ok());
+      LaunchSpec &launch = name[0] == 'a' ? a : b;
+      launch.module = module.module;
+      BufferSpec buffer;
+      buffer.name = "data";
+      buffer.bytes = 4096;
+      buffer.scalar = "i32";
+      buffer.fill = FillKind::Constant;
+      buffer.low = 5;
+      launch.buffers = {buffer};
+      launch.arguments.resize(1);
+      launch.arguments[0].isBuffer = true;
+    }
+    device.seconds = [this](const std::string &name) { return name == "a" ? timeA : timeB; };
+    // A little of the time passes outside of launches.
+    clock = [this] { return device.elapsed * 1.25; };
+    plan.budgetSeconds = 1;
+  }
+  void setRole(bool readOnly, bool output) {
+    for (LaunchSpec *launch : {&a, &b}) {
+      launch->buffers[0].readOnly = readOnly;
+      launch->buffers[0].output = output;
+    }
+  }
+  Status time() { return timePairs(device, a, b, plan, clock, result); }
+
+  FakeDevice device;
+  LaunchSpec a, b;
+  TimingPlan plan;
+  SecondsClock clock;
+  TimingResult result;
+  double timeA = 1e-3, timeB = 1e-3;
+  std::string order;
+  std::vector<int> contents;
+};
+
+TEST_F(PairedTimingTest, PairsCarryEachModulesTime) {
+  timeB = 2e-3;
+  ASSERT_TRUE(time().ok());
+  ASSERT_GE(result.samples.size(), plan.minSamples);
+  for (const auto &[first, second] : result.samples) {
+    EXPECT_EQ(first, 1e-3);
+    EXPECT_EQ(second, 2e-3);
+  }
+  EXPECT_TRUE(result.cold);
+  EXPECT_EQ(result.batch, 1u);
+  EXPECT_EQ(result.smClockMHz, 1980);
+}
+
+TEST_F(PairedTimingTest, TheOrderWithinPairsVaries) {
+  ASSERT_TRUE(time().ok());
+  const std::string timed = order.substr(order.size() - 2 * result.samples.size());
+  std::size_t aFirst = 0;
+  for (std::size_t i = 0; i < timed.size(); i += 2) {
+    ASSERT_NE(timed[i], timed[i + 1]) << "pair " << i / 2;
+    aFirst += timed[i] == 'a';
+  }
+  EXPECT_GT(aFirst, 0u);
+  EXPECT_LT(aFirst, result.samples.size());
+}
+
+TEST_F(PairedTimingTest, EveryTimedLaunchFindsTheFirstContents) {
+  ASSERT_TRUE(time().ok());
+  ASSERT_GT(contents.size(), 20u);
+  for (const int value : contents)
+    ASSERT_EQ(value, 5); // never the 77 of the launch before
+}
+
+TEST_F(PairedTimingTest, WarmIsWarm) {
+  plan.coldCache = false;
+  ASSERT_TRUE(time().ok());
+  EXPECT_FALSE(result.cold);
+  EXPECT_EQ(device.coldCalls, 0u);
+}
+
+TEST_F(PairedTimingTest, ClearEvidenceEndsEarly) {
+  plan.budgetSeconds = 100;
+  ASSERT_TRUE(time().ok());
+  EXPECT_EQ(result.samples.size(), 30u);
+}
+
+TEST_F(PairedTimingTest, NoiseIsSampledToTheBudget) {
+  int call = 0;
+  device.seconds = [&](const std::string &) { return 1e-3 * (1 + 0.3 * (call++ % 7)); };
+  plan.budgetSeconds = 0.5;
+  ASSERT_TRUE(time().ok());
+  EXPECT_GT(result.samples.size(), 30u);
+  EXPECT_LT(result.samples.size(), plan.maxSamples);
+}
+
+TEST_F(PairedTimingTest, MinimumComesBeforeBudget) {
+  timeA = timeB = 0.2;
+  plan.budgetSeconds = 0.1;
+  plan.deadlineSeconds = 1000;
+  ASSERT_TRUE(time().ok());
+  EXPECT_EQ(result.samples.size(), plan.minSamples);
+}
+
+TEST_F(PairedTimingTest, DeadlineComesBeforeMinimum) {
+  timeA = timeB = 2;
+  plan.deadlineSeconds = 40;
+  ASSERT_TRUE(time().ok());
+  EXPECT_GE(result.samples.size(), 1u);
+  EXPECT_LT(result.samples.size(), plan.minSamples);
+  EXPECT_LT(device.elapsed * 1.25, 60);
+}
+
+TEST_F(PairedTimingTest, ModelledTimesAreTakenOnce) {
+  device.info.modelled = true;
+  ASSERT_TRUE(time().ok());
+  EXPECT_TRUE(result.modelled);
+  EXPECT_EQ(result.samples.size(), 1u);
+  EXPECT_EQ(device.launches, 2u);
+}
+
+TEST_F(PairedTimingTest, ShortKernelsRunInBatches) {
+  setRole(false, true);
+  timeA = timeB = 4e-6;
+  ASSERT_TRUE(time().ok());
+  EXPECT_EQ(result.batch, 62u); // 250 us
+  ASSERT_FALSE(device.batches.empty());
+  EXPECT_EQ(device.batches[0].size(), 62u);
+  EXPECT_FALSE(result.cold); // 4 KiB a copy: L2 would hold them all
+  EXPECT_EQ(device.batchesCold, 0u);
+  EXPECT_NEAR(result.samples[0].first, 4e-6, 1e-12);
+}
+
+TEST_F(PairedTimingTest, AColdBatchRotatesOverMoreThanL2Holds) {
+  setRole(true, false);
+  for (LaunchSpec *launch : {&a, &b})
+    launch->buffers[0].bytes = 256 << 10;
+  device.add("a", [](const LaunchRequest &) { return Status{}; });
+  device.add("b", [](const LaunchRequest &) { return Status{}; });
+  timeA = timeB = 4e-6;
+  ASSERT_TRUE(time().ok());
+  EXPECT_TRUE(result.cold);
+  std::set<Address> copies;
+  for (const LaunchRequest &request : device.batches[0])
+    copies.insert(FakeDevice::argument<Address>(request, 0));
+  EXPECT_GE(copies.size() * (256 << 10), 2 * device.info.l2Bytes);
+  EXPECT_EQ(device.batchesCold, device.batches.size());
+}
+
+TEST_F(PairedTimingTest, AnInPlaceBatchHasACopyForEachLaunch) {
+  timeA = timeB = 20e-6 / 4;
+  ASSERT_TRUE(time().ok());
+  ASSERT_FALSE(device.batches.empty());
+  std::set<Address> copies;
+  for (const LaunchRequest &request : device.batches[0])
+    copies.insert(FakeDevice::argument<Address>(request, 0));
+  EXPECT_EQ(copies.size(), device.batches[0].size());
+  for (const int value : contents)
+    ASSERT_EQ(value, 5);
+}
+
+TEST_F(PairedTimingTest, EqualBuffersAreShared) {
+  std::set<Address> addresses;
+  for (const char *name : {"a", "b"})
+    device.add(name, [&](const LaunchRequest &request) {
+      addresses.insert(FakeDevice::argument<Address>(request, 0));
+      return Status{};
+    });
+  ASSERT_TRUE(time().ok());
+  EXPECT_EQ(addresses.size(), 1u);
+}
+
+TEST_F(PairedTimingTest, AKernelThatOnlyMisbehavesLaterIsFound) {
+  int launches = 0;
+  device.add("b", [&](const LaunchRequest &request) {
+    if (++launches == 40)
+      FakeDevice::argument<int *>(request, 0)[1024] = 1; // past the end
+    return Status{};
+  });
+  plan.minSamples = 60;
+  const Status status = time();
+  EXPECT_EQ(status.code, StatusCode::GuardTouched);
+}
+
+TEST_F(PairedTimingTest, AFaultNamesItsModule) {
+  device.add("b", [](const LaunchRequest &) {
+    return Status{StatusCode::Fault, "illegal address"};
+  });
+  const Status status = time();
+  EXPECT_EQ(status.code, StatusCode::Fault);
+  EXPECT_EQ(status.detail, "second module: illegal address");
+}
+
+TEST_F(PairedTimingTest, NoTimeIsNoSample) {
+  timeB = 0;
+  EXPECT_EQ(time().code, StatusCode::DeviceError);
+  EXPECT_TRUE(result.samples.empty());
+}
+
+TEST_F(PairedTimingTest, TimedOutputsAreDumped) {
+  char pattern[] = "/tmp/kopt-timing-XXXXXX";
+  plan.dumpDirectory = mkdtemp(pattern);
+  ASSERT_TRUE(time().ok());
+  ASSERT_EQ(result.filesA.size(), 1u);
+  ASSERT_EQ(result.filesB.size(), 1u);
+  EXPECT_NE(result.filesA[0], result.filesB[0]);
+  for (const std::string &file : {result.filesA[0], result.filesB[0]})
+    EXPECT_EQ(std::filesystem::file_size(file), 4096u);
+  std::filesystem::remove_all(plan.dumpDirectory);
+}
+
+TEST(IsTight, WantsPairsAndAgreement) {
+  std::vector<std::pair<double, double>> samples(29, {1.0, 1.0});
+  EXPECT_FALSE(isTight(samples));
+  samples.push_back({1.0, 1.0});
+  EXPECT_TRUE(isTight(samples));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    samples[i].second = 1 + 0.01 * double(i % 5); // up to 4 % apart around 2 %
+  EXPECT_FALSE(isTight(samples));
+  for (auto &[first, second] : samples)
+    first *= 2; // the same noise around a factor of two is clear
+  EXPECT_TRUE(isTight(samples));
+}
+
+} // namespace

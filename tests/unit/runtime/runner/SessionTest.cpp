@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/FakeDevice.h"
+#include "runtime/runner/Fill.h"
+#include "runtime/runner/Session.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+
+namespace {
+
+using namespace kopt::runtime;
+using kopt::fakes::FakeDevice;
+using protocol::Message;
+
+constexpr std::size_t kCount = 1000;
+
+class SessionTest : public testing::Test {
+protected:
+  SessionTest() {
+    char pattern[] = "/tmp/kopt-session-XXXXXX";
+    folder = mkdtemp(pattern);
+    // Twice the input, as far as the count goes.
+    device.add("twice", [](const LaunchRequest &request) {
+      const auto *in = FakeDevice::argument<const float *>(request, 0);
+      auto *out = FakeDevice::argument<float *>(request, 1);
+      for (std::uint32_t i = 0; i < FakeDevice::argument<std::uint32_t>(request, 2); ++i)
+        out[i] = 2 * in[i];
+      return Status{};
+    });
+  }
+  ~SessionTest() override { std::filesystem::remove_all(folder); }
+
+  Message ask(const std::string &line) {
+    const auto reply = Message::parse(session.answer(line));
+    EXPECT_TRUE(reply);
+    return reply.value_or(Message("none"));
+  }
+  std::uint32_t load(const std::string &name) {
+    return ask("load id=1 path=" + name).number<std::uint32_t>("module").value_or(0);
+  }
+  std::string launch(std::uint32_t module, std::uint32_t count = kCount,
+                     const std::string &outRole = "out") {
+    char hex[9];
+    std::snprintf(hex, sizeof hex, "%02x%02x%02x%02x", count & 255, count >> 8 & 255,
+                  count >> 16 & 255, count >> 24);
+    return " a.module=" + std::to_string(module) + " a.grid=4,1,1 a.block=256,1,1 a.shared=0" +
+           " a.buffer=in," + std::to_string(4 * kCount) + ",f32,uniform,-1,1,in" +
+           " a.buffer=out," + std::to_string(4 * kCount) + ",f32,uniform,-1,1," + outRole +
+           " a.arg=buffer,0,0 a.arg=buffer,1,0 a.arg=value," + hex;
+  }
+  Message run(const std::string &launched) {
+    return ask("run id=9 input_seed=5 poison_seed=6 dir=" + folder + launched);
+  }
+  std::vector<float> floats(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    std::vector<float> out(bytes.size() / 4);
+    std::memcpy(out.data(), bytes.data(), out.size() * 4);
+    return out;
+  }
+
+  FakeDevice device;
+  Session session{device, [this] { return device.elapsed; }};
+  std::string folder;
+};
+
+int status(const Message &reply) { return reply.number<int>("status").value_or(-1); }
+
+TEST_F(SessionTest, HelloDescribesTheDevice) {
+  const Message reply = ask("hello version=1 id=4");
+  EXPECT_EQ(reply.verb(), "ok");
+  EXPECT_EQ(reply.number<int>("id"), 4);
+  EXPECT_EQ(reply.text("name"), "Fake GPU");
+  EXPECT_EQ(reply.text("arch"), "sm_90");
+}
+
+TEST_F(SessionTest, AnotherVersionIsRefused) {
+  const Message reply = ask("hello version=2 id=4");
+  EXPECT_EQ(reply.verb(), "error");
+  EXPECT_NE(reply.text("text").find("version 1"), std::string::npos);
+}
+
+TEST_F(SessionTest, EveryLineIsAnswered) {
+  for (const char *line : {"", "=", "dance id=1", "run id=2", "time id=3 a.module=1", "load"})
+    EXPECT_NE(session.answer(line), "") << line;
+  EXPECT_EQ(ask("dance id=1").text("code"), "request");
+  EXPECT_EQ(ask("run id=2").text("code"), "request");
+  EXPECT_FALSE(session.ended());
+}
+
+TEST_F(SessionTest, RunDumpsWhatTheKernelMade) {
+  const Message reply = run(launch(load("twice")));
+  ASSERT_EQ(status(reply), 0) << reply.text("detail");
+  const std::vector<std::string> files = reply.list("files");
+  ASSERT_EQ(files.size(), 2u);
+  const std::vector<float> in = floats(files[0]), out = floats(files[1]);
+  ASSERT_EQ(in.size(), kCount);
+  BufferSpec spec;
+  spec.scalar = "f32";
+  std::vector<float> wanted(kCount);
+  drawContents(spec, 5, 0, 0, 4 * kCount, reinterpret_cast<std::byte *>(wanted.data()));
+  EXPECT_EQ(in, wanted);
+  for (std::size_t i = 0; i < kCount; ++i)
+    ASSERT_EQ(out[i], 2 * in[i]);
+  EXPECT_EQ(reply.list("unwritten"), (std::vector<std::string>{"0", "0"}));
+  EXPECT_EQ(device.launches, 1u); // nothing was left poisoned, so one launch tells all
+  EXPECT_EQ(device.liveAllocations(), 0u);
+}
+
+TEST_F(SessionTest, UnwrittenElementsAreCountedExactly) {
+  const Message reply = run(launch(load("twice"), kCount - 17));
+  ASSERT_EQ(status(reply), 0);
+  EXPECT_EQ(reply.list("unwritten"), (std::vector<std::string>{"0", "17"}));
+  EXPECT_EQ(device.launches, 2u);
+}
+
+TEST_F(SessionTest, WritingTheValueOfThePoisonIsNotUnwritten) {
+  // Writes back what it finds in the first half, but never the same under the inverted poison.
+  std::vector<float> seen(kCount);
+  bool first = true;
+  device.add("echo", [&](const LaunchRequest &request) {
+    auto *out = FakeDevice::argument<float *>(request, 1);
+    if (first)
+      std::memcpy(seen.data(), out, 4 * kCount);
+    first = false;
+    std::memcpy(out, seen.data(), 4 * kCount);
+    return Status{};
+  });
+  const Message reply = run(launch(load("echo")));
+  ASSERT_EQ(status(reply), 0);
+  EXPECT_EQ(reply.list("unwritten"), (std::vector<std::string>{"0", "0"}));
+}
+
+TEST_F(SessionTest, InPlaceBuffersBeginFilled) {
+  device.add("nothing", [](const LaunchRequest &) { return Status{}; });
+  const Message reply = run(launch(load("nothing"), 0, "inout"));
+  ASSERT_EQ(status(reply), 0);
+  EXPECT_EQ(reply.list("unwritten"), (std::vector<std::string>{"0", "0"}));
+  for (const float value : floats(reply.list("files")[1])) {
+    ASSERT_GE(value, -1);
+    ASSERT_LE(value, 1);
+  }
+}
+
+TEST_F(SessionTest, GuardZonesOnBothSides) {
+  device.add("over", [](const LaunchRequest &request) {
+    FakeDevice::argument<float *>(request, 1)[kCount + 2] = 0;
+    return Status{};
+  });
+  device.add("under", [](const LaunchRequest &request) {
+    FakeDevice::argument<float *>(request, 1)[-3] = 0;
+    return Status{};
+  });
+  const Message over = run(launch(load("over")));
+  EXPECT_EQ(status(over), int(StatusCode::GuardTouched));
+  EXPECT_EQ(over.text("detail"), "wrote past the end of out: at element 1002 of 1000");
+  const Message under = run(launch(load("under")));
+  EXPECT_EQ(status(under), int(StatusCode::GuardTouched));
+  EXPECT_EQ(under.text("detail"), "wrote before the begin of out: at element -3");
+}
+
+TEST_F(SessionTest, ReadOnlyBuffersMustNotChange) {
+  device.add("spoil", [](const LaunchRequest &request) {
+    FakeDevice::argument<float *>(request, 0)[41] = 9;
+    return Status{};
+  });
+  const Message reply = run(launch(load("spoil")));
+  EXPECT_EQ(status(reply), int(StatusCode::InputChanged));
+  EXPECT_EQ(reply.text("detail"), "wrote to the read-only in: element 41 changed");
+}
+
+TEST_F(SessionTest, EmulatedDeviceGetsExactAllocations) {
+  device.info.kind = "emulated";
+  std::size_t touched = 0;
+  device.add("look", [&](const LaunchRequest &request) {
+    // The fake allocates one byte more than asked for and paints it.
+    touched = std::size_t(FakeDevice::argument<const unsigned char *>(request, 0)[4 * kCount]);
+    return Status{};
+  });
+  run(launch(load("look")));
+  EXPECT_EQ(touched, 0xEEu);
+}
+
+TEST_F(SessionTest, AFaultIsTheLastReply) {
+  device.add("fault", [](const LaunchRequest &) {
+    return Status{StatusCode::Fault, "illegal address"};
+  });
+  const Message reply = run(launch(load("fault")));
+  EXPECT_EQ(status(reply), int(StatusCode::Fault));
+  EXPECT_EQ(reply.text("detail"), "illegal address");
+  EXPECT_TRUE(reply.has("last"));
+  EXPECT_TRUE(session.ended());
+}
+
+TEST_F(SessionTest, LackOfMemoryIsNotTheCandidates) {
+  device.info.memoryBytes = 100;
+  const Message reply = run(launch(load("twice")));
+  EXPECT_EQ(reply.verb(), "error");
+  EXPECT_EQ(reply.text("code"), "environment");
+}
+
+TEST_F(SessionTest, ADumpThatCannotBeWrittenNamesTheFile) {
+  const Message reply =
+      ask("run id=9 dir=" + folder + "/missing" + launch(load("twice")));
+  EXPECT_EQ(reply.text("code"), "environment");
+  EXPECT_NE(reply.text("text").find(folder + "/missing/buffer0.bin"), std::string::npos);
+}
+
+TEST_F(SessionTest, AFullDiskIsNotTheCandidates) {
+  std::filesystem::create_symlink("/dev/full", folder + "/buffer0.bin");
+  const Message reply = run(launch(load("twice")));
+  EXPECT_EQ(reply.text("code"), "environment");
+  EXPECT_NE(reply.text("text").find("No space left"), std::string::npos);
+}
+
+TEST_F(SessionTest, ProfileReturnsCounters) {
+  const Message reply = ask("profile id=3" + launch(load("twice")));
+  ASSERT_EQ(status(reply), 0);
+  ASSERT_EQ(reply.lists("counter").size(), 1u);
+  EXPECT_EQ(reply.lists("counter")[0], (std::vector<std::string>{"launch__block_size", "256"}));
+}
+
+TEST_F(SessionTest, ModulesComeAndGo) {
+  EXPECT_EQ(status(ask("load id=1 path=unheard")), int(StatusCode::LaunchFailed));
+  const std::uint32_t module = load("twice");
+  EXPECT_EQ(status(ask("unload id=2 module=" + std::to_string(module))), 0);
+  EXPECT_EQ(run(launch(module)).text("code"), "environment");
+}
+
+TEST_F(SessionTest, WithoutADeviceTheReasonIsTheReply) {
+  const auto reply = Message::parse(answerWithoutDevice("hello version=1 id=8", "no driver"));
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->text("code"), "no-device");
+  EXPECT_EQ(reply->text("text"), "no driver");
+  EXPECT_EQ(reply->number<int>("id"), 8);
+}
+
+} // namespace
