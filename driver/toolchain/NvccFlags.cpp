@@ -39,7 +39,7 @@ bool isOneOf(const auto &list, std::string_view word) {
 bool isJoinedShort(std::string_view flag) {
   if (flag.size() < 3 || flag[0] != '-' || flag[1] == '-')
     return false;
-  if (flag[1] == 'L')
+  if (flag[1] == 'L' || (flag[1] == 'l' && flag != "-lineinfo"))
     return true;
   return flag[1] == 't' && std::all_of(flag.begin() + 2, flag.end(), [](unsigned char c) {
            return std::isdigit(c) != 0;

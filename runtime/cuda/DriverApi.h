@@ -76,7 +76,7 @@ inline constexpr int kCaptureThreadLocal = 1;
   X(deviceGetCount, "cuDeviceGetCount", CuResult(int *))                                           \
   X(deviceGet, "cuDeviceGet", CuResult(CuDevice *, int))                                           \
   X(deviceGetName, "cuDeviceGetName", CuResult(char *, int, CuDevice))                             \
-  X(deviceGetUuid, "cuDeviceGetUuid", CuResult(CuUuid *, CuDevice))                                \
+  X(deviceGetUuid, "cuDeviceGetUuid_v2", CuResult(CuUuid *, CuDevice))                                \
   X(deviceGetAttribute, "cuDeviceGetAttribute", CuResult(int *, CuDeviceAttribute, CuDevice))      \
   X(deviceTotalMem, "cuDeviceTotalMem_v2", CuResult(std::size_t *, CuDevice))                      \
   X(deviceGetPciBusId, "cuDeviceGetPCIBusId", CuResult(char *, int, CuDevice))                     \

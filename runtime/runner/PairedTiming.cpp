@@ -54,6 +54,7 @@ private:
   const TimingPlan &plan_;
   const SecondsClock &clock_;
   double begun_;
+  double sampling_ = 0; ///< when the budget began: after the set-up, and later by what audits took
   std::mt19937_64 random_;
   bool cold_;
   std::uint32_t batch_ = 1;
@@ -149,6 +150,7 @@ Status PairTimer::sample(Side &side, double &seconds) {
 
 Status PairTimer::audit(Side &side, const char *prefix, std::vector<std::string> &files,
                         double &seconds) {
+  const double begun = clock_();
   for (BufferSet *set : side.sets)
     if (Status status = set->poisonOutputs(); !status.ok())
       return status;
@@ -157,10 +159,13 @@ Status PairTimer::audit(Side &side, const char *prefix, std::vector<std::string>
   for (BufferSet *set : side.sets)
     if (Status status = named(side, set->check()); !status.ok())
       return status;
-  if (plan_.dumpDirectory.empty())
-    return {};
-  BufferSet &chosen = *side.sets[random_() % side.sets.size()];
-  return chosen.dump(plan_.dumpDirectory, prefix, files);
+  if (!plan_.dumpDirectory.empty()) {
+    BufferSet &chosen = *side.sets[random_() % side.sets.size()];
+    if (Status status = chosen.dump(plan_.dumpDirectory, prefix, files); !status.ok())
+      return status;
+  }
+  sampling_ += clock_() - begun;
+  return {};
 }
 
 Status PairTimer::timeModelled(TimingResult &out) {
@@ -177,10 +182,9 @@ Status PairTimer::timeModelled(TimingResult &out) {
 }
 
 bool PairTimer::timeIsUp(std::size_t pairs) const {
-  const double elapsed = clock_() - begun_;
-  if (pairs > 0 && elapsed > 0.8 * plan_.deadlineSeconds)
+  if (pairs > 0 && clock_() - begun_ > 0.8 * plan_.deadlineSeconds)
     return true;
-  return pairs >= plan_.minSamples && elapsed > plan_.budgetSeconds;
+  return pairs >= plan_.minSamples && clock_() - sampling_ > plan_.budgetSeconds;
 }
 
 Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &out) {
@@ -202,6 +206,7 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
   const std::size_t most = std::max<std::uint32_t>(plan_.maxSamples, 1);
   const std::size_t likely = std::clamp<std::size_t>(plan_.minSamples, 1, most);
   const std::size_t auditA = random_() % likely, auditB = random_() % likely;
+  sampling_ = clock_();
   while (out.samples.size() < most && !timeIsUp(out.samples.size())) {
     const std::size_t pair = out.samples.size();
     double secondsA = 0, secondsB = 0;
@@ -228,7 +233,7 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
     const bool isA = side == &a_;
     std::vector<std::string> &files = isA ? out.filesA : out.filesB;
     double seconds = 0;
-    if (files.empty())
+    if (files.empty() && !plan_.dumpDirectory.empty())
       if (Status status = audit(*side, isA ? "a" : "b", files, seconds); !status.ok())
         return status;
   }

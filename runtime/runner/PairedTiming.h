@@ -16,7 +16,7 @@ namespace kopt::runtime {
 struct TimingPlan {
   std::uint64_t inputSeed = 1;
   std::uint32_t minSamples = 10, maxSamples = 200;
-  double budgetSeconds = 2;   ///< after minSamples no pair begins past it
+  double budgetSeconds = 2;   ///< of sampling: after minSamples no pair begins past it
   double deadlineSeconds = 60; ///< fewer than minSamples rather than past 0.8 of it
   bool coldCache = true;
   std::string dumpDirectory;  ///< empty: timed outputs are not kept

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// kopt-runner on a real GPU, with cubins that nvcc builds here. Usage: device_tests PATH/TO/kopt-runner. Exits with 77
+// where there is no GPU or no nvcc.
+#include "driver/evaluate/Runner.h"
+#include "driver/evaluate/Toolchain.h"
+#include "driver/support/FileSystem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace kopt;
+namespace fs = std::filesystem;
+
+constexpr int kSkip = 77;
+
+constexpr const char *kKernels = R"(
+#include <cstdio>
+extern "C" __global__ void twice(const float *in, float *out, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * in[i];
+}
+extern "C" __global__ void increment(float *data, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] += 1;
+}
+extern "C" __global__ void work(const float *in, float *out, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = in[i];
+  for (unsigned k = 0; k < n; ++k) x = x * 0.999f + 0.001f;
+  out[i] = x;
+}
+extern "C" __global__ void shared(const float *in, float *out, unsigned n) {
+  extern __shared__ float tile[];
+  for (unsigned i = threadIdx.x; i < n; i += blockDim.x) tile[n - 1 - i] = in[i];
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < n; i += blockDim.x) out[i] = tile[i];
+}
+extern "C" __global__ void wild(const float *in, float *out, unsigned n) {
+  *reinterpret_cast<volatile float *>(16ull + n * 0) = 1;
+}
+extern "C" __global__ void endless(const float *in, float *out, unsigned n) {
+  volatile float *sink = out;
+  for (unsigned k = 0; n != 0; ++k) sink[0] = k;
+}
+extern "C" __global__ void beside(const float *in, float *out, unsigned n) {
+  if (threadIdx.x == 0 && blockIdx.x == 0) out[n + 3] = 1;
+}
+extern "C" __global__ void spoil(const float *in, float *out, unsigned n) {
+  if (threadIdx.x == 0 && blockIdx.x == 0) const_cast<float *>(in)[n - 1] = 9;
+}
+extern "C" __global__ void talk(const float *in, float *out, unsigned n) {
+  printf("ok status=0 detail= files= unwritten= id=%d\n", blockIdx.x);
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+)";
+
+std::string runnerProgram;
+
+class DeviceTest : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    processes = makeProcessRunner();
+    folder = new TemporaryDirectory(std::move(*TemporaryDirectory::create("kopt-device")));
+    auto started = startRunner(*processes, runnerProgram, {"cuda", 0, ""},
+                               folder->path() / "buffers", "");
+    ASSERT_TRUE(started) << started.error().what;
+    runner = std::move(*started);
+    BuildRequest request;
+    request.sliceText = kKernels;
+    request.symbol = "twice";
+    request.arch = runner->device().arch;
+    request.output = folder->path() / "kernels.cubin";
+    auto toolchain = makeNvccToolchain(*processes);
+    ASSERT_TRUE(toolchain) << toolchain.error().what;
+    const auto built = (*toolchain)->build(request);
+    ASSERT_TRUE(built) << built.error().what;
+    ASSERT_TRUE(built->ok) << built->log;
+    cubin = built->module;
+  }
+  static void TearDownTestSuite() {
+    runner.reset();
+    delete folder;
+    folder = nullptr;
+  }
+
+  static ModuleId load(const std::string &symbol) {
+    const auto module = runner->load(cubin, symbol);
+    EXPECT_TRUE(module) << module.error().what;
+    return module ? module->id : 0;
+  }
+  static Launch launch(std::uint32_t count, std::uint32_t n, std::uint32_t block = 256) {
+    Launch out;
+    out.grid = {(count + block - 1) / block, 1, 1};
+    out.block = {block, 1, 1};
+    out.buffers = {Buffer{"in", 4ull * count, "f32", {}, true, false},
+                   Buffer{"out", 4ull * count, "f32", {}, false, true}};
+    out.arguments = {BufferArg{0, 0}, BufferArg{1, 0},
+                     ValueArg{std::string(reinterpret_cast<const char *>(&n), 4)}};
+    return out;
+  }
+  static std::vector<float> floats(const fs::path &path) {
+    const std::string bytes = *readFile(path);
+    std::vector<float> out(bytes.size() / 4);
+    std::memcpy(out.data(), bytes.data(), out.size() * 4);
+    return out;
+  }
+  static RunOutcome run(const std::string &symbol, const Launch &launched, double deadline = 10) {
+    RunOptions options;
+    options.deadline = Duration(deadline);
+    const auto outcome = runner->run(load(symbol), launched, options);
+    EXPECT_TRUE(outcome) << outcome.error().what;
+    return outcome.value_or(RunOutcome{RunStatus::Crashed, "an error instead of an outcome", {}, {}});
+  }
+  static void expectHealthy() {
+    const RunOutcome outcome = run("twice", launch(1000, 1000));
+    EXPECT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  }
+  static double medianRatio(const TimingOutcome &outcome) {
+    std::vector<double> ratios;
+    for (const TimingSample &sample : outcome.samples)
+      ratios.push_back(sample.a / sample.b);
+    std::sort(ratios.begin(), ratios.end());
+    return ratios.empty() ? 0 : ratios[ratios.size() / 2];
+  }
+  static TimingOutcome time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
+                            bool cold = true) {
+    TimeOptions options;
+    options.coldCache = cold;
+    const auto outcome = runner->time(a, launchA, b, launchB, options);
+    EXPECT_TRUE(outcome) << outcome.error().what;
+    TimingOutcome failed;
+    failed.status = RunStatus::Crashed;
+    TimingOutcome result = outcome.value_or(failed);
+    EXPECT_EQ(result.status, RunStatus::Ok) << result.detail;
+    std::printf("  %zu pairs, %s, batch %u, median %.3f us and ratio %.4f, SM %.0f MHz\n",
+                result.samples.size(), result.cacheMode.c_str(), result.batch,
+                result.samples.empty() ? 0 : 1e6 * result.samples[result.samples.size() / 2].a,
+                medianRatio(result), result.smClockMHz);
+    return result;
+  }
+
+  static inline std::unique_ptr<ProcessRunner> processes;
+  static inline TemporaryDirectory *folder = nullptr;
+  static inline std::unique_ptr<Runner> runner;
+  static inline fs::path cubin;
+};
+
+TEST_F(DeviceTest, DescribesItself) {
+  const DeviceInfo &device = runner->device();
+  std::printf("  %s, %s, %s, L2 %llu MiB\n", device.name.c_str(), device.arch.c_str(),
+              device.driver.c_str(), static_cast<unsigned long long>(device.l2Bytes >> 20));
+  EXPECT_EQ(device.kind, "cuda");
+  EXPECT_EQ(device.arch.rfind("sm_", 0), 0u);
+  EXPECT_GT(device.l2Bytes, 0u);
+  EXPECT_EQ(device.uuid.size(), 40u);
+}
+
+TEST_F(DeviceTest, ModulesHaveTheirFacts) {
+  const auto module = runner->load(cubin, "twice");
+  ASSERT_TRUE(module);
+  EXPECT_GT(module->registers, 0u);
+  EXPECT_EQ(module->maxThreads, 1024u);
+  EXPECT_FALSE(runner->load(cubin, "unheard"));
+  EXPECT_FALSE(runner->load(cubin, "")); // more than one kernel
+  expectHealthy();
+}
+
+TEST_F(DeviceTest, RunsAndReturnsContents) {
+  const RunOutcome outcome = run("twice", launch(100003, 100003));
+  ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  const std::vector<float> in = floats(outcome.buffers[0]), out = floats(outcome.buffers[1]);
+  ASSERT_EQ(in.size(), 100003u);
+  for (std::size_t i = 0; i < in.size(); ++i)
+    ASSERT_EQ(out[i], 2 * in[i]) << i;
+  EXPECT_EQ(outcome.unwritten, (std::vector<std::uint64_t>{0, 0}));
+}
+
+TEST_F(DeviceTest, CountsUnwrittenElements) {
+  const RunOutcome outcome = run("twice", launch(5000, 4990));
+  ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  EXPECT_EQ(outcome.unwritten, (std::vector<std::uint64_t>{0, 10}));
+}
+
+TEST_F(DeviceTest, LargeDynamicSharedMemoryIsAllowed) {
+  Launch launched = launch(20000, 20000);
+  launched.grid = {1, 1, 1};
+  launched.sharedBytes = 80000;
+  const RunOutcome outcome = run("shared", launched);
+  ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  const std::vector<float> in = floats(outcome.buffers[0]), out = floats(outcome.buffers[1]);
+  EXPECT_EQ(out.front(), in.back());
+}
+
+TEST_F(DeviceTest, RefusedConfigurationsLeaveTheDeviceUsable) {
+  runner->restarted();
+  Launch block = launch(4096, 4096, 2048);
+  EXPECT_EQ(run("twice", block).status, RunStatus::LaunchFailed);
+  Launch shared = launch(1000, 1000);
+  shared.sharedBytes = 1 << 20;
+  EXPECT_EQ(run("shared", shared).status, RunStatus::LaunchFailed);
+  Launch arguments = launch(1000, 1000);
+  arguments.arguments.pop_back();
+  EXPECT_EQ(run("twice", arguments).status, RunStatus::LaunchFailed);
+  EXPECT_FALSE(runner->restarted());
+  expectHealthy();
+}
+
+TEST_F(DeviceTest, AFaultCostsOnlyItself) {
+  runner->restarted();
+  const RunOutcome outcome = run("wild", launch(1000, 1000));
+  EXPECT_EQ(outcome.status, RunStatus::Fault);
+  EXPECT_NE(outcome.detail.find("CUDA_ERROR"), std::string::npos) << outcome.detail;
+  expectHealthy();
+  EXPECT_TRUE(runner->restarted());
+}
+
+TEST_F(DeviceTest, AKernelThatNeverEndsIsKilled) {
+  const RunOutcome outcome = run("endless", launch(1000, 1000), 1);
+  EXPECT_EQ(outcome.status, RunStatus::TimedOut);
+  expectHealthy();
+}
+
+TEST_F(DeviceTest, WritesBesideBuffersAndToInputsAreFound) {
+  EXPECT_EQ(run("beside", launch(1000, 1000)).status, RunStatus::GuardTouched);
+  const RunOutcome spoiled = run("spoil", launch(1000, 1000));
+  EXPECT_EQ(spoiled.status, RunStatus::InputChanged);
+  EXPECT_NE(spoiled.detail.find("element 999"), std::string::npos) << spoiled.detail;
+}
+
+TEST_F(DeviceTest, WhatAKernelPrintsIsNoReply) {
+  const RunOutcome outcome = run("talk", launch(100000, 100000));
+  EXPECT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  EXPECT_EQ(outcome.buffers.size(), 2u);
+  expectHealthy();
+}
+
+TEST_F(DeviceTest, TheSameKernelTwiceIsTheSame) {
+  const ModuleId a = load("twice"), b = load("twice");
+  const Launch launched = launch(1 << 24, 1 << 24);
+  const TimingOutcome outcome = time(a, launched, b, launched);
+  EXPECT_NEAR(medianRatio(outcome), 1, 0.01);
+  EXPECT_EQ(outcome.cacheMode, "cold");
+  EXPECT_EQ(outcome.batch, 1u);
+  ASSERT_EQ(outcome.buffersB.size(), 2u);
+  EXPECT_EQ(*readFile(outcome.buffersA[1]), *readFile(outcome.buffersB[1]));
+}
+
+TEST_F(DeviceTest, TwiceTheWorkTakesTwiceTheTime) {
+  const ModuleId a = load("work"), b = load("work");
+  const TimingOutcome outcome = time(a, launch(1 << 18, 20000), b, launch(1 << 18, 10000));
+  EXPECT_NEAR(medianRatio(outcome), 2, 0.1);
+}
+
+TEST_F(DeviceTest, ShortKernelsAreBatched) {
+  const ModuleId a = load("twice"), b = load("twice");
+  const Launch small = launch(4096, 4096), medium = launch(1 << 20, 1 << 20);
+  const TimingOutcome warm = time(a, small, b, small);
+  EXPECT_GT(warm.batch, 1u);
+  EXPECT_EQ(warm.cacheMode, "warm"); // copies of 32 KiB: L2 would hold them all
+  EXPECT_NEAR(medianRatio(warm), 1, 0.05);
+  const TimingOutcome cold = time(a, medium, b, medium);
+  EXPECT_NEAR(medianRatio(cold), 1, 0.05);
+}
+
+TEST_F(DeviceTest, InPlaceBuffersAreRestoredBetweenTimings) {
+  const ModuleId module = load("increment");
+  for (const std::uint32_t count : {1u << 12, 1u << 22}) {
+    Launch launched = launch(count, count);
+    launched.buffers = {Buffer{"data", 4ull * count, "f32", {}, false, false}};
+    launched.arguments.erase(launched.arguments.begin());
+    std::get<BufferArg>(launched.arguments[0]).buffer = 0;
+    const RunOutcome once = run("increment", launched);
+    ASSERT_EQ(once.status, RunStatus::Ok) << once.detail;
+    const std::string wanted = *readFile(once.buffers[0]);
+    const TimingOutcome outcome = time(module, launched, module, launched);
+    ASSERT_EQ(outcome.buffersA.size(), 1u);
+    EXPECT_EQ(*readFile(outcome.buffersA[0]), wanted);
+    EXPECT_EQ(*readFile(outcome.buffersB[0]), wanted);
+  }
+}
+
+TEST_F(DeviceTest, WarmCacheIsFasterThanCold) {
+  const ModuleId module = load("twice");
+  const Launch launched = launch(1 << 21, 1 << 21); // 16 MiB in all
+  const auto median = [](const TimingOutcome &outcome) {
+    std::vector<double> seconds;
+    for (const TimingSample &sample : outcome.samples)
+      seconds.push_back(sample.a);
+    std::sort(seconds.begin(), seconds.end());
+    return seconds.empty() ? 0 : seconds[seconds.size() / 2];
+  };
+  EXPECT_LT(median(time(module, launched, module, launched, false)),
+            median(time(module, launched, module, launched, true)));
+}
+
+TEST_F(DeviceTest, ProfilesTheKernel) {
+  const Launch launched = launch(1 << 22, 1 << 22);
+  const auto outcome = runner->profile(load("twice"), launched, {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  ASSERT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
+  std::printf("  source %s, %zu counters. %s\n", outcome->source.c_str(), outcome->counters.size(),
+              outcome->detail.c_str());
+  EXPECT_EQ(outcome->counters.at("launch__block_size"), 256);
+  EXPECT_EQ(outcome->counters.at("launch__grid_size"), 16384);
+  EXPECT_GT(outcome->counters.at("launch__registers_per_thread"), 0);
+  if (outcome->source != "ncu")
+    GTEST_SKIP() << "no hardware counters here: " << outcome->detail;
+  EXPECT_NEAR(outcome->counters.at("dram__bytes_read.sum"), 4.0 * (1 << 22), 0.2 * 4 * (1 << 22));
+  EXPECT_NEAR(
+      outcome->counters.at("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"),
+      4, 0.1);
+  EXPECT_GT(outcome->counters.at("gpu__time_duration.sum"), 1000); // ns
+  EXPECT_LT(outcome->counters.at("gpu__time_duration.sum"), 1e6);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: device_tests PATH/TO/kopt-runner\n");
+    return 1;
+  }
+  runnerProgram = argv[1];
+  const auto processes = makeProcessRunner();
+  auto folder = TemporaryDirectory::create("kopt-device");
+  const auto runner = startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path(), "");
+  const auto toolchain = makeNvccToolchain(*processes);
+  if (!runner || !toolchain) {
+    std::printf("skipped: %s\n",
+                runner ? toolchain.error().what.c_str() : runner.error().what.c_str());
+    return kSkip;
+  }
+  return RUN_ALL_TESTS();
+}

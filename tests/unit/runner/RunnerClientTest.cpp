@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client against a real Session over a fake device; processes are fakes that can hang or die.
+#include "driver/evaluate/Runner.h"
+#include "driver/support/FileSystem.h"
+#include "fakes/FakeDevice.h"
+#include "fakes/FakeProcessRunner.h"
+#include "runtime/runner/Session.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace kopt;
+using kopt::fakes::FakeDevice;
+using kopt::fakes::FakeProcessRunner;
+using runtime::LaunchRequest;
+using runtime::StatusCode;
+using DeviceStatus = runtime::Status;
+
+class RunnerClientTest : public testing::Test {
+protected:
+  RunnerClientTest() : folder(std::move(*TemporaryDirectory::create("kopt-client"))) {
+    processes.onStart([this](const std::string &line) { return answer(line); });
+    addKernels();
+  }
+
+  void addKernels() {
+    kernels["copy"] = [](const LaunchRequest &request) {
+      std::memcpy(FakeDevice::argument<void *>(request, 1),
+                  FakeDevice::argument<void *>(request, 0),
+                  FakeDevice::argument<std::uint32_t>(request, 2));
+      return DeviceStatus{};
+    };
+    kernels["fault"] = [](const LaunchRequest &) {
+      return DeviceStatus{StatusCode::Fault, "illegal address"};
+    };
+  }
+
+  /// What a runner process would say. A session that has ended, or a `hello`, means a fresh process.
+  std::optional<std::vector<std::string>> answer(const std::string &line) {
+    lines.push_back(line);
+    if (line.rfind("hello", 0) == 0) {
+      ++starts;
+      device = std::make_unique<FakeDevice>();
+      device->kernels = kernels;
+      session = std::make_unique<runtime::Session>(*device, [this] { return device->elapsed; });
+      if (deviceMissing)
+        return std::vector{runtime::answerWithoutDevice(line, "no driver here")};
+    }
+    if (!hangOn.empty() && line.rfind(hangOn, 0) == 0)
+      return std::vector<std::string>{};
+    if (!dieOn.empty() && line.rfind(dieOn, 0) == 0)
+      return std::nullopt;
+    if (!forgeOn.empty() && line.rfind(forgeOn, 0) == 0)
+      return std::vector<std::string>{"ok status=0 detail= id=1"};
+    return std::vector{session->answer(line)};
+  }
+
+  std::unique_ptr<Runner> start() {
+    auto runner = startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder.path() / "buffers",
+                              folder.path());
+    EXPECT_TRUE(runner) << (runner ? "" : runner.error().what);
+    return runner ? std::move(*runner) : nullptr;
+  }
+
+  static Launch launch(std::uint32_t bytes = 400) {
+    Launch out;
+    out.name = "one";
+    out.grid = {2, 1, 1};
+    out.block = {64, 1, 1};
+    Buffer in{"in", 400, "f32", {}, true, false}, result{"out", 400, "f32", {}, false, true};
+    out.buffers = {in, result};
+    out.arguments = {BufferArg{0, 0}, BufferArg{1, 0},
+                     ValueArg{std::string(reinterpret_cast<const char *>(&bytes), 4)}};
+    return out;
+  }
+
+  FakeProcessRunner processes;
+  TemporaryDirectory folder;
+  std::map<std::string, FakeDevice::Kernel> kernels;
+  std::unique_ptr<FakeDevice> device;
+  std::unique_ptr<runtime::Session> session;
+  std::vector<std::string> lines;
+  std::string hangOn, dieOn, forgeOn;
+  bool deviceMissing = false;
+  int starts = 0;
+};
+
+TEST_F(RunnerClientTest, KnowsItsDevice) {
+  const auto runner = start();
+  EXPECT_EQ(runner->device().kind, "cuda");
+  EXPECT_EQ(runner->device().name, "Fake GPU");
+  EXPECT_EQ(runner->device().arch, "sm_90");
+  EXPECT_EQ(runner->device().l2Bytes, 1u << 20);
+  EXPECT_FALSE(runner->device().modelled);
+  EXPECT_EQ(processes.calls[0].argv,
+            (std::vector<std::string>{"kopt-runner", "--device", "cuda", "--ordinal", "0"}));
+}
+
+TEST_F(RunnerClientTest, SecretsStayOut) {
+  setenv("SOME_API_KEY", "x", 1);
+  setenv("A_TOKEN_OF_MINE", "x", 1);
+  start();
+  unsetenv("SOME_API_KEY");
+  unsetenv("A_TOKEN_OF_MINE");
+  const auto &unset = processes.calls[0].unsetEnv;
+  EXPECT_NE(std::find(unset.begin(), unset.end(), "SOME_API_KEY"), unset.end());
+  EXPECT_NE(std::find(unset.begin(), unset.end(), "A_TOKEN_OF_MINE"), unset.end());
+  EXPECT_EQ(std::find(unset.begin(), unset.end(), "PATH"), unset.end());
+}
+
+TEST_F(RunnerClientTest, RunsAndReturnsFiles) {
+  const auto runner = start();
+  const auto module = runner->load("copy", "");
+  ASSERT_TRUE(module);
+  EXPECT_EQ(module->symbol, "copy");
+  EXPECT_EQ(module->registers, 32u);
+  const auto outcome = runner->run(module->id, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
+  ASSERT_EQ(outcome->buffers.size(), 2u);
+  EXPECT_EQ(*readFile(outcome->buffers[0]), *readFile(outcome->buffers[1]));
+  EXPECT_EQ(outcome->unwritten, (std::vector<std::uint64_t>{0, 0}));
+}
+
+TEST_F(RunnerClientTest, CountsTheUnwritten) {
+  const auto runner = start();
+  const auto outcome = runner->run(runner->load("copy", "")->id, launch(300), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->unwritten, (std::vector<std::uint64_t>{0, 25}));
+}
+
+TEST_F(RunnerClientTest, SeedsReachTheRunner) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  RunOptions options;
+  const std::string first = *readFile(runner->run(module, launch(), options)->buffers[0]);
+  EXPECT_EQ(first, *readFile(runner->run(module, launch(), options)->buffers[0]));
+  options.inputSeed = 2;
+  EXPECT_NE(first, *readFile(runner->run(module, launch(), options)->buffers[0]));
+}
+
+TEST_F(RunnerClientTest, AModuleThatDoesNotLoadIsNotTheMachines) {
+  const auto runner = start();
+  const auto module = runner->load("unheard", "");
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().code, ErrorCode::BaselineFailed);
+  EXPECT_NE(module.error().what.find("no module unheard"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, AfterAFaultAFreshProcessLoadsWhatIsUsed) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id, fault = runner->load("fault", "")->id;
+  const auto failed = runner->run(fault, launch(), {});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->status, RunStatus::Fault);
+  EXPECT_EQ(failed->detail, "illegal address");
+  EXPECT_EQ(starts, 1);
+  const auto outcome = runner->run(copy, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(device->loads, 1u); // the faulting module is not loaded again unless it is used
+  EXPECT_TRUE(runner->restarted());
+  EXPECT_FALSE(runner->restarted());
+}
+
+TEST_F(RunnerClientTest, AHangIsTimedOutAndForgotten) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  hangOn = "run";
+  const auto hung = runner->run(module, launch(), {});
+  ASSERT_TRUE(hung);
+  EXPECT_EQ(hung->status, RunStatus::TimedOut);
+  hangOn.clear();
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(starts, 2);
+}
+
+TEST_F(RunnerClientTest, ACrashIsAStatusOfRunAndOfTime) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  dieOn = "run";
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Crashed);
+  dieOn = "time";
+  EXPECT_EQ(runner->time(module, launch(), module, launch(), {})->status, RunStatus::Crashed);
+  dieOn.clear();
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+}
+
+TEST_F(RunnerClientTest, AReplyToAnotherRequestIsNotBelieved) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  forgeOn = "run";
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Crashed);
+}
+
+TEST_F(RunnerClientTest, TimesTwoModules) {
+  kernels["slow"] = kernels["copy"];
+  const auto runner = start();
+  const ModuleId a = runner->load("slow", "")->id, b = runner->load("copy", "")->id;
+  device->seconds = [](const std::string &name) { return name == "slow" ? 3e-3 : 1e-3; };
+  const auto outcome = runner->time(a, launch(), b, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->cacheMode, "cold");
+  EXPECT_FALSE(outcome->modelled);
+  EXPECT_EQ(outcome->batch, 1u);
+  EXPECT_EQ(outcome->smClockMHz, 1980);
+  ASSERT_GE(outcome->samples.size(), 10u);
+  EXPECT_EQ(outcome->samples[0].a, 3e-3);
+  EXPECT_EQ(outcome->samples[0].b, 1e-3);
+  ASSERT_EQ(outcome->buffersB.size(), 2u);
+  EXPECT_EQ(*readFile(outcome->buffersA[1]), *readFile(outcome->buffersB[1]));
+}
+
+TEST_F(RunnerClientTest, UnloadFreesAndAnUnknownModuleIsABug) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  runner->unload(module);
+  EXPECT_EQ(lines.back().rfind("unload module=1", 0), 0u);
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::Internal);
+}
+
+TEST_F(RunnerClientTest, AFullDiskIsTheMachines) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  std::filesystem::create_directories(folder.path() / "buffers/run");
+  std::filesystem::create_symlink("/dev/full", folder.path() / "buffers/run/buffer1.bin");
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::Environment);
+  EXPECT_NE(outcome.error().what.find("No space left"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, ProfileWithoutNcuHasTheDriversFacts) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  const std::string path = getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const auto outcome = runner->profile(module, launch(), {});
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  EXPECT_EQ(outcome->counters.at("launch__block_size"), 64);
+  if (std::filesystem::exists("/usr/local/cuda/bin/ncu"))
+    GTEST_SKIP() << "this machine has ncu beside its toolkit";
+  EXPECT_EQ(outcome->source, "ptxas");
+  EXPECT_NE(outcome->detail.find("ncu"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, NoDeviceSaysWhyAndWhatToDo) {
+  deviceMissing = true;
+  const auto runner = startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder.path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
+  EXPECT_EQ(runner.error().what, "no driver here");
+  EXPECT_NE(runner.error().hint.find("--device emulated"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, UnknownGpusAreNamedWithTheKnownOnes) {
+  ASSERT_TRUE(writeFileAtomically(folder.path() / "H200.txt", "name H200\n"));
+  const auto runner =
+      startRunner(processes, "kopt-runner", {"emulated", 0, "H2OO"}, folder.path(), folder.path());
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Usage);
+  EXPECT_NE(runner.error().hint.find("H200"), std::string::npos);
+  EXPECT_TRUE(processes.calls.empty());
+}
+
+TEST_F(RunnerClientTest, UnknownKindsAreRefused) {
+  const auto runner = startRunner(processes, "kopt-runner", {"opencl", 0, ""}, folder.path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Usage);
+}
+
+TEST(RunnerProcess, MissingProgramIsNamed) {
+  const auto processes = makeProcessRunner();
+  auto folder = TemporaryDirectory::create("kopt-client");
+  const auto runner =
+      startRunner(*processes, "/nonexistent/kopt-runner", {"cuda", 0, ""}, folder->path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
+  EXPECT_NE(runner.error().what.find("/nonexistent/kopt-runner"), std::string::npos);
+}
+
+TEST(RunnerProcess, ADeviceThatIsNotThereIsAnEnvironmentError) {
+  const auto processes = makeProcessRunner();
+  auto folder = TemporaryDirectory::create("kopt-client");
+  // No machine has a thousand devices.
+  const auto runner = startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner",
+                                  {"cuda", 999, ""}, folder->path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
+  EXPECT_FALSE(runner.error().what.empty());
+}
+
+} // namespace
