@@ -53,6 +53,7 @@ Status Evaluator::buildBaseline(Trial &trial) {
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name, trial.reason),
                      trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog, at(subject_.kernel));
+  isDuplicate(trial.candidate, baseline_, trial); // from here on the baseline's own code is known
   return {};
 }
 

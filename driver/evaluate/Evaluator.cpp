@@ -133,13 +133,6 @@ Result<bool> Evaluator::build(const Candidate &candidate, const RenderedSlice &r
     trial.reason = outcome.log.substr(lineStart, outcome.log.find('\n', lineStart) - lineStart);
     return false;
   }
-  const std::string key = codeKey(outcome.hash, built.launches);
-  if (const auto seen = seenCode_.find(key); seen != seenCode_.end()) {
-    trial.verdict = Verdict::Duplicate;
-    trial.reason = "the same machine code and launch as " + seen->second;
-    return false;
-  }
-  seenCode_.emplace(key, "'" + candidate.title + "'");
   built.path = outcome.module;
   auto loaded = services_.runner.load(outcome.module, request.symbol);
   if (!loaded) {
@@ -150,6 +143,15 @@ Result<bool> Evaluator::build(const Candidate &candidate, const RenderedSlice &r
   trial.resources = *loaded;
   built.module = loaded->id;
   return true;
+}
+
+bool Evaluator::isDuplicate(const Candidate &candidate, const Built &built, Trial &trial) {
+  const auto [seen, isNew] = seenCode_.emplace(codeKey(trial.moduleHash, built.launches), candidate.title);
+  if (!isNew) {
+    trial.verdict = Verdict::Duplicate;
+    trial.reason = "the same machine code and launch as '" + seen->second + "'";
+  }
+  return !isNew;
 }
 
 Result<bool> Evaluator::verifyOnce(const Built &built, std::size_t index, const Expected &expected,
@@ -275,15 +277,14 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
       return {};
     }
     trial.sliceText = rendered->text;
-    if (!isConfirm) {
-      KOPT_TRY(const bool screened, screen(candidate, *rendered, trial));
-      if (!screened)
-        return {};
-    } else {
-      std::erase_if(seenCode_, [&](const auto &entry) { return entry.second == "'" + candidate.title + "'"; });
-    }
-    KOPT_TRY(const bool built_, build(candidate, *rendered, trial, built));
-    if (!built_)
+    KOPT_TRY(const bool screened, screen(candidate, *rendered, trial));
+    if (!screened)
+      return {};
+    KOPT_TRY(const bool loaded, build(candidate, *rendered, trial, built));
+    if (!loaded)
+      return {};
+    // A confirmation is a second look at code that is known; anything else with known code is no new trial.
+    if (!isConfirm && isDuplicate(candidate, built, trial))
       return {};
     KOPT_TRY(const bool verified, verify(built, freshSeed, trial));
     if (!verified)
@@ -324,7 +325,7 @@ void Evaluator::remember(const Trial &trial) {
       return;
     launches.push_back(std::move(*changed));
   }
-  seenCode_.emplace(codeKey(trial.moduleHash, launches), "'" + trial.candidate.title + "'");
+  seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate.title);
 }
 
 } // namespace kopt

@@ -75,6 +75,7 @@ private:
 
   Result<bool> screen(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial);
   Result<bool> build(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial, Built &built);
+  bool isDuplicate(const Candidate &candidate, const Built &built, Trial &trial);
   Result<bool> verify(const Built &built, std::uint64_t freshSeed, Trial &trial);
   Result<bool> verifyOnce(const Built &built, std::size_t launch, const Expected &expected, std::uint64_t poisonSeed,
                           Trial &trial);

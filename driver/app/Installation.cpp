@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/Installation.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+
+Result<Installation> findInstallation() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    return makeError(ErrorCode::Environment, "cannot find kopt's own executable: " + error.message(), "mount /proc");
+  Installation found;
+  const fs::path bin = self.parent_path();
+  if (fs::exists(bin / "kopt-frontend"))
+    found.frontend = bin / "kopt-frontend";
+  found.runner = bin / "kopt-runner";
+  if (!fs::exists(found.runner))
+    return makeError(ErrorCode::Environment, fmt::format("{} is missing", found.runner.string()),
+                     "build or install kopt as a whole: its programs belong in one folder");
+  // Installed beside the programs; in a build tree the source's own data.
+  for (const fs::path &specs : {bin / "../share/kopt/knowledge/gpus", fs::path(KOPT_SOURCE_DIRECTORY "/knowledge/gpus")})
+    if (fs::is_directory(specs)) {
+      found.gpuSpecs = fs::weakly_canonical(specs);
+      return found;
+    }
+  return makeError(ErrorCode::Environment,
+                   fmt::format("the GPU descriptions are missing (looked for {})",
+                               (bin / "../share/kopt/knowledge/gpus").lexically_normal().string()),
+                   "install kopt as a whole");
+}
+
+} // namespace kopt

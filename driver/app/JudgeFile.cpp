@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/JudgeFile.h"
+
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+std::string textOf(const std::string &slice, const SliceChunk &chunk) {
+  return slice.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
+}
+
+bool sameDeclaration(const SliceChunk &a, const SliceChunk &b) { return a.role == b.role && a.name == b.name; }
+
+/// The specialization that stands for the same one: by its symbol, else (a constant in its template arguments may have
+/// changed) by its place.
+const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &changed) {
+  for (const Specialization &specialization : changed.specializations)
+    if (specialization.symbol == subject.specialization.symbol)
+      return &specialization;
+  for (std::size_t i = 0; i < subject.kernel.specializations.size() && i < changed.specializations.size(); ++i)
+    if (subject.kernel.specializations[i].symbol == subject.specialization.symbol)
+      return &changed.specializations[i];
+  return nullptr;
+}
+
+} // namespace
+
+Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed) {
+  const auto kernel = std::find_if(changed.kernels.begin(), changed.kernels.end(),
+                                   [&](const KernelSpec &other) { return other.name == subject.kernel.name; });
+  const Specialization *other = kernel == changed.kernels.end() ? nullptr : counterpart(subject, *kernel);
+  if (!other || other->slice.empty())
+    return makeError(ErrorCode::Usage, fmt::format("the candidate's file has no kernel '{}'", subject.label),
+                     "give the whole file, or its slice, with that kernel's code changed");
+  KOPT_TRY(const std::string otherSlice, readFile(other->slice));
+
+  Candidate candidate;
+  candidate.proposer = "person";
+  candidate.technique = "person";
+  candidate.title = "candidate";
+  const Specialization &own = subject.specialization;
+  std::string added;
+  for (const SliceChunk &chunk : other->chunks) {
+    if (!chunk.editable)
+      continue;
+    std::size_t index = 0;
+    while (index < own.chunks.size() && !(own.chunks[index].editable && sameDeclaration(own.chunks[index], chunk)))
+      ++index;
+    const std::string text = textOf(otherSlice, chunk);
+    if (index == own.chunks.size())
+      added += text + "\n\n";
+    else if (text != textOf(subject.sliceText, own.chunks[index]))
+      candidate.chunks[index] = text;
+  }
+  if (!added.empty()) {
+    std::string &kernelText = candidate.chunks[own.kernelChunk];
+    kernelText = added + (kernelText.empty() ? textOf(subject.sliceText, own.chunks[own.kernelChunk]) : kernelText);
+  }
+  // The launch is computed with the constants' new values; their text is part of the chunks already.
+  for (const NamedConstant &constant : constantsInScope(*kernel, *other))
+    for (const NamedConstant &before : constantsInScope(subject.kernel, own))
+      if (before.name == constant.name && before.value != constant.value)
+        candidate.constants[constant.name] = constant.value;
+  return candidate;
+}
+
+Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request) {
+  SelectionRequest selection;
+  if (!request.kernel.empty())
+    selection.globs = {request.kernel};
+  KOPT_TRY(const std::unique_ptr<Workbench> bench,
+           Workbench::open(services, request.sources, selection, request.device));
+  ExtractRequest changedRequest;
+  changedRequest.files = {request.candidate};
+  changedRequest.buildDirectory = request.sources.buildDirectory;
+  changedRequest.flags = request.sources.flags;
+  if (changedRequest.flags.empty() && !bench->subjects().empty())
+    changedRequest.flags = bench->subjects().front().kernel.compileFlags;
+  changedRequest.output = bench->scratch() / "candidate";
+  changedRequest.prove = false;
+  const auto changed = bench->frontend().extract(changedRequest);
+
+  std::vector<JudgeOutcome> outcomes;
+  for (const TuneSubject &subject : bench->subjects()) {
+    JudgeOutcome outcome;
+    outcome.label = subject.label;
+    outcome.device = bench->device();
+    if (!changed) {
+      // A candidate that Clang cannot read is a candidate that does not build, not a failure of kopt.
+      if (changed.error().code != ErrorCode::BaselineFailed)
+        return tl::unexpected(changed.error());
+      outcome.trial.verdict = Verdict::BuildFailed;
+      outcome.trial.layer = Layer::Build;
+      outcome.trial.reason = changed.error().what;
+      outcome.trial.buildLog = changed.error().hint;
+      outcomes.push_back(std::move(outcome));
+      continue;
+    }
+    KOPT_TRY(const Workload workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
+                                                    bench->device().kind));
+    KOPT_TRY(const auto evaluator,
+             bench->makeEvaluator(subject, workload, request.options, std::to_string(outcomes.size())));
+    KOPT_TRY(outcome.baseline, evaluator->measureBaseline());
+    KOPT_TRY(const Candidate candidate, candidateFromFile(subject, *changed));
+    services.terminal.status(fmt::format("{}: judging {}", subject.label, request.candidate.filename().string()));
+    KOPT_TRY(outcome.trial, evaluator->evaluate(candidate));
+    outcomes.push_back(std::move(outcome));
+  }
+  services.terminal.clear();
+  return outcomes;
+}
+
+} // namespace kopt

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kopt trial`: one full evaluation of a replacement that a person wrote.
+#pragma once
+
+#include "driver/app/Workbench.h"
+
+namespace kopt {
+
+struct JudgeRequest {
+  SourceSettings sources;          ///< of the baseline: exactly one file
+  std::string kernel;              ///< glob that selects one kernel
+  std::filesystem::path candidate; ///< the file, or its slice, with the kernel's device code changed
+  DeviceConfig device;
+  EvaluatorOptions options;
+};
+
+struct JudgeOutcome {
+  std::string label;
+  DeviceInfo device;
+  Trial baseline, trial;
+};
+
+/// The candidate that `changed` (extracted from the candidate's file) makes of `subject`: the text of every editable
+/// declaration that differs, new device declarations put before the kernel, and new values of named constants. Host code
+/// is not taken. Fails with Usage where the kernel is not in it.
+Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed);
+
+/// One outcome per specialization of the kernel.
+Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request);
+
+} // namespace kopt

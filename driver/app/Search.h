@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of one kernel's tuning while TuneSession works on it.
+#pragma once
+
+#include "driver/app/TuneSession.h"
+
+#include <map>
+
+namespace kopt {
+
+struct TuneSession::Search {
+  explicit Search(const TuneSubject &subject) : subject(subject) {}
+
+  const TuneSubject &subject;
+  Workload workload;
+  std::optional<double> target;        ///< the kernel's own, where the settings have none
+  TuneOutcome outcome;
+  std::unique_ptr<Evaluator> evaluator;
+  std::vector<std::unique_ptr<Proposer>> proposers;
+  std::vector<bool> exhausted;
+  std::vector<Trial> history;          ///< of this run so far, the baseline first
+  std::size_t incumbent = 0;           ///< index into history
+  int round = 0, roundsSinceGain = 0;
+  std::map<std::string, Trial> recorded; ///< by hash: trials of the run that is resumed
+  std::size_t recordedDecisions = 0, decisions = 0;
+
+  SearchState state() const {
+    SearchState state;
+    state.round = round;
+    state.roundsSinceGain = roundsSinceGain;
+    for (const auto &proposer : proposers)
+      state.proposers.push_back(proposer->name());
+    state.exhausted = exhausted;
+    state.history = &history;
+    state.incumbent = &history[incumbent];
+    return state;
+  }
+};
+
+} // namespace kopt

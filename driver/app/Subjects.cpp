@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/Subjects.h"
+
+#include "driver/candidate/ParamsProposer.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+std::string kernelList(const ExtractionResult &extraction) {
+  std::vector<std::string> names;
+  for (const KernelSpec &kernel : extraction.kernels)
+    names.push_back(fmt::format("{} ({}:{})", kernel.name, kernel.file, kernel.line));
+  return join(names, ", ");
+}
+
+bool isSelected(const KernelSpec &kernel, const SelectionRequest &request) {
+  if (request.globs.empty())
+    return kernel.annotated || request.extraClauses.contains(kernel.name);
+  for (const std::string &glob : request.globs)
+    if (matchesGlob(glob, kernel.name))
+      return true;
+  return false;
+}
+
+Status checkSelection(const ExtractionResult &extraction, const SelectionRequest &request) {
+  if (extraction.kernels.empty())
+    return makeError(ErrorCode::Usage, "no CUDA kernel was found in the given files",
+                     "give the .cu files that define or launch the kernels");
+  std::vector<std::string> names;
+  for (const KernelSpec &kernel : extraction.kernels)
+    names.push_back(kernel.name);
+  for (const std::string &glob : request.globs) {
+    bool any = false;
+    for (const std::string &name : names)
+      any |= matchesGlob(glob, name);
+    if (!any) {
+      const std::string guess = didYouMean(glob, names);
+      return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),
+                       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ", kernelList(extraction)));
+    }
+  }
+  for (const KernelSpec &kernel : extraction.kernels)
+    if (isSelected(kernel, request))
+      return {};
+  return makeError(ErrorCode::Usage, "no kernel is marked for tuning",
+                   fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
+                               kernelList(extraction)),
+                   extraction.kernels.front().file);
+}
+
+} // namespace
+
+bool matchesGlob(const std::string &glob, const std::string &name) {
+  // Classic backtracking over the last star.
+  std::size_t g = 0, n = 0, star = std::string::npos, mark = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
+      ++g, ++n;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      mark = n;
+    } else if (star != std::string::npos) {
+      g = star + 1;
+      n = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*')
+    ++g;
+  return g == glob.size();
+}
+
+Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction, const SelectionRequest &request) {
+  KOPT_CHECK(checkSelection(extraction, request));
+  std::vector<TuneSubject> subjects;
+  for (const KernelSpec &kernel : extraction.kernels) {
+    if (!isSelected(kernel, request))
+      continue;
+    std::vector<TuneClause> clauses = kernel.clauses;
+    if (const auto extra = request.extraClauses.find(kernel.name); extra != request.extraClauses.end())
+      clauses.insert(clauses.end(), extra->second.begin(), extra->second.end());
+    KOPT_TRY(const TuneDeclaration declaration, parseTuneDeclaration(clauses));
+    if (kernel.specializations.empty())
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' is a template that nothing in the given files launches", kernel.name),
+                       "give the file that launches it too", fmt::format("{}:{}", kernel.file, kernel.line));
+    for (const Specialization &specialization : kernel.specializations) {
+      KOPT_CHECK(ParamsProposer::check(declaration, kernel, specialization));
+      if (specialization.slice.empty())
+        return makeError(ErrorCode::BaselineFailed,
+                         fmt::format("kernel '{}' could not be lifted out of its file: {}", specialization.expression,
+                                     specialization.reason),
+                         "run kopt-extract on the file for the details",
+                         fmt::format("{}:{}", kernel.file, kernel.line));
+      KOPT_TRY(std::string text, readFile(specialization.slice));
+      subjects.push_back({kernel, specialization, declaration, std::move(text), specialization.expression});
+    }
+  }
+  return subjects;
+}
+
+} // namespace kopt

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the front end's findings to the kernels that will be tuned, with what the user declared about each.
+#pragma once
+
+#include "driver/config/TuneDeclaration.h"
+#include "driver/project/Frontend.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// One specialization of one kernel, ready for a workload.
+struct TuneSubject {
+  KernelSpec kernel;
+  Specialization specialization;
+  TuneDeclaration declaration;
+  std::string sliceText;
+  std::string label; ///< "transpose", "stencil<float, 1>"
+};
+
+struct SelectionRequest {
+  std::vector<std::string> globs; ///< of qualified kernel names; empty: every annotated kernel
+  std::map<std::string, std::vector<TuneClause>> extraClauses; ///< from kopt.toml, by qualified name
+};
+
+/// Shell-style match with * and ?.
+bool matchesGlob(const std::string &glob, const std::string &name);
+
+/// Fails with Usage where nothing is selected (listing the kernels there are, and how to select one), where a clause
+/// is wrong, or where a tunable has no place; with BaselineFailed where a selected kernel cannot be lifted out.
+Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction, const SelectionRequest &request);
+
+} // namespace kopt

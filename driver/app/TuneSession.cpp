@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/TuneSession.h"
+
+#include "driver/app/Search.h"
+#include "driver/candidate/ParamsProposer.h"
+#include "driver/candidate/TransformProposer.h"
+#include "driver/support/Hash.h"
+#include "driver/support/Text.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+constexpr int kConfirmations = 3; ///< of the best candidates, until one holds
+
+/// Everything that decides what a run would do; a run is only continued with the same.
+std::string inputsHash(const TuneSettings &settings, const TuneSubject &subject, const Workload &workload,
+                       const DeviceInfo &device, const std::string &toolchain) {
+  std::string launches;
+  for (const Launch &launch : workload.launches) {
+    launches += fmt::format("{} {} {},{},{} {},{},{} {};", launch.name, launch.weight, launch.grid.x, launch.grid.y,
+                            launch.grid.z, launch.block.x, launch.block.y, launch.block.z, launch.sharedBytes);
+    for (const Buffer &buffer : launch.buffers)
+      launches += fmt::format("{} {} {} {} {};", buffer.name, buffer.bytes, buffer.fill.kind, buffer.fill.low,
+                              buffer.fill.high);
+    for (const auto &[name, value] : launch.bindings)
+      launches += fmt::format("{}={};", name, value);
+  }
+  std::string clauses;
+  for (const TunableParam &param : subject.declaration.params) {
+    clauses += param.name;
+    for (const std::int64_t value : param.values)
+      clauses += fmt::format(" {}", value);
+  }
+  clauses += join(subject.declaration.requirements, ";");
+  return hashFields(subject.sliceText, subject.label, join(subject.kernel.compileFlags, " "), launches, clauses,
+                    workload.tolerance.policy,
+                    fmt::format("{} {}", workload.tolerance.relative, workload.tolerance.absolute), device.name,
+                    device.kind, toolchain, join(settings.proposers, ","), settings.model,
+                    fmt::format("{} {} {} {} {} {} {}", settings.seed, settings.batch, settings.minGain,
+                                settings.budget.rounds, settings.budget.trials, settings.budget.patience,
+                                settings.arch));
+}
+
+std::string describe(const Trial &trial) {
+  return fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title, trial.reason);
+}
+
+nlohmann::json configOf(const TuneSettings &settings) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const auto &file : settings.sources.files)
+    files.push_back(file.string());
+  return {{"files", files},
+          {"build_directory", settings.sources.buildDirectory.string()},
+          {"flags", settings.sources.flags},
+          {"kernels", settings.selection.globs},
+          {"device", settings.device.kind},
+          {"model_gpu", settings.device.modelGpu},
+          {"arch", settings.arch},
+          {"proposers", settings.proposers},
+          {"model", settings.model},
+          {"rounds", settings.budget.rounds},
+          {"trials", settings.budget.trials},
+          {"budget_seconds", settings.budget.seconds},
+          {"patience", settings.budget.patience},
+          {"min_gain", settings.minGain},
+          {"batch", settings.batch},
+          {"seed", settings.seed}};
+}
+
+nlohmann::json deviceJson(const DeviceInfo &device, const std::string &toolchain) {
+  return {{"kind", device.kind},     {"name", device.name},         {"arch", device.arch},  {"driver", device.driver},
+          {"uuid", device.uuid},     {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes},
+          {"toolchain", toolchain}};
+}
+
+} // namespace
+
+TuneSession::TuneSession(Services services, TuneSettings settings)
+    : services_(std::move(services)), settings_(std::move(settings)) {}
+
+TuneSession::~TuneSession() = default;
+
+Result<std::vector<TuneOutcome>> TuneSession::run() {
+  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection, settings_.device));
+  KOPT_TRY(rules_, RuleBook::load());
+  KOPT_CHECK(openDatabase());
+  std::vector<TuneOutcome> outcomes;
+  for (const TuneSubject &subject : bench_->subjects()) {
+    Result<TuneOutcome> outcome = tune(subject);
+    if (!outcome && outcome.error().code == ErrorCode::Environment)
+      return tl::unexpected(outcome.error());
+    outcomes.push_back(outcome ? std::move(*outcome) : TuneOutcome{{}, subject.label, {}, {}, {}, outcome.error()});
+  }
+  services_.terminal.clear();
+  return outcomes;
+}
+
+Result<TuneOutcome> TuneSession::tune(const TuneSubject &subject) {
+  Search search(subject);
+  KOPT_CHECK(stage(search, "prepare the workload", &TuneSession::prepareWorkload));
+  if (settings_.dryRun)
+    return search.outcome;
+  KOPT_CHECK(stage(search, "open the run", &TuneSession::openRun));
+  KOPT_CHECK(stage(search, "measure the baseline", &TuneSession::measureBaseline));
+  KOPT_CHECK(stage(search, "make the proposers", &TuneSession::makeProposers));
+  KOPT_CHECK(stage(search, "search", &TuneSession::runSearch));
+  KOPT_CHECK(stage(search, "confirm the winner", &TuneSession::confirmWinner));
+  KOPT_CHECK(stage(search, "write the results", &TuneSession::writeResults));
+  return search.outcome;
+}
+
+Status TuneSession::stage(Search &search, const std::string &name, Status (TuneSession::*step)(Search &)) {
+  services_.terminal.status(fmt::format("{}: {}", search.subject.label, name));
+  Status status = (this->*step)(search);
+  if (!status) {
+    status.error().context.push_back(fmt::format("while kopt tried to {} of '{}'", name, search.subject.label));
+    if (search.outcome.run.id != 0 && search.outcome.run.state == "running") {
+      search.outcome.run.state = "failed";
+      search.outcome.run.stopReason = status.error().what;
+      (void)store_->updateRun(search.outcome.run); // the first error is the one to tell
+    }
+  }
+  return status;
+}
+
+Status TuneSession::openDatabase() {
+  if (settings_.dryRun)
+    return {};
+  KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
+  return {};
+}
+
+Status TuneSession::prepareWorkload(Search &search) {
+  const TuneSubject &subject = search.subject;
+  KOPT_TRY(search.workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
+                                          bench_->device().kind));
+  search.outcome.label = subject.label;
+  if (settings_.budget.target == std::nullopt)
+    search.target = subject.declaration.target;
+  return {};
+}
+
+Status TuneSession::openRun(Search &search) {
+  const DeviceInfo &device = bench_->device();
+  RunRecord run;
+  run.kernel = search.subject.label;
+  run.symbol = search.subject.specialization.symbol;
+  run.file = search.subject.kernel.file;
+  run.inputsHash = inputsHash(settings_, search.subject, search.workload, device, bench_->toolchain().name());
+  run.configJson = configOf(settings_).dump();
+  run.deviceJson = deviceJson(device, bench_->toolchain().name()).dump();
+  run.startedUtc = services_.clock.utc();
+  run.state = "running";
+
+  KOPT_TRY(const std::vector<RunRecord> runs, store_->runs());
+  if (settings_.resume)
+    for (auto earlier = runs.rbegin(); earlier != runs.rend(); ++earlier)
+      if (earlier->inputsHash == run.inputsHash && earlier->state != "failed") {
+        search.outcome.run = *earlier;
+        KOPT_TRY(const std::vector<Trial> trials, store_->trials(earlier->id));
+        for (const Trial &trial : trials)
+          search.recorded.emplace(trial.candidateHash, trial);
+        KOPT_TRY(const std::vector<Decision> decisions, store_->decisions(earlier->id));
+        search.recordedDecisions = decisions.size();
+        services_.terminal.line(fmt::format("resuming {}: {} trials are done", earlier->name, trials.size()));
+        search.outcome.folder = settings_.output / earlier->name;
+        return {};
+      }
+  if (settings_.resume)
+    services_.terminal.line("nothing to resume: no unfinished run has these sources, workload, device and options");
+  const std::string prefix = slug(search.subject.label);
+  std::size_t number = 1;
+  for (const RunRecord &earlier : runs)
+    number += earlier.name.starts_with(prefix + "-");
+  run.name = fmt::format("{}-{}", prefix, number);
+  KOPT_TRY(search.outcome.run, store_->beginRun(run));
+  search.outcome.folder = settings_.output / run.name;
+  return {};
+}
+
+Status TuneSession::measureBaseline(Search &search) {
+  EvaluatorOptions options;
+  options.arch = settings_.arch;
+  options.seed = settings_.seed;
+  options.policy.minGain = settings_.minGain;
+  KOPT_TRY(search.evaluator, bench_->makeEvaluator(search.subject, search.workload, options, search.outcome.run.name));
+  KOPT_TRY(const Trial measured, search.evaluator->measureBaseline());
+  search.workload = search.evaluator->subject().workload;
+  KOPT_TRY(const Trial baseline,
+           evaluateOrRecall(search, measured.candidate, "", [&]() -> Result<Trial> { return measured; }));
+  search.history.push_back(baseline);
+  search.incumbent = 0;
+  std::string times;
+  for (const LaunchTiming &timing : measured.timings)
+    times += fmt::format(" {} {}", timing.launch, formatDuration(timing.baselineSeconds));
+  services_.terminal.line(fmt::format("{}: baseline{}{}", search.subject.label, times,
+                                      bench_->device().modelled ? " (modelled)" : ""));
+  return decide(search, "stage", "baseline measured:" + times);
+}
+
+Status TuneSession::makeProposers(Search &search) {
+  for (const std::string &name : settings_.proposers) {
+    if (name == "params")
+      search.proposers.push_back(std::make_unique<ParamsProposer>(search.subject.declaration, settings_.seed));
+    else if (name == "transform")
+      search.proposers.push_back(std::make_unique<TransformProposer>(bench_->frontend()));
+    else
+      return makeError(ErrorCode::Usage, fmt::format("there is no proposer '{}'", name),
+                       "known are params, transform and llm");
+  }
+  return {};
+}
+
+Result<Trial> TuneSession::evaluateOrRecall(Search &search, const Candidate &candidate, const std::string &suffix,
+                                            const std::function<Result<Trial>()> &evaluate) {
+  const std::string hash = candidate.contentHash() + suffix;
+  if (const auto recorded = search.recorded.find(hash); recorded != search.recorded.end()) {
+    search.evaluator->remember(recorded->second);
+    return recorded->second;
+  }
+  KOPT_TRY(Trial trial, evaluate());
+  trial.candidateHash = hash;
+  KOPT_TRY(const Trial stored, store_->recordTrial(search.outcome.run.id, trial));
+  return stored;
+}
+
+Status TuneSession::decide(Search &search, const std::string &kind, const std::string &text, const std::string &data) {
+  // A resumed run decides the same again; what is recorded already is not recorded twice.
+  if (search.decisions++ < search.recordedDecisions)
+    return {};
+  Decision decision;
+  decision.sequence = std::int64_t(search.decisions);
+  decision.round = search.round;
+  decision.kind = kind;
+  decision.text = text;
+  decision.data = data;
+  return store_->recordDecision(search.outcome.run.id, decision);
+}
+
+Status TuneSession::runSearch(Search &search) {
+  TurnStrategy strategy(settings_.batch);
+  const auto start = services_.clock.now();
+  Budget budget = settings_.budget;
+  if (!budget.target)
+    budget.target = search.target;
+  search.exhausted.assign(search.proposers.size(), false);
+  while (true) {
+    const double elapsed = std::chrono::duration<double>(services_.clock.now() - start).count();
+    const SearchState state = search.state();
+    std::optional<std::string> stop = budgetReached(budget, state, elapsed);
+    const SearchStep step = strategy.next(state);
+    if (!stop && step.stop)
+      stop = step.reason;
+    if (stop) {
+      search.outcome.run.stopReason = *stop;
+      return decide(search, "stop", *stop);
+    }
+    const std::size_t left = budget.trials > 0 ? std::size_t(budget.trials) - search.history.size() : step.limit;
+    KOPT_CHECK(runRound(search, step.proposer, std::min(step.limit, left)));
+  }
+}
+
+Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t limit) {
+  const Trial parent = search.history[search.incumbent];
+  const Diagnosis diagnosis = rules_->diagnose(parent.counters);
+  const ProposalContext context{search.subject.kernel, search.subject.specialization, search.workload,
+                                search.subject.sliceText, parent.candidate, parent, diagnosis, search.history,
+                                bench_->device(), search.round};
+  KOPT_TRY(const std::vector<Candidate> candidates, search.proposers[proposer]->propose(context, limit));
+  KOPT_CHECK(decide(search, "propose", fmt::format("round {}: '{}' offers {} candidates", search.round,
+                                                   search.proposers[proposer]->name(), candidates.size())));
+  if (candidates.empty()) {
+    search.exhausted[proposer] = true;
+    return {};
+  }
+  std::size_t best = search.incumbent;
+  for (const Candidate &candidate : candidates) {
+    services_.terminal.status(fmt::format("{}: round {}, trial {}: {}", search.subject.label, search.round,
+                                          search.history.size(), candidate.title));
+    KOPT_TRY(const Trial trial, evaluateOrRecall(search, candidate, "",
+                                                 [&] { return search.evaluator->evaluate(candidate); }));
+    search.history.push_back(trial);
+    services_.terminal.line(describe(trial));
+    if (improves(trial, search.history[best], settings_.minGain))
+      best = search.history.size() - 1;
+  }
+  ++search.round;
+  if (best == search.incumbent) {
+    ++search.roundsSinceGain;
+    return {};
+  }
+  search.incumbent = best;
+  search.roundsSinceGain = 0;
+  search.exhausted.assign(search.proposers.size(), false);
+  const Trial &accepted = search.history[best];
+  return decide(search, "accept", fmt::format("'{}' is the new incumbent: {}", accepted.candidate.title, accepted.reason),
+                nlohmann::json{{"candidate", accepted.candidateHash}, {"speedup", accepted.speedup->estimate}}.dump());
+}
+
+Status TuneSession::confirmWinner(Search &search) {
+  // The best first; the winner of many noisy comparisons is flattered, so only fresh samples count.
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < search.history.size(); ++i)
+    if (search.history[i].verdict == Verdict::Faster && search.history[i].speedup)
+      order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return search.history[a].speedup->estimate > search.history[b].speedup->estimate;
+  });
+  if (order.size() > kConfirmations)
+    order.resize(kConfirmations);
+  for (const std::size_t index : order) {
+    const Trial &chosen = search.history[index];
+    KOPT_TRY(const Trial confirmed, evaluateOrRecall(search, chosen.candidate, ":confirm", [&] {
+               return search.evaluator->confirm(chosen.candidate);
+             }));
+    KOPT_CHECK(decide(search, confirmed.verdict == Verdict::Faster ? "confirm" : "reject",
+                      fmt::format("'{}' on fresh samples: {}", chosen.candidate.title, confirmed.reason),
+                      nlohmann::json{{"candidate", chosen.candidateHash}}.dump()));
+    if (confirmed.verdict != Verdict::Faster)
+      continue;
+    search.outcome.winner = chosen;
+    search.outcome.winner->speedup = confirmed.speedup;
+    search.outcome.winner->timings = confirmed.timings;
+    search.outcome.winner->reason = confirmed.reason;
+    search.outcome.run.winnerHash = chosen.candidateHash;
+    return {};
+  }
+  return decide(search, "stop", "no candidate was faster on fresh samples: nothing to apply");
+}
+
+} // namespace kopt

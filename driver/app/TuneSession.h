@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kopt tune`, from source files to a proven patch: the whole flow is run().
+#pragma once
+
+#include "driver/analysis/Diagnosis.h"
+#include "driver/app/Workbench.h"
+#include "driver/candidate/Proposer.h"
+#include "driver/llm/ChatModel.h"
+#include "driver/search/Strategy.h"
+#include "driver/store/Store.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// Everything a run depends on, after all layers of configuration were merged.
+struct TuneSettings {
+  SourceSettings sources;
+  SelectionRequest selection;
+  std::filesystem::path root;            ///< .kopt/ and relative outputs live here
+  std::filesystem::path output;          ///< run folders
+  DeviceConfig device;
+  std::string arch;                      ///< empty: the device's
+  std::vector<std::string> proposers;    ///< params, transform, llm
+  std::string model;                     ///< of the llm proposer
+  Budget budget;
+  double minGain = 0.01;
+  std::size_t batch = 6;                 ///< candidates a round
+  std::uint64_t seed = 1;
+  int maxModelCalls = 40;
+  long maxTokens = 0;                    ///< of the language model; 0: no limit
+  bool resume = false;
+  bool dryRun = false;
+};
+
+/// How one kernel ended.
+struct TuneOutcome {
+  RunRecord run;
+  std::string label;
+  std::optional<Trial> winner;        ///< with the confirmed speedup
+  std::filesystem::path folder;       ///< of the run, for people
+  std::filesystem::path patch;        ///< empty where nothing was accepted
+  std::optional<Error> error;         ///< this kernel could not be tuned
+};
+
+class TuneSession {
+public:
+  TuneSession(Services services, TuneSettings settings);
+  ~TuneSession();
+
+  /// Tunes every selected kernel, one after the other. A kernel that cannot be tuned is an outcome with its error; an
+  /// Error is returned where nothing could be done at all.
+  Result<std::vector<TuneOutcome>> run();
+
+private:
+  struct Search;
+
+  Status openDatabase();
+  Result<TuneOutcome> tune(const TuneSubject &subject);
+  Status prepareWorkload(Search &search);
+  Status openRun(Search &search);
+  Status measureBaseline(Search &search);
+  Status makeProposers(Search &search);
+  Status runSearch(Search &search);
+  Status confirmWinner(Search &search);
+  Status writeResults(Search &search);
+
+  Result<Trial> evaluateOrRecall(Search &search, const Candidate &candidate, const std::string &suffix,
+                                 const std::function<Result<Trial>()> &evaluate);
+  Status decide(Search &search, const std::string &kind, const std::string &text, const std::string &data = "{}");
+  Status stage(Search &search, const std::string &name, Status (TuneSession::*step)(Search &));
+  Status runRound(Search &search, std::size_t proposer, std::size_t limit);
+
+  Services services_;
+  TuneSettings settings_;
+  std::unique_ptr<Workbench> bench_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<ChatModel> model_;
+  std::optional<RuleBook> rules_;
+};
+
+} // namespace kopt

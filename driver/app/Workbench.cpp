@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/Workbench.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+
+Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
+                                                   const SelectionRequest &selection, const DeviceConfig &device) {
+  std::unique_ptr<Workbench> bench(new Workbench(std::move(services)));
+  KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
+  KOPT_CHECK(bench->readSources(sources, selection));
+  KOPT_CHECK(bench->openDevice(device));
+  return bench;
+}
+
+Status Workbench::readSources(const SourceSettings &sources, const SelectionRequest &selection) {
+  services_.terminal.status("reading the sources");
+  if (services_.installation.frontend.empty())
+    return makeError(ErrorCode::Environment, "this build of kopt has no front end, so it cannot read CUDA sources",
+                     "build kopt with KOPT_BUILD_FRONTEND=ON, or use the released package");
+  frontend_ = makeFrontend(services_.processes, services_.installation.frontend);
+  ExtractRequest request;
+  request.files = sources.files;
+  request.buildDirectory = sources.buildDirectory;
+  request.flags = sources.flags;
+  request.output = scratch_->path() / "extract";
+  KOPT_TRY(extraction_, frontend_->extract(request));
+  KOPT_TRY(subjects_, selectSubjects(extraction_, selection));
+  return {};
+}
+
+Status Workbench::openDevice(const DeviceConfig &config) {
+  services_.terminal.status("opening the device");
+  KOPT_TRY(runner_, startRunner(services_.processes, services_.installation.runner, config,
+                                scratch_->path() / "runner", services_.installation.gpuSpecs));
+  if (device().modelled) {
+    KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend));
+  } else {
+    KOPT_TRY(toolchain_, makeNvccToolchain(services_.processes));
+  }
+  services_.terminal.line(fmt::format("device: {} ({}{}), compiler: {}", device().name, device().kind,
+                                      device().modelled ? ", times are modelled" : "", toolchain_->name()));
+  for (const std::string &note : extraction_.notes)
+    services_.terminal.line("note: " + note);
+  return {};
+}
+
+Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &subject, const Workload &workload,
+                                                            EvaluatorOptions options, const std::string &folder) {
+  options.scratch = scratch() / "evaluate" / folder;
+  if (options.arch.empty())
+    options.arch = device().arch;
+  KOPT_CHECK(createDirectories(options.scratch));
+  const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
+    return runner_->profile(module, launch, RunOptions{});
+  };
+  return std::make_unique<Evaluator>(EvaluatorServices{*frontend_, *toolchain_, *runner_, profile},
+                                     Subject{subject.kernel, subject.specialization, subject.sliceText, workload},
+                                     std::move(options));
+}
+
+} // namespace kopt

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command that evaluates candidates needs: the kernels, a device, the compiler for it.
+#pragma once
+
+#include "driver/app/Installation.h"
+#include "driver/app/Subjects.h"
+#include "driver/evaluate/Evaluator.h"
+#include "driver/support/Clock.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Terminal.h"
+
+#include <memory>
+#include <optional>
+
+namespace kopt {
+
+struct Services {
+  ProcessRunner &processes;
+  Clock &clock;
+  Terminal &terminal;
+  Installation installation;
+};
+
+struct SourceSettings {
+  std::vector<std::filesystem::path> files;
+  std::filesystem::path buildDirectory; ///< with compile_commands.json; empty where `flags` are given
+  std::vector<std::string> flags;       ///< nvcc flags
+};
+
+class Workbench {
+public:
+  /// Reads the sources, then opens the device and finds its compiler. Fails with Usage, BaselineFailed (a file does not
+  /// compile) or Environment.
+  static Result<std::unique_ptr<Workbench>> open(Services services, const SourceSettings &sources,
+                                                 const SelectionRequest &selection, const DeviceConfig &device);
+
+  Frontend &frontend() { return *frontend_; }
+  Runner &runner() { return *runner_; }
+  Toolchain &toolchain() { return *toolchain_; }
+  const DeviceInfo &device() const { return runner_->device(); }
+  const ExtractionResult &extraction() const { return extraction_; }
+  std::vector<TuneSubject> &subjects() { return subjects_; }
+  const std::filesystem::path &scratch() const { return scratch_->path(); }
+
+  /// `folder` is a name for its scratch folder.
+  Result<std::unique_ptr<Evaluator>> makeEvaluator(const TuneSubject &subject, const Workload &workload,
+                                                   EvaluatorOptions options, const std::string &folder);
+
+private:
+  explicit Workbench(Services services) : services_(std::move(services)) {}
+
+  Status readSources(const SourceSettings &sources, const SelectionRequest &selection);
+  Status openDevice(const DeviceConfig &config);
+
+  Services services_;
+  std::optional<TemporaryDirectory> scratch_; ///< outlives the runner, which writes there
+  std::unique_ptr<Frontend> frontend_;
+  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<Toolchain> toolchain_;
+  ExtractionResult extraction_;
+  std::vector<TuneSubject> subjects_;
+};
+
+} // namespace kopt

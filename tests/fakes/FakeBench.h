@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// A front end, a toolchain and a runner without processes. What a "kernel" does is read from words in its text:
+// SLOW, FAST (times), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
+#pragma once
+
+#include "driver/evaluate/Evaluator.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+
+#include <cstring>
+#include <limits>
+#include <map>
+#include <random>
+
+namespace kopt::fakes {
+
+inline bool has(const std::string &text, const char *word) { return text.find(word) != std::string::npos; }
+
+class FakeFrontend : public Frontend {
+public:
+  Result<ExtractionResult> extract(const ExtractRequest &) override { return extraction; }
+  Result<std::vector<TransformOffer>> transforms(const std::string &, const std::string &, const KernelSpec &,
+                                                 const Workload &) override {
+    return offers;
+  }
+  Result<std::vector<Finding>> screen(const std::string &, const std::string &candidate, const KernelSpec &,
+                                      const std::string &) override {
+    if (has(candidate, "REJECT"))
+      return std::vector<Finding>{{"asm", "reject", "new inline assembly", "line 3"}};
+    return std::vector<Finding>{};
+  }
+  ExtractionResult extraction;
+  std::vector<TransformOffer> offers;
+};
+
+class FakeToolchain : public Toolchain {
+public:
+  std::string name() const override { return "fake"; }
+  Result<BuildOutcome> build(const BuildRequest &request) override {
+    ++builds;
+    BuildOutcome outcome;
+    if (has(request.sliceText, "NOBUILD")) {
+      outcome.log = "slice.cu(1): error: identifier \"x\" is undefined\n";
+      return outcome;
+    }
+    KOPT_CHECK(writeFileAtomically(request.output, request.sliceText));
+    outcome.ok = true;
+    outcome.module = request.output;
+    // Comments do not reach the machine code.
+    outcome.hash = hashHex(request.sliceText.substr(0, request.sliceText.find("//")));
+    return outcome;
+  }
+  int builds = 0;
+};
+
+/// Computes out[i] = 2 * in[i] + i for its one read-only and one written buffer.
+class FakeRunner : public Runner {
+public:
+  explicit FakeRunner(std::filesystem::path scratch, bool modelled = false) : scratch_(std::move(scratch)) {
+    device_.kind = modelled ? "emulated" : "cuda";
+    device_.name = "Fake GPU";
+    device_.arch = "sm_90";
+    device_.modelled = modelled;
+  }
+  const DeviceInfo &device() const override { return device_; }
+
+  Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) override {
+    KOPT_TRY(const std::string text, readFile(module));
+    modules_[++last_] = text;
+    ModuleInfo info;
+    info.id = last_;
+    info.symbol = symbol;
+    return info;
+  }
+  void unload(ModuleId module) override { modules_.erase(module); }
+
+  Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) override {
+    const std::string text = modules_.at(module);
+    ++runs;
+    RunOutcome outcome;
+    if (has(text, "FAULT"))
+      return failed(RunStatus::Fault, "illegal address");
+    if (has(text, "HANG"))
+      return failed(RunStatus::TimedOut, "still running after the deadline");
+    if (has(text, "GUARD"))
+      return failed(RunStatus::GuardTouched, "wrote beside 'out'");
+    std::mt19937_64 random(options.inputSeed);
+    std::vector<float> in, out;
+    for (const Buffer &buffer : launch.buffers) {
+      std::vector<float> values(buffer.bytes / 4);
+      for (float &value : values)
+        value = float(random() % 1000) / 1000;
+      if (buffer.readOnly)
+        in = values;
+      else if (buffer.output) // poison
+        out.assign(values.size(), float(options.poisonSeed) * -1e6f);
+      else
+        out = values;
+    }
+    if (!has(text, "NOOP"))
+      for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] = has(text, "CONSTANT") ? 1 : 2 * in[i] + float(i);
+    std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
+    if (has(text, "WRONG"))
+      out[out.size() - 1] += 1;
+    if (has(text, "NAN"))
+      out[0] = std::numeric_limits<float>::quiet_NaN();
+    if (has(text, "FLAKY") && runs % 2 == 0)
+      out[3] += 1;
+    if (has(text, "PARTIAL"))
+      unwritten = 1;
+    for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+      const auto &values = launch.buffers[i].readOnly ? in : out;
+      const auto path = scratch_ / ("buffer-" + std::to_string(i));
+      KOPT_CHECK(writeFileAtomically(
+          path, std::string_view(reinterpret_cast<const char *>(values.data()), values.size() * 4)));
+      outcome.buffers.push_back(path);
+      outcome.unwritten.push_back(launch.buffers[i].readOnly ? 0 : unwritten);
+    }
+    return outcome;
+  }
+
+  Result<TimingOutcome> time(ModuleId a, const Launch &, ModuleId b, const Launch &, const TimeOptions &) override {
+    TimingOutcome outcome;
+    outcome.modelled = device_.modelled;
+    outcome.cacheMode = "cold";
+    std::mt19937_64 random(42);
+    for (int i = 0; i < (device_.modelled ? 1 : 40); ++i) {
+      const double noise = device_.modelled ? 1 : 1 + double(random() % 100) / 1e5;
+      outcome.samples.push_back({secondsOf(modules_.at(a)) * noise, secondsOf(modules_.at(b))});
+    }
+    return outcome;
+  }
+  Result<ProfileOutcome> profile(ModuleId, const Launch &, const RunOptions &) override {
+    ProfileOutcome outcome;
+    outcome.source = "fake";
+    outcome.counters["smsp__thread_inst_executed.sum"] = 1000;
+    return outcome;
+  }
+  bool restarted() override { return false; }
+
+  int runs = 0;
+
+private:
+  static double secondsOf(const std::string &text) { return has(text, "FAST") ? 5e-5 : has(text, "SLOW") ? 2e-4 : 1e-4; }
+  static RunOutcome failed(RunStatus status, const std::string &detail) {
+    RunOutcome outcome;
+    outcome.status = status;
+    outcome.detail = detail;
+    return outcome;
+  }
+
+  std::filesystem::path scratch_;
+  DeviceInfo device_;
+  std::map<ModuleId, std::string> modules_;
+  ModuleId last_ = 0;
+};
+
+/// A kernel of one chunk, with one input and one output of 64 floats.
+inline Subject makeSubject(const std::string &text = "kernel") {
+  Subject subject;
+  subject.kernel.name = "scale";
+  subject.kernel.file = "scale.cu";
+  subject.kernel.line = 7;
+  subject.sliceText = text;
+  subject.specialization.symbol = "_Z5scalePKfPf";
+  subject.specialization.expression = "scale";
+  SliceChunk chunk;
+  chunk.source = {"scale.cu", 0, text.size()};
+  chunk.sliceEnd = text.size();
+  chunk.role = "kernel";
+  chunk.name = "scale";
+  chunk.editable = true;
+  subject.specialization.chunks = {chunk};
+  Launch launch;
+  launch.name = "64";
+  launch.geometry.block[0] = "64";
+  for (const char *name : {"in", "out"}) {
+    Buffer buffer;
+    buffer.name = name;
+    buffer.bytes = 64 * 4;
+    buffer.scalar = "f32";
+    buffer.readOnly = std::string(name) == "in";
+    launch.buffers.push_back(buffer);
+    launch.arguments.push_back(BufferArg{launch.buffers.size() - 1, 0});
+  }
+  subject.workload.launches = {launch};
+  return subject;
+}
+
+inline Candidate candidateWith(const std::string &text) {
+  Candidate candidate;
+  candidate.proposer = "test";
+  candidate.title = text;
+  candidate.chunks[0] = text;
+  return candidate;
+}
+
+} // namespace kopt::fakes

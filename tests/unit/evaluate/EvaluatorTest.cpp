@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes/FakeBench.h"
+
+#include <gtest/gtest.h>
+
+using namespace kopt;
+using namespace kopt::fakes;
+
+namespace {
+
+class EvaluatorTest : public testing::Test {
+protected:
+  Evaluator make(const std::string &kernel = "kernel", bool modelled = false) {
+    runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);
+    EvaluatorOptions options;
+    options.scratch = folder_.path() / "evaluate";
+    EXPECT_TRUE(createDirectories(options.scratch));
+    const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
+      return runner_->profile(module, launch, {});
+    };
+    return Evaluator({frontend_, toolchain_, *runner_, profile}, makeSubject(kernel), options);
+  }
+  Trial judge(Evaluator &evaluator, const std::string &text) {
+    auto trial = evaluator.evaluate(candidateWith(text));
+    EXPECT_TRUE(trial) << (trial ? "" : trial.error().what);
+    return *trial;
+  }
+
+  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("evaluator"));
+  FakeFrontend frontend_;
+  FakeToolchain toolchain_;
+  std::unique_ptr<FakeRunner> runner_;
+};
+
+TEST_F(EvaluatorTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
+  Evaluator evaluator = make();
+  const auto baseline = evaluator.measureBaseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  EXPECT_EQ(baseline->verdict, Verdict::Same);
+  ASSERT_EQ(baseline->timings.size(), 1u);
+  EXPECT_NEAR(baseline->timings[0].baselineSeconds, 1e-4, 1e-6);
+  EXPECT_TRUE(evaluator.subject().workload.launches[0].buffers[1].output);
+}
+
+TEST_F(EvaluatorTest, VerdictsFollowTheFirstLayerThatFails) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const struct {
+    const char *text;
+    Verdict verdict;
+    Layer layer;
+  } cases[] = {
+      {"REJECT FAST", Verdict::Rejected, Layer::Screen},   {"NOBUILD", Verdict::BuildFailed, Layer::Build},
+      {"WRONG FAST", Verdict::WrongResult, Layer::Verify}, {"NAN FAST", Verdict::WrongResult, Layer::Verify},
+      {"PARTIAL FAST", Verdict::WrongResult, Layer::Verify}, {"GUARD FAST", Verdict::WrongResult, Layer::Verify},
+      {"FLAKY FAST", Verdict::WrongResult, Layer::Verify}, {"FAULT", Verdict::RunFailed, Layer::Verify},
+      {"HANG", Verdict::TimedOut, Layer::Verify},          {"NOOP FAST", Verdict::WrongResult, Layer::Verify},
+      {"SLOW", Verdict::Slower, Layer::Time},              {"FAST", Verdict::Faster, Layer::Time},
+      {"other", Verdict::Same, Layer::Time},
+  };
+  for (const auto &test : cases) {
+    const Trial trial = judge(evaluator, test.text);
+    EXPECT_EQ(trial.verdict, test.verdict) << test.text << ": " << trial.reason;
+    EXPECT_EQ(trial.layer, test.layer) << test.text;
+    EXPECT_FALSE(trial.reason.empty()) << test.text;
+  }
+}
+
+TEST_F(EvaluatorTest, AFailureCostsOnlyItself) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial before = judge(evaluator, "FAST one");
+  judge(evaluator, "FAULT");
+  judge(evaluator, "HANG");
+  const Trial after = judge(evaluator, "FAST two");
+  EXPECT_EQ(before.verdict, after.verdict);
+  EXPECT_DOUBLE_EQ(before.speedup->estimate, after.speedup->estimate);
+}
+
+TEST_F(EvaluatorTest, AWinHasAnIntervalAndIsMeasured) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial trial = judge(evaluator, "FAST");
+  ASSERT_TRUE(trial.speedup);
+  EXPECT_FALSE(trial.speedup->modelled);
+  EXPECT_GT(trial.speedup->low, 1.9);
+  EXPECT_GE(trial.speedup->pairs, 10u);
+  EXPECT_FALSE(trial.counters.empty());
+}
+
+TEST_F(EvaluatorTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial comment = judge(evaluator, "kernel// only a comment changed");
+  EXPECT_EQ(comment.verdict, Verdict::Duplicate);
+  EXPECT_NE(comment.reason.find("baseline"), std::string::npos);
+  judge(evaluator, "FAST");
+  EXPECT_EQ(judge(evaluator, "FAST// again").verdict, Verdict::Duplicate);
+}
+
+TEST_F(EvaluatorTest, ConfirmationLooksAtKnownCodeAgain) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  judge(evaluator, "FAST");
+  const auto confirmed = evaluator.confirm(candidateWith("FAST"));
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::Faster);
+  EXPECT_DOUBLE_EQ(confirmed->speedup->confidence, 0.99);
+}
+
+TEST_F(EvaluatorTest, CodeOfAnEarlierRunIsRemembered) {
+  Evaluator first = make();
+  ASSERT_TRUE(first.measureBaseline());
+  const Trial trial = judge(first, "FAST");
+  Evaluator second = make();
+  ASSERT_TRUE(second.measureBaseline());
+  second.remember(trial);
+  EXPECT_EQ(judge(second, "FAST// again").verdict, Verdict::Duplicate);
+}
+
+TEST_F(EvaluatorTest, OnAModelledDeviceTheSpeedupIsLabelled) {
+  Evaluator evaluator = make("kernel", true);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial trial = judge(evaluator, "FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Faster);
+  EXPECT_TRUE(trial.speedup->modelled);
+  EXPECT_NE(trial.reason.find("modelled"), std::string::npos);
+}
+
+void expectRefused(const Result<Trial> &baseline, const char *word) {
+  ASSERT_FALSE(baseline);
+  EXPECT_EQ(baseline.error().code, ErrorCode::BaselineFailed);
+  EXPECT_NE(baseline.error().what.find(word), std::string::npos) << baseline.error().what;
+  EXPECT_EQ(baseline.error().where, "scale.cu:7");
+}
+
+TEST_F(EvaluatorTest, ABaselineThatDoesNotBuildIsRefused) { expectRefused(make("NOBUILD").measureBaseline(), "build"); }
+TEST_F(EvaluatorTest, ABaselineThatFaultsIsRefused) { expectRefused(make("FAULT").measureBaseline(), "fails"); }
+TEST_F(EvaluatorTest, ABaselineThatDoesNotRepeatIsRefused) { expectRefused(make("FLAKY").measureBaseline(), "repeat"); }
+TEST_F(EvaluatorTest, ABaselineThatWritesNothingIsRefused) { expectRefused(make("NOOP").measureBaseline(), "writes to none"); }
+TEST_F(EvaluatorTest, AWorkloadThatCannotTellWrongFromRightIsRefused) {
+  expectRefused(make("CONSTANT").measureBaseline(), "same for different inputs");
+}
+
+} // namespace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/evaluate/Judge.h"
+
+#include "driver/support/FileSystem.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace kopt;
+
+namespace {
+
+class JudgeTest : public testing::Test {
+protected:
+  template <class T> std::filesystem::path file(const std::string &name, const std::vector<T> &values) {
+    std::string bytes(values.size() * sizeof(T), '\0');
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    const auto path = folder_.path() / name;
+    EXPECT_TRUE(writeFileAtomically(path, bytes));
+    return path;
+  }
+
+  template <class T>
+  std::optional<Mismatch> compare(const std::string &scalar, const std::vector<T> &expected, const std::vector<T> &actual,
+                                  Tolerance tolerance = {}) {
+    Buffer buffer;
+    buffer.name = "out";
+    buffer.scalar = scalar;
+    buffer.bytes = expected.size() * sizeof(T);
+    auto result = compareBuffers(buffer, tolerance, file("expected", expected), file("actual", actual));
+    EXPECT_TRUE(result);
+    return *result;
+  }
+
+  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("judge"));
+};
+
+const float kNaN = std::numeric_limits<float>::quiet_NaN();
+const float kInf = std::numeric_limits<float>::infinity();
+
+TEST_F(JudgeTest, EqualBytesAreEqual) { EXPECT_FALSE(compare<float>("f32", {1, kNaN, -0.f}, {1, kNaN, -0.f})); }
+
+TEST_F(JudgeTest, ReorderedSumsOfFloatsAreWithinTheDefault) {
+  EXPECT_FALSE(compare<float>("f32", {100, 200, 300}, {100.0005f, 200, 300}));
+}
+
+TEST_F(JudgeTest, OneWrongElementAmongManyIsFound) {
+  std::vector<float> expected(100000, 1), actual = expected;
+  actual[77777] = 1.01f;
+  const auto mismatch = compare("f32", expected, actual);
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->index, 77777u);
+  EXPECT_EQ(mismatch->wrong, 1u);
+  EXPECT_EQ(mismatch->total, 100000u);
+}
+
+TEST_F(JudgeTest, SmallElementsAreJudgedAtTheScaleOfTheOutputNotByAnAbsoluteFloor) {
+  // All values are tiny: an absolute tolerance of 1e-5 would let zeros pass.
+  EXPECT_TRUE(compare<float>("f32", {1e-7f, 2e-7f}, {0, 0}));
+}
+
+TEST_F(JudgeTest, NaNMatchesOnlyNaN) {
+  EXPECT_TRUE(compare<float>("f32", {1, 2}, {1, kNaN}));
+  EXPECT_TRUE(compare<float>("f32", {1, kNaN}, {1, 2}));
+}
+
+TEST_F(JudgeTest, InfinityMatchesOnlyItsSign) {
+  EXPECT_TRUE(compare<float>("f32", {kInf, 1}, {-kInf, 1}));
+  EXPECT_TRUE(compare<float>("f32", {kInf, 1}, {3e38f, 1}));
+}
+
+TEST_F(JudgeTest, IntegersAreExact) {
+  EXPECT_TRUE(compare<int>("i32", {1000000}, {1000001}));
+  EXPECT_FALSE(compare<int>("i32", {7, 8}, {7, 8}));
+}
+
+TEST_F(JudgeTest, LargeIntegersThatADoubleCannotTellApartDiffer) {
+  EXPECT_TRUE(compare<std::int64_t>("i64", {(std::int64_t(1) << 60)}, {(std::int64_t(1) << 60) + 1}));
+}
+
+TEST_F(JudgeTest, StrictIsBitwiseButForNaNs) {
+  Tolerance strict{"strict", 0, 0};
+  EXPECT_TRUE(compare<float>("f32", {1}, {std::nextafter(1.f, 2.f)}, strict));
+  EXPECT_TRUE(compare<float>("f32", {0.f}, {-0.f}, strict));
+  EXPECT_FALSE(compare<float>("f32", {kNaN}, {-kNaN}, strict));
+}
+
+TEST_F(JudgeTest, UserToleranceIsRelativePlusAbsolute) {
+  Tolerance user{"user", 1e-2, 1e-3};
+  EXPECT_FALSE(compare<float>("f32", {1, 0}, {1.009f, 0.0009f}, user));
+  EXPECT_TRUE(compare<float>("f32", {1, 0}, {1, 0.002f}, user));
+}
+
+TEST_F(JudgeTest, HalvesAreReadAsHalves) {
+  EXPECT_FALSE(compare<std::uint16_t>("f16", {0x3c00}, {0x3c01}));  // 1 and the next half
+  EXPECT_TRUE(compare<std::uint16_t>("f16", {0x3c00}, {0x3c40}));   // 1 and 1.0625
+  EXPECT_TRUE(compare<std::uint16_t>("bf16", {0x3f80}, {0x3f90}));  // 1 and 1.125
+}
+
+TEST_F(JudgeTest, AFileOfTheWrongLengthIsAnErrorNotAPass) {
+  Buffer buffer;
+  buffer.name = "out";
+  buffer.scalar = "f32";
+  buffer.bytes = 8;
+  EXPECT_FALSE(compareBuffers(buffer, {}, file<float>("a", {1, 2}), file<float>("b", {1})));
+}
+
+} // namespace

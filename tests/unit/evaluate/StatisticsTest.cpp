@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/evaluate/Statistics.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace kopt;
+
+namespace {
+
+/// Pairs whose true speedup is `speedup`, with relative noise on each sample and a drift both share.
+std::vector<TimingSample> pairs(std::size_t count, double speedup, double noise, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(0, noise);
+  std::vector<TimingSample> samples;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double drift = 1 + 0.1 * std::sin(double(i) / 20);
+    samples.push_back({1e-4 * drift * (1 + normal(random)), 1e-4 / speedup * drift * (1 + normal(random))});
+  }
+  return samples;
+}
+
+Verdict verdictOf(const std::vector<TimingSample> &samples, const VerdictPolicy &policy = {}) {
+  const Speedup speedup = pairedSpeedup(samples, policy.confidence, false);
+  return decideVerdict(speedup, {LaunchTiming{"launch", speedup, 1e-4, 1e-4, samples, "cold"}}, policy).verdict;
+}
+
+TEST(Statistics, MedianOfEvenCountIsTheMiddleOfTwo) { EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5); }
+
+TEST(Statistics, ATrueGainIsFasterAndItsIntervalHoldsIt) {
+  const auto samples = pairs(60, 1.25, 0.01, 1);
+  EXPECT_EQ(verdictOf(samples), Verdict::Faster);
+  const Speedup speedup = pairedSpeedup(samples, 0.95, false);
+  EXPECT_LT(speedup.low, 1.25);
+  EXPECT_GT(speedup.high, 1.25);
+  EXPECT_EQ(speedup.pairs, 60u);
+}
+
+TEST(Statistics, ATrueLossIsSlower) { EXPECT_EQ(verdictOf(pairs(60, 0.8, 0.01, 2)), Verdict::Slower); }
+
+TEST(Statistics, IdenticalKernelsAreNeverFasterOrSlower) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Verdict verdict = verdictOf(pairs(40, 1.0, 0.02, seed));
+    EXPECT_TRUE(verdict == Verdict::Same || verdict == Verdict::Ambiguous) << "seed " << seed;
+  }
+}
+
+TEST(Statistics, QuietIdenticalKernelsAreTheSame) { EXPECT_EQ(verdictOf(pairs(60, 1.0, 0.002, 3)), Verdict::Same); }
+
+TEST(Statistics, AGainInsideTheNoiseIsAmbiguous) {
+  EXPECT_EQ(verdictOf(pairs(10, 1.03, 0.1, 4)), Verdict::Ambiguous);
+}
+
+TEST(Statistics, FewSamplesNeverDecide) { EXPECT_EQ(verdictOf(pairs(4, 3.0, 0.001, 5)), Verdict::Ambiguous); }
+
+TEST(Statistics, AZeroOrNonFiniteTimeIsNoWin) {
+  auto samples = pairs(30, 2.0, 0.01, 6);
+  samples[7].b = 0;
+  EXPECT_EQ(verdictOf(samples), Verdict::Ambiguous);
+  samples[7].b = std::nan("");
+  EXPECT_EQ(verdictOf(samples), Verdict::Ambiguous);
+  EXPECT_EQ(verdictOf({}), Verdict::Ambiguous);
+}
+
+TEST(Statistics, AModelledSpeedupHasNoIntervalAndSaysSo) {
+  const Speedup speedup = pairedSpeedup({{2e-5, 1e-5}}, 0.95, true);
+  EXPECT_TRUE(speedup.modelled);
+  EXPECT_DOUBLE_EQ(speedup.estimate, 2);
+  const auto decision = decideVerdict(speedup, {}, {});
+  EXPECT_EQ(decision.verdict, Verdict::Faster);
+  EXPECT_NE(decision.reason.find("modelled"), std::string::npos);
+}
+
+TEST(Statistics, WorkloadSpeedupIsWeightedByTimeNotByRatio) {
+  // 90% of the time gets 2x, 10% gets 0.5x: 1 / (0.45 + 0.2).
+  const Speedup fast{2, 2, 2, 0.95, 50, false}, slow{0.5, 0.5, 0.5, 0.95, 40, false};
+  const Speedup whole = combineSpeedups({fast, slow}, {0.9, 0.1});
+  EXPECT_NEAR(whole.estimate, 1 / 0.65, 1e-12);
+  EXPECT_EQ(whole.pairs, 40u);
+}
+
+TEST(Statistics, ARegressionInOneLaunchForbidsFaster) {
+  const Speedup fast{2, 1.9, 2.1, 0.95, 50, false}, slow{0.9, 0.89, 0.91, 0.95, 50, false};
+  const Speedup whole = combineSpeedups({fast, slow}, {0.9, 0.1});
+  const auto decision = decideVerdict(
+      whole, {LaunchTiming{"big", fast, 1, 1, {}, "cold"}, LaunchTiming{"small", slow, 1, 1, {}, "cold"}}, {});
+  EXPECT_EQ(decision.verdict, Verdict::Slower);
+  EXPECT_NE(decision.reason.find("small"), std::string::npos);
+}
+
+TEST(Statistics, TheSameSamplesGiveTheSameInterval) {
+  const auto samples = pairs(50, 1.1, 0.05, 9);
+  EXPECT_EQ(pairedSpeedup(samples, 0.95, false).low, pairedSpeedup(samples, 0.95, false).low);
+}
+
+} // namespace
