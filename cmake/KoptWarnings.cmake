@@ -1,7 +1,8 @@
 # One interface target that every kopt target links: language level, warnings, sanitizers.
 add_library(kopt_options INTERFACE)
 target_compile_features(kopt_options INTERFACE cxx_std_20)
-target_compile_options(kopt_options INTERFACE -Wall -Wextra -Wno-unused-parameter)
+target_compile_options(kopt_options INTERFACE -Wall -Wextra -Wno-unused-parameter
+  -Wno-deprecated-declarations) # libstdc++ 12 under Clang: stable_sort uses what it deprecates itself
 if(KOPT_SANITIZE)
   target_compile_options(kopt_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
   target_link_options(kopt_options INTERFACE -fsanitize=address,undefined)

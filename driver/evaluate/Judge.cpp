@@ -130,7 +130,7 @@ Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Toler
                                            : type.relative * std::max(std::abs(wanted), scale);
     const bool bothNaN = std::isnan(wanted) && std::isnan(seen);
     // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0 is not +0).
-    if (bitwise ? bothNaN : error <= allowed)
+    if (bitwise ? bothNaN : std::isfinite(error) && error <= allowed)
       continue;
     if (mismatch.wrong++ == 0) {
       mismatch.index = at / type.size;

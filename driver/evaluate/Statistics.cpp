@@ -11,7 +11,19 @@ namespace kopt {
 namespace {
 
 constexpr int kResamples = 2000;
-constexpr std::size_t kFewestPairs = 5;
+
+/// The rank k for which [k-th smallest, k-th largest] holds the median of independent samples with the confidence; 0
+/// where so few samples hold it with no finite interval. From the binomial distribution with p = 1/2.
+std::size_t medianRank(std::size_t count, double confidence) {
+  const double tail = (1 - confidence) / 2;
+  double probability = std::pow(0.5, double(count)), cumulative = 0;
+  std::size_t rank = 0;
+  while (rank < count / 2 && (cumulative += probability) <= tail) {
+    probability *= double(count - rank) / double(rank + 1);
+    ++rank;
+  }
+  return rank;
+}
 
 std::string inWords(const Speedup &speedup) {
   if (speedup.modelled)
@@ -55,10 +67,11 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
     result.low = result.high = result.estimate;
     return result;
   }
-  if (ratios.size() < kFewestPairs)
+  const std::size_t count = ratios.size();
+  const std::size_t rank = medianRank(count, confidence);
+  if (rank == 0)
     return result;
 
-  const std::size_t count = ratios.size();
   const std::size_t block = std::max<std::size_t>(1, std::size_t(std::cbrt(double(count))));
   std::mt19937_64 random(0x6b6f7074); // fixed: the same samples give the same interval
   std::vector<double> medians, resample;
@@ -78,8 +91,10 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
     const double position = quantile * (kResamples - 1);
     return medians[std::size_t(std::clamp(position, 0.0, double(kResamples - 1)))];
   };
-  result.low = std::exp(at(tail));
-  result.high = std::exp(at(1 - tail));
+  // The bootstrap of a median is too narrow for few samples, the order statistics for correlated ones: take the wider.
+  std::sort(ratios.begin(), ratios.end());
+  result.low = std::exp(std::min(at(tail), ratios[rank - 1]));
+  result.high = std::exp(std::max(at(1 - tail), ratios[count - rank]));
   return result;
 }
 

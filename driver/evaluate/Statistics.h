@@ -19,10 +19,10 @@ struct VerdictPolicy {
 
 double median(std::vector<double> values);
 
-/// Median of the paired log-ratios a/b with a circular block bootstrap interval: block length n^(1/3), because
-/// neighbouring samples of one GPU are correlated (an interval that assumes independence was measured too narrow),
-/// 2000 resamples, a fixed generator, percentile interval. Where fewer than 5 pairs exist the interval is unbounded (0,
-/// infinity): a few samples never decide.
+/// Median of the paired log-ratios a/b. Its interval is the wider of two: a circular block bootstrap (block length
+/// n^(1/3), because neighbouring samples of one GPU are correlated; 2000 resamples, a fixed generator, percentiles) and
+/// the order-statistic interval of the median (binomial, exact for independent samples however few). Where too few
+/// pairs exist for a finite interval at that confidence it is (0, infinity): a few samples never decide.
 Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidence, bool modelled);
 
 /// Workload speedup 1 / sum(weight_i / speedup_i), weights being shares of the baseline's time; the interval combines
