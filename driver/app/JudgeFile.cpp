@@ -69,11 +69,8 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
 }
 
 Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request) {
-  SelectionRequest selection;
-  if (!request.kernel.empty())
-    selection.globs = {request.kernel};
   KOPT_TRY(const std::unique_ptr<Workbench> bench,
-           Workbench::open(services, request.sources, selection, request.device));
+           Workbench::open(services, request.sources, request.selection, request.device));
   ExtractRequest changedRequest;
   changedRequest.files = {request.candidate};
   changedRequest.buildDirectory = request.sources.buildDirectory;

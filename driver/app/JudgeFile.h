@@ -8,7 +8,7 @@ namespace kopt {
 
 struct JudgeRequest {
   SourceSettings sources;          ///< of the baseline: exactly one file
-  std::string kernel;              ///< glob that selects one kernel
+  SelectionRequest selection;       ///< of the kernel, and clauses of kopt.toml
   std::filesystem::path candidate; ///< the file, or its slice, with the kernel's device code changed
   DeviceConfig device;
   EvaluatorOptions options;

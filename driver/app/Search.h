@@ -4,7 +4,9 @@
 
 #include "driver/app/TuneSession.h"
 
+#include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace kopt {
 
@@ -22,7 +24,11 @@ struct TuneSession::Search {
   std::size_t incumbent = 0;           ///< index into history
   int round = 0, roundsSinceGain = 0;
   std::map<std::string, Trial> recorded; ///< by hash: trials of the run that is resumed
-  std::size_t recordedDecisions = 0, decisions = 0;
+  std::multiset<std::string> recordedDecisions; ///< of the run that is resumed, as decisionKey() names them
+
+  static std::string decisionKey(const Decision &decision) {
+    return fmt::format("{}/{}/{}", decision.round, decision.kind, decision.text);
+  }
 
   SearchState state() const {
     SearchState state;

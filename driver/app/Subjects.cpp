@@ -17,9 +17,13 @@ std::string kernelList(const ExtractionResult &extraction) {
   return join(names, ", ");
 }
 
+std::vector<TuneClause> extraClauses(const KernelSpec &kernel, const SelectionRequest &request) {
+  return request.extraClauses ? request.extraClauses(kernel.name) : std::vector<TuneClause>{};
+}
+
 bool isSelected(const KernelSpec &kernel, const SelectionRequest &request) {
   if (request.globs.empty())
-    return kernel.annotated || request.extraClauses.contains(kernel.name);
+    return kernel.annotated || !extraClauses(kernel, request).empty();
   for (const std::string &glob : request.globs)
     if (matchesGlob(glob, kernel.name))
       return true;
@@ -82,8 +86,8 @@ Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extracti
     if (!isSelected(kernel, request))
       continue;
     std::vector<TuneClause> clauses = kernel.clauses;
-    if (const auto extra = request.extraClauses.find(kernel.name); extra != request.extraClauses.end())
-      clauses.insert(clauses.end(), extra->second.begin(), extra->second.end());
+    const std::vector<TuneClause> extra = extraClauses(kernel, request);
+    clauses.insert(clauses.end(), extra.begin(), extra.end());
     KOPT_TRY(const TuneDeclaration declaration, parseTuneDeclaration(clauses));
     if (kernel.specializations.empty())
       return makeError(ErrorCode::BaselineFailed,

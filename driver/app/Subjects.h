@@ -5,7 +5,7 @@
 #include "driver/config/TuneDeclaration.h"
 #include "driver/project/Frontend.h"
 
-#include <map>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +21,9 @@ struct TuneSubject {
 };
 
 struct SelectionRequest {
-  std::vector<std::string> globs; ///< of qualified kernel names; empty: every annotated kernel
-  std::map<std::string, std::vector<TuneClause>> extraClauses; ///< from kopt.toml, by qualified name
+  std::vector<std::string> globs; ///< of qualified kernel names; empty: every kernel with clauses
+  /// Clauses of kopt.toml for a qualified name; null: none.
+  std::function<std::vector<TuneClause>(const std::string &)> extraClauses;
 };
 
 /// Shell-style match with * and ?.

@@ -2,8 +2,12 @@
 #include "driver/app/TuneSession.h"
 
 #include "driver/app/Search.h"
+#include "driver/candidate/LlmProposer.h"
 #include "driver/candidate/ParamsProposer.h"
 #include "driver/candidate/TransformProposer.h"
+#include "driver/integrate/Patch.h"
+#include "driver/report/Report.h"
+#include "driver/report/RunFolder.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -50,6 +54,13 @@ std::string describe(const Trial &trial) {
   return fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title, trial.reason);
 }
 
+TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
+  TuneOutcome outcome;
+  outcome.label = subject.label;
+  outcome.error = error;
+  return outcome;
+}
+
 nlohmann::json configOf(const TuneSettings &settings) {
   nlohmann::json files = nlohmann::json::array();
   for (const auto &file : settings.sources.files)
@@ -92,9 +103,10 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   std::vector<TuneOutcome> outcomes;
   for (const TuneSubject &subject : bench_->subjects()) {
     Result<TuneOutcome> outcome = tune(subject);
-    if (!outcome && outcome.error().code == ErrorCode::Environment)
+    // What stops one kernel stops the next one too only where it is not the kernel's own doing.
+    if (!outcome && (outcome.error().code == ErrorCode::Environment || outcome.error().code == ErrorCode::Interrupted))
       return tl::unexpected(outcome.error());
-    outcomes.push_back(outcome ? std::move(*outcome) : TuneOutcome{{}, subject.label, {}, {}, {}, outcome.error()});
+    outcomes.push_back(outcome ? std::move(*outcome) : failedOutcome(subject, outcome.error()));
   }
   services_.terminal.clear();
   return outcomes;
@@ -119,7 +131,8 @@ Status TuneSession::stage(Search &search, const std::string &name, Status (TuneS
   Status status = (this->*step)(search);
   if (!status) {
     status.error().context.push_back(fmt::format("while kopt tried to {} of '{}'", name, search.subject.label));
-    if (search.outcome.run.id != 0 && search.outcome.run.state == "running") {
+    const bool resumable = status.error().code == ErrorCode::Interrupted || status.error().code == ErrorCode::Environment;
+    if (search.outcome.run.id != 0 && search.outcome.run.state == "running" && !resumable) {
       search.outcome.run.state = "failed";
       search.outcome.run.stopReason = status.error().what;
       (void)store_->updateRun(search.outcome.run); // the first error is the one to tell
@@ -154,6 +167,7 @@ Status TuneSession::openRun(Search &search) {
   run.inputsHash = inputsHash(settings_, search.subject, search.workload, device, bench_->toolchain().name());
   run.configJson = configOf(settings_).dump();
   run.deviceJson = deviceJson(device, bench_->toolchain().name()).dump();
+  run.sliceText = search.subject.sliceText;
   run.startedUtc = services_.clock.utc();
   run.state = "running";
 
@@ -166,7 +180,8 @@ Status TuneSession::openRun(Search &search) {
         for (const Trial &trial : trials)
           search.recorded.emplace(trial.candidateHash, trial);
         KOPT_TRY(const std::vector<Decision> decisions, store_->decisions(earlier->id));
-        search.recordedDecisions = decisions.size();
+        for (const Decision &decision : decisions)
+          search.recordedDecisions.insert(Search::decisionKey(decision));
         services_.terminal.line(fmt::format("resuming {}: {} trials are done", earlier->name, trials.size()));
         search.outcome.folder = settings_.output / earlier->name;
         return {};
@@ -209,10 +224,27 @@ Status TuneSession::makeProposers(Search &search) {
       search.proposers.push_back(std::make_unique<ParamsProposer>(search.subject.declaration, settings_.seed));
     else if (name == "transform")
       search.proposers.push_back(std::make_unique<TransformProposer>(bench_->frontend()));
+    else if (name == "llm")
+      KOPT_CHECK(addModelProposer(search));
     else
       return makeError(ErrorCode::Usage, fmt::format("there is no proposer '{}'", name),
                        "known are params, transform and llm");
   }
+  return {};
+}
+
+Status TuneSession::addModelProposer(Search &search) {
+  if (settings_.model.empty())
+    return makeError(ErrorCode::Usage, "the proposer 'llm' needs a model",
+                     "give one with --model anthropic:MODEL, openai:MODEL or exec:COMMAND");
+  if (!model_) {
+    KOPT_TRY(model_, makeChatModel(settings_.model, services_.processes, services_.clock));
+  }
+  LlmOptions options;
+  options.maxCalls = settings_.maxModelCalls;
+  options.maxTokens = settings_.maxTokens;
+  search.proposers.push_back(
+      std::make_unique<LlmProposer>(*model_, *store_, search.outcome.run.id, options));
   return {};
 }
 
@@ -230,15 +262,17 @@ Result<Trial> TuneSession::evaluateOrRecall(Search &search, const Candidate &can
 }
 
 Status TuneSession::decide(Search &search, const std::string &kind, const std::string &text, const std::string &data) {
-  // A resumed run decides the same again; what is recorded already is not recorded twice.
-  if (search.decisions++ < search.recordedDecisions)
-    return {};
   Decision decision;
-  decision.sequence = std::int64_t(search.decisions);
   decision.round = search.round;
   decision.kind = kind;
   decision.text = text;
   decision.data = data;
+  // A resumed run decides the same again; what is recorded already is not recorded twice.
+  if (const auto known = search.recordedDecisions.find(Search::decisionKey(decision));
+      known != search.recordedDecisions.end()) {
+    search.recordedDecisions.erase(known);
+    return {};
+  }
   return store_->recordDecision(search.outcome.run.id, decision);
 }
 
@@ -257,6 +291,7 @@ Status TuneSession::runSearch(Search &search) {
     if (!stop && step.stop)
       stop = step.reason;
     if (stop) {
+      search.outcome.judged = search.history.size() - 1;
       search.outcome.run.stopReason = *stop;
       return decide(search, "stop", *stop);
     }
@@ -280,6 +315,9 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
   }
   std::size_t best = search.incumbent;
   for (const Candidate &candidate : candidates) {
+    if (services_.interrupted && *services_.interrupted)
+      return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
+                       "go on with the same command and --resume");
     services_.terminal.status(fmt::format("{}: round {}, trial {}: {}", search.subject.label, search.round,
                                           search.history.size(), candidate.title));
     KOPT_TRY(const Trial trial, evaluateOrRecall(search, candidate, "",
@@ -331,6 +369,67 @@ Status TuneSession::confirmWinner(Search &search) {
     return {};
   }
   return decide(search, "stop", "no candidate was faster on fresh samples: nothing to apply");
+}
+
+Status TuneSession::recordVerification(Search &search) {
+  const DeviceInfo &device = bench_->device();
+  const std::size_t launches = search.workload.launches.size();
+  KOPT_CHECK(decide(search, "verified",
+                    fmt::format("every element of every output of {} launch{} compared with the user's own kernel, on fixed "
+                                "inputs with two poisons and on inputs drawn after the candidate was frozen; guard zones "
+                                "and read-only inputs checked after each launch",
+                                launches, launches == 1 ? "" : "es")));
+  if (device.modelled) {
+    KOPT_CHECK(decide(search, "verified", "bounds, races, barriers and uninitialised reads, by the emulated device"));
+    KOPT_CHECK(decide(search, "unchecked", fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",
+                                                       device.name)));
+  } else {
+    KOPT_CHECK(decide(search, "unchecked", "races and uninitialised shared memory on the GPU: run compute-sanitizer on "
+                                           "the patched program"));
+  }
+  for (const std::string &note : bench_->extraction().notes)
+    KOPT_CHECK(decide(search, "unchecked", note));
+  return {};
+}
+
+Status TuneSession::makeWinnerPatch(Search &search) {
+  const Trial &winner = *search.outcome.winner;
+  KOPT_TRY(const std::vector<SourceEdit> edits,
+           writeBackEdits(search.subject.kernel, search.subject.specialization, winner.candidate));
+  KOPT_TRY(const Patch patch,
+           makePatch(edits, bench_->extraction().fileHashes, patchRoot(search.subject.kernel.file)));
+  PatchMessage message;
+  const Speedup &speedup = *winner.speedup;
+  const std::string measured =
+      speedup.modelled ? fmt::format("{:.2f}x (modelled, not measured)", speedup.estimate)
+                       : fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}%", speedup.estimate, speedup.low, speedup.high,
+                                     speedup.confidence * 100);
+  message.subject = fmt::format("{}: {} {} on {}", search.subject.label, speedup.modelled ? "modelled" : "measured",
+                                fmt::format("{:.2f}x", speedup.estimate), bench_->device().name);
+  message.body = fmt::format("{}\n\n{}", winner.candidate.title, winner.reason);
+  for (const LaunchTiming &timing : winner.timings)
+    message.body += fmt::format("\n  launch {}: {} -> {}", timing.launch, formatDuration(timing.baselineSeconds),
+                                formatDuration(timing.candidateSeconds));
+  message.kernel = search.subject.label;
+  message.device = bench_->device().name + (speedup.modelled ? " (modelled)" : "");
+  message.speedup = measured;
+  message.verifiedBy = fmt::format("kopt on {}", bench_->device().modelled ? "the emulated device" : bench_->device().name);
+  search.outcome.run.patchText = formatMail(patch, message);
+  return {};
+}
+
+Status TuneSession::writeResults(Search &search) {
+  RunRecord &run = search.outcome.run;
+  KOPT_CHECK(recordVerification(search));
+  if (search.outcome.winner)
+    KOPT_CHECK(makeWinnerPatch(search));
+  run.state = "finished";
+  run.finishedUtc = services_.clock.utc();
+  KOPT_CHECK(store_->updateRun(run));
+  KOPT_CHECK(writeRunFolder(*store_, run, search.outcome.folder));
+  if (search.outcome.winner)
+    search.outcome.patch = search.outcome.folder / "winner.patch";
+  return {};
 }
 
 } // namespace kopt

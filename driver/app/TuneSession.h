@@ -44,6 +44,7 @@ struct TuneOutcome {
   std::optional<Trial> winner;        ///< with the confirmed speedup
   std::filesystem::path folder;       ///< of the run, for people
   std::filesystem::path patch;        ///< empty where nothing was accepted
+  std::size_t judged = 0;             ///< candidates with a verdict
   std::optional<Error> error;         ///< this kernel could not be tuned
 };
 
@@ -68,6 +69,10 @@ private:
   Status runSearch(Search &search);
   Status confirmWinner(Search &search);
   Status writeResults(Search &search);
+
+  Status addModelProposer(Search &search);
+  Status recordVerification(Search &search);
+  Status makeWinnerPatch(Search &search);
 
   Result<Trial> evaluateOrRecall(Search &search, const Candidate &candidate, const std::string &suffix,
                                  const std::function<Result<Trial>()> &evaluate);

@@ -9,6 +9,7 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Terminal.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -19,6 +20,7 @@ struct Services {
   Clock &clock;
   Terminal &terminal;
   Installation installation;
+  const std::atomic<bool> *interrupted = nullptr; ///< set by the user's ^C; null: never
 };
 
 struct SourceSettings {

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/cli/Cli.h"
+
+#include "driver/cli/Commands.h"
+#include "driver/support/Text.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <iostream>
+#include <map>
+#include <unistd.h>
+
+namespace kopt {
+namespace {
+
+std::atomic<bool> interrupted{false};
+
+void onInterrupt(int) {
+  if (interrupted.exchange(true))
+    _exit(int(ErrorCode::Interrupted)); // asked twice: now
+}
+
+/// Commands of later versions: named, so that nobody looks for a mistake of theirs.
+const std::map<std::string, std::string> kMissing = {
+    {"observe", "capturing launches from a running program"}, {"replay", "replaying captured launches"},
+    {"bench", "benchmarking a kernel alone"},                 {"check", "checking tuned kernels for staleness"},
+    {"ci", "proposing patches before a merge"},               {"explain", "explaining decisions"},
+    {"simulate", "searching recorded spaces"},                {"kb", "the knowledge base"},
+};
+
+struct Flags {
+  CommandLine line;
+  std::string color = "auto";
+  bool quiet = false;
+};
+
+void addSources(CLI::App *command, Flags &flags) {
+  command->add_option("files", flags.line.files, ".cu files");
+  command->add_option("-p,--build", flags.line.buildDirectory, "build folder with compile_commands.json");
+  command->footer("nvcc flags may follow after --");
+}
+
+void addOptions(CLI::App *command, Flags &flags) {
+  TuneOptions &options = flags.line.options;
+  command->add_option("--kernel", options.kernels, "kernels to take, by qualified name or glob (default: annotated ones)");
+  command->add_option("--device", options.device, "auto, cuda or emulated (default auto: a GPU where one answers)")
+      ->check(CLI::IsMember({"auto", "cuda", "emulated"}));
+  command->add_option("--model-gpu", options.modelGpu, "GPU whose times the emulated device models (default H200)");
+  command->add_option("--arch", options.arch, "sm_NN to build for (default: the device's)");
+  command->add_option("--min-gain", options.minGain, "smallest speedup worth a patch, as a ratio (default 1.02)");
+  command->add_option("--seed", options.seed, "of everything random (default 1)");
+  command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");
+}
+
+void addSearch(CLI::App *command, Flags &flags) {
+  TuneOptions &options = flags.line.options;
+  command->add_option("--proposers", options.proposers, "params, transform, llm (default params,transform)")->delimiter(',');
+  command->add_option("--model", options.model, "anthropic:MODEL, openai:MODEL or exec:COMMAND, for llm");
+  command->add_option("--max-tokens", options.maxTokens, "of all model calls (default 500000, 0: no limit)");
+  command->add_option("--rounds", options.rounds, "at most (default 12)");
+  command->add_option("--trials", options.trials, "at most (default 200)");
+  command->add_option("--patience", options.patience, "rounds without gain (default 4)");
+  command->add_option("--budget-seconds", options.budgetSeconds, "wall time (default 1800)");
+  command->add_option("--output", options.output, "where run folders go (default kopt.out)");
+  command->add_option("--fail-on", flags.line.failOn, "never or win: exit 2 where a patch was found")
+      ->check(CLI::IsMember({"never", "win"}));
+  command->add_flag("--resume", flags.line.resume, "go on with an interrupted run of the same inputs");
+  command->add_flag("-n,--dry-run", flags.line.dryRun, "check everything up to the workload; run nothing, write nothing");
+  command->add_flag("--explain-config", flags.line.explainConfig, "print every option and where it comes from");
+}
+
+void addRun(CLI::App *command, Flags &flags) {
+  command->add_option("--run", flags.line.run, "name of the run (default latest)");
+  command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");
+}
+
+void printError(const Error &error, Terminal &terminal) {
+  terminal.clear();
+  std::cerr << "kopt: error: " << (error.where.empty() ? "" : error.where + ": ") << error.what << "\n";
+  for (const std::string &context : error.context)
+    std::cerr << "  " << context << "\n";
+  if (!error.hint.empty())
+    std::cerr << "  hint: " << error.hint << "\n";
+}
+
+int usageError(const std::string &what, const std::string &hint) {
+  std::cerr << "kopt: error: " << what << "\n";
+  if (!hint.empty())
+    std::cerr << "  hint: " << hint << "\n";
+  return int(ErrorCode::Usage);
+}
+
+std::vector<std::string> knownFlags(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+  return names;
+}
+
+} // namespace
+
+int runCli(int argc, char **argv) {
+  Flags flags;
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const auto dashes = std::find(arguments.begin(), arguments.end(), "--"); dashes != arguments.end()) {
+    flags.line.flags.assign(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+  }
+  if (!arguments.empty() && kMissing.contains(arguments[0]))
+    return usageError(fmt::format("this version of kopt has no '{}' ({})", arguments[0], kMissing.at(arguments[0])),
+                      "there are: tune, trial, list, report, apply, doctor");
+
+  CLI::App app("kopt: finds faster CUDA kernels and proves them in your own program", "kopt");
+  app.set_version_flag("--version", KOPT_VERSION);
+  app.require_subcommand(1);
+  app.add_flag("-q,--quiet", flags.quiet, "no progress");
+  app.add_option("--color", flags.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  CLI::App *tune = app.add_subcommand("tune", "search for faster versions of the marked kernels");
+  CLI::App *trial = app.add_subcommand("trial", "judge one candidate that you wrote");
+  CLI::App *list = app.add_subcommand("list", "list the kernels of the given files");
+  CLI::App *report = app.add_subcommand("report", "print the report of a run");
+  CLI::App *apply = app.add_subcommand("apply", "apply the winner of a run to your files");
+  CLI::App *doctor = app.add_subcommand("doctor", "what works on this machine, and what to do about the rest");
+  for (CLI::App *command : {tune, trial, list}) {
+    addSources(command, flags);
+    command->get_option("files")->required();
+  }
+  for (CLI::App *command : {tune, trial})
+    addOptions(command, flags);
+  addSearch(tune, flags);
+  trial->add_option("--candidate", flags.line.candidate, "the file, or its slice, with the kernel's code changed")->required();
+  for (CLI::App *command : {report, apply})
+    addRun(command, flags);
+  apply->add_flag("--check", flags.line.check, "only say what would change");
+  for (CLI::App *command : {tune, trial, list, report, doctor})
+    command->add_flag("--json", flags.line.json, "print JSON");
+  for (CLI::App *command : {tune, trial, list, report, apply, doctor})
+    command->fallthrough(); // -q and --color may stand anywhere
+
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::Success &success) { // --help and --version
+    return app.exit(success);
+  } catch (const CLI::ParseError &error) {
+    const auto chosen = app.get_subcommands();
+    const CLI::App &command = chosen.empty() ? app : *chosen.front();
+    std::string hint;
+    for (const std::string &argument : arguments)
+      if (argument.starts_with("--") && hint.empty()) {
+        const auto known = knownFlags(command);
+        const std::string name = argument.substr(0, argument.find('='));
+        if (std::find(known.begin(), known.end(), name) == known.end())
+          hint = didYouMean(name, known);
+      }
+    const std::string help = fmt::format("see 'kopt {}--help'", chosen.empty() ? "" : command.get_name() + " ");
+    return usageError(error.what(), hint.empty() ? help : hint + " " + help);
+  }
+
+  const auto colour = flags.color == "always"  ? ColourChoice::Always
+                      : flags.color == "never" ? ColourChoice::Never
+                                               : ColourChoice::Auto;
+  const auto terminal = makeTerminal(STDERR_FILENO, colour, flags.quiet);
+  const auto installation = findInstallation();
+  if (!installation) {
+    printError(installation.error(), *terminal);
+    return int(installation.error().code);
+  }
+  std::signal(SIGINT, onInterrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto processes = makeProcessRunner();
+  Services services{*processes, systemClock(), *terminal, *installation, &interrupted};
+  const auto run = tune->parsed()     ? tuneCommand
+                   : trial->parsed()  ? trialCommand
+                   : list->parsed()   ? listCommand
+                   : report->parsed() ? reportCommand
+                   : apply->parsed()  ? applyCommand
+                                      : doctorCommand;
+  const Result<int> exitCode = run(services, flags.line);
+  std::cout.flush();
+  if (!exitCode) {
+    printError(exitCode.error(), *terminal);
+    return int(exitCode.error().code);
+  }
+  return *exitCode;
+}
+
+} // namespace kopt
