@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A candidate that is wrong, reckless or endless costs only itself: each has its verdict, and an honest one after it wins."""
+
+import json
+import unittest
+
+from kopt_test import DATA, FLAGS, KoptTest
+
+BODY = "    out[row * columns + column] = factor * in[row * columns + column];"
+GUARD = "  if (row < rows && column < columns)"
+INDEX = """  int row = blockIdx.x * EDGE + threadIdx.x;
+  int column = blockIdx.y * EDGE + threadIdx.y;"""
+
+# name: (text replaced, its replacement, verdicts accepted)
+CANDIDATES = {
+    "wrong value": (BODY, BODY.replace("factor * ", "factor * 1.001f * "), {"WrongResult"}),
+    "one wrong element": (BODY, "    out[row * columns + column] = row == 95 && column == 79 ? 0.f : factor * in[row * columns + column];",
+                          {"WrongResult"}),
+    "not a number": (BODY, "    out[row * columns + column] = row == 3 ? __int_as_float(0x7fffffff) : factor * in[row * columns + column];",
+                     {"WrongResult"}),
+    "no work": (BODY, "    ;", {"WrongResult"}),
+    "part of the work": (GUARD, "  if (row < rows - 1 && column < columns)", {"WrongResult"}),
+    "the captured scalar": (BODY, "    out[row * columns + column] = 2.0f * in[row * columns + column];", {"WrongResult"}),
+    "out of bounds": (GUARD, "  if (row < rows + 1 && column < columns)", {"RunFailed", "WrongResult"}),
+    "far out of bounds": (BODY, "    out[row * columns + column + (1 << 28)] = 0;", {"RunFailed"}),
+    "null pointer": (BODY, "    *(float *)nullptr = factor;", {"RunFailed", "Rejected"}),
+    "endless": (BODY, "    for (volatile int i = 0; i < 2; i = 0) ;", {"TimedOut"}),
+    "trap": (BODY, "    __trap();", {"RunFailed"}),
+    "writes its input": (BODY, "    { out[row * columns + column] = factor * in[row * columns + column];\n"
+                         "    const_cast<float *>(in)[row * columns + column] = 0; }", {"WrongResult", "RunFailed"}),
+    "a barrier not all reach": (BODY, "    { if (threadIdx.x < 3) __syncthreads();\n"
+                                "    out[row * columns + column] = factor * in[row * columns + column]; }", {"RunFailed"}),
+    "does not compile": (BODY, "    out[row * columns + column] = factor * missing;", {"BuildFailed"}),
+}
+HONEST = (INDEX, """  int row = blockIdx.x * EDGE + threadIdx.y;
+  int column = blockIdx.y * EDGE + threadIdx.x;""", {"Faster"})
+
+
+class BadCandidates(KoptTest):
+    def judge(self, name, replaced, replacement):
+        base = self.copy(DATA / "scale.cu")
+        text = base.read_text()
+        self.assertIn(replaced, text)
+        candidate = self.write("candidate.cu", text.replace(replaced, replacement))
+        done = self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS, timeout=120)
+        return json.loads(done.stdout)
+
+    def test_each_has_its_verdict(self):
+        for name, (replaced, replacement, verdicts) in CANDIDATES.items():
+            with self.subTest(name):
+                trial = self.judge(name, replaced, replacement)
+                self.assertIn(trial["verdict"], verdicts, trial["reason"])
+                self.assertTrue(trial["reason"])
+
+    def test_an_honest_one_is_faster_and_labelled_modelled(self):
+        trial = self.judge("honest", *HONEST[:2])
+        self.assertIn(trial["verdict"], HONEST[2], trial["reason"])
+        self.assertTrue(trial["speedup"]["modelled"])
+        self.assertGreater(trial["speedup"]["estimate"], 1.1)
+
+
+if __name__ == "__main__":
+    unittest.main()

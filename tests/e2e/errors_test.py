@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users get wrong, and what machines lack: a clear message, the documented exit code, nothing half written."""
+
+import os
+import pathlib
+import subprocess
+import unittest
+
+from kopt_test import DATA, FLAGS, KoptTest
+
+NO_TOOLKIT = {"KOPT_CUDA_PATH": "none"}
+
+
+class Errors(KoptTest):
+    def fails(self, code, *words, command, env=None, untouched=True):
+        done = self.kopt(*command, env=env)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(done.stdout, "")
+        if untouched:
+            self.assertFalse((self.folder / "kopt.out").exists())
+            self.assertFalse((self.folder / ".kopt").exists())
+        return done
+
+    def scale(self, old="", new=""):
+        text = (DATA / "scale.cu").read_text()
+        self.assertIn(old, text)
+        return self.write("scale.cu", text.replace(old, new))
+
+    def tune(self, *more):
+        return ["tune", "scale.cu", "--device", "emulated", *more, *FLAGS]
+
+    def test_no_annotated_kernel(self):
+        text = (DATA / "scale.cu").read_text()
+        begin, end = text.index("KOPT_TUNE("), text.index("__global__")
+        self.write("scale.cu", text[:begin] + text[end:])
+        self.fails(1, "no kernel is marked for tuning", "--kernel", "scale", command=self.tune())
+
+    def test_a_kernel_that_does_not_compile(self):
+        self.scale("factor * in", "factor * inn")
+        self.fails(4, "scale.cu:16", "inn", command=self.tune())
+
+    def test_a_tunable_with_an_empty_range(self):
+        self.scale("param EDGE in {8, 16, 32}", "param EDGE in 64..32")
+        self.fails(1, "scale.cu:", "EDGE", "64..32", command=self.tune())
+
+    def test_a_tunable_that_is_no_constant(self):
+        self.scale("param EDGE in", "param EGDE in")
+        self.fails(1, "EGDE", "EDGE", command=self.tune())
+
+    def test_a_workload_without_extents(self):
+        self.scale('"extent in = rows * columns", ')
+        self.fails(1, "scale.cu:", "'in'", "extent in", command=self.tune())
+
+    def test_a_workload_without_a_scalar(self):
+        self.scale('"arg rows = 96", ')
+        self.fails(1, "'rows'", "arg rows", command=self.tune())
+
+    def test_an_unknown_flag(self):
+        self.scale()
+        self.fails(1, "--trails", "--trials", command=self.tune("--trails", "3"))
+
+    def test_an_unknown_command(self):
+        self.fails(1, "tnue", command=["tnue"])
+
+    def test_a_command_of_a_later_version_says_so(self):
+        self.fails(1, "observe", command=["observe", "--", "true"])
+
+    def test_a_missing_file(self):
+        self.fails(1, "nowhere.cu", command=["tune", "nowhere.cu", "--device", "emulated"])
+
+    def test_no_such_kernel(self):
+        self.scale()
+        self.fails(1, "scael", "scale", command=self.tune("--kernel", "scael"))
+
+    def test_no_gpu(self):
+        self.scale()
+        done = self.kopt("tune", "scale.cu", "--device", "cuda", *FLAGS)
+        if done.returncode == 0:
+            self.skipTest("there is a GPU")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("--device emulated", done.stderr)
+
+    def test_an_unknown_model_gpu(self):
+        self.scale()
+        self.fails(6, "H2000", command=self.tune("--model-gpu", "H2000"), untouched=False)
+
+    def test_a_broken_config(self):
+        self.scale()
+        self.write("kopt.toml", "[tune]\nround = 3\n")
+        self.fails(1, "kopt.toml:2", "rounds", command=self.tune())
+
+    def test_a_repository_may_not_set_commands(self):
+        self.scale()
+        self.write("kopt.toml", "[tune]\nmodel = \"exec:rm -rf /\"\n")
+        self.fails(1, "kopt.toml:2", command=self.tune())
+
+    def test_a_full_disk(self):
+        small = self.folder / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", small], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("cannot mount a small file system here")
+        self.addCleanup(subprocess.run, ["umount", str(small)])
+        (small / "scale.cu").write_text((DATA / "scale.cu").read_text())
+        before = (small / "scale.cu").read_bytes()
+        done = self.kopt("tune", "scale.cu", "--device", "emulated", *FLAGS, cwd=small)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertRegex(done.stderr, "(?i)disk is full|no space|full")
+        self.assertEqual((small / "scale.cu").read_bytes(), before)
+        self.assertEqual(list(small.glob("kopt.out/**/*.patch")), [])
+
+    def test_apply_refuses_a_file_that_changed(self):
+        file = self.scale()
+        self.kopt_ok(*self.tune("--trials", "6"))
+        changed = file.read_text().replace("constexpr int EDGE = 16;", "constexpr int EDGE = 24;").replace("int row =", "const int row =").replace("int column =", "const int column =")
+        file.write_text(changed)
+        done = self.kopt("apply")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("scale.cu", done.stderr)
+        self.assertEqual(file.read_text(), changed)
+
+
+class NoToolkit(KoptTest):
+    def test_cuda_device_without_nvcc_or_gpu_names_what_is_missing(self):
+        self.copy(DATA / "scale.cu")
+        done = self.kopt("tune", "scale.cu", "--device", "cuda", *FLAGS, env=NO_TOOLKIT)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertRegex(done.stderr, "nvcc|GPU|CUDA")
+
+    def test_the_emulated_device_needs_no_toolkit_and_says_what_was_not_checked(self):
+        self.copy(DATA / "scale.cu")
+        done = self.kopt("tune", "scale.cu", "--device", "emulated", "--trials", "6", *FLAGS, env=NO_TOOLKIT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = next(self.folder.glob("kopt.out/*/report.md")).read_text()
+        self.assertIn("nvcc", report)
+        self.assertIn("modelled", report)
+
+
+if __name__ == "__main__":
+    unittest.main()

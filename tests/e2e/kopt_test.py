@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: running kopt in a folder of its own."""
+
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["KOPT_SOURCE_DIR"])
+BIN = pathlib.Path(os.environ["KOPT_BIN_DIR"])
+DATA = SOURCE / "tests" / "e2e" / "data"
+FLAGS = ["--", "-std=c++17", "-I", str(SOURCE / "runtime" / "include")]
+
+
+class KoptTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="kopt-e2e-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def copy(self, path, name=None):
+        target = self.folder / (name or pathlib.Path(path).name)
+        shutil.copy(path, target)
+        return target
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def kopt(self, *arguments, env=None, cwd=None, timeout=600):
+        return subprocess.run(
+            [str(BIN / "kopt"), *map(str, arguments)], cwd=cwd or self.folder, env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout)
+
+    def kopt_ok(self, *arguments, **more):
+        done = self.kopt(*arguments, **more)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def tune(self, file, *arguments, **more):
+        """Tunes on the emulated device and returns the outcomes."""
+        done = self.kopt_ok("tune", file, "--device", "emulated", "--json", *arguments, *FLAGS, **more)
+        return json.loads(done.stdout)["outcomes"]
+
+    def rows(self, query):
+        with sqlite3.connect(self.folder / ".kopt" / "kopt.db") as database:
+            return database.execute(query).fetchall()
