@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace {
 
@@ -296,6 +297,38 @@ TEST(RunnerProcess, ADeviceThatIsNotThereIsAnEnvironmentError) {
   ASSERT_FALSE(runner);
   EXPECT_EQ(runner.error().code, ErrorCode::Environment);
   EXPECT_FALSE(runner.error().what.empty());
+}
+
+TEST(RunnerProcess, AHangingProcessIsKilledWithItsChildren) {
+  const auto processes = makeProcessRunner();
+  auto folder = TemporaryDirectory::create("kopt-client");
+  const std::filesystem::path program = folder->path() / "runner", child = folder->path() / "child";
+  ASSERT_TRUE(writeFileAtomically(program, "#!/bin/sh\n"
+                                           "reply() { echo \"ok $2 id=${1##*id=}\"; }\n"
+                                           "read -r line; reply \"$line\" 'version=1 kind=cuda'\n"
+                                           "read -r line; reply \"$line\" 'status=0 module=1'\n"
+                                           "read -r line; sleep 1000 & echo $! > '" +
+                                               child.string() + "'; wait\n"));
+  std::filesystem::permissions(program, std::filesystem::perms::all);
+  auto runner = startRunner(*processes, program, {"cuda", 0, ""}, folder->path() / "b", "");
+  ASSERT_TRUE(runner) << runner.error().what;
+  const auto module = (*runner)->load("x", "");
+  ASSERT_TRUE(module) << module.error().what;
+  RunOptions options;
+  options.deadline = Duration(0.1);
+  const auto outcome = (*runner)->run(module->id, Launch{}, options);
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->status, RunStatus::TimedOut);
+  const int pid = std::stoi(*readFile(child));
+  // Killed with the group; a zombie that its new parent has yet to reap counts as gone.
+  bool alive = true;
+  for (int i = 0; i < 100 && alive; ++i) {
+    const auto stat = readFile("/proc/" + std::to_string(pid) + "/stat");
+    alive = stat && stat->find(") Z ") == stat->npos;
+    if (alive)
+      usleep(20000);
+  }
+  EXPECT_FALSE(alive);
 }
 
 } // namespace

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/CudaDevice.h"
+#include "unit/runtime/cuda/FakeDriver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace kopt::runtime;
+using Calls = std::vector<std::string>;
+
+class CudaDeviceTest : public testing::Test {
+protected:
+  CudaDeviceTest() {
+    fakeDriver() = {};
+    std::string why;
+    device = openCudaDevice(0, why);
+    EXPECT_TRUE(device) << why;
+    char pattern[] = "/tmp/kopt-cuda-XXXXXX";
+    folder = mkdtemp(pattern);
+  }
+  ~CudaDeviceTest() override { std::filesystem::remove_all(folder); }
+
+  std::string cubin(const std::string &kernels) {
+    std::ofstream file(folder + "/module", std::ios::binary);
+    std::string head("\x7f"
+                     "ELF");
+    head.resize(64, ' ');
+    file << head << kernels << '\0';
+    return folder + "/module";
+  }
+  LaunchRequest request(const std::string &kernel = "scale") {
+    ModuleProperties module;
+    EXPECT_TRUE(device->load(cubin("scale\nother\n"), kernel, module).ok());
+    LaunchRequest out;
+    out.module = module.module;
+    out.block = {256, 1, 1};
+    out.arguments = {std::vector<std::byte>(8), std::vector<std::byte>(4)};
+    return out;
+  }
+
+  std::unique_ptr<Device> device;
+  std::string folder;
+};
+
+TEST(OpenCudaDevice, SaysWhatIsMissing) {
+  fakeDriver() = {};
+  std::string why;
+  EXPECT_FALSE(openCudaDevice(1, why));
+  EXPECT_NE(why.find("no CUDA device 1"), why.npos);
+  fakeDriver().initResult = 803;
+  EXPECT_FALSE(openCudaDevice(0, why));
+  EXPECT_EQ(why, "cuInit failed: CUDA_ERROR_OTHER (803): words");
+  fakeDriver() = {};
+}
+
+TEST_F(CudaDeviceTest, DescribesTheDevice) {
+  const DeviceProperties &properties = device->properties();
+  EXPECT_EQ(properties.kind, "cuda");
+  EXPECT_EQ(properties.name, "NVIDIA Fake");
+  EXPECT_EQ(properties.arch, "sm_90");
+  EXPECT_EQ(properties.driver, "CUDA 13.0");
+  EXPECT_EQ(properties.uuid, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+  EXPECT_EQ(properties.l2Bytes, 100u << 20);
+  EXPECT_FALSE(properties.modelled);
+}
+
+TEST_F(CudaDeviceTest, FindsTheKernel) {
+  ModuleProperties module;
+  EXPECT_TRUE(device->load(cubin("one\n"), "", module).ok());
+  EXPECT_EQ(module.symbol, "one");
+  EXPECT_EQ(module.registers, 40u);
+  EXPECT_EQ(module.sharedBytes, 1024u);
+  EXPECT_EQ(device->load(cubin("one\ntwo\n"), "", module).code, StatusCode::LaunchFailed);
+  EXPECT_EQ(device->load(cubin("one\n"), "two", module).code, StatusCode::LaunchFailed);
+  EXPECT_EQ(device->load(folder + "/absent", "", module).code, StatusCode::DeviceError);
+  std::ofstream(folder + "/text") << "this is no cubin";
+  EXPECT_EQ(device->load(folder + "/text", "", module).code, StatusCode::LaunchFailed);
+  fakeDriver().moduleLoadResult = 209;
+  EXPECT_EQ(device->load(cubin("one\n"), "", module).code, StatusCode::LaunchFailed);
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(CudaDeviceTest, LaunchesWithItsArguments) {
+  LaunchRequest launch = request();
+  std::uint32_t count = 0;
+  fakeDriver().kernel = [&](const std::string &, void **arguments) {
+    std::memcpy(&count, arguments[1], 4);
+  };
+  const std::uint32_t sent = 12345;
+  std::memcpy(launch.arguments[1].data(), &sent, 4);
+  EXPECT_TRUE(device->launch(launch).ok());
+  EXPECT_EQ(count, 12345u);
+}
+
+TEST_F(CudaDeviceTest, ArgumentsThatDoNotFitAreRefusedBeforeTheDriverReadsThem) {
+  LaunchRequest launch = request();
+  launch.arguments.pop_back();
+  EXPECT_EQ(device->launch(launch).code, StatusCode::LaunchFailed);
+  launch.arguments.push_back(std::vector<std::byte>(8));
+  const Status status = device->launch(launch);
+  EXPECT_EQ(status.code, StatusCode::LaunchFailed);
+  EXPECT_NE(status.detail.find("parameter 1 has 4 bytes"), std::string::npos);
+  EXPECT_EQ(fakeDriver().calls, Calls{});
+}
+
+TEST_F(CudaDeviceTest, LargeSharedMemoryIsOptedInto) {
+  LaunchRequest launch = request();
+  launch.sharedBytes = 40 * 1024;
+  EXPECT_TRUE(device->launch(launch).ok());
+  EXPECT_EQ(fakeDriver().dynamicSharedSet, 0);
+  launch.sharedBytes = 100 * 1024;
+  EXPECT_TRUE(device->launch(launch).ok());
+  EXPECT_EQ(fakeDriver().dynamicSharedSet, 100 * 1024);
+  launch.sharedBytes = 300 * 1024;
+  EXPECT_EQ(device->launch(launch).code, StatusCode::LaunchFailed);
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(CudaDeviceTest, RefusalsAreNotFaults) {
+  const LaunchRequest launch = request();
+  for (const int result : {1, 701, 720, 2}) {
+    fakeDriver().nextLaunchResult = result;
+    EXPECT_EQ(device->launch(launch).code, StatusCode::LaunchFailed) << result;
+    EXPECT_TRUE(device->usable());
+  }
+  EXPECT_TRUE(device->launch(launch).ok());
+}
+
+TEST_F(CudaDeviceTest, FaultsEndTheDevice) {
+  const LaunchRequest launch = request();
+  fakeDriver().nextSyncResult = 700;
+  const Status status = device->launch(launch);
+  EXPECT_EQ(status.code, StatusCode::Fault);
+  EXPECT_EQ(status.detail, "the kernel failed: CUDA_ERROR_ILLEGAL_ADDRESS (700): words");
+  EXPECT_FALSE(device->usable());
+  device.reset();
+  EXPECT_EQ(fakeDriver().contextsReleased, 0); // there is nothing left to release
+}
+
+TEST_F(CudaDeviceTest, EveryKindOfFaultIsTheCandidates) {
+  const LaunchRequest launch = request();
+  for (const int result : {710, 714, 715, 716, 717, 718, 719}) {
+    fakeDriver().nextSyncResult = result;
+    EXPECT_EQ(device->launch(launch).code, StatusCode::Fault) << result;
+  }
+  fakeDriver().nextSyncResult = 702;
+  EXPECT_EQ(device->launch(launch).code, StatusCode::TimedOut);
+  fakeDriver().nextSyncResult = 214; // uncorrectable ECC error
+  EXPECT_EQ(device->launch(launch).code, StatusCode::DeviceError);
+}
+
+TEST_F(CudaDeviceTest, LackOfMemoryIsTheMachinesAndPasses) {
+  Address address = 0;
+  EXPECT_EQ(device->allocate(1ull << 33, address).code, StatusCode::DeviceError);
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(CudaDeviceTest, OnlyTheLaunchIsBetweenTheEvents) {
+  const LaunchRequest launch = request();
+  double seconds = 0;
+  ASSERT_TRUE(device->time(launch, true, seconds).ok());
+  EXPECT_FLOAT_EQ(float(seconds), 0.5e-3f);
+  EXPECT_EQ(fakeDriver().calls,
+            (Calls{"memset " + std::to_string(200 << 20), "record", "launch scale", "record", "sync"}));
+  fakeDriver().calls.clear();
+  ASSERT_TRUE(device->time(launch, false, seconds).ok());
+  EXPECT_EQ(fakeDriver().calls.at(0), "memset " + std::to_string(1 << 20));
+}
+
+TEST_F(CudaDeviceTest, ABatchIsOneGraph) {
+  const LaunchRequest launch = request();
+  double seconds = 0;
+  ASSERT_TRUE(device->timeBatch(std::vector<LaunchRequest>(50, launch), false, seconds).ok());
+  EXPECT_FLOAT_EQ(float(seconds), 0.5e-3f / 50);
+  EXPECT_EQ(fakeDriver().calls, (Calls{"memset " + std::to_string(1 << 20), "record", "graph 50",
+                                       "record", "sync"}));
+  fakeDriver().nextLaunchResult = 701;
+  EXPECT_EQ(device->timeBatch({launch}, false, seconds).code, StatusCode::LaunchFailed);
+  EXPECT_EQ(device->timeBatch({}, false, seconds).code, StatusCode::LaunchFailed);
+  EXPECT_TRUE(device->timeBatch({launch}, false, seconds).ok());
+}
+
+TEST_F(CudaDeviceTest, FactsOfALaunch) {
+  LaunchRequest launch = request();
+  launch.grid = {1056, 1, 1};
+  launch.sharedBytes = 512;
+  Counters counters;
+  ASSERT_TRUE(device->profile(launch, counters).ok());
+  EXPECT_EQ(counters.at("launch__registers_per_thread"), 40);
+  EXPECT_EQ(counters.at("launch__block_size"), 256);
+  EXPECT_EQ(counters.at("launch__shared_mem_per_block_dynamic"), 512);
+  EXPECT_DOUBLE_EQ(counters.at("launch__waves_per_multiprocessor"), 2);
+  EXPECT_DOUBLE_EQ(counters.at("sm__maximum_warps_per_active_cycle_pct"), 50);
+  launch.block = {2048, 1, 1};
+  EXPECT_EQ(device->profile(launch, counters).code, StatusCode::LaunchFailed);
+}
+
+TEST_F(CudaDeviceTest, CopiesStayInOrderWithLaunches) {
+  Address a = 0, b = 0;
+  ASSERT_TRUE(device->allocate(16, a).ok());
+  ASSERT_TRUE(device->allocate(16, b).ok());
+  const char text[16] = "fifteen letters";
+  char back[16] = "";
+  ASSERT_TRUE(device->write(a, text, 16).ok());
+  ASSERT_TRUE(device->copy(b, a, 16).ok());
+  ASSERT_TRUE(device->read(back, b, 16).ok());
+  EXPECT_STREQ(back, text);
+  EXPECT_EQ(fakeDriver().calls, Calls{"copy"});
+  EXPECT_TRUE(device->release(a).ok());
+  EXPECT_TRUE(device->release(b).ok());
+}
+
+} // namespace

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/runtime/cuda/FakeDriver.h"
+
+#include "runtime/cuda/DriverApi.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace kopt::runtime::cuda;
+
+namespace {
+
+struct FakeModule {
+  std::vector<std::string> kernels;
+};
+struct FakeGraph {
+  std::vector<std::string> launches;
+};
+
+FakeGraph *capturing = nullptr;
+
+CuFunction functionOf(std::string &name) { return reinterpret_cast<CuFunction>(&name); }
+std::string &nameOf(CuFunction function) { return *reinterpret_cast<std::string *>(function); }
+
+/// The result of a call on a context that a fault may have poisoned.
+CuResult alive() { return fakeDriver().sticky ? kErrorIllegalAddress : kSuccess; }
+
+} // namespace
+
+FakeDriverState &fakeDriver() {
+  static FakeDriverState state;
+  return state;
+}
+
+extern "C" {
+
+CuResult cuInit(unsigned) { return fakeDriver().initResult; }
+CuResult cuDriverGetVersion(int *version) { return *version = 13000, kSuccess; }
+CuResult cuGetErrorName(CuResult result, const char **name) {
+  return *name = result == kErrorIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER",
+         kSuccess;
+}
+CuResult cuGetErrorString(CuResult, const char **text) { return *text = "words", kSuccess; }
+CuResult cuDeviceGetCount(int *count) { return *count = fakeDriver().devices, kSuccess; }
+CuResult cuDeviceGet(CuDevice *device, int ordinal) { return *device = ordinal, kSuccess; }
+CuResult cuDeviceGetName(char *name, int size, CuDevice) {
+  std::strncpy(name, "NVIDIA Fake", std::size_t(size));
+  return kSuccess;
+}
+CuResult cuDeviceGetUuid_v2(CuUuid *uuid, CuDevice) {
+  for (int i = 0; i < 16; ++i)
+    uuid->bytes[i] = static_cast<unsigned char>(i);
+  return kSuccess;
+}
+CuResult cuDeviceGetAttribute(int *value, CuDeviceAttribute which, CuDevice) {
+  switch (which) {
+  case kMaxThreadsPerBlock:
+    return *value = 1024, kSuccess;
+  case kWarpSize:
+    return *value = 32, kSuccess;
+  case kMultiprocessorCount:
+    return *value = 132, kSuccess;
+  case kL2CacheSize:
+    return *value = 100 << 20, kSuccess;
+  case kMaxThreadsPerMultiprocessor:
+    return *value = 2048, kSuccess;
+  case kComputeCapabilityMajor:
+    return *value = 9, kSuccess;
+  case kComputeCapabilityMinor:
+    return *value = 0, kSuccess;
+  case kMaxSharedMemoryPerBlockOptin:
+    return *value = fakeDriver().dynamicSharedLimit, kSuccess;
+  }
+  return kErrorInvalidValue;
+}
+CuResult cuDeviceTotalMem_v2(std::size_t *bytes, CuDevice) { return *bytes = 1ull << 40, kSuccess; }
+CuResult cuDeviceGetPCIBusId(char *id, int size, CuDevice) {
+  std::strncpy(id, "0000:00:00.0", std::size_t(size));
+  return kSuccess;
+}
+CuResult cuDevicePrimaryCtxRetain(CuContext *context, CuDevice) {
+  return *context = reinterpret_cast<CuContext>(&fakeDriver()), kSuccess;
+}
+CuResult cuDevicePrimaryCtxRelease_v2(CuDevice) { return ++fakeDriver().contextsReleased, kSuccess; }
+CuResult cuCtxSetCurrent(CuContext) { return kSuccess; }
+
+CuResult cuModuleLoadData(CuModule *module, const void *image) {
+  if (fakeDriver().moduleLoadResult)
+    return fakeDriver().moduleLoadResult;
+  auto *loaded = new FakeModule;
+  std::string names = static_cast<const char *>(image) + 64;
+  for (std::size_t begin = 0, end; (end = names.find('\n', begin)) != names.npos; begin = end + 1)
+    loaded->kernels.push_back(names.substr(begin, end - begin));
+  *module = reinterpret_cast<CuModule>(loaded);
+  return alive();
+}
+CuResult cuModuleUnload(CuModule module) {
+  delete reinterpret_cast<FakeModule *>(module);
+  return alive();
+}
+CuResult cuModuleGetFunction(CuFunction *function, CuModule module, const char *name) {
+  for (std::string &kernel : reinterpret_cast<FakeModule *>(module)->kernels)
+    if (kernel == name)
+      return *function = functionOf(kernel), kSuccess;
+  return kErrorNotFound;
+}
+CuResult cuModuleGetFunctionCount(unsigned *count, CuModule module) {
+  return *count = unsigned(reinterpret_cast<FakeModule *>(module)->kernels.size()), kSuccess;
+}
+CuResult cuModuleEnumerateFunctions(CuFunction *functions, unsigned count, CuModule module) {
+  for (unsigned i = 0; i < count; ++i)
+    functions[i] = functionOf(reinterpret_cast<FakeModule *>(module)->kernels[i]);
+  return kSuccess;
+}
+CuResult cuFuncGetName(const char **name, CuFunction function) {
+  return *name = nameOf(function).c_str(), kSuccess;
+}
+CuResult cuFuncGetParamInfo(CuFunction, std::size_t index, std::size_t *offset, std::size_t *size) {
+  if (index > 1)
+    return kErrorInvalidValue;
+  *offset = index * 8;
+  *size = index == 0 ? 8 : 4;
+  return kSuccess;
+}
+CuResult cuFuncGetAttribute(int *value, CuFunctionAttribute which, CuFunction) {
+  switch (which) {
+  case kFunctionMaxThreads:
+    return *value = 1024, kSuccess;
+  case kFunctionSharedBytes:
+    return *value = 1024, kSuccess;
+  case kFunctionRegisters:
+    return *value = 40, kSuccess;
+  case kFunctionMaxDynamicSharedBytes:
+    return *value = 47 * 1024, kSuccess;
+  default:
+    return *value = 0, kSuccess;
+  }
+}
+CuResult cuFuncSetAttribute(CuFunction, CuFunctionAttribute which, int value) {
+  if (which != kFunctionMaxDynamicSharedBytes || value + 1024 > fakeDriver().dynamicSharedLimit)
+    return kErrorInvalidValue;
+  return fakeDriver().dynamicSharedSet = value, kSuccess;
+}
+
+CuResult cuMemAlloc_v2(CuDevicePointer *pointer, std::size_t bytes) {
+  if (bytes > (1ull << 32))
+    return kErrorOutOfMemory;
+  *pointer = reinterpret_cast<CuDevicePointer>(std::malloc(bytes));
+  return alive();
+}
+CuResult cuMemFree_v2(CuDevicePointer pointer) {
+  std::free(reinterpret_cast<void *>(pointer));
+  return alive();
+}
+CuResult cuMemcpyHtoD_v2(CuDevicePointer to, const void *from, std::size_t bytes) {
+  std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return alive();
+}
+CuResult cuMemcpyDtoH_v2(void *to, CuDevicePointer from, std::size_t bytes) {
+  std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
+  return alive();
+}
+CuResult cuMemcpyDtoDAsync_v2(CuDevicePointer to, CuDevicePointer from, std::size_t bytes, CuStream) {
+  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
+  fakeDriver().calls.push_back("copy");
+  return alive();
+}
+CuResult cuMemsetD32Async(CuDevicePointer, unsigned, std::size_t words, CuStream) {
+  fakeDriver().calls.push_back("memset " + std::to_string(words * 4));
+  return alive();
+}
+
+CuResult cuStreamCreate(CuStream *stream, unsigned) {
+  return *stream = reinterpret_cast<CuStream>(&fakeDriver()), kSuccess;
+}
+CuResult cuStreamSynchronize(CuStream) {
+  fakeDriver().calls.push_back("sync");
+  const CuResult result = std::exchange(fakeDriver().nextSyncResult, 0);
+  fakeDriver().sticky = fakeDriver().sticky || result == kErrorIllegalAddress;
+  return result ? result : alive();
+}
+CuResult cuStreamBeginCapture_v2(CuStream, int) {
+  capturing = new FakeGraph;
+  return alive();
+}
+CuResult cuStreamEndCapture(CuStream, CuGraph *graph) {
+  *graph = reinterpret_cast<CuGraph>(std::exchange(capturing, nullptr));
+  return alive();
+}
+CuResult cuGraphInstantiateWithFlags(CuGraphExec *out, CuGraph graph, unsigned long long) {
+  *out = reinterpret_cast<CuGraphExec>(new FakeGraph(*reinterpret_cast<FakeGraph *>(graph)));
+  return alive();
+}
+CuResult cuGraphUpload(CuGraphExec, CuStream) { return alive(); }
+CuResult cuGraphLaunch(CuGraphExec graph, CuStream) {
+  fakeDriver().calls.push_back(
+      "graph " + std::to_string(reinterpret_cast<FakeGraph *>(graph)->launches.size()));
+  return alive();
+}
+CuResult cuGraphExecDestroy(CuGraphExec graph) {
+  delete reinterpret_cast<FakeGraph *>(graph);
+  return alive();
+}
+CuResult cuGraphDestroy(CuGraph graph) {
+  delete reinterpret_cast<FakeGraph *>(graph);
+  return alive();
+}
+CuResult cuLaunchKernel(CuFunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        unsigned, unsigned, CuStream, void **arguments, void **) {
+  if (const CuResult result = std::exchange(fakeDriver().nextLaunchResult, 0))
+    return result;
+  if (capturing) {
+    capturing->launches.push_back(nameOf(function));
+    return kSuccess;
+  }
+  fakeDriver().calls.push_back("launch " + nameOf(function));
+  if (fakeDriver().kernel)
+    fakeDriver().kernel(nameOf(function), arguments);
+  return alive();
+}
+
+CuResult cuEventCreate(CuEvent *event, unsigned) {
+  return *event = reinterpret_cast<CuEvent>(&fakeDriver()), kSuccess;
+}
+CuResult cuEventRecord(CuEvent, CuStream) {
+  fakeDriver().calls.push_back("record");
+  return alive();
+}
+CuResult cuEventElapsedTime(float *milliseconds, CuEvent, CuEvent) {
+  return *milliseconds = 0.5f, alive();
+}
+CuResult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CuFunction, int threads,
+                                                     std::size_t) {
+  if (threads > 1024)
+    return kErrorInvalidValue;
+  return *blocks = fakeDriver().occupancy, kSuccess;
+}
+
+} // extern "C"

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A libcuda.so.1 in host memory. A module's image is the ELF magic, padding, and from byte 64 the names of its kernels,
+// one a line; every kernel takes one pointer and one unsigned. What a launch does is the state's to say.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <string>
+#include <vector>
+
+struct FakeDriverState {
+  int initResult = 0, devices = 1, nextLaunchResult = 0, nextSyncResult = 0, moduleLoadResult = 0;
+  int occupancy = 4, dynamicSharedLimit = 228 * 1024;
+  bool sticky = false; ///< a fault has happened: everything fails with it
+  std::vector<std::string> calls; ///< stream operations in order: memset N, record, launch NAME, graph N, copy, sync
+  std::function<void(const std::string &kernel, void **arguments)> kernel;
+  int dynamicSharedSet = 0, contextsReleased = 0;
+};
+
+FakeDriverState &fakeDriver();
