@@ -45,6 +45,7 @@ inline RunRecord sampleRun() {
 inline Trial sampleBaseline() {
   Trial trial;
   trial.candidateHash = "ba5e00000000000000000000000000aa";
+  trial.candidate.proposer = "baseline";
   trial.candidate.title = "baseline";
   trial.verdict = Verdict::Same;
   trial.layer = Layer::Profile;
@@ -54,7 +55,7 @@ inline Trial sampleBaseline() {
   trial.timings = {{"2048x2048", {1, 1, 1, 0.95, 1, true}, 4e-5, 4e-5, {{4e-5, 4e-5}}, "cold"}};
   trial.counters = {{"launch__block_size", 256},
                     {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 32},
-                    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1966080},
+                    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1966080},
                     {"dram__bytes_read.sum", 16777216}};
   trial.counterSource = "emulated";
   trial.seconds = 1.25;
@@ -83,7 +84,7 @@ inline Trial sampleWinner() {
   trial.timings = {
       {"2048x2048", *trial.speedup, 4e-5, 1.6e-5, {{4e-5, 1.6e-5}, {4e-5, 1.6e-5}}, "cold"}};
   trial.counters["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"] = 4;
-  trial.counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"] = 0;
+  trial.counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"] = 0;
   return trial;
 }
 

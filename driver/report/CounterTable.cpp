@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/CounterTable.h"
+
+#include "driver/support/Text.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace kopt {
+namespace {
+
+struct KnownCounter {
+  const char *name, *label;
+  enum { Number, Bytes, Percent } unit;
+};
+
+constexpr std::array kCounters = {
+    KnownCounter{"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+                 "sectors per global load request", KnownCounter::Number},
+    KnownCounter{"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+                 "sectors per global store request", KnownCounter::Number},
+    KnownCounter{"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+                 "bytes used of each 32-byte sector loaded", KnownCounter::Number},
+    KnownCounter{"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+                 "bytes used of each 32-byte sector stored", KnownCounter::Number},
+    KnownCounter{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                 "bank conflicts of shared loads", KnownCounter::Number},
+    KnownCounter{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+                 "bank conflicts of shared stores", KnownCounter::Number},
+    KnownCounter{"dram__bytes_read.sum", "bytes read from DRAM", KnownCounter::Bytes},
+    KnownCounter{"dram__bytes_write.sum", "bytes written to DRAM", KnownCounter::Bytes},
+    KnownCounter{"dram__throughput.avg.pct_of_peak_sustained_elapsed",
+                 "DRAM throughput of its peak", KnownCounter::Percent},
+    KnownCounter{"sm__throughput.avg.pct_of_peak_sustained_elapsed", "SM throughput of its peak",
+                 KnownCounter::Percent},
+    KnownCounter{"sm__warps_active.avg.pct_of_peak_sustained_active", "achieved occupancy",
+                 KnownCounter::Percent},
+    KnownCounter{"smsp__inst_executed.sum", "warp instructions", KnownCounter::Number},
+    KnownCounter{"smsp__thread_inst_executed_per_inst_executed.ratio",
+                 "active lanes of 32 per instruction", KnownCounter::Number},
+    KnownCounter{"smsp__inst_executed_op_local_ld.sum", "loads from local memory (spills)",
+                 KnownCounter::Number},
+    KnownCounter{"smsp__inst_executed_op_local_st.sum", "stores to local memory (spills)",
+                 KnownCounter::Number},
+    KnownCounter{"launch__block_size", "threads per block", KnownCounter::Number},
+    KnownCounter{"launch__registers_per_thread", "registers per thread", KnownCounter::Number},
+    KnownCounter{"launch__shared_mem_per_block_static", "static shared memory per block",
+                 KnownCounter::Bytes},
+    KnownCounter{"launch__shared_mem_per_block_dynamic", "dynamic shared memory per block",
+                 KnownCounter::Bytes},
+};
+
+std::optional<double> valueOf(const Counters &counters, const char *name) {
+  auto found = counters.find(name);
+  if (found == counters.end() || !std::isfinite(found->second))
+    return std::nullopt;
+  return found->second;
+}
+
+std::string show(std::optional<double> value, int unit) {
+  if (!value)
+    return "unknown";
+  if (unit == KnownCounter::Bytes)
+    return formatBytes(*value);
+  return formatNumber(*value) + (unit == KnownCounter::Percent ? "%" : "");
+}
+
+} // namespace
+
+CounterComparison compareCounters(const Trial &before, const Trial &after) {
+  CounterComparison result;
+  for (const KnownCounter &counter : kCounters) {
+    const std::optional<double> old = valueOf(before.counters, counter.name);
+    const std::optional<double> now = valueOf(after.counters, counter.name);
+    if (!old && !now)
+      continue;
+    const std::string oldText = show(old, counter.unit), nowText = show(now, counter.unit);
+    if (oldText == nowText)
+      result.unchanged.push_back(std::string(counter.label) + ": " + oldText);
+    else
+      result.changed.push_back({counter.label, oldText, nowText});
+  }
+  return result;
+}
+
+} // namespace kopt

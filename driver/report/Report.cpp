@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/Report.h"
+
+#include "driver/integrate/UnifiedDiff.h"
+#include "driver/report/CounterTable.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <fmt/format.h>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *kConfirmSuffix = ":confirm";
+
+bool isConfirmation(const Trial &trial) { return trial.candidateHash.ends_with(kConfirmSuffix); }
+
+const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash) {
+  for (const Trial &trial : trials)
+    if (trial.candidateHash == hash)
+      return &trial;
+  return nullptr;
+}
+
+/// Text inside a table cell: one line, nothing that Markdown would take for structure.
+std::string cell(const std::string &text) {
+  std::string result = replaceAll(replaceAll(text, "|", "\\|"), "<", "&lt;");
+  return replaceAll(replaceAll(result, "\r", ""), "\n", " ");
+}
+
+std::string interval(const Speedup &speedup) {
+  if (speedup.modelled)
+    return "none: modelled";
+  return fmt::format("[{:.3f}, {:.3f}] at {:g}%", speedup.low, speedup.high,
+                     speedup.confidence * 100);
+}
+
+std::string factor(const Speedup &speedup) {
+  return fmt::format("{:.2f}x{}", speedup.estimate, speedup.modelled ? " modelled" : "");
+}
+
+/// A command-line word as a shell reads it back.
+std::string shellWord(const std::string &text) {
+  static const std::string kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos)
+    return text;
+  return "'" + replaceAll(text, "'", "'\\''") + "'";
+}
+
+json parsed(const std::string &text) {
+  json value = json::parse(text, nullptr, false);
+  return value.is_object() ? value : json::object();
+}
+
+std::string textOf(const json &object, const char *key) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+class MarkdownReport {
+public:
+  MarkdownReport(const RunHistory &history, const Diagnosis &before, const Diagnosis &after)
+      : history_(history), run_(history.run), before_(before), after_(after),
+        device_(parsed(run_.deviceJson)), config_(parsed(run_.configJson)),
+        winner_(history.winner()), measured_(history.confirmation()) {
+    if (!measured_)
+      measured_ = winner_;
+  }
+
+  std::string render() {
+    line("# kopt: `{}`", run_.kernel);
+    verdict();
+    launches();
+    change();
+    counters();
+    rules();
+    verification();
+    trials();
+    decisions();
+    models();
+    apply();
+    reproduce();
+    return std::move(out_);
+  }
+
+private:
+  template <class... Arguments>
+  void line(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+    out_ += '\n';
+  }
+  void section(const char *title) { line("\n## {}\n", title); }
+
+  bool modelled() const { return device_.value("modelled", false); }
+  std::string deviceName() const {
+    const std::string name = textOf(device_, "name");
+    return name.empty() ? "an unknown device" : name;
+  }
+
+  void verdict() {
+    if (!winner_) {
+      std::string why = run_.stopReason.empty() ? "" : ": " + run_.stopReason;
+      if (run_.state == "finished")
+        line("\n**Nothing to apply**: no candidate was accepted{}.", why);
+      else
+        line("\n**No verdict**: the run is {}{}. Continue it with `--resume`.", run_.state, why);
+    } else if (!measured_->speedup) {
+      line("\n**No speedup was recorded** for the accepted candidate.");
+    } else if (measured_->speedup->modelled) {
+      line("\n**{:.2f}x faster, modelled** for {}: a roofline model of the emulated device, not a "
+           "measurement. Tune on a GPU to measure it.",
+           measured_->speedup->estimate, deviceName());
+    } else {
+      line("\n**{:.2f}x faster, measured** on {}: {:g}% interval [{:.3f}, {:.3f}] from {} pairs{}.",
+           measured_->speedup->estimate, deviceName(), measured_->speedup->confidence * 100,
+           measured_->speedup->low, measured_->speedup->high, measured_->speedup->pairs,
+           measured_ == winner_ ? "" : ", taken after the search on fresh inputs and samples");
+    }
+    line("\n- source: `{}`, run `{}`", run_.file, run_.name);
+    line("- device: {} ({}{}), compiler {}", deviceName(), textOf(device_, "kind"),
+         textOf(device_, "driver").empty() ? "" : ", driver " + textOf(device_, "driver"),
+         textOf(device_, "toolchain"));
+    line("- started {}{}", run_.startedUtc,
+         run_.finishedUtc.empty() ? ", not finished" : ", finished " + run_.finishedUtc);
+    if (winner_ && !run_.stopReason.empty())
+      line("- the search stopped: {}", run_.stopReason);
+  }
+
+  void launches() {
+    const Trial *shown = measured_ ? measured_ : history_.baseline();
+    if (!shown || shown->timings.empty())
+      return;
+    section(modelled() ? "Times (modelled)" : "Times");
+    line("| launch | baseline | candidate | speedup | interval | pairs | cache |");
+    line("|---|---:|---:|---:|---|---:|---|");
+    for (const LaunchTiming &timing : shown->timings) {
+      const bool judged = shown == measured_;
+      line("| {} | {} | {} | {} | {} | {} | {} |", cell(timing.launch),
+           formatDuration(timing.baselineSeconds),
+           judged ? formatDuration(timing.candidateSeconds) : "",
+           judged ? factor(timing.speedup) : "", judged ? interval(timing.speedup) : "",
+           judged ? std::to_string(timing.speedup.pairs) : "", cell(timing.cacheMode));
+    }
+  }
+
+  void change() {
+    if (!winner_)
+      return;
+    section("What changed");
+    const Candidate &candidate = winner_->candidate;
+    line("{} (by `{}`{}).", candidate.title, candidate.proposer,
+         candidate.technique.empty() ? "" : ", technique `" + candidate.technique + "`");
+    if (!candidate.rationale.empty())
+      line("\nWhy it was tried: {}", candidate.rationale);
+    std::vector<std::string> parts;
+    for (const auto &[name, value] : candidate.constants)
+      parts.push_back(fmt::format("`{}` = {}", name, value));
+    if (candidate.launch.block)
+      parts.push_back(
+          fmt::format("block = {} x {} x {}{}", candidate.launch.block->x,
+                      candidate.launch.block->y, candidate.launch.block->z,
+                      candidate.launch.coverGrid ? ", the grid covers the same threads" : ""));
+    if (candidate.launch.sharedBytes)
+      parts.push_back(
+          fmt::format("dynamic shared memory = {} bytes", *candidate.launch.sharedBytes));
+    if (!parts.empty())
+      line("\nLaunch and constants: {}.", join(parts, "; "));
+    const std::string diff = formatDiff(diffTexts("kernel.cu", run_.sliceText, winner_->sliceText));
+    if (!diff.empty() && !winner_->sliceText.empty()) {
+      // A fence longer than any in the code: a kernel's comments may hold Markdown.
+      const std::string fence = diff.find("```") == std::string::npos ? "```" : "``````";
+      line("\n{}diff\n{}{}", fence, diff, fence);
+    }
+  }
+
+  void counters() {
+    const Trial *baseline = history_.baseline();
+    if (!baseline || !winner_)
+      return;
+    const CounterComparison comparison = compareCounters(*baseline, *winner_);
+    section("Why");
+    if (comparison.changed.empty()) {
+      line("No counter that explains it differs; the counters come from {}.",
+           winner_->counterSource.empty() ? "nowhere: none could be read" : winner_->counterSource);
+      return;
+    }
+    line("| counter ({}) | before | after |", cell(winner_->counterSource));
+    line("|---|---:|---:|");
+    for (const CounterChange &row : comparison.changed)
+      line("| {} | {} | {} |", row.label, row.before, row.after);
+    if (!comparison.unchanged.empty())
+      line("\nUnchanged: {}.", join(comparison.unchanged, "; "));
+  }
+
+  void rules() {
+    if (!history_.baseline())
+      return;
+    section("What bounds the kernel");
+    if (before_.hits.empty())
+      line("No rule fires on the baseline's counters.");
+    for (const RuleHit &hit : before_.hits) {
+      line("- **{}** (`{}`): {}. What helps: {}.", hit.severity, hit.id, hit.finding, hit.action);
+      if (winner_ && !winner_->counters.empty())
+        line("  {}", fires(after_, hit.id) ? "It still fires on the winner."
+                                           : "It no longer fires on the winner.");
+    }
+    if (winner_)
+      for (const RuleHit &hit : after_.hits)
+        if (!fires(before_, hit.id))
+          line("- on the winner only: **{}** (`{}`): {}", hit.severity, hit.id, hit.finding);
+    if (!before_.skipped.empty())
+      line("\nNot judged, because a counter is missing: {}.", join(before_.skipped, "; "));
+  }
+
+  static bool fires(const Diagnosis &diagnosis, const std::string &id) {
+    return std::any_of(diagnosis.hits.begin(), diagnosis.hits.end(),
+                       [&](const RuleHit &hit) { return hit.id == id; });
+  }
+
+  void verification() {
+    section("How it was verified");
+    if (listDecisions("verified") == 0)
+      line("No verification was recorded.");
+    if (const Trial *shown = winner_; shown && !shown->findings.empty()) {
+      line("\nRemarks on the winner:\n");
+      for (const Finding &finding : shown->findings)
+        line("- {}: {}{}", finding.severity, finding.message,
+             finding.where.empty() ? "" : " (" + finding.where + ")");
+    }
+    section("What could not be checked");
+    if (listDecisions("unchecked") == 0)
+      line("Nothing was recorded as unchecked.");
+  }
+
+  std::size_t listDecisions(const std::string &kind) {
+    std::size_t count = 0;
+    for (const Decision &decision : history_.decisions)
+      if (decision.kind == kind) {
+        line("- {}", decision.text);
+        ++count;
+      }
+    return count;
+  }
+
+  void trials() {
+    section("All trials");
+    line("| # | verdict | speedup | candidate | by | decided at | reason |");
+    line("|---:|---|---:|---|---|---|---|");
+    for (std::size_t i = 0; i < history_.trials.size(); ++i) {
+      const Trial &trial = history_.trials[i];
+      const bool baseline = &trial == history_.baseline();
+      std::string title = baseline ? "the user's own kernel" : trial.candidate.title;
+      if (isConfirmation(trial))
+        title = "confirmation of: " + title;
+      if (trial.candidateHash == run_.winnerHash)
+        title += " (winner)";
+      line("| {:03} | {} | {} | {} | {} | {} | {} |", i,
+           baseline ? "baseline" : verdictInWords(trial.verdict),
+           trial.speedup && !baseline ? factor(*trial.speedup) : "", cell(title),
+           baseline ? "" : cell(trial.candidate.proposer), toString(trial.layer),
+           cell(trial.reason));
+    }
+  }
+
+  void decisions() {
+    bool any = false;
+    for (const Decision &decision : history_.decisions) {
+      if (decision.kind == "verified" || decision.kind == "unchecked")
+        continue;
+      if (!any)
+        section("How the search went");
+      any = true;
+      line("- round {}, {}: {}", decision.round, decision.kind, decision.text);
+    }
+  }
+
+  void models() {
+    if (history_.modelCalls.empty())
+      return;
+    section("Language model");
+    struct Sum {
+      std::size_t calls = 0;
+      long input = 0, output = 0, cached = 0;
+    };
+    std::map<std::pair<std::string, std::string>, Sum> sums;
+    for (const ModelCall &call : history_.modelCalls) {
+      Sum &sum = sums[{call.purpose, call.model}];
+      ++sum.calls;
+      sum.input += call.inputTokens;
+      sum.output += call.outputTokens;
+      sum.cached += call.cachedTokens;
+    }
+    line("| purpose | model | calls | input tokens | output tokens | from cache |");
+    line("|---|---|---:|---:|---:|---:|");
+    for (const auto &[key, sum] : sums)
+      line("| {} | {} | {} | {} | {} | {} |", cell(key.first), cell(key.second), sum.calls,
+           sum.input, sum.output, sum.cached);
+  }
+
+  void apply() {
+    if (run_.patchText.empty())
+      return;
+    section("How to apply it");
+    line("```sh\nkopt apply --run {}\n```\n\nor, from the top of the repository, `git apply` with "
+         "the "
+         "`winner.patch` of this folder. It changes the kernel and its launch sites, nothing else.",
+         run_.name);
+  }
+
+  void reproduce() {
+    section("How to reproduce it");
+    std::vector<std::string> words = {"kopt", "tune"};
+    auto option = [&](const char *flag, const char *key) {
+      auto found = config_.find(key);
+      if (found == config_.end() || found->is_null())
+        return;
+      std::string value = found->is_string() ? found->get<std::string>() : found->dump();
+      if (found->is_number())
+        value = formatNumber(found->get<double>());
+      if (found->is_array())
+        value = join(found->get<std::vector<std::string>>(), ",");
+      if (!value.empty())
+        words.insert(words.end(), {flag, shellWord(value)});
+    };
+    const auto list = [&](const char *key) {
+      auto found = config_.find(key);
+      return found != config_.end() && found->is_array() ? found->get<std::vector<std::string>>()
+                                                         : std::vector<std::string>{};
+    };
+    for (const std::string &file : list("files"))
+      words.push_back(shellWord(file));
+    option("-p", "build_directory");
+    for (const std::string &kernel : list("kernels"))
+      words.insert(words.end(), {"--kernel", shellWord(kernel)});
+    option("--device", "device");
+    if (textOf(device_, "kind") == "emulated")
+      option("--model-gpu", "model_gpu");
+    option("--arch", "arch");
+    option("--proposers", "proposers");
+    option("--model", "model");
+    option("--rounds", "rounds");
+    option("--trials", "trials");
+    option("--patience", "patience");
+    option("--budget-seconds", "budget_seconds");
+    if (auto found = config_.find("min_gain"); found != config_.end() && found->is_number())
+      words.insert(words.end(), {"--min-gain", fmt::format("{:g}", 1 + found->get<double>())});
+    option("--seed", "seed");
+    if (const std::vector<std::string> flags = list("flags"); !flags.empty()) {
+      words.push_back("--");
+      for (const std::string &flag : flags)
+        words.push_back(shellWord(flag));
+    }
+    line("```sh\n{}\n```", join(words, " "));
+    line("\nInputs `{}`; every sample and every candidate's source is in `.kopt/kopt.db` and in "
+         "this "
+         "run's folder.",
+         run_.inputsHash);
+  }
+
+  const RunHistory &history_;
+  const RunRecord &run_;
+  const Diagnosis &before_, &after_;
+  const json device_, config_;
+  const Trial *winner_, *measured_;
+  std::string out_;
+};
+
+/// Unknown is absent: a rule must not compare with what is not a number.
+Counters known(const Counters &counters) {
+  Counters result;
+  for (const auto &[name, value] : counters)
+    if (std::isfinite(value))
+      result.emplace(name, value);
+  return result;
+}
+
+} // namespace
+
+const Trial *RunHistory::baseline() const {
+  return !trials.empty() && trials.front().candidate.proposer == "baseline" ? &trials.front()
+                                                                            : nullptr;
+}
+
+const Trial *RunHistory::winner() const {
+  return run.winnerHash.empty() ? nullptr : findTrial(trials, run.winnerHash);
+}
+
+const Trial *RunHistory::confirmation() const {
+  return run.winnerHash.empty() ? nullptr : findTrial(trials, run.winnerHash + kConfirmSuffix);
+}
+
+std::string verdictInWords(Verdict verdict) {
+  std::string words;
+  for (const char c : std::string_view(toString(verdict))) {
+    if (std::isupper(static_cast<unsigned char>(c)) && !words.empty())
+      words += ' ';
+    words += char(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return words;
+}
+
+Result<RunHistory> loadRun(Store &store, const RunRecord &run) {
+  RunHistory history;
+  history.run = run;
+  KOPT_TRY(history.trials, store.trials(run.id));
+  KOPT_TRY(history.decisions, store.decisions(run.id));
+  KOPT_TRY(history.modelCalls, store.modelCalls(run.id));
+  return history;
+}
+
+std::string renderMarkdown(const RunHistory &history, const Diagnosis &before,
+                           const Diagnosis &after) {
+  return MarkdownReport(history, before, after).render();
+}
+
+std::string renderMarkdown(const RunHistory &history) {
+  Diagnosis before, after;
+  if (auto rules = RuleBook::load()) {
+    if (const Trial *baseline = history.baseline())
+      before = rules->diagnose(known(baseline->counters));
+    if (const Trial *winner = history.winner())
+      after = rules->diagnose(known(winner->counters));
+  } else {
+    before.skipped.push_back("all rules: " + rules.error().what);
+  }
+  return renderMarkdown(history, before, after);
+}
+
+Result<std::string> renderMarkdown(Store &store, const RunRecord &run) {
+  KOPT_TRY(const RunHistory history, loadRun(store, run));
+  return renderMarkdown(history);
+}
+
+} // namespace kopt

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/RunFolder.h"
+
+#include "driver/integrate/UnifiedDiff.h"
+#include "driver/report/Report.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "012-faster-pad-tile": sorts as it was tried, and says how it ended.
+std::string folderName(std::size_t index, const Trial &trial, bool baseline) {
+  if (baseline)
+    return fmt::format("{:03}-baseline", index);
+  const std::string kind =
+      trial.candidateHash.ends_with(":confirm") ? "confirm" : verdictInWords(trial.verdict);
+  std::string name = fmt::format("{:03}-{}", index, slug(kind));
+  if (const std::string title = slug(trial.candidate.title); !title.empty())
+    name += "-" + title;
+  return name;
+}
+
+Status writeTrial(const fs::path &folder, const RunRecord &run, const Trial &trial) {
+  if (!trial.sliceText.empty()) {
+    KOPT_CHECK(writeFileAtomically(folder / "candidate.cu", trial.sliceText));
+    const std::string diff = formatDiff(diffTexts("kernel.cu", run.sliceText, trial.sliceText));
+    if (!diff.empty() && !run.sliceText.empty())
+      KOPT_CHECK(writeFileAtomically(folder / "diff.patch", diff));
+  }
+  if (!trial.buildLog.empty())
+    KOPT_CHECK(writeFileAtomically(folder / "build.log", trial.buildLog));
+  return writeFileAtomically(folder / "trial.json", renderTrialJson(trial));
+}
+
+/// A trial that ended otherwise when the folder was last written has left a folder with another
+/// name.
+void removeStaleTrials(const fs::path &folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "run.json", ignored)) // only what an earlier call of this wrote
+    fs::remove_all(folder / "trials", ignored);
+  fs::remove(folder / "winner.patch", ignored);
+}
+
+} // namespace
+
+Status writeRunFolder(Store &store, const RunRecord &run, const fs::path &folder) {
+  KOPT_TRY(const RunHistory history, loadRun(store, run));
+  removeStaleTrials(folder);
+  KOPT_CHECK(writeFileAtomically(folder / "run.json", renderJson(history)));
+  KOPT_CHECK(writeFileAtomically(folder / "report.md", renderMarkdown(history)));
+  if (!run.sliceText.empty())
+    KOPT_CHECK(writeFileAtomically(folder / "kernel.cu", run.sliceText));
+  for (std::size_t i = 0; i < history.trials.size(); ++i) {
+    const Trial &trial = history.trials[i];
+    KOPT_CHECK(writeTrial(folder / "trials" / folderName(i, trial, &trial == history.baseline()),
+                          run, trial));
+  }
+  // Last: who finds a patch finds its evidence.
+  if (!run.patchText.empty())
+    KOPT_CHECK(writeFileAtomically(folder / "winner.patch", run.patchText));
+  return {};
+}
+
+} // namespace kopt
