@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of one parsed file, and where the host code launches them.
+#pragma once
+
+#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/slice/SourceIndex.h"
+
+namespace kopt::frontend {
+
+/// One instantiation of a kernel template, or the kernel itself.
+struct FoundSpecialization {
+  const clang::FunctionDecl *function = nullptr;
+  SpecializationInfo info; ///< symbol, expression, template arguments and parameters are filled in
+};
+
+struct FoundKernel {
+  const clang::FunctionDecl *pattern = nullptr; ///< the definition as written
+  KernelInfo info;                              ///< all but specializations, flags and directory
+  std::vector<FoundSpecialization> specializations;
+};
+
+/// From the host pass. `notes` is told of launches whose kernel could not be determined.
+std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::string> &notes);
+
+/// The definition at the same place of another pass's AST, or null.
+const clang::FunctionDecl *findSameKernel(const SourceIndex &other, const FoundKernel &kernel);
+
+/// Adds to `kernel` the constants that stand in a range of the user's text which belongs to its slice.
+void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &chunks, KernelInfo &kernel);
+
+} // namespace kopt::frontend

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What extraction finds, as plain data; output/Json.cpp writes it as kernels.schema.json describes. Byte ranges are
+// half open and count from the start of the file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt::frontend {
+
+struct Range {
+  std::string file;
+  std::uint64_t begin = 0, end = 0;
+  bool operator==(const Range &) const = default;
+};
+
+struct ParamInfo {
+  std::string name, type;
+  std::string kind = "scalar"; ///< pointer, scalar, struct
+  std::uint32_t size = 0, align = 0; ///< bytes, device ABI
+  std::string scalar; ///< f32, u8, ...: of the scalar, or of what a pointer points to; empty for structs
+  std::uint32_t components = 1, pointeeSize = 0;
+  bool pointeeConst = false, restrictQualified = false;
+};
+
+struct TemplateArgInfo {
+  std::string name, value;
+  bool integral = false;
+  std::optional<Range> range; ///< what to edit so that the launch uses another value
+};
+
+struct ChunkInfo {
+  Range source;
+  std::uint64_t sliceBegin = 0, sliceEnd = 0;
+  std::string role, name;
+  bool editable = false;
+};
+
+struct SpecializationInfo {
+  std::string symbol, expression;
+  std::vector<TemplateArgInfo> templateArgs;
+  std::vector<ParamInfo> params;
+  std::string route = "slice", slicePath, reason;
+  bool proven = false;
+  std::string sliceText;
+  std::vector<ChunkInfo> chunks;
+  std::size_t kernelChunk = 0;
+};
+
+struct LaunchInfo {
+  std::string file;
+  unsigned line = 0, column = 0;
+  std::string symbol;
+  std::string geometry = "unresolved"; ///< exact, symbolic, unresolved
+  std::array<std::string, 3> grid, block;
+  std::string sharedBytes = "0";
+  std::vector<std::string> args;
+  std::optional<Range> gridRange, blockRange, sharedRange;
+};
+
+struct ConstantInfo {
+  std::string name, kind; ///< macro, constexpr, enum, const
+  std::int64_t value = 0;
+  Range valueRange;
+  unsigned line = 0;
+  bool usedByKernel = false, usedByLaunch = false;
+};
+
+struct ClauseInfo {
+  std::string text, file;
+  unsigned line = 0;
+};
+
+struct KernelInfo {
+  std::string name, file, unit; ///< qualified; where it is defined; the file that was compiled
+  unsigned line = 0;
+  bool annotated = false;
+  std::vector<ClauseInfo> clauses;
+  std::vector<SpecializationInfo> specializations;
+  std::vector<LaunchInfo> launches;
+  std::vector<ConstantInfo> constants;
+  std::vector<std::string> compileFlags;
+  std::string directory;
+};
+
+struct Extraction {
+  std::vector<KernelInfo> kernels;
+  std::map<std::string, std::string> fileHashes;
+  std::vector<std::string> notes;
+};
+
+} // namespace kopt::frontend

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/extract/Types.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/Mangle.h>
+#include <clang/AST/QualTypeNames.h>
+
+namespace kopt::frontend {
+namespace {
+
+struct ScalarInfo {
+  std::string name;
+  unsigned components = 1;
+};
+
+std::string builtinName(const clang::ASTContext &context, const clang::BuiltinType &type) {
+  unsigned bits = static_cast<unsigned>(context.getTypeSize(&type));
+  if (type.getKind() == clang::BuiltinType::Bool)
+    return "bool";
+  if (type.isFloatingPoint())
+    return type.getKind() == clang::BuiltinType::BFloat16 ? "bf16" : "f" + std::to_string(bits);
+  if (type.isInteger())
+    return (type.isSignedInteger() ? "i" : "u") + std::to_string(bits);
+  return "";
+}
+
+/// float, float4, __half2, enums: what can be filled and compared element by element.
+ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
+  type = type.getCanonicalType().getUnqualifiedType();
+  if (const auto *enumeration = type->getAs<clang::EnumType>())
+    type = enumeration->getDecl()->getIntegerType().getCanonicalType();
+  if (type.isNull())
+    return {};
+  if (const auto *builtin = type->getAs<clang::BuiltinType>())
+    return {builtinName(context, *builtin)};
+  const clang::RecordDecl *record = type->getAsRecordDecl();
+  if (!record)
+    return {};
+  llvm::StringRef name = record->getName();
+  if (name == "__half")
+    return {"f16"};
+  if (name == "__half2")
+    return {"f16", 2};
+  if (name == "__nv_bfloat16")
+    return {"bf16"};
+  if (name == "__nv_bfloat162")
+    return {"bf16", 2};
+  // CUDA's vector types: float4 is four members of one builtin type, named by it.
+  unsigned count = 0;
+  if (name.empty() || name.back() < '1' || name.back() > '4')
+    return {};
+  std::string element;
+  for (const clang::FieldDecl *field : record->fields()) {
+    const auto *builtin = field->getType().getCanonicalType()->getAs<clang::BuiltinType>();
+    if (!builtin || (count && builtinName(context, *builtin) != element))
+      return {};
+    element = builtinName(context, *builtin);
+    ++count;
+  }
+  static const std::set<std::string> kVectors = {"char",   "uchar",  "short",    "ushort",    "int",   "uint",
+                                                 "long",   "ulong",  "longlong", "ulonglong", "float", "double"};
+  if (count != static_cast<unsigned>(name.back() - '0') || !kVectors.count(name.drop_back().str()))
+    return {};
+  return {element, count};
+}
+
+std::string typeText(const clang::ASTContext &context, clang::QualType type) {
+  clang::PrintingPolicy policy(context.getLangOpts());
+  policy.SuppressUnwrittenScope = true;
+  policy.SuppressTagKeyword = true;
+  policy.adjustForCPlusPlus();
+  return clang::TypeName::getFullyQualifiedName(type, context, policy);
+}
+
+void flatten(const clang::TemplateArgument &argument, std::vector<clang::TemplateArgument> &out) {
+  if (argument.getKind() != clang::TemplateArgument::Pack) {
+    out.push_back(argument);
+    return;
+  }
+  for (const clang::TemplateArgument &element : argument.pack_elements())
+    flatten(element, out);
+}
+
+std::string valueText(const clang::ASTContext &context, const clang::TemplateArgument &argument) {
+  if (argument.getKind() == clang::TemplateArgument::Type)
+    return typeText(context, argument.getAsType());
+  clang::PrintingPolicy policy(context.getLangOpts());
+  policy.SuppressUnwrittenScope = true;
+  policy.adjustForCPlusPlus();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  argument.print(policy, stream, /*IncludeType=*/false);
+  return text;
+}
+
+} // namespace
+
+ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
+  const clang::ASTContext &context = parameter.getASTContext();
+  clang::QualType type = parameter.getType();
+  ParamInfo info;
+  info.name = parameter.getNameAsString();
+  info.type = typeText(context, type);
+  info.restrictQualified = type.isRestrictQualified();
+  if (type->isIncompleteType() || type->isDependentType())
+    return info;
+  info.size = static_cast<std::uint32_t>(context.getTypeSizeInChars(type).getQuantity());
+  info.align = static_cast<std::uint32_t>(context.getTypeAlignInChars(type).getQuantity());
+  clang::QualType element = type;
+  if (type->isPointerType()) {
+    element = type->getPointeeType();
+    info.kind = "pointer";
+    info.pointeeConst = element.isConstQualified();
+    if (!element->isIncompleteType() && !element->isFunctionType())
+      info.pointeeSize = static_cast<std::uint32_t>(context.getTypeSizeInChars(element).getQuantity());
+  }
+  ScalarInfo scalar = scalarOf(context, element);
+  info.scalar = scalar.name;
+  info.components = scalar.components;
+  if (info.kind != "pointer" && type->isRecordType() && scalar.name.empty())
+    info.kind = "struct";
+  return info;
+}
+
+std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specialization) {
+  std::vector<TemplateArgInfo> result;
+  const clang::TemplateArgumentList *arguments = specialization.getTemplateSpecializationArgs();
+  if (!arguments)
+    return result;
+  const clang::TemplateParameterList *parameters = specialization.getPrimaryTemplate()->getTemplateParameters();
+  for (unsigned i = 0; i < arguments->size(); ++i) {
+    std::vector<clang::TemplateArgument> flat;
+    flatten(arguments->get(i), flat);
+    for (const clang::TemplateArgument &argument : flat) {
+      TemplateArgInfo info;
+      info.name = i < parameters->size() ? parameters->getParam(i)->getNameAsString() : "";
+      info.value = valueText(specialization.getASTContext(), argument);
+      info.integral = argument.getKind() == clang::TemplateArgument::Integral && !argument.getIntegralType()->isBooleanType();
+      result.push_back(std::move(info));
+    }
+  }
+  return result;
+}
+
+std::string writtenName(const clang::NamedDecl &declaration) {
+  clang::PrintingPolicy policy(declaration.getASTContext().getLangOpts());
+  policy.SuppressUnwrittenScope = true;
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  declaration.printQualifiedName(stream, policy);
+  return name;
+}
+
+std::string expressionOf(const clang::FunctionDecl &specialization) {
+  std::string text = writtenName(specialization);
+  if (!specialization.getTemplateSpecializationArgs())
+    return text;
+  text += "<";
+  bool first = true;
+  for (const TemplateArgInfo &argument : templateArgsOf(specialization)) {
+    text += (first ? "" : ", ") + argument.value;
+    first = false;
+  }
+  return text + ">";
+}
+
+std::string symbolOf(const clang::FunctionDecl &kernel) {
+  clang::ASTContext &context = kernel.getASTContext();
+  std::unique_ptr<clang::MangleContext> mangler(
+      clang::ItaniumMangleContext::create(context, context.getDiagnostics()));
+  if (!mangler->shouldMangleDeclName(&kernel))
+    return kernel.getNameAsString();
+  std::string symbol;
+  llvm::raw_string_ostream stream(symbol);
+  mangler->mangleName(clang::GlobalDecl(&kernel, clang::KernelReferenceKind::Kernel), stream);
+  return symbol;
+}
+
+} // namespace kopt::frontend

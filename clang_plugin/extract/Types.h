@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How types, names and symbols of a kernel are written down.
+#pragma once
+
+#include "clang_plugin/extract/Model.h"
+
+#include <clang/AST/Decl.h>
+
+namespace kopt::frontend {
+
+ParamInfo describeParam(const clang::ParmVarDecl &parameter);
+
+/// "ns::stencil<float, 4>"; the qualified name for a plain kernel.
+std::string expressionOf(const clang::FunctionDecl &specialization);
+
+/// Template arguments in order, packs flattened; `range` is left empty.
+std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specialization);
+
+/// As in the PTX.
+std::string symbolOf(const clang::FunctionDecl &kernel);
+
+/// Qualified, without what code cannot write (anonymous and inline namespaces).
+std::string writtenName(const clang::NamedDecl &declaration);
+
+} // namespace kopt::frontend

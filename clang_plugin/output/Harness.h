@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program around one slice that a person can edit, build and run: kopt's folder for people.
+#pragma once
+
+#include "clang_plugin/extract/Model.h"
+
+namespace kopt::frontend {
+
+/// "stencil_float_4": a name that is safe for a folder, from an expression such as "stencil<float, 4>".
+std::string folderName(const SpecializationInfo &specialization);
+
+/// The editable kernel section, then the frozen part with a main() that allocates, fills, launches and times.
+std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &specialization);
+
+/// One line that builds harness.cu beside it.
+std::string buildCommand(const KernelInfo &kernel);
+
+} // namespace kopt::frontend

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/proof/Prove.h"
+
+#include "clang_plugin/args/NvccToClangArgs.h"
+#include "clang_plugin/parse/Toolkit.h"
+#include "clang_plugin/proof/Ptx.h"
+
+#include <algorithm>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/FileUtilities.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Program.h>
+#include <sstream>
+
+namespace kopt::frontend {
+namespace {
+
+/// -ptx takes one architecture; the user's other choices stay. Line information would only be removed again.
+std::vector<std::string> flagsForPtx(const std::vector<std::string> &flags) {
+  NvccCommand command = translateNvcc(flags, nullptr);
+  std::vector<std::string> result;
+  auto takesValue = [](const std::string &flag) {
+    return flag == "-gencode" || flag == "--generate-code" || flag == "-arch" || flag == "--gpu-architecture" ||
+           flag == "-code" || flag == "--gpu-code" || flag == "-t" || flag == "--threads";
+  };
+  for (std::size_t i = 0; i < command.nvcc.size(); ++i) {
+    const std::string &flag = command.nvcc[i];
+    if (takesValue(flag)) {
+      ++i;
+      continue;
+    }
+    std::string name = flag.substr(0, flag.find('='));
+    if (takesValue(name) || flag == "-lineinfo" || flag == "--generate-line-info")
+      continue;
+    result.push_back(flag);
+  }
+  if (!command.architectures.empty())
+    result.push_back("-arch=" + command.architectures.back());
+  return result;
+}
+
+std::string shellQuoted(const std::string &text) {
+  std::string result = "'";
+  for (char c : text)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string read(llvm::StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+} // namespace
+
+NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file, const std::vector<std::string> &flags,
+                         const std::string &directory) {
+  NvccOutcome outcome;
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("kopt-proof", folder)) {
+    outcome.diagnostics = "error: no temporary folder: " + error.message();
+    return outcome;
+  }
+  std::string ptx = (folder + "/kernel.ptx").str(), log = (folder + "/log").str();
+  // A shell only to enter the directory that the flags are meant from.
+  std::string command = "cd " + shellQuoted(directory.empty() ? "." : directory) + " && exec " + shellQuoted(nvcc);
+  for (const std::string &flag : flagsForPtx(flags))
+    command += " " + shellQuoted(flag);
+  command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx " + shellQuoted(file) + " -o " + shellQuoted(ptx);
+  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)};
+  std::string problem;
+  int status = llvm::sys::ExecuteAndWait("/bin/sh", {"/bin/sh", "-c", command}, std::nullopt, redirects,
+                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  outcome.diagnostics = problem + read(log);
+  outcome.ptx = read(ptx);
+  outcome.ok = status == 0 && !outcome.ptx.empty();
+  llvm::sys::fs::remove_directories(folder);
+  return outcome;
+}
+
+ProofOutcome comparePtx(const std::string &original, const std::string &slice, const std::string &symbol) {
+  auto pick = [&symbol](const std::string &ptx) -> std::string {
+    // File-local kernels carry a hash of their file in their name.
+    std::vector<std::string> entries = ptxEntries(ptx);
+    if (std::find(entries.begin(), entries.end(), symbol) != entries.end())
+      return symbol;
+    return "";
+  };
+  std::string inOriginal = pick(original), inSlice = pick(slice);
+  if (inSlice.empty()) {
+    std::vector<std::string> entries = ptxEntries(slice);
+    if (entries.size() == 1)
+      inSlice = entries.front();
+  }
+  if (inSlice.empty())
+    return {false, "the slice's PTX has no kernel " + symbol};
+  std::optional<std::string> right = normalisedKernel(slice, inSlice);
+  if (!inOriginal.empty()) {
+    std::string difference = firstDifference(*normalisedKernel(original, inOriginal), *right);
+    return {difference.empty(), difference};
+  }
+  // Without its name the kernel is recognised by being the same.
+  for (const std::string &entry : ptxEntries(original))
+    if (normalisedKernel(original, entry) == right)
+      return {true, ""};
+  return {false, "the original's PTX has no kernel " + symbol + ": nothing in the file launches it"};
+}
+
+std::string firstError(const std::string &diagnostics) {
+  std::istringstream stream(diagnostics);
+  std::string first;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos)
+      return line;
+    if (first.empty())
+      first = line;
+  }
+  return first;
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/proof/Ptx.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace kopt::frontend {
+namespace {
+
+bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%'; }
+bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+
+struct Statement {
+  std::string name; ///< of the function or variable it defines; empty for directives
+  bool isEntry = false, isDefinition = false;
+  std::string text; ///< without comments and line information
+};
+
+/// Comments go; lines that only describe the source go; the rest stays as it is, trimmed.
+std::vector<std::string> usefulLines(std::string_view ptx) {
+  std::string clean;
+  for (std::size_t i = 0; i < ptx.size(); ++i) {
+    if (ptx[i] == '/' && i + 1 < ptx.size() && ptx[i + 1] == '/')
+      i = std::min(ptx.find('\n', i), ptx.size()) - 1;
+    else if (ptx[i] == '/' && i + 1 < ptx.size() && ptx[i + 1] == '*') {
+      std::size_t end = ptx.find("*/", i + 2);
+      i = end == std::string_view::npos ? ptx.size() : end + 1;
+    } else
+      clean += ptx[i];
+  }
+  std::vector<std::string> lines;
+  std::istringstream stream(clean);
+  for (std::string line; std::getline(stream, line);) {
+    std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
+    if (first == std::string::npos)
+      continue;
+    line = line.substr(first, last - first + 1);
+    if (line.rfind(".section", 0) == 0) // debugging information, to the end of the module
+      break;
+    if (line.rfind(".loc", 0) == 0 && line.rfind(".local", 0) != 0)
+      continue;
+    if (line.rfind(".file", 0) == 0)
+      continue;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> namesIn(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < text.size();) {
+    if (!isNameStart(text[i]) || (i && (isNamePart(text[i - 1]) || text[i - 1] == '.'))) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i + 1;
+    while (end < text.size() && isNamePart(text[end]))
+      ++end;
+    names.emplace_back(text.substr(i, end - i));
+    i = end;
+  }
+  return names;
+}
+
+/// What a head line such as ".visible .entry _Z1kPf(" or ".global .align 4 .b8 x[64] = {...};" defines.
+void nameStatement(Statement &statement) {
+  std::string head = statement.text.substr(0, statement.text.find_first_of("={"));
+  std::size_t function = head.find(".func"), entry = head.find(".entry");
+  statement.isEntry = entry != std::string::npos;
+  if (statement.isEntry)
+    head = head.substr(entry + 6);
+  else if (function != std::string::npos) {
+    head = head.substr(function + 5);
+    // A result comes first: .func (.param .b32 r) name(...)
+    std::size_t first = head.find_first_not_of(" \n");
+    if (first != std::string::npos && head[first] == '(')
+      head = head.substr(head.find(')') + 1);
+  }
+  std::vector<std::string> names = namesIn(head);
+  if (!names.empty())
+    statement.name = names.front();
+  statement.isDefinition = statement.text.find('{') != std::string::npos || statement.text.find(".extern") == std::string::npos;
+}
+
+std::vector<Statement> statementsOf(std::string_view ptx) {
+  std::vector<Statement> statements;
+  Statement current;
+  int depth = 0;
+  for (const std::string &line : usefulLines(ptx)) {
+    if (current.text.empty() && (line.rfind(".version", 0) == 0 || line.rfind(".target", 0) == 0 ||
+                                 line.rfind(".address_size", 0) == 0))
+      continue;
+    current.text += line + "\n";
+    for (char c : line)
+      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    bool isCode = current.text.find(".entry") != std::string::npos || current.text.find(".func") != std::string::npos;
+    if (depth == 0 && ((isCode && line.back() == '}') || line.back() == ';')) {
+      nameStatement(current);
+      statements.push_back(std::move(current));
+      current = {};
+    }
+  }
+  return statements;
+}
+
+/// Names that carry a hash of the file or a running number: equal code may have them differently.
+bool isFileLocal(const std::string &name) {
+  return name.find("_INTERNAL_") != std::string::npos || name.find("_GLOBAL__N_") != std::string::npos ||
+         name.find("__nv_static_") != std::string::npos || name.rfind("$", 0) == 0 || name.find("$str") != std::string::npos ||
+         name.rfind("__unnamed_", 0) == 0 || name.rfind("_$_str", 0) == 0;
+}
+
+std::string withoutLinkage(std::string text) {
+  for (std::string_view word : {".visible ", ".weak ", ".common "})
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word))
+      text.erase(at, word.size());
+  return text;
+}
+
+} // namespace
+
+std::vector<std::string> ptxEntries(std::string_view ptx) {
+  std::vector<std::string> names;
+  for (const Statement &statement : statementsOf(ptx))
+    if (statement.isEntry)
+      names.push_back(statement.name);
+  return names;
+}
+
+std::optional<std::string> normalisedKernel(std::string_view ptx, std::string_view entry) {
+  std::vector<Statement> statements = statementsOf(ptx);
+  std::map<std::string, std::vector<const Statement *>> byName;
+  for (const Statement &statement : statements)
+    byName[statement.name].push_back(&statement);
+  auto root = byName.find(std::string(entry));
+  if (root == byName.end())
+    return std::nullopt;
+
+  // Breadth first from the kernel, so that the order does not depend on the rest of the module.
+  std::vector<std::string> open = {std::string(entry)};
+  std::set<std::string> seen(open.begin(), open.end());
+  std::string text;
+  for (std::size_t i = 0; i < open.size(); ++i)
+    for (const Statement *statement : byName[open[i]]) {
+      // A forward declaration says nothing that the definition does not.
+      bool declaration = statement->text.find('{') == std::string::npos && byName[open[i]].size() > 1;
+      if (declaration)
+        continue;
+      text += withoutLinkage(statement->text);
+      for (const std::string &name : namesIn(statement->text))
+        if (byName.count(name) && seen.insert(name).second)
+          open.push_back(name);
+    }
+
+  std::map<std::string, std::string> renamed;
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    bool start = isNameStart(text[i]) && !(i && (isNamePart(text[i - 1]) || text[i - 1] == '.'));
+    std::size_t end = i + 1;
+    if (start)
+      while (end < text.size() && isNamePart(text[end]))
+        ++end;
+    std::string word = text.substr(i, end - i);
+    if (start && isFileLocal(word)) {
+      auto known = renamed.try_emplace(word, "$local" + std::to_string(renamed.size())).first;
+      word = known->second;
+    }
+    result += word;
+    i = end;
+  }
+  return result;
+}
+
+std::string firstDifference(const std::string &original, const std::string &slice) {
+  if (original == slice)
+    return "";
+  std::istringstream left(original), right(slice);
+  std::string a, b;
+  for (unsigned line = 1;; ++line) {
+    bool moreLeft = static_cast<bool>(std::getline(left, a)), moreRight = static_cast<bool>(std::getline(right, b));
+    if (!moreLeft || !moreRight || a != b)
+      return "PTX differs at line " + std::to_string(line) + ": '" + (moreLeft ? a : "end") + "' in the original, '" +
+             (moreRight ? b : "end") + "' in the slice";
+  }
+}
+
+} // namespace kopt::frontend

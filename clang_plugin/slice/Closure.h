@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a declaration needs, in one pass of a translation unit.
+#pragma once
+
+#include "clang_plugin/slice/SourceIndex.h"
+
+#include <set>
+
+namespace kopt::frontend {
+
+struct Closure {
+  std::set<std::size_t> pieces;  ///< of the index: declarations, macros, using, includes
+  std::set<std::string> badText; ///< reasons why a needed piece cannot be copied
+};
+
+/// The pieces that `roots` need, transitively, and the includes that bring what others declare.
+Closure closureOf(const SourceIndex &index, const std::vector<const clang::Decl *> &roots);
+
+} // namespace kopt::frontend

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/slice/Slice.h"
+
+#include "clang_plugin/extract/Types.h"
+#include "clang_plugin/slice/Closure.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclTemplate.h>
+
+namespace kopt::frontend {
+namespace {
+
+struct Entry {
+  const Piece *piece = nullptr;
+  const SourceIndex *index = nullptr;
+  bool inHost = false, inDevice = false; ///< in which pass the text exists at all
+};
+
+using Entries = std::map<std::pair<Position, unsigned>, Entry>;
+
+std::pair<Position, unsigned> keyOf(const Piece &piece) { return {piece.position, piece.end}; }
+
+std::set<std::pair<Position, unsigned>> keysOf(const SourceIndex *index) {
+  std::set<std::pair<Position, unsigned>> keys;
+  if (index)
+    for (const Piece &piece : index->pieces())
+      keys.insert(keyOf(piece));
+  return keys;
+}
+
+const clang::Decl *described(const Piece &piece) {
+  if (piece.decls.empty())
+    return nullptr;
+  const clang::Decl *declaration = piece.decls.front();
+  if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration); linkage && !linkage->decls_empty())
+    declaration = *linkage->decls_begin();
+  if (const auto *pattern = llvm::dyn_cast<clang::TemplateDecl>(declaration); pattern && pattern->getTemplatedDecl())
+    declaration = pattern->getTemplatedDecl();
+  return declaration;
+}
+
+std::string roleOf(const Piece &piece) {
+  if (piece.kind == PieceKind::Macro)
+    return "macro";
+  if (piece.kind == PieceKind::Include)
+    return "include";
+  const clang::Decl *declaration = described(piece);
+  if (!declaration || piece.kind != PieceKind::Declaration)
+    return "other";
+  if (llvm::isa<clang::FunctionDecl>(declaration))
+    return "function";
+  if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
+    bool onDevice = variable->hasAttr<clang::CUDADeviceAttr>() || variable->hasAttr<clang::CUDAConstantAttr>() ||
+                    variable->hasAttr<clang::CUDASharedAttr>();
+    bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
+    return constant && !variable->hasAttr<clang::CUDAConstantAttr>() && !onDevice ? "constant" : "variable";
+  }
+  if (llvm::isa<clang::EnumDecl>(declaration))
+    return "constant";
+  if (llvm::isa<clang::TagDecl>(declaration))
+    return "type";
+  if (llvm::isa<clang::TypedefNameDecl, clang::NamespaceAliasDecl>(declaration))
+    return "alias";
+  return "other";
+}
+
+bool isEditable(const Piece &piece, const std::string &role) {
+  if (role == "kernel" || role == "macro" || role == "constant")
+    return true;
+  const clang::Decl *declaration = described(piece);
+  return role == "function" && declaration && declaration->hasAttr<clang::CUDADeviceAttr>();
+}
+
+/// Appends user text and glue, and keeps the namespaces open as long as consecutive pieces share them.
+class Writer {
+public:
+  explicit Writer(SliceText &out) : out_(out) {}
+
+  void glue(const std::string &text) { out_.text += text; }
+
+  void enter(const std::vector<std::string> &scopes) {
+    std::size_t shared = 0;
+    while (shared < open_.size() && shared < scopes.size() && open_[shared] == scopes[shared])
+      ++shared;
+    for (; open_.size() > shared; open_.pop_back())
+      glue("}\n");
+    for (; open_.size() < scopes.size(); open_.push_back(scopes[open_.size()]))
+      glue(scopes[open_.size()] + "\n");
+  }
+
+  void piece(const Entry &entry, const std::string &role) {
+    bool guarded = entry.inHost != entry.inDevice;
+    if (guarded)
+      glue(entry.inDevice ? "#ifdef __CUDA_ARCH__\n" : "#ifndef __CUDA_ARCH__\n");
+    ChunkInfo chunk;
+    chunk.source = {entry.piece->file, entry.piece->begin, entry.piece->end};
+    chunk.sliceBegin = out_.text.size();
+    out_.text += entry.index->text(*entry.piece);
+    chunk.sliceEnd = out_.text.size();
+    chunk.role = role;
+    chunk.name = entry.piece->name;
+    chunk.editable = isEditable(*entry.piece, role);
+    out_.chunks.push_back(chunk);
+    glue(guarded ? "\n#endif\n" : "\n");
+  }
+
+private:
+  SliceText &out_;
+  std::vector<std::string> open_;
+};
+
+void collect(const SourceIndex *index, const clang::FunctionDecl *kernel, bool allIncludes, Entries &entries,
+             SliceText &out) {
+  if (!index || !kernel)
+    return;
+  Closure closure = closureOf(*index, {kernel});
+  for (const std::string &reason : closure.badText)
+    out.problem = reason;
+  for (std::size_t i = 0; i < index->pieces().size(); ++i) {
+    const Piece &piece = index->pieces()[i];
+    bool include = piece.kind == PieceKind::Include;
+    if (include && llvm::StringRef(piece.name).ends_with("kopt/kopt.h"))
+      continue;
+    if (closure.pieces.count(i) || (include && allIncludes))
+      entries.try_emplace(keyOf(piece), Entry{&piece, index, false, false});
+  }
+}
+
+std::optional<Position> placeOf(const SourceIndex *index, const clang::FunctionDecl *kernel) {
+  if (!index || !kernel)
+    return std::nullopt;
+  if (std::optional<std::size_t> piece = index->declarationAt(kernel->getLocation()))
+    return index->pieces()[*piece].position;
+  return std::nullopt;
+}
+
+/// A kernel that nothing refers to and that only this file sees would not be emitted.
+bool needsReference(const clang::FunctionDecl &kernel) {
+  return kernel.getFormalLinkage() == clang::Linkage::Internal || kernel.isInAnonymousNamespace();
+}
+
+} // namespace
+
+SliceText buildSlice(const SliceRequest &request) {
+  SliceText out;
+  Entries entries;
+  collect(request.device, request.deviceKernel, request.allIncludes, entries, out);
+  collect(request.host, request.hostKernel, request.allIncludes, entries, out);
+  auto hostKeys = keysOf(request.host), deviceKeys = keysOf(request.device);
+  std::optional<Position> kernelPlace = placeOf(request.host, request.hostKernel);
+
+  Writer writer(out);
+  std::set<std::string> macros;
+  bool usesTune = false;
+  for (auto &[key, entry] : entries)
+    for (const std::string &identifier : entry.piece->identifiers)
+      usesTune |= identifier == "KOPT_TUNE";
+  if (usesTune)
+    writer.glue("#ifndef KOPT_TUNE\n#define KOPT_TUNE(...)\n#endif\n");
+  for (auto &[key, entry] : entries) {
+    entry.inHost = hostKeys.count(key);
+    entry.inDevice = deviceKeys.count(key) || !request.device;
+    const Piece &piece = *entry.piece;
+    // Includes stand outside all namespaces; a macro stands anywhere.
+    if (piece.kind == PieceKind::Include)
+      writer.enter({});
+    else if (piece.kind != PieceKind::Macro)
+      writer.enter(piece.scopes);
+    if (piece.kind == PieceKind::Macro && !macros.insert(piece.name).second)
+      writer.glue("#undef " + piece.name + "\n");
+    bool isKernel = kernelPlace && piece.position == *kernelPlace;
+    if (isKernel)
+      out.kernelChunk = out.chunks.size();
+    writer.piece(entry, isKernel ? "kernel" : roleOf(piece));
+  }
+  writer.enter({});
+
+  if (!request.expression.empty()) {
+    ChunkInfo chunk;
+    chunk.sliceBegin = out.text.size();
+    out.text += "const void *koptInstantiation() { return (const void *)" + request.expression + "; }";
+    chunk.sliceEnd = out.text.size();
+    chunk.role = "instantiation";
+    chunk.name = request.expression;
+    out.chunks.push_back(chunk);
+    writer.glue("\n");
+  } else if (request.hostKernel && needsReference(*request.hostKernel)) {
+    writer.glue("const void *koptReference() { return (const void *)" +
+                writtenName(*request.hostKernel) + "; }\n");
+  }
+  return out;
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest self-contained translation unit with one kernel in it, made of the user's own text.
+#pragma once
+
+#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/slice/SourceIndex.h"
+
+namespace kopt::frontend {
+
+struct SliceText {
+  std::string text;
+  std::vector<ChunkInfo> chunks;
+  std::size_t kernelChunk = 0;
+  std::string problem; ///< why the text cannot stand on its own; empty if it can
+};
+
+struct SliceRequest {
+  const SourceIndex *host = nullptr, *device = nullptr;
+  /// The kernel as written (the template's pattern), in each pass; device may be null where only the host sees it.
+  const clang::FunctionDecl *hostKernel = nullptr, *deviceKernel = nullptr;
+  std::string expression;  ///< "ns::k<float, 4>" to instantiate; empty for a plain kernel
+  bool allIncludes = false; ///< every header of others, needed or not
+};
+
+SliceText buildSlice(const SliceRequest &request);
+
+
+} // namespace kopt::frontend

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// kopt-extract, and kopt-frontend extract.
+#include "clang_plugin/args/CompileDb.h"
+#include "clang_plugin/extract/Extract.h"
+#include "clang_plugin/output/Harness.h"
+#include "clang_plugin/output/Json.h"
+#include "clang_plugin/output/Table.h"
+#include "clang_plugin/tool/Options.h"
+#include "clang_plugin/tool/Tools.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace kopt::frontend {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum Exit { kDone = 0, kUsage = 1, kBaselineFailed = 4, kEnvironment = 6, kInternal = 70 };
+
+std::string dump(const nlohmann::json &document) {
+  return document.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+}
+
+/// To stderr for people; on stdout as an object where a program reads it.
+int fail(const Options &options, int code, const std::string &what, const std::string &where = "",
+         const std::string &hint = "") {
+  std::cerr << "kopt-extract: error: " << (where.empty() ? "" : where + ": ") << what << "\n";
+  if (!hint.empty())
+    std::cerr << "kopt-extract: hint: " << hint << "\n";
+  if (options.json)
+    std::cout << dump({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}}) << "\n";
+  return code;
+}
+
+std::string place(const Diagnostic &diagnostic) {
+  if (!diagnostic.line)
+    return diagnostic.file;
+  return diagnostic.file + ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
+}
+
+int failToCompile(const Options &options, const std::string &file, const std::vector<Diagnostic> &diagnostics) {
+  const Diagnostic *first = nullptr;
+  for (const Diagnostic &diagnostic : diagnostics) {
+    std::cerr << place(diagnostic) << ": " << diagnostic.severity << ": " << diagnostic.message << "\n";
+    if (!first && (diagnostic.severity == "error" || diagnostic.severity == "fatal"))
+      first = &diagnostic;
+  }
+  return fail(options, kBaselineFailed, file + " does not compile" + (first ? ": " + first->message : ""),
+              first ? place(*first) : file,
+              "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --");
+}
+
+/// Where the flags of a file come from: after --, a database, or nowhere (an unconfigured single file).
+std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file, std::string &error,
+                                   std::vector<std::string> &notes) {
+  ExtractUnit unit;
+  std::error_code ignored;
+  unit.file = fs::weakly_canonical(file, ignored).string();
+  unit.directory = fs::current_path(ignored).string();
+  if (options.hasFlags) {
+    unit.flags = options.flags;
+  } else {
+    std::optional<CompileDatabase> database = loadCompileDatabase(options.build, unit.file, error);
+    if (!error.empty())
+      return std::nullopt;
+    const CompileCommand *command = database ? findCommand(*database, unit.file) : nullptr;
+    if (command) {
+      unit.flags = command->arguments;
+      unit.directory = command->directory;
+    } else if (database) {
+      notes.push_back(database->path + " has no command for " + unit.file + ": parsed without flags");
+    }
+  }
+  unit.flags.insert(unit.flags.end(), options.extraArgs.begin(), options.extraArgs.end());
+  return unit;
+}
+
+/// All of the text or none of it: written beside and renamed.
+bool writeFile(const fs::path &path, const std::string &text, std::string &error) {
+  fs::path partial = path;
+  partial += ".partial";
+  std::error_code code;
+  fs::create_directories(path.parent_path(), code);
+  if (code) {
+    error = "cannot create " + path.parent_path().string() + ": " + code.message();
+    return false;
+  }
+  errno = 0;
+  std::ofstream stream(partial, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) {
+    error = "cannot write " + path.string() + ": " + (errno ? std::strerror(errno) : "unknown reason");
+    fs::remove(partial, code);
+    return false;
+  }
+  fs::rename(partial, path, code);
+  if (code)
+    error = "cannot write " + path.string() + ": " + code.message();
+  return !code;
+}
+
+bool writeFolders(const fs::path &output, Extraction &extraction, std::string &error) {
+  std::set<std::string> taken;
+  for (KernelInfo &kernel : extraction.kernels)
+    for (SpecializationInfo &specialization : kernel.specializations) {
+      std::string base = folderName(specialization), name = base;
+      for (int i = 2; !taken.insert(name).second; ++i)
+        name = base + "_" + std::to_string(i);
+      fs::path folder = output / name;
+      specialization.slicePath = (folder / "slice.cu").string();
+      if (!writeFile(folder / "slice.cu", specialization.sliceText, error) ||
+          !writeFile(folder / "harness.cu", harnessText(kernel, specialization), error) ||
+          !writeFile(folder / "build.sh", "#!/bin/sh\n" + buildCommand(kernel) + "\n", error))
+        return false;
+    }
+  return true;
+}
+
+std::string summary(const Extraction &extraction, const fs::path &output) {
+  std::size_t specializations = 0, proven = 0;
+  std::string text;
+  for (const KernelInfo &kernel : extraction.kernels)
+    for (const SpecializationInfo &specialization : kernel.specializations) {
+      ++specializations;
+      proven += specialization.proven;
+      text += specialization.expression + ": " + specialization.route + (specialization.proven ? ", proven" : "") +
+              (specialization.reason.empty() ? "" : " (" + specialization.reason + ")") + " -> " + specialization.slicePath +
+              "\n";
+    }
+  for (const std::string &note : extraction.notes)
+    text += "note: " + note + "\n";
+  return text + std::to_string(extraction.kernels.size()) + " kernels, " + std::to_string(specializations) +
+         " specializations, " + std::to_string(proven) + " proven, written to " + output.string() + "\n";
+}
+
+} // namespace
+
+int runExtract(int argc, const char **argv) {
+  Options options = parseOptions({argv + 1, argv + argc});
+  if (!options.error.empty())
+    return fail(options, kUsage, options.error, "", "kopt-extract --help lists all flags");
+  if (options.help || options.version) {
+    std::cout << (options.help ? kHelpText : "kopt-extract " KOPT_VERSION " (Clang 19)\n");
+    return kDone;
+  }
+  for (const std::string &file : options.files) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored))
+      return fail(options, kUsage, fs::exists(file, ignored) ? "not a file" : "no such file", file);
+  }
+
+  Extraction extraction;
+  for (const std::string &file : options.files) {
+    std::string error;
+    std::optional<ExtractUnit> unit = unitFor(options, file, error, extraction.notes);
+    if (!unit)
+      return fail(options, kUsage, error);
+    if (options.printClangArgs) {
+      for (const std::string &argument :
+           clangArguments({unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host}, extraction.notes))
+        std::cout << argument << "\n";
+      continue;
+    }
+    UnitOutcome outcome = extractUnit(*unit, {options.prove, options.jobs}, extraction);
+    if (!outcome.ok)
+      return failToCompile(options, file, outcome.diagnostics);
+  }
+  if (options.printClangArgs)
+    return kDone;
+
+  bool summarise = !options.list && !options.json;
+  fs::path output = options.output.empty() && summarise ? "kopt.extract" : options.output;
+  if (!output.empty()) {
+    std::error_code ignored;
+    output = fs::absolute(output, ignored).lexically_normal();
+    std::string error;
+    if (!writeFolders(output, extraction, error) ||
+        !writeFile(output / "kernels.json", dump(toJson(extraction)) + "\n", error))
+      return fail(options, kEnvironment, error, "", "free some space or choose another folder with -o");
+  }
+  if (options.json)
+    std::cout << dump(toJson(extraction)) << "\n";
+  else
+    std::cout << (options.list ? listText(extraction) : summary(extraction, output));
+  std::cout.flush();
+  return std::cout ? kDone : fail(options, kEnvironment, "cannot write to standard output");
+}
+
+} // namespace kopt::frontend
