@@ -49,6 +49,13 @@ public:
       need(candidate);
     return true;
   }
+  // `#pragma unroll N` and its kind keep N in an attribute of the loop.
+  bool VisitAttributedStmt(clang::AttributedStmt *statement) {
+    for (const clang::Attr *attribute : statement->getAttrs())
+      if (const auto *hint = llvm::dyn_cast<clang::LoopHintAttr>(attribute); hint && hint->getValue())
+        TraverseStmt(hint->getValue());
+    return true;
+  }
   bool VisitConceptSpecializationExpr(clang::ConceptSpecializationExpr *expression) {
     need(expression->getNamedConcept());
     return true;
