@@ -24,8 +24,7 @@ KOPT_TUNE("param TILE in {16, 32, 64}",
           "launch 4000x2080: rows=4000, columns=2080 weight 0.25 on cuda",
           "launch 512x512: rows=512, columns=512 on emulated",
           "launch 200x328: rows=200, columns=328 weight 0.25 on emulated",
-          "tolerance strict",
-          "target 1.5")
+          "tolerance strict")
 __global__ void transpose(const float *in, float *out, int rows, int columns) {
   const int firstColumn = blockIdx.x * TILE;
   const int firstRow = blockIdx.y * TILE;
