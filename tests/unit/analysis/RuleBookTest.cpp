@@ -21,6 +21,7 @@ const char *const kLoadBytes = "smsp__sass_average_data_bytes_per_sector_mem_glo
 const char *const kStoreBytes = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
 const char *const kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 const char *const kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
+const char *const kL1 = "l1tex__throughput.avg.pct_of_peak_sustained_elapsed";
 const char *const kWaves = "launch__waves_per_multiprocessor";
 
 /// A kernel with nothing to complain about: busy, coalesced, no rule's roof reached.
@@ -50,6 +51,7 @@ Counters healthy() {
           {"dram__bytes_read.sum", 1e6},
           {"dram__bytes_write.sum", 1e6},
           {kSm, 65},
+          {kL1, 50},
           {kDram, 70}};
 }
 
@@ -141,6 +143,125 @@ std::vector<nlohmann::json> ruleObjects() {
       rules.push_back(rule);
   }
   return rules;
+}
+
+// Nsight Compute 2025.3 on an H200, examples/transpose with 4096 x 4096 floats: as it is, and with
+// STAGED = 1 (a shared tile without padding).
+Counters measuredNaive() {
+  return {
+      {"dram__bytes_read.sum", 77839616},
+      {"dram__bytes_write.sum", 58943232},
+      {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 10.39},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 32},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 0},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 524288},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 524288},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 2097152},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 16777216},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum", 0},
+      {"launch__block_size", 256},
+      {"launch__occupancy_limit_blocks", 32},
+      {"launch__occupancy_limit_registers", 8},
+      {"launch__occupancy_limit_shared_mem", 32},
+      {"launch__occupancy_limit_warps", 8},
+      {"launch__registers_per_thread", 26},
+      {"launch__shared_mem_per_block_dynamic", 0},
+      {"launch__shared_mem_per_block_static", 0},
+      {"launch__waves_per_multiprocessor", 15.52},
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 7.66},
+      {"sm__warps_active.avg.pct_of_peak_sustained_active", 84.79},
+      {"smsp__inst_executed.sum", 10092544},
+      {"smsp__inst_executed_op_local_ld.sum", 0},
+      {"smsp__inst_executed_op_local_st.sum", 0},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", 32},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 12.5},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", 4},
+      {"smsp__sass_inst_executed_op_global_atom.sum", 0},
+      {"smsp__sass_inst_executed_op_global_red.sum", 0},
+      {"smsp__thread_inst_executed_per_inst_executed.ratio", 32},
+  };
+}
+
+Counters measuredStaged() {
+  return {
+      {"dram__bytes_read.sum", 67119616},
+      {"dram__bytes_write.sum", 47325184},
+      {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 21.41},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 4},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 16515412},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 15294},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 17039700},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 539582},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 524288},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 524288},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 2097152},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 2097152},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum", 0},
+      {"launch__block_size", 256},
+      {"launch__occupancy_limit_blocks", 32},
+      {"launch__occupancy_limit_registers", 8},
+      {"launch__occupancy_limit_shared_mem", 20},
+      {"launch__occupancy_limit_warps", 8},
+      {"launch__registers_per_thread", 32},
+      {"launch__shared_mem_per_block_dynamic", 0},
+      {"launch__shared_mem_per_block_static", 4096},
+      {"launch__waves_per_multiprocessor", 15.52},
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 23.1},
+      {"sm__warps_active.avg.pct_of_peak_sustained_active", 92.99},
+      {"smsp__inst_executed.sum", 20185088},
+      {"smsp__inst_executed_op_local_ld.sum", 0},
+      {"smsp__inst_executed_op_local_st.sum", 0},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", 32},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 100},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", 32},
+      {"smsp__sass_inst_executed_op_global_atom.sum", 0},
+      {"smsp__sass_inst_executed_op_global_red.sum", 0},
+      {"smsp__thread_inst_executed_per_inst_executed.ratio", 32},
+  };
+}
+
+std::vector<std::string> idsOf(const Diagnosis &diagnosis) {
+  std::vector<std::string> ids;
+  for (const RuleHit &hit : diagnosis.hits)
+    ids.push_back(hit.id);
+  return ids;
+}
+
+TEST(RuleBook, explainsWhatWasMeasuredOnAnH200) {
+  EXPECT_EQ(idsOf(book().diagnose(measuredNaive())),
+            (std::vector<std::string>{"uncoalesced-global-stores"}));
+  EXPECT_EQ(idsOf(book().diagnose(measuredStaged())),
+            (std::vector<std::string>{"shared-bank-conflicts-loads"}));
+}
+
+TEST(RuleBook, latencyIsNotBlamedForScatteredAccessesOrABusyL1) {
+  Counters counters = healthy();
+  counters[kSm] = 20;
+  counters[kDram] = 20;
+  EXPECT_EQ(idsOf(book().diagnose(counters)), (std::vector<std::string>{"latency-bound"}));
+  counters[kL1] = 90;
+  EXPECT_TRUE(book().diagnose(counters).hits.empty());
+  counters[kL1] = 30;
+  counters[kStoreSectors] = 32;
+  EXPECT_EQ(idsOf(book().diagnose(counters)),
+            (std::vector<std::string>{"uncoalesced-global-stores"}));
 }
 
 TEST(RuleBook, everyRuleHasACase) {
