@@ -332,7 +332,7 @@ Result<std::string> systemPrompt() {
 Result<std::string> coderPrompt(const ProposalContext &context, const CodeTask &task) {
   KOPT_TRY(const std::string text, promptFile("coder.md"));
   KOPT_TRY(const std::string about, situation(context, task, context.parent));
-  return fillTemplate(text, {{"situation", about}, {"history", historyText(context)}});
+  return fillTemplate(text, {{"situation", about}, {"history", fenced(historyText(context))}});
 }
 
 Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &task,
@@ -340,7 +340,7 @@ Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &
   KOPT_TRY(const std::string text, promptFile("fixer.md"));
   KOPT_TRY(const std::string about, situation(context, task, failed.candidate));
   return fillTemplate(text, {{"situation", about},
-                             {"history", historyText(context)},
+                             {"history", fenced(historyText(context))},
                              {"title", quoted(failed.candidate.title, 120)},
                              {"technique", quoted(failed.candidate.technique, 40)},
                              {"rationale", fenced(failed.candidate.rationale)},
