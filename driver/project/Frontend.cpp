@@ -78,7 +78,7 @@ public:
     ProcessSpec spec;
     spec.argv = {program_.string(), "extract", "--json", "-o", request.output.string()};
     if (!request.prove)
-      spec.argv.push_back("--no-prove");
+      spec.argv.push_back("--no-proof");
     if (!request.buildDirectory.empty())
       spec.argv.insert(spec.argv.end(), {"-p", request.buildDirectory.string()});
     for (const fs::path &file : request.files)

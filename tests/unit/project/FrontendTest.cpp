@@ -33,7 +33,7 @@ TEST_F(FrontendTest, ExtractsWithTheCommandLineOfKoptExtract) {
   ASSERT_TRUE(result.has_value()) << result.error().what;
   EXPECT_EQ(result->kernels.at(0).name, "ns::stencil");
   EXPECT_THAT(processes_.calls.at(0).argv,
-              ElementsAre("/opt/kopt-frontend", "extract", "--json", "-o", "/out", "--no-prove",
+              ElementsAre("/opt/kopt-frontend", "extract", "--json", "-o", "/out", "--no-proof",
                           "a.cu", "--", "-O3", "-DN=1"));
 }
 
