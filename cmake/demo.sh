@@ -56,7 +56,7 @@ say "Tuning transpose.cu on the emulated device; times are modelled for an H200,
 say "The report"
 "$bin/kopt" report --run latest
 
-patch=$(find "$PWD/kopt.out" -name '*.patch' -print -quit)
+patch=$(find "$PWD/kopt.out" -name winner.patch -print -quit)
 [ -n "$patch" ] || fail "no candidate was accepted, so there is no patch; see the report above"
 say "The patch, applied with git apply"
 git_here apply --check "$patch"
