@@ -29,6 +29,14 @@ public:
     info.memoryBytes = 1ull << 30;
   }
 
+  ~FakeDevice() override {
+    // After a fault its user rightly frees nothing.
+    for (const Address address : live_)
+      ::operator delete(reinterpret_cast<void *>(address), std::align_val_t(256));
+  }
+  FakeDevice(const FakeDevice &) = delete;
+  FakeDevice &operator=(const FakeDevice &) = delete;
+
   /// The `index`-th argument as a value or, with T a pointer, as an address in host memory.
   template <class T> static T argument(const LaunchRequest &request, std::size_t index) {
     T value{};
