@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory accesses of one basic block as a GPU would issue them: neighbouring loads of an aligned struct (float4) are
+// one access, as in nvcc's output.
+#pragma once
+
+#include "runtime/emulated/ModuleFormat.h"
+
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/IR/Instructions.h>
+
+#include <vector>
+
+namespace kopt::frontend::emulate {
+
+struct AccessGroup {
+  llvm::Instruction *first = nullptr; ///< the report goes before it
+  llvm::Value *address = nullptr;
+  unsigned bytes = 0;
+  unsigned flags = 0;
+  runtime::emulated::SiteKind kind = runtime::emulated::SiteKind::Load;
+  /// The variable on the thread's own stack (or constant table) that is accessed at an index, and its size; null for
+  /// memory of the device. Accesses that are provably inside are not reported at all.
+  llvm::Value *local = nullptr;
+  std::uint64_t localBytes = 0;
+};
+
+/// In program order. `ignored` are loads that the instrumentation itself inserted.
+std::vector<AccessGroup> groupAccesses(llvm::BasicBlock &block, const llvm::DenseSet<llvm::Value *> &ignored);
+
+} // namespace kopt::frontend::emulate

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/emulate/CompileModule.h"
+
+#include "clang_plugin/args/NvccToClangArgs.h"
+#include "clang_plugin/emulate/Instrument.h"
+#include "clang_plugin/parse/ParseCuda.h"
+#include "clang_plugin/parse/Toolkit.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Mangle.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Driver/Compilation.h>
+#include <clang/Driver/Driver.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/MultiplexConsumer.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/Scalar/LoopIdiomRecognize.h>
+
+namespace kopt::frontend::emulate {
+namespace {
+
+/// Calls the kernel through a pointer, with the types of its parameters taken from the compiler. `reference` makes
+/// Clang emit a template's specialization and tells which function the expression means.
+constexpr const char *kGlue = R"glue(
+#line 1 "kopt-emulated-call"
+namespace kopt_emulated_glue {
+template <class Kernel> struct Call;
+template <class... Parameters> struct Call<void (*)(Parameters...)> {
+  template <unsigned long... Index>
+  static __device__ void run(void *kernel, void **arguments, std::integer_sequence<unsigned long, Index...>) {
+    reinterpret_cast<void (*)(Parameters...)>(kernel)(*static_cast<Parameters *>(arguments[Index])...);
+  }
+  static __device__ void all(void *kernel, void **arguments) {
+    run(kernel, arguments, std::make_integer_sequence<unsigned long, sizeof...(Parameters)>());
+  }
+};
+inline void reference() { (void)(&KOPT_EXPRESSION); }
+} // namespace kopt_emulated_glue
+extern "C" __device__ void kopt_emulated_call(void *kernel, void **arguments) {
+  kopt_emulated_glue::Call<decltype(&KOPT_EXPRESSION)>::all(kernel, arguments);
+}
+)glue";
+
+std::string withGlue(const std::string &slice, const std::string &expression) {
+  std::string glue = kGlue;
+  const std::string mark = "KOPT_EXPRESSION";
+  for (std::size_t at = glue.find(mark); at != std::string::npos; at = glue.find(mark, at + expression.size()))
+    glue.replace(at, mark.size(), expression);
+  return slice + "\n" + glue;
+}
+
+/// Finds the kernel that the glue refers to.
+class KernelFinder : public clang::ASTConsumer, public clang::RecursiveASTVisitor<KernelFinder> {
+public:
+  explicit KernelFinder(ModulePlan &plan) : plan_(plan) {}
+
+  void HandleTranslationUnit(clang::ASTContext &context) override {
+    for (clang::Decl *declaration : context.getTranslationUnitDecl()->decls())
+      if (auto *space = llvm::dyn_cast<clang::NamespaceDecl>(declaration))
+        if (space->getName() == "kopt_emulated_glue")
+          for (clang::Decl *member : space->decls())
+            if (auto *function = llvm::dyn_cast<clang::FunctionDecl>(member))
+              if (function->getName() == "reference")
+                TraverseDecl(function);
+    if (!kernel_)
+      return;
+    plan_.kernel = clang::ASTNameGenerator(context).getName(kernel_);
+    for (const clang::ParmVarDecl *parameter : kernel_->parameters())
+      plan_.parameters.push_back({(unsigned long long)context.getTypeSizeInChars(parameter->getType()).getQuantity(),
+                                  (unsigned long long)context.getTypeAlignInChars(parameter->getType()).getQuantity()});
+    if (const auto *bounds = kernel_->getAttr<clang::CUDALaunchBoundsAttr>())
+      if (const clang::Expr *threads = bounds->getMaxThreads(); threads && !threads->isValueDependent())
+        plan_.maxThreads = unsigned(threads->EvaluateKnownConstInt(context).getZExtValue());
+  }
+
+  bool VisitDeclRefExpr(clang::DeclRefExpr *reference) {
+    if (auto *function = llvm::dyn_cast<clang::FunctionDecl>(reference->getDecl()))
+      kernel_ = function->getDefinition() ? function->getDefinition() : function;
+    return true;
+  }
+
+private:
+  ModulePlan &plan_;
+  clang::FunctionDecl *kernel_ = nullptr;
+};
+
+class EmulateAction : public clang::EmitObjAction {
+public:
+  explicit EmulateAction(ModulePlan &plan) : plan_(plan) {}
+
+protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler,
+                                                        llvm::StringRef file) override {
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    // First, so that the kernel is known when code generation ends with the optimiser.
+    consumers.push_back(std::make_unique<KernelFinder>(plan_));
+    consumers.push_back(clang::EmitObjAction::CreateASTConsumer(compiler, file));
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
+  }
+
+private:
+  ModulePlan &plan_;
+};
+
+void addPasses(llvm::PassBuilder &builder, ModulePlan &plan) {
+  struct Prepare : llvm::PassInfoMixin<Prepare> {
+    ModulePlan *plan;
+    explicit Prepare(ModulePlan *plan) : plan(plan) {}
+    llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+      prepareModule(module, *plan);
+      return llvm::PreservedAnalyses::none();
+    }
+  };
+  struct Instrument : llvm::PassInfoMixin<Instrument> {
+    ModulePlan *plan;
+    explicit Instrument(ModulePlan *plan) : plan(plan) {}
+    llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+      if (plan->errors.empty())
+        instrumentModule(module, *plan);
+      std::string broken;
+      llvm::raw_string_ostream stream(broken);
+      if (llvm::verifyModule(module, &stream))
+        plan->errors.push_back("internal error: the instrumented module is broken: " + broken);
+      return llvm::PreservedAnalyses::none();
+    }
+  };
+  builder.registerPipelineStartEPCallback(
+      [&plan](llvm::ModulePassManager &passes, llvm::OptimizationLevel) { passes.addPass(Prepare(&plan)); });
+  builder.registerOptimizerLastEPCallback(
+      [&plan](llvm::ModulePassManager &passes, llvm::OptimizationLevel) { passes.addPass(Instrument(&plan)); });
+}
+
+void initialiseTarget() {
+  static const bool once = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmParser();
+    LLVMInitializeX86AsmPrinter();
+    // A copying loop stays a loop: its accesses are what a GPU would issue.
+    llvm::DisableLIRP::All = true;
+    return true;
+  }();
+  (void)once;
+}
+
+/// The driver's command line for a host compilation of CUDA; device mode is switched on in Clang's own arguments.
+std::vector<std::string> driverArguments(const EmulateRequest &request, const std::string &file,
+                                         const std::string &object, std::string &log) {
+  auto readFile = [&request](const std::string &path) -> std::optional<std::string> {
+    llvm::SmallString<256> absolute(path);
+    if (!llvm::sys::path::is_absolute(absolute)) {
+      absolute = request.directory;
+      llvm::sys::path::append(absolute, path);
+    }
+    auto buffer = llvm::MemoryBuffer::getFile(absolute);
+    if (!buffer)
+      return std::nullopt;
+    return (*buffer)->getBuffer().str();
+  };
+  NvccCommand command = translateNvcc(request.flags, readFile);
+  for (const std::string &note : command.notes)
+    log += "note: " + note + "\n";
+
+  bool standard = false, contract = true;
+  for (const std::string &flag : command.clang)
+    standard |= flag.rfind("-std=", 0) == 0;
+  for (std::size_t i = 0; i < request.flags.size(); ++i) {
+    const std::string &flag = request.flags[i];
+    if (flag == "-fmad=false" || flag == "--fmad=false" ||
+        ((flag == "-fmad" || flag == "--fmad") && i + 1 < request.flags.size() && request.flags[i + 1] == "false"))
+      contract = false;
+  }
+  std::string architecture = command.architectures.empty() ? "sm_90" : command.architectures.back();
+  std::string number;
+  for (char c : architecture)
+    if (c >= '0' && c <= '9')
+      number += c;
+  const std::string headers = emulatedIncludeDirectory();
+
+  std::vector<std::string> arguments = {clangProgramName(), "--target=x86_64-linux-gnu", "-x", "cuda",
+                                        "--cuda-host-only", "-nocudainc", "-nocudalib",
+                                        "--cuda-path=/kopt-virtual/no-toolkit", "-resource-dir",
+                                        clangResourceDirectory(),
+                                        // Before the user's own paths, which may lead to a toolkit's headers.
+                                        "-I" + headers};
+  if (!standard)
+    arguments.push_back("-std=c++17");
+  arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
+  for (const std::string &argument :
+       {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-include"), std::string("cuda_runtime.h"),
+        std::string("-DKOPT_EMULATED=1"), std::string("-DKOPT_FRONTEND=1"), std::string("-U__CUDA_ARCH__"),
+        "-D__CUDA_ARCH__=" + number + "0", std::string("-D__NVCC__=1"),
+        // Fixed, so that results do not depend on the machine. half is converted by the CPU, products are not fused.
+        std::string("-march=x86-64-v2"), std::string("-mf16c"), std::string("-O2"), std::string("-fno-vectorize"),
+        std::string("-fno-slp-vectorize"), std::string(contract ? "-ffp-contract=fast" : "-ffp-contract=off"),
+        std::string("-fno-math-errno"), std::string("-fno-trapping-math"), std::string("-fno-threadsafe-statics"),
+        std::string("-fno-stack-protector"), std::string("-U_FORTIFY_SOURCE"), std::string("-fcf-protection=none"),
+        std::string("-fPIC"), std::string("-gline-tables-only"), std::string("-w"), std::string("-ferror-limit=20"),
+        std::string("-c"), file, std::string("-o"), object})
+    arguments.push_back(argument);
+  return arguments;
+}
+
+} // namespace
+
+bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan, std::string &log) {
+  initialiseTarget();
+  plan.headerDirectory = emulatedIncludeDirectory();
+  const std::string file = "slice.cu";
+  llvm::SmallString<256> path(request.directory.empty() ? "/" : request.directory);
+  llvm::sys::fs::make_absolute(path);
+  const std::string directory(path);
+  llvm::sys::path::append(path, file);
+
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(withGlue(request.slice, request.expression), file));
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release()));
+  files->pushOverlay(memory);
+  files->setCurrentWorkingDirectory(directory);
+
+  llvm::raw_string_ostream text(log);
+  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  options->ShowColors = 0;
+  auto printer = std::make_unique<clang::TextDiagnosticPrinter>(text, options.get());
+  auto diagnostics = clang::CompilerInstance::createDiagnostics(options.get(), printer.get(), /*ShouldOwnClient=*/false);
+  diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
+                                   clang::diag::Severity::Ignored);
+
+  std::vector<std::string> arguments = driverArguments(request, file, object, log);
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  clang::driver::Driver driver(pointers[0], "x86_64-linux-gnu", *diagnostics, "kopt", files);
+  driver.setCheckInputsExist(false);
+  std::unique_ptr<clang::driver::Compilation> compilation(driver.BuildCompilation(pointers));
+  const clang::driver::Command *job = nullptr;
+  for (const clang::driver::Command &command : compilation ? compilation->getJobs() : clang::driver::JobList())
+    if (!command.getArguments().empty() && llvm::StringRef(command.getArguments().front()) == "-cc1")
+      job = &command;
+  if (!job || diagnostics->hasErrorOccurred()) {
+    text << "Clang could not turn the flags of this kernel into a compilation\n";
+    return false;
+  }
+  std::vector<const char *> compilerArguments;
+  const llvm::opt::ArgStringList &all = job->getArguments();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    // No second target: its builtins would shadow kopt's own functions.
+    if (llvm::StringRef(all[i]) == "-aux-triple") {
+      ++i;
+      continue;
+    }
+    compilerArguments.push_back(all[i]);
+  }
+  for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions", "-target-sdk-version=12.5"})
+    compilerArguments.push_back(argument);
+
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, compilerArguments, *diagnostics))
+    return false;
+  invocation->getCodeGenOpts().PassBuilderCallbacks.push_back(
+      [&plan](llvm::PassBuilder &builder) { addPasses(builder, plan); });
+
+  clang::CompilerInstance compiler;
+  compiler.setInvocation(invocation);
+  compiler.setDiagnostics(diagnostics.get());
+  compiler.createFileManager(files);
+  EmulateAction action(plan);
+  const bool compiled = compiler.ExecuteAction(action);
+  for (const std::string &error : plan.errors)
+    text << "error: " << error << "\n";
+  if (compiled && plan.kernel.empty())
+    text << "error: '" << request.expression << "' names no kernel of the slice\n";
+  text.flush();
+  return compiled && plan.errors.empty() && !plan.kernel.empty();
+}
+
+} // namespace kopt::frontend::emulate

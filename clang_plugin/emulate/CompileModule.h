@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "clang_plugin/emulate/Emulate.h"
+#include "clang_plugin/emulate/Instrument.h"
+
+namespace kopt::frontend::emulate {
+
+/// Compiles the slice with Clang, as CUDA device code for this CPU, into an instrumented object file. `plan` says
+/// afterwards which kernel it holds. False, with the diagnostics in `log`, where that fails.
+bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan, std::string &log);
+
+} // namespace kopt::frontend::emulate

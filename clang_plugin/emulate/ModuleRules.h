@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a module may not contain if the emulated device is to run it: everything through which a candidate could act on
+// the host, and what the emulation would silently get wrong.
+#pragma once
+
+#include "clang_plugin/emulate/Instrument.h"
+
+namespace llvm {
+class Instruction;
+class Module;
+class StringRef;
+} // namespace llvm
+
+namespace kopt::frontend::emulate {
+
+/// Where an instruction stands in the user's text: "FILE:LINE", or "an unknown line".
+std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan);
+
+/// A mathematical function of the C library, which emulated code calls as it is.
+bool isMathFunction(llvm::StringRef name);
+
+/// Before the optimiser: sections, constructors, module assembly, names reserved for the runtime.
+void checkDeclarations(const llvm::Module &module, ModulePlan &plan);
+/// After the optimiser, before the instrumentation: calls, intrinsics, assembly, indirect calls.
+void checkInstructions(const llvm::Module &module, ModulePlan &plan);
+
+} // namespace kopt::frontend::emulate

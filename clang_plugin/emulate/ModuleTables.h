@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The constant tables of an emulated module (runtime/emulated/ModuleFormat.h) as LLVM constants.
+#pragma once
+
+#include "clang_plugin/emulate/Instrument.h"
+#include "runtime/emulated/ModuleFormat.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/ADT/StringMap.h>
+
+namespace kopt::frontend::emulate {
+
+class ModuleTables {
+public:
+  ModuleTables(llvm::Module &module, const ModulePlan &plan) : module_(module), plan_(plan) {}
+
+  /// Registers a place; `at` gives the line. Returns the site's number.
+  unsigned addSite(const llvm::Instruction &at, runtime::emulated::SiteKind kind, unsigned bytes, unsigned flags,
+                   unsigned block);
+  unsigned addBlock(const runtime::emulated::BlockInfo &info);
+  /// Registers a device variable and returns the pointer-sized global into which the runtime puts its address.
+  llvm::GlobalVariable *addGlobal(llvm::GlobalVariable &variable);
+  /// Writes kopt_emulated_module.
+  void emit(llvm::Function &kernel, llvm::Function &trampoline, unsigned staticSharedBytes,
+            unsigned dynamicSharedOffset);
+
+private:
+  llvm::Constant *text(llvm::StringRef text);
+  llvm::Constant *array(llvm::ArrayRef<llvm::Constant *> elements);
+  llvm::Constant *number(std::uint32_t value);
+  llvm::Constant *wide(std::uint64_t value);
+
+  llvm::Module &module_;
+  const ModulePlan &plan_;
+  std::vector<llvm::Constant *> sites_, blocks_, globals_;
+  llvm::StringMap<llvm::Constant *> texts_;
+};
+
+} // namespace kopt::frontend::emulate

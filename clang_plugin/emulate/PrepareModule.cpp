@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Before the optimiser.
+#include "clang_plugin/emulate/Instrument.h"
+#include "clang_plugin/emulate/ModuleRules.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+namespace kopt::frontend::emulate {
+namespace {
+
+/// Other threads write these variables too, so the optimiser must not reason about all their uses. Visible to the
+/// outside, they are as opaque to it as memory behind a pointer.
+void expose(llvm::GlobalVariable &variable, llvm::StringRef role) {
+  if (!variable.isDeclaration()) {
+    variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
+    variable.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    variable.setComdat(nullptr);
+  }
+  variable.addAttribute(role);
+}
+
+void markSharedVariables(llvm::Module &module) {
+  llvm::GlobalVariable *annotations = module.getNamedGlobal("llvm.global.annotations");
+  if (!annotations)
+    return;
+  const auto *entries = llvm::dyn_cast<llvm::ConstantArray>(annotations->getInitializer());
+  for (unsigned i = 0; entries && i < entries->getNumOperands(); ++i) {
+    const auto *entry = llvm::cast<llvm::ConstantStruct>(entries->getOperand(i));
+    auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
+    const auto *text = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
+    if (!variable || !text || !text->hasInitializer())
+      continue;
+    const auto *bytes = llvm::dyn_cast<llvm::ConstantDataArray>(text->getInitializer());
+    if (bytes && bytes->isCString() && bytes->getAsCString() == "kopt.shared")
+      expose(*variable, "kopt-shared");
+  }
+  annotations->eraseFromParent();
+}
+
+void markOtherVariables(llvm::Module &module, ModulePlan &plan) {
+  for (llvm::GlobalVariable &variable : module.globals()) {
+    llvm::StringRef name = variable.getName();
+    if (name.starts_with("llvm.") || name.starts_with("kopt_emulated_") || variable.hasAttribute("kopt-shared"))
+      continue;
+    if (variable.isDeclaration()) {
+      // Without relocatable device code only `extern __shared__` arrays are declared and not defined.
+      const auto *array = llvm::dyn_cast<llvm::ArrayType>(variable.getValueType());
+      if (array && array->getNumElements() == 0)
+        expose(variable, "kopt-dynamic-shared");
+      else if (!variable.use_empty())
+        plan.errors.push_back(name.str() + ": the variable is declared here and defined elsewhere; the emulated "
+                                           "device needs its definition in the slice");
+      continue;
+    }
+    if (!variable.isConstant() || variable.isExternallyInitialized())
+      expose(variable, "kopt-global");
+  }
+}
+
+void rename(llvm::Module &module, llvm::StringRef from, llvm::StringRef to) {
+  llvm::Function *function = module.getFunction(from);
+  if (function && function->isDeclaration())
+    function->setName(to);
+}
+
+} // namespace
+
+void prepareModule(llvm::Module &module, ModulePlan &plan) {
+  checkDeclarations(module, plan);
+  markSharedVariables(module);
+  for (const char *list : {"llvm.used", "llvm.compiler.used"})
+    if (llvm::GlobalVariable *used = module.getNamedGlobal(list))
+      used->eraseFromParent();
+  markOtherVariables(module, plan);
+
+  // Before the optimiser turns printf("x\n") into puts().
+  rename(module, "printf", "kopt_emulated_printf");
+  rename(module, "__assert_fail", "kopt_emulated_assert");
+
+  llvm::Function *kernel = module.getFunction(plan.kernel);
+  if (!kernel || kernel->isDeclaration()) {
+    plan.errors.push_back("the kernel " + plan.kernel + " is not defined in the slice");
+    return;
+  }
+  llvm::Function *trampoline = module.getFunction("kopt_emulated_call");
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.setComdat(nullptr);
+    // A debugger's frames are of no use here, and a probe of the stack would be a call.
+    function.removeFnAttr("stack-protector");
+    if (&function == kernel || &function == trampoline) {
+      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+      continue;
+    }
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    // nvcc inlines nearly everything; it is also what keeps loop iterations attributable to the kernel.
+    if (!function.hasFnAttribute(llvm::Attribute::NoInline) && !function.hasFnAttribute(llvm::Attribute::OptimizeNone))
+      function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  // Held by the tables that the instrumentation writes; until then by these lists.
+  llvm::SmallVector<llvm::GlobalValue *, 2> kept = {kernel};
+  if (trampoline)
+    kept.push_back(trampoline);
+  llvm::appendToCompilerUsed(module, kept);
+}
+
+} // namespace kopt::frontend::emulate

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an emulated module (a shared object built by clang_plugin/emulate) tells the runtime about itself: one constant
+// of this type under the name kModuleSymbol. The instrumentation writes it, EmulatedModule reads it. Plain C layout.
+#pragma once
+
+#include <cstdint>
+
+namespace kopt::runtime::emulated {
+
+inline constexpr const char *kModuleSymbol = "kopt_emulated_module";
+inline constexpr std::uint32_t kModuleVersion = 1;
+
+enum class SiteKind : std::uint32_t { Load, Store, Atomic, Copy, Fill, Barrier, WarpOperation, Fence, Trap, Local };
+
+/// One place in the source that the runtime hears of.
+struct Site {
+  const char *file;
+  std::uint32_t line, column;
+  SiteKind kind;
+  std::uint32_t bytes; ///< of one access; 0 where it varies
+  std::uint32_t flags; ///< SiteFlag
+  std::uint32_t block; ///< index into BlockInfo
+};
+enum SiteFlag : std::uint32_t {
+  kMayBePadded = 1, ///< an integer load that may copy a struct with its padding: partly initialised is no error
+  kVolatile = 2,
+};
+
+/// Instructions of one basic block by class, as a GPU would count them.
+enum class InstructionClass : std::uint32_t {
+  All,
+  FloatAdd, FloatMul, FloatFma,
+  DoubleAdd, DoubleMul, DoubleFma,
+  HalfAdd, HalfMul, HalfFma,
+  Integer,
+  Special, ///< square roots, divisions, transcendental functions
+  Conversion,
+  Branch,
+  Memory,
+  Barrier,
+  Count
+};
+inline constexpr std::uint32_t kInstructionClasses = static_cast<std::uint32_t>(InstructionClass::Count);
+
+struct BlockInfo {
+  std::uint32_t instructions[kInstructionClasses];
+  std::uint32_t endsInConditionalBranch;
+};
+
+/// A __device__ or __constant__ variable. The runtime allocates it on the device and stores where in `*slot`.
+struct GlobalInfo {
+  const char *name;
+  const void *initial;
+  std::uint64_t bytes, alignment;
+  void **slot;
+};
+
+struct ParameterInfo {
+  std::uint64_t bytes, alignment;
+};
+
+struct ModuleInfo {
+  std::uint32_t version;
+  std::uint32_t parameterCount;
+  const ParameterInfo *parameters;
+  const char *kernelSymbol;
+  void (*call)(void *kernel, void **arguments); ///< calls `kernel` with arguments[i] pointing to the i-th parameter
+  void *kernel;
+  std::uint32_t staticSharedBytes, dynamicSharedOffset;
+  std::uint32_t siteCount, blockCount, globalCount, maxThreads; ///< maxThreads: of __launch_bounds__, 0 if none
+  const Site *sites;
+  const BlockInfo *blocks;
+  const GlobalInfo *globals;
+};
+
+} // namespace kopt::runtime::emulated
