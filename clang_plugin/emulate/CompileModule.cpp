@@ -243,9 +243,10 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   driver.setCheckInputsExist(false);
   std::unique_ptr<clang::driver::Compilation> compilation(driver.BuildCompilation(pointers));
   const clang::driver::Command *job = nullptr;
-  for (const clang::driver::Command &command : compilation ? compilation->getJobs() : clang::driver::JobList())
-    if (!command.getArguments().empty() && llvm::StringRef(command.getArguments().front()) == "-cc1")
-      job = &command;
+  if (compilation)
+    for (const clang::driver::Command &command : compilation->getJobs())
+      if (!command.getArguments().empty() && llvm::StringRef(command.getArguments().front()) == "-cc1")
+        job = &command;
   if (!job || diagnostics->hasErrorOccurred()) {
     text << "Clang could not turn the flags of this kernel into a compilation\n";
     return false;

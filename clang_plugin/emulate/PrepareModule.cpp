@@ -89,8 +89,8 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
     if (function.isDeclaration())
       continue;
     function.setComdat(nullptr);
-    // A debugger's frames are of no use here, and a probe of the stack would be a call.
-    function.removeFnAttr("stack-protector");
+    // A large frame must meet the guard page below a thread's stack, not step over it.
+    function.addFnAttr("probe-stack", "inline-asm");
     if (&function == kernel || &function == trampoline) {
       function.setLinkage(llvm::GlobalValue::ExternalLinkage);
       function.setVisibility(llvm::GlobalValue::HiddenVisibility);

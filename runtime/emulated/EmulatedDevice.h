@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Device that runs CUDA C++ on the CPU: memory in an Arena, blocks on a BlockRunner, time from the roofline of a
+// GPU. Only one may exist in a process at a time: emulated modules find their runtime by global names.
+#pragma once
+
+#include "runtime/device/Device.h"
+#include "runtime/emulated/Arena.h"
+#include "runtime/emulated/EmulatedModule.h"
+#include "runtime/emulated/execute/BlockRunner.h"
+#include "runtime/emulated/model/Caches.h"
+#include "runtime/emulated/model/GpuSpec.h"
+#include "runtime/emulated/model/Roofline.h"
+
+#include <map>
+#include <memory>
+
+namespace kopt::runtime::emulated {
+
+class EmulatedDevice : public Device {
+public:
+  EmulatedDevice(GpuSpec gpu, std::unique_ptr<Arena> arena);
+
+  const DeviceProperties &properties() const override { return properties_; }
+  Status load(const std::string &path, const std::string &symbol, ModuleProperties &out) override;
+  Status unload(std::uint32_t module) override;
+  Status allocate(std::size_t bytes, Address &out) override;
+  Status release(Address address) override;
+  Status write(Address to, const void *from, std::size_t bytes) override;
+  Status read(void *to, Address from, std::size_t bytes) override;
+  Status poison(Address to, const void *from, std::size_t bytes) override;
+  /// Keeps holes: bytes that were never initialised are not afterwards.
+  Status copy(Address to, Address from, std::size_t bytes) override;
+  Status launch(const LaunchRequest &request) override;
+  Status time(const LaunchRequest &request, bool cold, double &seconds) override;
+  Status profile(const LaunchRequest &request, Counters &out) override;
+  double smClockMHz() const override { return gpu_.smClockMHz; }
+
+private:
+  struct Prepared {
+    const EmulatedModule *module = nullptr;
+    std::vector<std::vector<std::byte>> storage; ///< aligned copies of the arguments
+    std::vector<void *> arguments;
+    LaunchShape shape;
+  };
+  Status prepare(const LaunchRequest &request, Prepared &out);
+  Status count(const LaunchRequest &request, const Prepared &prepared, LaunchCounts &out);
+  std::uint64_t fingerprint(const LaunchRequest &request) const;
+  std::string describe(std::uint64_t address, std::uint32_t bytes) const;
+  Status checkRange(Address address, std::size_t bytes, const char *what) const;
+
+  GpuSpec gpu_;
+  DeviceProperties properties_;
+  std::unique_ptr<Arena> arena_;
+  BlockRunner runner_;
+  SectorCache l2_;
+  std::map<std::uint32_t, std::unique_ptr<EmulatedModule>> modules_;
+  std::uint32_t lastModule_ = 0;
+  std::map<std::uint64_t, std::pair<double, double>> times_; ///< by fingerprint: cold, warm
+  const LaunchRequest *launching_ = nullptr;
+};
+
+} // namespace kopt::runtime::emulated

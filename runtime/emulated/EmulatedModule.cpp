@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/EmulatedModule.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+
+namespace kopt::runtime::emulated {
+namespace {
+
+/// Emulated code calls the C library's mathematics and, for 128-bit integers, the compiler's. The process may have been
+/// linked without needing them itself.
+void openLibraries() {
+  static const bool once = [] {
+    dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
+    dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_GLOBAL);
+    return true;
+  }();
+  (void)once;
+}
+
+} // namespace
+
+std::unique_ptr<EmulatedModule> EmulatedModule::load(const std::string &path, const std::string &symbol, Arena &arena,
+                                                     Status &status) {
+  openLibraries();
+  std::unique_ptr<EmulatedModule> module(new EmulatedModule(arena));
+  module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!module->handle_) {
+    const char *why = dlerror();
+    status = {StatusCode::LaunchFailed, "cannot load the emulated module: " + std::string(why ? why : path)};
+    return nullptr;
+  }
+  module->info_ = static_cast<const ModuleInfo *>(dlsym(module->handle_, kModuleSymbol));
+  if (!module->info_ || module->info_->version != kModuleVersion) {
+    status = {StatusCode::LaunchFailed, path + " was not built for this version of the emulated device: build it again"};
+    return nullptr;
+  }
+  if (!symbol.empty() && symbol != module->info_->kernelSymbol) {
+    status = {StatusCode::LaunchFailed, path + " holds the kernel " + module->info_->kernelSymbol + ", not " + symbol};
+    return nullptr;
+  }
+  for (std::uint32_t i = 0; i < module->info_->globalCount; ++i) {
+    const GlobalInfo &global = module->info_->globals[i];
+    std::byte *memory = arena.allocate(global.bytes);
+    if (!memory) {
+      status = {StatusCode::DeviceError, std::string("no device memory for the variable ") + global.name};
+      return nullptr;
+    }
+    module->variables_.push_back(memory);
+    std::memcpy(memory, global.initial, global.bytes);
+    arena.setState(memory, global.bytes, kInitialised);
+    *global.slot = memory;
+  }
+  status = {};
+  return module;
+}
+
+EmulatedModule::~EmulatedModule() {
+  for (std::byte *variable : variables_)
+    arena_.release(variable);
+  if (handle_)
+    dlclose(handle_);
+}
+
+const char *EmulatedModule::variableAt(std::uint64_t arenaOffset) const {
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    if (std::uint64_t(variables_[i] - arena_.base()) == arenaOffset)
+      return info_->globals[i].name;
+  return nullptr;
+}
+
+bool EmulatedModule::isConstantData(std::uint64_t address, std::uint32_t bytes) {
+  struct Search {
+    std::uint64_t address, bytes;
+    bool found;
+  } search{address, bytes, false};
+  dl_iterate_phdr(
+      [](dl_phdr_info *object, std::size_t, void *data) {
+        auto &wanted = *static_cast<Search *>(data);
+        // Only modules of ours: the process's own data is none of the kernel's business.
+        bool ours = false, inside = false;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const ElfW(Phdr) &segment = object->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD)
+            continue;
+          const std::uint64_t begin = object->dlpi_addr + segment.p_vaddr;
+          inside |= wanted.address >= begin && wanted.address + wanted.bytes <= begin + segment.p_memsz;
+        }
+        if (!inside)
+          return 0;
+        if (void *handle = dlopen(object->dlpi_name, RTLD_NOW | RTLD_NOLOAD)) {
+          ours = object->dlpi_name[0] && dlsym(handle, kModuleSymbol) != nullptr;
+          dlclose(handle);
+        }
+        wanted.found = ours;
+        return 1;
+      },
+      &search);
+  return search.found;
+}
+
+} // namespace kopt::runtime::emulated

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// One module built by clang_plugin/emulate, loaded into this process.
+#pragma once
+
+#include "runtime/device/Device.h"
+#include "runtime/emulated/Arena.h"
+#include "runtime/emulated/ModuleFormat.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt::runtime::emulated {
+
+class EmulatedModule {
+public:
+  /// Loads the file, places its device variables in the arena and gives them their initial values.
+  static std::unique_ptr<EmulatedModule> load(const std::string &path, const std::string &symbol, Arena &arena,
+                                              Status &status);
+  ~EmulatedModule();
+  EmulatedModule(const EmulatedModule &) = delete;
+  EmulatedModule &operator=(const EmulatedModule &) = delete;
+
+  const ModuleInfo &info() const { return *info_; }
+  /// Static and dynamic shared memory of one block.
+  std::uint64_t sharedBytes(std::uint32_t dynamicBytes) const {
+    return dynamicBytes ? std::uint64_t(info_->dynamicSharedOffset) + dynamicBytes : info_->staticSharedBytes;
+  }
+  /// The name of the device variable whose allocation this is, or null.
+  const char *variableAt(std::uint64_t arenaOffset) const;
+
+  /// Whether the bytes belong to constant data of a loaded module.
+  static bool isConstantData(std::uint64_t address, std::uint32_t bytes);
+
+private:
+  explicit EmulatedModule(Arena &arena) : arena_(arena) {}
+
+  Arena &arena_;
+  void *handle_ = nullptr;
+  const ModuleInfo *info_ = nullptr;
+  std::vector<std::byte *> variables_; ///< as many as info_->globals, null where there was no room
+};
+
+} // namespace kopt::runtime::emulated

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/execute/BlockRunner.h"
+
+#include "runtime/emulated/execute/FaultGuard.h"
+#include "runtime/emulated/execute/SpecialRegisters.h"
+#include "runtime/emulated/execute/WarpExchange.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace kopt::runtime::emulated {
+
+using boost::context::detail::fcontext_t;
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+namespace {
+
+constexpr std::size_t kStackBytes = 256 * 1024, kGuardBytes = 4096;
+constexpr std::uint32_t kMostThreads = 1024;
+/// A thread that waits for another in a loop gives way after this many instructions.
+constexpr std::int64_t kSlice = 1 << 20;
+/// Entries of one lane's trace; 32 of them fit the second-level cache.
+constexpr std::size_t kTraceEntries = 2048;
+
+std::string positionText(const std::array<std::uint32_t, 3> &at) {
+  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) + ")";
+}
+
+} // namespace
+
+BlockRunner *BlockRunner::running = nullptr;
+
+BlockRunner::BlockRunner(Arena &arena, std::function<std::string(std::uint64_t, std::uint32_t)> describe)
+    : arena_(arena), describe_(std::move(describe)) {}
+
+BlockRunner::~BlockRunner() {
+  if (stacks_)
+    munmap(stacks_, kMostThreads * kStackBytes);
+}
+
+Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &request, void **arguments,
+                        const RunOptions &options) {
+  if (!stacks_) {
+    void *memory = mmap(nullptr, kMostThreads * kStackBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED)
+      return {StatusCode::DeviceError, "no address space for the stacks of the emulated threads"};
+    stacks_ = static_cast<std::byte *>(memory);
+    for (std::uint32_t i = 0; i < kMostThreads; ++i)
+      mprotect(stacks_ + i * kStackBytes, kGuardBytes, PROT_NONE);
+  }
+  module_ = &module;
+  arguments_ = arguments;
+  options_ = options;
+  threads_ = request.block[0] * request.block[1] * request.block[2];
+  instructions_ = 0;
+  finding_ = {};
+  ended_ = false;
+  lanes_.resize(std::max<std::size_t>(lanes_.size(), threads_));
+  warpEpochs_.assign((threads_ + 31) / 32, 0);
+  for (std::uint32_t t = 0; t < threads_; ++t)
+    lanes_[t].position = {t % request.block[0], t / request.block[0] % request.block[1],
+                          t / request.block[0] / request.block[1]};
+
+  machine.base = reinterpret_cast<std::uint64_t>(arena_.base());
+  machine.size = arena_.size();
+  machine.state = arena_.state();
+  machine.cells = arena_.cells();
+  machine.sites = module.info().sites;
+  machine.blocks = module.info().blocks;
+  machine.checkRaces = options.checkRaces;
+  machine.tracing = options.trace != nullptr;
+  machine.suspect.pending = false;
+  if (machine.interval > 0xf0000000u) {
+    // Interval numbers are about to repeat: forget who accessed what.
+    madvise(machine.cells, arena_.size() / 4 * sizeof(WordCell), MADV_DONTNEED);
+    machine.interval = 0;
+  }
+  machine.launchInterval = machine.interval + 1;
+  setDimensions(request.block, request.grid);
+
+  const std::uint64_t shared = module.sharedBytes(request.sharedBytes);
+  running = this;
+  FaultGuard guard;
+  for (std::uint32_t z = 0; z < request.grid[2] && !ended_; ++z)
+    for (std::uint32_t y = 0; y < request.grid[1] && !ended_; ++y)
+      for (std::uint32_t x = 0; x < request.grid[0] && !ended_; ++x) {
+        setBlock({x, y, z});
+        machine.blockInterval = ++machine.interval;
+        // What the last block left is no value of this one's.
+        arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared, kAllocated);
+        if (shared < previousShared_)
+          arena_.setState(arena_.base() + shared, previousShared_ - shared, kUnallocated);
+        previousShared_ = shared;
+        std::memset(arena_.base(), 0xCB, shared);
+        if (options_.trace)
+          options_.trace->beginBlock();
+        runBlock();
+      }
+  running = nullptr;
+  return finding_;
+}
+
+void BlockRunner::fiberMain(transfer_t from) {
+  BlockRunner &self = *running;
+  self.scheduler_ = from.fctx;
+  self.module_->info().call(self.module_->info().kernel, self.arguments_);
+  self.park(Lane::Status::Returned);
+  __builtin_unreachable();
+}
+
+void BlockRunner::runBlock() {
+  for (std::uint32_t t = 0; t < threads_; ++t) {
+    Lane &lane = lanes_[t];
+    lane.context = make_fcontext(stacks_ + (t + 1) * kStackBytes, kStackBytes - kGuardBytes, &fiberMain);
+    lane.status = Lane::Status::Ready;
+    lane.fenced = false;
+    lane.callKey = 0;
+    lane.traced = 0;
+    if (machine.tracing && lane.trace.empty())
+      lane.trace.resize(kTraceEntries);
+  }
+  std::fill(warpEpochs_.begin(), warpEpochs_.end(), 0);
+  const std::uint32_t warps = (threads_ + 31) / 32;
+  for (;;) {
+    bool live = false, ready = false;
+    for (std::uint32_t warp = 0; warp < warps && !ended_; ++warp)
+      ready |= advanceWarp(warp);
+    if (ended_)
+      return;
+    for (std::uint32_t t = 0; t < threads_; ++t)
+      live |= lanes_[t].status != Lane::Status::Returned;
+    if (!live)
+      return;
+    if (ready)
+      continue;
+    if (!completeBarrier())
+      return reportStuck();
+  }
+}
+
+/// Runs the warp until none of its lanes can go on. True if lanes are left that only gave way.
+bool BlockRunner::advanceWarp(std::uint32_t warp) {
+  const std::uint32_t first = warp * 32, count = std::min(32u, threads_ - first);
+  machine.warpEpoch = warpEpochs_[warp];
+  for (;;) {
+    bool gaveWay = false;
+    for (std::uint32_t t = first; t < first + count; ++t) {
+      if (lanes_[t].status != Lane::Status::Ready)
+        continue;
+      resume(t);
+      if (ended_)
+        return false;
+      gaveWay |= lanes_[t].status == Lane::Status::Ready;
+    }
+    if (machine.tracing)
+      mergeTraces(warp);
+    bool progress = false;
+    for (std::uint32_t t = first; t < first + count; ++t)
+      if (lanes_[t].status == Lane::Status::TraceFull) {
+        lanes_[t].status = Lane::Status::Ready;
+        progress = true;
+      }
+    if (completeWarpOperations(warp, first, count))
+      progress = true;
+    if (ended_ || (!progress && gaveWay))
+      return gaveWay;
+    if (!progress)
+      return false;
+  }
+}
+
+void BlockRunner::resume(std::uint32_t thread) {
+  Lane &lane = lanes_[thread];
+  current_ = thread;
+  machine.thread = thread;
+  machine.fenced = lane.fenced;
+  machine.stackHigh = reinterpret_cast<std::uint64_t>(stacks_ + (thread + 1) * kStackBytes);
+  machine.stackLow = machine.stackHigh - kStackBytes + kGuardBytes;
+  setThread(lane.position, lane.callKey);
+  if (machine.tracing) {
+    machine.cursor = lane.trace.data() + lane.traced;
+    machine.hardEnd = lane.trace.data() + lane.trace.size();
+    machine.softEnd = machine.hardEnd - std::min<std::size_t>(256, lane.trace.size() / 2);
+  }
+  std::int64_t give = kSlice;
+  if (options_.instructionLimit)
+    give = std::int64_t(std::min<std::uint64_t>(kSlice, options_.instructionLimit - instructions_ + 1));
+  machine.slice = sliceGiven_ = give;
+
+  if (sigsetjmp(faultJump, 0) == 0) {
+    transfer_t back = jump_fcontext(lane.context, nullptr);
+    lane.context = back.fctx;
+  } else {
+    // A signal: the fiber is abandoned where it was.
+    ended_ = true;
+    finding_ = {StatusCode::Fault, faultText() + ", " + runningThreadText()};
+    return;
+  }
+  if (ended_)
+    return;
+  lane.fenced = machine.fenced;
+  lane.callKey = currentCallKey();
+  if (machine.tracing)
+    lane.traced = std::size_t(machine.cursor - lane.trace.data());
+  instructions_ += std::uint64_t(sliceGiven_ - machine.slice);
+}
+
+void BlockRunner::park(Lane::Status status) {
+  judgePendingStore();
+  lanes_[current_].status = status;
+  transfer_t back = jump_fcontext(scheduler_, nullptr);
+  scheduler_ = back.fctx;
+}
+
+void BlockRunner::end(StatusCode code, const std::string &what) {
+  finding_ = {code, what};
+  ended_ = true;
+  jump_fcontext(scheduler_, nullptr);
+  __builtin_unreachable();
+}
+
+void BlockRunner::sliceEnded() {
+  const std::uint64_t used = instructions_ + std::uint64_t(sliceGiven_ - machine.slice);
+  if (options_.instructionLimit && used > options_.instructionLimit)
+    end(StatusCode::TimedOut, "more than " + std::to_string(options_.instructionLimit) +
+                                  " instructions; the last one by " + runningThreadText());
+  park(Lane::Status::Ready);
+}
+
+void BlockRunner::traceFull() { park(Lane::Status::TraceFull); }
+
+void BlockRunner::growTrace() {
+  Lane &lane = lanes_[current_];
+  const std::size_t used = std::size_t(machine.cursor - lane.trace.data());
+  lane.trace.resize(lane.trace.size() * 2);
+  machine.cursor = lane.trace.data() + used;
+  machine.hardEnd = lane.trace.data() + lane.trace.size();
+  machine.softEnd = machine.hardEnd - lane.trace.size() / 2;
+}
+
+std::uint64_t BlockRunner::clock() const { return instructions_ + std::uint64_t(sliceGiven_ - machine.slice); }
+
+int BlockRunner::waitAtBarrier(int predicate, int mode, std::uint32_t site) {
+  Lane &lane = lanes_[current_];
+  lane.value = predicate != 0;
+  lane.mode = mode;
+  lane.site = site;
+  park(Lane::Status::AtBarrier);
+  return int(lane.result);
+}
+
+std::uint64_t BlockRunner::waitInWarp(WarpOperation operation, std::uint32_t mask, int mode, std::uint64_t value,
+                                      int argument, int width, std::uint32_t site) {
+  Lane &lane = lanes_[current_];
+  if (operation != WarpOperation::ActiveMask && !(mask >> (current_ & 31) & 1u))
+    end(StatusCode::Divergence, runningThreadText() + " calls a warp operation at " + siteText(site) +
+                                    " with a mask that does not name its own lane");
+  lane.operation = operation;
+  lane.mask = mask;
+  lane.mode = mode;
+  lane.value = value;
+  lane.argument = argument;
+  lane.width = width;
+  lane.site = site;
+  park(Lane::Status::AtWarpOperation);
+  return lane.result;
+}
+
+bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first, std::uint32_t count) {
+  bool any = false;
+  for (std::uint32_t t = first; t < first + count; ++t) {
+    const Lane &lane = lanes_[t];
+    if (lane.status != Lane::Status::AtWarpOperation || lane.operation == WarpOperation::ActiveMask)
+      continue;
+    std::uint32_t members = 0;
+    bool complete = true;
+    for (std::uint32_t other = first; other < first + count; ++other) {
+      if (!(lane.mask >> (other & 31) & 1u) || lanes_[other].status == Lane::Status::Returned)
+        continue;
+      const Lane &peer = lanes_[other];
+      complete &= peer.status == Lane::Status::AtWarpOperation && peer.operation == lane.operation &&
+                  peer.mask == lane.mask && peer.mode == lane.mode;
+      members |= 1u << (other & 31);
+    }
+    if (!complete)
+      continue;
+    if (lane.operation == WarpOperation::Barrier)
+      machine.warpEpoch = ++warpEpochs_[warp];
+    finishWarpOperation(first, members);
+    any = true;
+  }
+  if (any)
+    return true;
+  // The active mask: the lanes that arrive at the same place when nothing else can go on.
+  for (std::uint32_t t = first; t < first + count; ++t) {
+    if (lanes_[t].status != Lane::Status::AtWarpOperation)
+      continue;
+    if (lanes_[t].operation != WarpOperation::ActiveMask)
+      continue;
+    std::uint32_t members = 0;
+    for (std::uint32_t other = first; other < first + count; ++other)
+      if (lanes_[other].status == Lane::Status::AtWarpOperation &&
+          lanes_[other].operation == WarpOperation::ActiveMask && lanes_[other].site == lanes_[t].site)
+        members |= 1u << (other & 31);
+    finishWarpOperation(first, members);
+    any = true;
+  }
+  return any;
+}
+
+void BlockRunner::finishWarpOperation(std::uint32_t first, std::uint32_t members) {
+  std::array<LaneRequest, 32> requests{};
+  std::array<std::uint64_t, 32> results{};
+  WarpOperation operation = WarpOperation::Barrier;
+  int mode = 0;
+  for (std::uint32_t i = 0; i < 32; ++i)
+    if (members >> i & 1u) {
+      const Lane &lane = lanes_[first + i];
+      requests[i] = {lane.value, lane.argument, lane.width};
+      operation = lane.operation;
+      mode = lane.mode;
+    }
+  exchange(operation, mode, members, requests, results);
+  for (std::uint32_t i = 0; i < 32; ++i)
+    if (members >> i & 1u) {
+      lanes_[first + i].result = results[i];
+      lanes_[first + i].status = Lane::Status::Ready;
+    }
+}
+
+/// Lets all threads pass __syncthreads() if all that have not returned wait at the same one.
+bool BlockRunner::completeBarrier() {
+  const Lane *arrived = nullptr;
+  std::uint64_t count = 0, waiting = 0;
+  for (std::uint32_t t = 0; t < threads_; ++t) {
+    const Lane &lane = lanes_[t];
+    if (lane.status == Lane::Status::Returned)
+      continue;
+    if (lane.status != Lane::Status::AtBarrier)
+      return false;
+    if (arrived && (arrived->mode != lane.mode || siteText(arrived->site) != siteText(lane.site)))
+      return false;
+    arrived = &lane;
+    count += lane.value;
+    ++waiting;
+  }
+  for (std::uint32_t t = 0; t < threads_; ++t) {
+    Lane &lane = lanes_[t];
+    if (lane.status != Lane::Status::AtBarrier)
+      continue;
+    lane.result = lane.mode == 1 ? count : lane.mode == 2 ? count == waiting : lane.mode == 3 ? count != 0 : 0;
+    lane.status = Lane::Status::Ready;
+    lane.fenced = false;
+  }
+  ++machine.interval;
+  return true;
+}
+
+std::string BlockRunner::waitingText(std::uint32_t thread) const {
+  const Lane &lane = lanes_[thread];
+  std::string what = lane.status == Lane::Status::AtBarrier ? "__syncthreads()" : "a warp operation";
+  if (lane.status == Lane::Status::AtWarpOperation && lane.operation != WarpOperation::ActiveMask) {
+    char mask[16];
+    std::snprintf(mask, sizeof mask, "0x%08x", lane.mask);
+    what += std::string(" with mask ") + mask;
+  }
+  return "thread " + positionText(lane.position) + " waits at " + what + " in " + siteText(lane.site);
+}
+
+void BlockRunner::reportStuck() {
+  std::string text;
+  std::vector<std::string> seen;
+  for (std::uint32_t t = 0; t < threads_; ++t) {
+    if (lanes_[t].status == Lane::Status::Returned)
+      continue;
+    const std::string place = siteText(lanes_[t].site) + std::to_string(int(lanes_[t].status)) +
+                              std::to_string(lanes_[t].mask);
+    if (std::find(seen.begin(), seen.end(), place) != seen.end())
+      continue;
+    seen.push_back(place);
+    if (seen.size() > 3) {
+      text += ", …";
+      break;
+    }
+    text += (text.empty() ? "" : ", ") + waitingText(t);
+  }
+  ended_ = true;
+  finding_ = {StatusCode::Divergence, "threads of block " + positionText(currentBlock()) +
+                                          " wait for one another for ever: " + text};
+}
+
+void BlockRunner::mergeTraces(std::uint32_t warp) {
+  std::array<std::pair<const TraceEntry *, const TraceEntry *>, 32> traces{};
+  const std::uint32_t first = warp * 32, count = std::min(32u, threads_ - first);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Lane &lane = lanes_[first + i];
+    traces[i] = {lane.trace.data(), lane.trace.data() + lane.traced};
+    lane.traced = 0;
+  }
+  options_.trace->merge(traces);
+}
+
+} // namespace kopt::runtime::emulated

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the threads of one block after another as fibers of one thread of the process, and decides which of them may go
+// on: barriers, shuffles and votes complete exactly when the CUDA programming guide lets them.
+//
+// Choices where the guide leaves one: threads that have returned do not count for __syncthreads() (compute capability
+// 7.0 and newer); a mask may name lanes that have returned; lanes match a warp operation by its kind and mask wherever
+// they call it; __syncthreads() at different lines is divergence even if it would not hang.
+#pragma once
+
+#include "runtime/emulated/EmulatedModule.h"
+#include "runtime/emulated/execute/Machine.h"
+#include "runtime/emulated/model/WarpTrace.h"
+
+#include <array>
+#include <boost/context/detail/fcontext.hpp>
+#include <csetjmp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt::runtime::emulated {
+
+enum class WarpOperation : std::uint8_t { Barrier, Shuffle, Vote, ActiveMask, Reduce };
+
+struct Lane {
+  enum class Status : std::uint8_t { Ready, TraceFull, AtBarrier, AtWarpOperation, Returned };
+  boost::context::detail::fcontext_t context = nullptr;
+  Status status = Status::Returned;
+  bool fenced = false;
+  std::array<std::uint32_t, 3> position{};
+  std::uint64_t callKey = 0;
+  // What it waits for.
+  WarpOperation operation = WarpOperation::Barrier;
+  std::uint32_t mask = 0, site = 0;
+  int mode = 0, argument = 0, width = 32;
+  std::uint64_t value = 0, result = 0;
+  std::vector<TraceEntry> trace;
+  std::size_t traced = 0;
+};
+
+struct RunOptions {
+  bool checkRaces = true;
+  std::uint64_t instructionLimit = 0;
+  WarpTrace *trace = nullptr; ///< counts what the block does; null: nothing is traced
+};
+
+class BlockRunner {
+public:
+  BlockRunner(Arena &arena, std::function<std::string(std::uint64_t, std::uint32_t)> describe);
+  ~BlockRunner();
+
+  /// Runs the whole grid. `arguments[i]` points to the i-th parameter.
+  Status run(const EmulatedModule &module, const LaunchRequest &request, void **arguments, const RunOptions &options);
+
+  // Called from within a kernel, by Hooks.cpp.
+  int waitAtBarrier(int predicate, int mode, std::uint32_t site);
+  std::uint64_t waitInWarp(WarpOperation operation, std::uint32_t mask, int mode, std::uint64_t value, int argument,
+                           int width, std::uint32_t site);
+  void sliceEnded();
+  void traceFull();
+  void growTrace();
+  [[noreturn]] void end(StatusCode code, const std::string &what);
+  std::string describe(std::uint64_t address, std::uint32_t bytes) const { return describe_(address, bytes); }
+  std::array<std::uint32_t, 3> positionOf(std::uint32_t thread) const { return lanes_[thread].position; }
+  std::uint64_t clock() const;
+
+  static BlockRunner *running;
+
+private:
+  static void fiberMain(boost::context::detail::transfer_t from);
+  void runBlock();
+  void resume(std::uint32_t thread);
+  void park(Lane::Status status);
+  bool advanceWarp(std::uint32_t warp);
+  bool completeWarpOperations(std::uint32_t warp, std::uint32_t first, std::uint32_t count);
+  void finishWarpOperation(std::uint32_t first, std::uint32_t members);
+  bool completeBarrier();
+  void reportStuck();
+  void mergeTraces(std::uint32_t warp);
+  std::string waitingText(std::uint32_t thread) const;
+
+  Arena &arena_;
+  std::function<std::string(std::uint64_t, std::uint32_t)> describe_;
+  std::byte *stacks_ = nullptr;
+  std::vector<Lane> lanes_;
+  std::uint32_t threads_ = 0;
+  const EmulatedModule *module_ = nullptr;
+  void **arguments_ = nullptr;
+  RunOptions options_;
+  boost::context::detail::fcontext_t scheduler_ = nullptr;
+  std::uint64_t instructions_ = 0; ///< of the launch, by all threads
+  std::int64_t sliceGiven_ = 0;
+  std::uint32_t current_ = 0;
+  std::vector<std::uint32_t> warpEpochs_;
+  std::uint64_t previousShared_ = 0;
+  Status finding_;
+  bool ended_ = false;
+};
+
+} // namespace kopt::runtime::emulated

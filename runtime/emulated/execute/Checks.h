@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens on each access of an emulated kernel. The common case is inline and touches three cache lines: the
+// bytes' states, the word's cell, the trace. Everything that ends in a finding is out of line.
+#pragma once
+
+#include "runtime/emulated/execute/Machine.h"
+
+#include <cstring>
+
+namespace kopt::runtime::emulated {
+
+enum class AccessKind { Load, Store, Atomic };
+
+/// An access that is not plainly right: outside of the arena, out of bounds, uninitialised. Returns if it is fine after
+/// all (the thread's own stack, padding).
+void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t site, AccessKind kind);
+[[noreturn]] void reportMisaligned(std::uint64_t address, std::uint32_t bytes, std::uint32_t site);
+[[noreturn]] void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell);
+/// Remembers a conflicting store, to be judged by what it changes.
+void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, std::uint32_t otherThread,
+                  std::uint32_t otherSite, Machine::Suspect::With with);
+void judgeSuspect();
+void growTrace();
+
+inline void judgePending() {
+  if (__builtin_expect(machine.suspect.pending, 0))
+    judgeSuspect();
+}
+
+inline void trace(std::uint64_t value, std::uint32_t id, std::uint32_t bytes) {
+  if (__builtin_expect(machine.cursor == machine.hardEnd, 0))
+    growTrace();
+  *machine.cursor++ = {value, id, bytes};
+}
+
+/// Whether an access of `other` in this interval happens before the running thread's: both are in one warp and it has
+/// passed a warp barrier since.
+inline bool orderedInWarp(std::uint32_t other, std::uint16_t epoch) {
+  return (other >> 5) == (machine.thread >> 5) && epoch != std::uint16_t(machine.warpEpoch);
+}
+
+inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask, std::uint32_t site) {
+  WordCell &cell = machine.cells[offset >> 2];
+  const std::uint32_t interval = machine.interval, thread = machine.thread;
+  if (__builtin_expect(cell.writeInterval == interval, 0)) {
+    const unsigned writer = cell.writer & CellWho::kThread;
+    // Reading what atomics are still updating is the first step of every compare-and-swap loop.
+    if (writer != thread && ((cell.writer >> CellWho::kMaskShift) & mask) && !(cell.writer & CellWho::kAtomic) &&
+        !machine.fenced && !orderedInWarp(writer, cell.writeWarpEpoch))
+      reportReadRace(offset, bytes, site, cell);
+  }
+  if (cell.readInterval != interval) {
+    cell.readInterval = interval;
+    // Readers have flags where writers have bytes: what is read counts as the whole word.
+    cell.reader = std::uint16_t(thread);
+  } else {
+    const unsigned reader = cell.reader & CellWho::kThread;
+    if (reader != thread)
+      cell.reader |= (reader >> 5) == (thread >> 5) ? CellWho::kOthersOfWarp : CellWho::kOtherWarps;
+  }
+  cell.readSite = std::uint16_t(site);
+  cell.readWarpEpoch = std::uint16_t(machine.warpEpoch);
+}
+
+inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask, std::uint32_t site, bool atomic) {
+  WordCell &cell = machine.cells[offset >> 2];
+  const std::uint32_t interval = machine.interval, thread = machine.thread;
+  const unsigned writer = cell.writer & CellWho::kThread;
+  const bool overlaps = ((cell.writer >> CellWho::kMaskShift) & mask) != 0;
+  const bool bothAtomic = atomic && (cell.writer & CellWho::kAtomic);
+  if (__builtin_expect(cell.writeInterval >= machine.launchInterval, 0) && overlaps && !bothAtomic && !machine.fenced) {
+    if (cell.writeInterval == interval) {
+      if (writer != thread && !orderedInWarp(writer, cell.writeWarpEpoch))
+        suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::Write);
+    } else if (cell.writeInterval < machine.blockInterval && !atomic && !(cell.writer & CellWho::kAtomic)) {
+      suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::OtherBlock);
+    }
+  }
+  if (__builtin_expect(cell.readInterval == interval, 0) && !atomic && !machine.fenced && (bytes >= 4)) {
+    const unsigned reader = cell.reader & CellWho::kThread;
+    const bool foreignWarp = (cell.reader & CellWho::kOtherWarps) || (reader >> 5) != (thread >> 5);
+    const bool foreignLane = reader != thread || (cell.reader & CellWho::kOthersOfWarp);
+    if (foreignWarp || (foreignLane && cell.readWarpEpoch == std::uint16_t(machine.warpEpoch)))
+      suspectStore(offset, bytes, site, reader, cell.readSite, Machine::Suspect::With::Read);
+  }
+  unsigned kept = mask;
+  if (cell.writeInterval == interval && writer == thread)
+    kept |= (cell.writer >> CellWho::kMaskShift) & 15u;
+  cell.writeInterval = interval;
+  cell.writer = std::uint16_t(thread | kept << CellWho::kMaskShift | (atomic ? CellWho::kAtomic : 0u));
+  cell.writeSite = std::uint16_t(site);
+  cell.writeWarpEpoch = std::uint16_t(machine.warpEpoch);
+}
+
+template <AccessKind Kind> inline void checkRaces(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site) {
+  const std::uint64_t end = offset + bytes;
+  for (std::uint64_t at = offset; at < end;) {
+    const std::uint64_t word = at & ~std::uint64_t(3), next = word + 4 < end ? word + 4 : end;
+    const unsigned mask = ((1u << (next - at)) - 1u) << (at - word);
+    if constexpr (Kind == AccessKind::Load)
+      checkLoadRace(at, std::uint32_t(next - at), mask, site);
+    else
+      checkStoreRace(at, std::uint32_t(next - at), mask, site, Kind == AccessKind::Atomic);
+    at = next;
+  }
+}
+
+/// The states of up to 8 bytes at once, each byte of the result one state.
+template <unsigned Bytes> inline std::uint64_t statesAt(std::uint64_t offset) {
+  std::uint64_t states = 0;
+  std::memcpy(&states, machine.state + offset, Bytes);
+  return states;
+}
+
+template <unsigned Bytes, AccessKind Kind> inline bool statesAllow(std::uint64_t offset) {
+  if constexpr (Bytes == 16) {
+    return statesAllow<8, Kind>(offset) && statesAllow<8, Kind>(offset + 8);
+  } else {
+    constexpr std::uint64_t all = 0x0101010101010101ull >> (64 - 8 * Bytes);
+    const std::uint64_t states = statesAt<Bytes>(offset);
+    if constexpr (Kind == AccessKind::Store) {
+      if ((states & all) != all)
+        return false;
+      if (states != 3 * all) {
+        const std::uint64_t initialised = 3 * all;
+        std::memcpy(machine.state + offset, &initialised, Bytes);
+      }
+      return true;
+    }
+    return states == 3 * all;
+  }
+}
+
+template <unsigned Bytes, AccessKind Kind> inline void access(const void *pointer, std::uint32_t site) {
+  judgePending();
+  const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer), offset = address - machine.base;
+  if (__builtin_expect(address & (Bytes - 1), 0))
+    reportMisaligned(address, Bytes, site);
+  if (__builtin_expect(offset >= machine.size, 0) || __builtin_expect(!(statesAllow<Bytes, Kind>(offset)), 0))
+    examineAccess(address, Bytes, site, Kind);
+  else if (machine.checkRaces)
+    checkRaces<Kind>(offset, Bytes, site);
+  if (machine.tracing)
+    trace(address, site, Bytes);
+}
+
+} // namespace kopt::runtime::emulated

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// threadIdx and the like, as variables that emulated modules import.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace kopt::runtime::emulated {
+
+void setDimensions(const std::array<std::uint32_t, 3> &block, const std::array<std::uint32_t, 3> &grid);
+void setBlock(const std::array<std::uint32_t, 3> &block);
+void setThread(const std::array<std::uint32_t, 3> &thread, std::uint64_t callKey);
+std::array<std::uint32_t, 3> currentBlock();
+std::uint64_t currentCallKey();
+/// Judges a suspicious store of the thread that is about to give way.
+void judgePendingStore();
+
+} // namespace kopt::runtime::emulated

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/model/WarpTrace.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <unordered_map>
+
+namespace kopt::runtime::emulated {
+namespace {
+
+bool isBlock(const TraceEntry &entry) { return entry.id & kBlockBit; }
+
+} // namespace
+
+WarpTrace::WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize, SectorCache &l2,
+                     std::uint64_t l1Bytes)
+    : module_(module), base_(arenaBase), size_(arenaSize), l2_(l2), l1_(l1Bytes) {}
+
+void WarpTrace::beginBlock() {
+  // Blocks of one multiprocessor share its L1 in an order nobody knows: only reuse within a block is counted on.
+  l1_.clear();
+  ++counts_.blocks;
+}
+
+void WarpTrace::merge(const LaneTraces &traces) {
+  std::array<Cursor, 32> lanes;
+  for (unsigned i = 0; i < 32; ++i)
+    lanes[i] = {traces[i].first, traces[i].second};
+  // In step as long as all lanes that have anything left enter the same block with the same key.
+  for (;;) {
+    std::uint32_t mask = 0;
+    const TraceEntry *leader = nullptr;
+    bool together = true;
+    for (unsigned i = 0; i < 32; ++i) {
+      if (lanes[i].at == lanes[i].end)
+        continue;
+      const TraceEntry &entry = *lanes[i].at;
+      if (!leader)
+        leader = &entry;
+      together &= entry.id == leader->id && entry.value == leader->value;
+      mask |= 1u << i;
+    }
+    if (!mask)
+      return;
+    if (!together)
+      return mergeDiverged(lanes);
+    execute(mask, lanes);
+  }
+}
+
+/// One execution of a block by the lanes of the mask, all of which stand at its entry; moves them behind it.
+void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
+  const unsigned active = unsigned(std::popcount(mask));
+  const unsigned first = unsigned(std::countr_zero(mask));
+  const BlockInfo &block = module_.blocks[lanes[first].at->id & ~kBlockBit];
+  counts_.warpInstructions += block.instructions[0];
+  for (unsigned i = 0; i < kInstructionClasses; ++i) {
+    counts_.threadInstructions[i] += std::uint64_t(block.instructions[i]) * active;
+    counts_.warpInstructionsByClass[i] += block.instructions[i];
+  }
+  std::array<const TraceEntry *, 32> entries{};
+  for (std::uint32_t rest = mask; rest; rest &= rest - 1)
+    ++lanes[std::countr_zero(rest)].at;
+  for (;;) {
+    // Lanes execute the same accesses; a copy of a length that differs by lane ends earlier in some.
+    std::uint32_t accessing = 0;
+    for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
+      const unsigned i = unsigned(std::countr_zero(rest));
+      if (lanes[i].at == lanes[i].end || isBlock(*lanes[i].at))
+        continue;
+      entries[i] = lanes[i].at++;
+      accessing |= 1u << i;
+    }
+    if (!accessing)
+      break;
+    access(accessing, entries);
+  }
+  if (!block.endsInConditionalBranch)
+    return;
+  ++counts_.branches;
+  const TraceEntry *next = nullptr;
+  for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
+    const Cursor &lane = lanes[std::countr_zero(rest)];
+    if (lane.at == lane.end)
+      continue;
+    if (next && (next->id != lane.at->id)) {
+      ++counts_.divergentBranches;
+      return;
+    }
+    next = lane.at;
+  }
+}
+
+/// The general case: entries of all lanes are put together by block, key and how often the lane has been there.
+void WarpTrace::mergeDiverged(std::array<Cursor, 32> &lanes) {
+  entered_.clear();
+  std::unordered_map<std::uint64_t, std::uint32_t> occurrences;
+  for (unsigned i = 0; i < 32; ++i) {
+    occurrences.clear();
+    for (const TraceEntry *at = lanes[i].at; at != lanes[i].end; ++at)
+      if (isBlock(*at))
+        entered_.push_back({at->value, at->id, i, occurrences[at->value * 0x9E3779B97F4A7C15ull + at->id]++, at});
+  }
+  std::sort(entered_.begin(), entered_.end(), [](const Entered &a, const Entered &b) {
+    return std::tie(a.occurrence, a.key, a.block, a.lane) < std::tie(b.occurrence, b.key, b.block, b.lane);
+  });
+  // In the order in which the first lane of each group came there, so that the caches see a plausible sequence.
+  std::vector<std::pair<std::size_t, std::size_t>> groups;
+  for (std::size_t begin = 0; begin < entered_.size();) {
+    std::size_t end = begin + 1;
+    while (end < entered_.size() && entered_[end].occurrence == entered_[begin].occurrence &&
+           entered_[end].key == entered_[begin].key && entered_[end].block == entered_[begin].block)
+      ++end;
+    groups.push_back({begin, end});
+    begin = end;
+  }
+  std::sort(groups.begin(), groups.end(), [&](const auto &a, const auto &b) {
+    const Entered &x = entered_[a.first], &y = entered_[b.first];
+    return std::pair(x.at - lanes[x.lane].at, a.first) < std::pair(y.at - lanes[y.lane].at, b.first);
+  });
+  for (const auto &[begin, end] : groups) {
+    std::array<Cursor, 32> members{};
+    std::uint32_t mask = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      members[entered_[i].lane] = {entered_[i].at, lanes[entered_[i].lane].end};
+      mask |= 1u << entered_[i].lane;
+    }
+    execute(mask, members);
+  }
+}
+
+void WarpTrace::access(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries) {
+  // Lanes may address different memories through one generic pointer; each is a request of its own.
+  std::uint32_t shared = 0, global = 0;
+  SiteKind kind = SiteKind::Load;
+  bool storing = false;
+  for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
+    const unsigned i = unsigned(std::countr_zero(rest));
+    const std::uint64_t offset = entries[i]->value - base_;
+    kind = module_.sites[entries[i]->id].kind;
+    storing = entries[i]->bytes & kStoreBit;
+    if (offset < Arena::kSharedWindow)
+      shared |= 1u << i;
+    else if (offset < size_)
+      global |= 1u << i;
+  }
+  if (kind == SiteKind::Copy)
+    kind = storing ? SiteKind::Store : SiteKind::Load;
+  else if (kind == SiteKind::Fill)
+    kind = SiteKind::Store;
+  if (shared)
+    sharedAccess(kind, shared, entries);
+  if (global)
+    globalAccess(kind, global, entries);
+}
+
+void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries) {
+  LaunchCounts::Global &counts = kind == SiteKind::Load    ? counts_.load
+                                 : kind == SiteKind::Store ? counts_.store
+                                                           : counts_.atomic;
+  std::array<std::uint64_t, 64> sectors;
+  unsigned count = 0;
+  bool ascending = true;
+  for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
+    const TraceEntry &entry = *entries[std::countr_zero(rest)];
+    const std::uint32_t bytes = entry.bytes & ~kStoreBit;
+    counts.bytes += bytes;
+    for (std::uint64_t sector = entry.value / 32; sector <= (entry.value + bytes - 1) / 32 && count < 64; ++sector) {
+      if (count && sectors[count - 1] == sector)
+        continue;
+      ascending &= !count || sectors[count - 1] < sector;
+      sectors[count++] = sector;
+    }
+  }
+  if (!ascending) {
+    std::sort(sectors.begin(), sectors.begin() + count);
+    count = unsigned(std::unique(sectors.begin(), sectors.begin() + count) - sectors.begin());
+  }
+  ++counts.requests;
+  counts.sectors += count;
+  if (kind == SiteKind::Atomic)
+    counts_.atomicOperations += unsigned(std::popcount(mask));
+  std::uint64_t line = ~0ull;
+  for (unsigned i = 0; i < count; ++i) {
+    if (sectors[i] / 4 != line) {
+      line = sectors[i] / 4;
+      ++counts.lines;
+    }
+    if (kind == SiteKind::Load) {
+      if (l1_.access(sectors[i], false).hit) {
+        ++counts_.l1Hits;
+        continue;
+      }
+      ++counts_.l2ReadSectors;
+      SectorCache::Outcome outcome = l2_.access(sectors[i], false);
+      counts_.l2Hits += outcome.hit;
+      counts_.dramReadSectors += !outcome.hit;
+      counts_.dramWriteSectors += outcome.writtenBack;
+    } else {
+      // L1 writes through; atomics are done in L2, which needs the old value.
+      SectorCache::Outcome outcome = l2_.access(sectors[i], true);
+      ++(kind == SiteKind::Store ? counts_.l2WriteSectors : counts_.l2AtomicSectors);
+      counts_.l2Hits += outcome.hit;
+      counts_.dramWriteSectors += outcome.writtenBack;
+      if (kind == SiteKind::Atomic)
+        counts_.dramReadSectors += !outcome.hit;
+    }
+  }
+}
+
+/// 32 banks of 4 bytes. A request of at most 4 bytes a lane is one pass, of 8 bytes two passes of half a warp, of 16
+/// bytes four; a pass takes as many wavefronts as the most distinct words that one bank has to deliver.
+void WarpTrace::sharedAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries) {
+  LaunchCounts::Shared &counts = kind == SiteKind::Load    ? counts_.sharedLoad
+                                 : kind == SiteKind::Store ? counts_.sharedStore
+                                                           : counts_.sharedAtomic;
+  const std::uint32_t width = entries[std::countr_zero(mask)]->bytes & ~kStoreBit;
+  const unsigned lanesPerPass = width <= 4 ? 32 : width <= 8 ? 16 : 8;
+  ++counts.requests;
+  if (kind == SiteKind::Atomic)
+    counts_.atomicOperations += unsigned(std::popcount(mask));
+  for (unsigned begin = 0; begin < 32; begin += lanesPerPass) {
+    const std::uint32_t pass = mask & (lanesPerPass == 32 ? ~0u : ((1u << lanesPerPass) - 1u) << begin);
+    if (!pass)
+      continue;
+    std::array<std::uint8_t, 32> depth{};
+    std::array<std::array<std::uint32_t, 32>, 32> words;
+    unsigned deepest = 1;
+    for (std::uint32_t rest = pass; rest; rest &= rest - 1) {
+      const TraceEntry &entry = *entries[std::countr_zero(rest)];
+      const std::uint32_t bytes = entry.bytes & ~kStoreBit;
+      counts.bytes += bytes;
+      const std::uint64_t offset = entry.value - base_;
+      for (std::uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word) {
+        const unsigned bank = word & 31;
+        bool known = false;
+        // Lanes that read the same word are served at once; atomics on one word take turns.
+        for (unsigned i = 0; kind != SiteKind::Atomic && i < depth[bank]; ++i)
+          known |= words[bank][i] == word;
+        if (known || depth[bank] == 32)
+          continue;
+        words[bank][depth[bank]++] = std::uint32_t(word);
+        deepest = std::max<unsigned>(deepest, depth[bank]);
+      }
+    }
+    counts.wavefronts += deepest;
+    counts.conflicts += deepest - 1;
+  }
+}
+
+} // namespace kopt::runtime::emulated

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what each lane did to what the warp did: blocks that lanes entered with the same key were executed together, and
+// their accesses at the same place are one request. Counts what Nsight Compute counts, for the whole grid, no sampling.
+#pragma once
+
+#include "runtime/emulated/ModuleFormat.h"
+#include "runtime/emulated/execute/Machine.h"
+#include "runtime/emulated/model/Caches.h"
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace kopt::runtime::emulated {
+
+/// Sums over one launch.
+struct LaunchCounts {
+  struct Global {
+    std::uint64_t requests = 0, sectors = 0, lines = 0, bytes = 0;
+  } load, store, atomic;
+  struct Shared {
+    std::uint64_t requests = 0, wavefronts = 0, conflicts = 0, bytes = 0;
+  } sharedLoad, sharedStore, sharedAtomic;
+  std::uint64_t l1Hits = 0;                      ///< load sectors
+  std::uint64_t l2ReadSectors = 0, l2WriteSectors = 0, l2AtomicSectors = 0, l2Hits = 0;
+  std::uint64_t dramReadSectors = 0, dramWriteSectors = 0;
+  std::uint64_t atomicOperations = 0;            ///< lanes
+  std::uint64_t warpInstructions = 0;
+  /// By class; thread level, as predicated-on threads executed them.
+  std::array<std::uint64_t, kInstructionClasses> threadInstructions{};
+  /// By class; one for each warp that executed it.
+  std::array<std::uint64_t, kInstructionClasses> warpInstructionsByClass{};
+  std::uint64_t branches = 0, divergentBranches = 0;
+  std::uint64_t blocks = 0;
+};
+
+class WarpTrace {
+public:
+  /// `l1Bytes`: what one block can count on. The L2's contents stay between launches until forgetCaches().
+  WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize, SectorCache &l2,
+            std::uint64_t l1Bytes);
+
+  void beginBlock();
+  using LaneTraces = std::array<std::pair<const TraceEntry *, const TraceEntry *>, 32>;
+  void merge(const LaneTraces &traces);
+  const LaunchCounts &counts() const { return counts_; }
+
+private:
+  struct Cursor {
+    const TraceEntry *at, *end;
+  };
+  void execute(std::uint32_t mask, std::array<Cursor, 32> &lanes);
+  void mergeDiverged(std::array<Cursor, 32> &lanes);
+  void access(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
+  void globalAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
+  void sharedAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
+
+  const ModuleInfo &module_;
+  std::uint64_t base_, size_;
+  SectorCache &l2_;
+  SectorCache l1_;
+  LaunchCounts counts_;
+  struct Entered {
+    std::uint64_t key;
+    std::uint32_t block, lane, occurrence;
+    const TraceEntry *at;
+  };
+  std::vector<Entered> entered_;
+};
+
+} // namespace kopt::runtime::emulated
