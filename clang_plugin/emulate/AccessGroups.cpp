@@ -18,7 +18,6 @@ struct Placed {
   AccessGroup group;
   const llvm::Value *base = nullptr;
   std::int64_t offset = 0;
-  std::uint64_t alignment = 1;
 };
 
 /// The type of memory that belongs to the thread alone, or that nobody writes: null for anything else.
@@ -68,7 +67,10 @@ private:
     openLoads_.clear();
     openStores_.clear();
     Placed placed;
-    placed.group = {&instruction, address, unsigned(layout_.getTypeStoreSize(type)), 0, SiteKind::Atomic};
+    placed.group.first = &instruction;
+    placed.group.address = address;
+    placed.group.bytes = unsigned(layout_.getTypeStoreSize(type));
+    placed.group.kind = SiteKind::Atomic;
     all_.push_back(placed);
   }
 
@@ -86,7 +88,11 @@ private:
         return;
 
     Placed placed;
-    placed.group = {&instruction, address, bytes, 0, kind};
+    placed.group.first = &instruction;
+    placed.group.address = address;
+    placed.group.bytes = bytes;
+    placed.group.kind = kind;
+    placed.group.alignment = alignment.value();
     if (isVolatile)
       placed.group.flags |= runtime::emulated::kVolatile;
     if (kind == SiteKind::Load && type->isIntegerTy() && bytes > 1)
@@ -94,7 +100,6 @@ private:
     llvm::APInt offset(64, 0);
     placed.base = address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
     placed.offset = offset.getSExtValue();
-    placed.alignment = alignment.value();
 
     if (llvm::Type *owned = privateType(object)) {
       const std::uint64_t size = layout_.getTypeAllocSize(owned);
@@ -129,7 +134,7 @@ private:
     const unsigned total = group.group.bytes + next.group.bytes;
     // Three of four components may be all that is used: the access is as wide as the alignment allows.
     const unsigned access = unsigned(llvm::PowerOf2Ceil(total));
-    if (access > kWidestAccess || group.alignment < access)
+    if (access > kWidestAccess || group.group.alignment < access)
       return false;
     group.group.bytes = total;
     group.group.flags &= ~runtime::emulated::kMayBePadded;

@@ -17,6 +17,7 @@ struct AccessGroup {
   llvm::Value *address = nullptr;
   unsigned bytes = 0;
   unsigned flags = 0;
+  std::uint64_t alignment = 1; ///< that the code relies on
   runtime::emulated::SiteKind kind = runtime::emulated::SiteKind::Load;
   /// The variable on the thread's own stack (or constant table) that is accessed at an index, and its size; null for
   /// memory of the device. Accesses that are provably inside are not reported at all.

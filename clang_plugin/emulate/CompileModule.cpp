@@ -273,6 +273,8 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   clang::CompilerInstance compiler;
   compiler.setInvocation(invocation);
   compiler.setDiagnostics(diagnostics.get());
+  // "1 error generated" would go to this process's standard error.
+  compiler.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
   compiler.createFileManager(files);
   EmulateAction action(plan);
   const bool compiled = compiler.ExecuteAction(action);

@@ -243,7 +243,8 @@ private:
       return;
     }
     std::string name = group.kind == SiteKind::Load ? "kopt_emulated_load" : "kopt_emulated_store";
-    if (group.bytes <= 16 && llvm::isPowerOf2_32(group.bytes))
+    // An access that the code itself allows to be misaligned (a packed struct) is not checked for it.
+    if (group.bytes <= 16 && llvm::isPowerOf2_32(group.bytes) && group.alignment >= group.bytes)
       builder.CreateCall(hook(name + std::to_string(group.bytes), {pointer_, int32_}), {address, number(site)});
     else
       builder.CreateCall(hook(name + "N", {pointer_, int32_, int64_}), {address, number(site), wide(group.bytes)});
@@ -254,9 +255,11 @@ private:
     llvm::IRBuilder<> builder(&call);
     builder.SetCurrentDebugLocation({});
     if (auto *copy = llvm::dyn_cast<llvm::MemTransferInst>(&call))
-      return reportCopy(builder, call, copy->getRawDest(), copy->getRawSource(), copy->getLength(), block);
+      return reportCopy(builder, call, copy->getRawDest(), copy->getRawSource(), copy->getLength(), block,
+                        copy->getDestAlign().valueOrOne().value(), copy->getSourceAlign().valueOrOne().value());
     if (auto *fill = llvm::dyn_cast<llvm::MemSetInst>(&call))
-      return reportFill(builder, call, fill->getRawDest(), fill->getLength(), block);
+      return reportFill(builder, call, fill->getRawDest(), fill->getLength(), block,
+                        fill->getDestAlign().valueOrOne().value());
     llvm::Function *callee = call.getCalledFunction();
     if (!callee)
       return;
@@ -270,9 +273,9 @@ private:
       return;
     }
     if (name == "memcpy" || name == "memmove")
-      return reportCopy(builder, call, call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2), block);
+      return reportCopy(builder, call, call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2), block, 1, 1);
     if (name == "memset")
-      return reportFill(builder, call, call.getArgOperand(0), call.getArgOperand(2), block);
+      return reportFill(builder, call, call.getArgOperand(0), call.getArgOperand(2), block, 1);
     if (name == "kopt_emulated_atomic") {
       unsigned bytes = unsigned(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue());
       unsigned site = tables_.addSite(call, SiteKind::Atomic, bytes, 0, block);
@@ -302,16 +305,17 @@ private:
     builder.CreateStore(number(site), imported("kopt_emulated_site", int32_));
   }
   void reportCopy(llvm::IRBuilder<> &builder, llvm::Instruction &at, llvm::Value *to, llvm::Value *from,
-                  llvm::Value *bytes, unsigned block) {
+                  llvm::Value *bytes, unsigned block, std::uint64_t toAlignment, std::uint64_t fromAlignment) {
     unsigned site = tables_.addSite(at, SiteKind::Copy, 0, 0, block);
-    builder.CreateCall(hook("kopt_emulated_copy", {pointer_, pointer_, int64_, int32_}),
-                       {to, from, builder.CreateZExtOrTrunc(bytes, int64_), number(site)});
+    builder.CreateCall(hook("kopt_emulated_copy", {pointer_, pointer_, int64_, int32_, int32_, int32_}),
+                       {to, from, builder.CreateZExtOrTrunc(bytes, int64_), number(site), number(unsigned(toAlignment)),
+                        number(unsigned(fromAlignment))});
   }
   void reportFill(llvm::IRBuilder<> &builder, llvm::Instruction &at, llvm::Value *to, llvm::Value *bytes,
-                  unsigned block) {
+                  unsigned block, std::uint64_t alignment) {
     unsigned site = tables_.addSite(at, SiteKind::Fill, 0, 0, block);
-    builder.CreateCall(hook("kopt_emulated_fill", {pointer_, int64_, int32_}),
-                       {to, builder.CreateZExtOrTrunc(bytes, int64_), number(site)});
+    builder.CreateCall(hook("kopt_emulated_fill", {pointer_, int64_, int32_, int32_}),
+                       {to, builder.CreateZExtOrTrunc(bytes, int64_), number(site), number(unsigned(alignment))});
   }
 
   /// x86 traps on a division by zero and on the overflow of MIN / -1; a GPU gives all ones, and MIN.

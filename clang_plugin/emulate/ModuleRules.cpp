@@ -120,7 +120,8 @@ void checkDeclarations(const llvm::Module &module, ModulePlan &plan) {
   for (const llvm::GlobalObject &object : module.global_objects()) {
     if (object.getName().starts_with("llvm."))
       continue;
-    if (object.hasSection())
+    // Texts of annotations have a section of LLVM's own, which is never written out.
+    if (object.hasSection() && object.getSection() != "llvm.metadata")
       refuse(plan, object.getName().str() + ": a section attribute is not allowed in emulated code");
     if (!object.isDeclaration() && object.getName().starts_with(kReserved) && object.getName() != kTrampoline)
       refuse(plan, object.getName().str() + ": names beginning with kopt_emulated_ are reserved");

@@ -50,7 +50,7 @@ Arena::~Arena() {
 std::byte *Arena::allocate(std::size_t bytes) {
   const std::uint64_t needed = roundUp(bytes ? bytes : 1, kAlignment) + kRedZone;
   // Onwards from the last allocation, so that freed addresses stay unused for long; then once from the start.
-  for (std::uint64_t start : {cursor_, kSharedWindow + kRedZone}) {
+  for (std::uint64_t start : {cursor_, kFirstAllocation}) {
     std::uint64_t at = start;
     for (auto next = live_.lower_bound(start); next != live_.end() && next->first < at + needed; ++next)
       at = roundUp(next->first + next->second.bytes, kAlignment) + kRedZone;

@@ -34,6 +34,8 @@ class Arena {
 public:
   /// Shared memory of the running block lies at the start of the arena.
   static constexpr std::uint64_t kSharedWindow = 1u << 20;
+  /// Allocations begin here, so that a small negative index is not taken for shared memory.
+  static constexpr std::uint64_t kFirstAllocation = 2 * kSharedWindow;
 
   /// Reserves addresses only. Null, with `why`, where the system does not even allow that.
   static std::unique_ptr<Arena> create(std::uint64_t bytes, std::string &why);
@@ -69,7 +71,7 @@ private:
   std::byte *base_ = nullptr;
   std::uint8_t *state_ = nullptr;
   WordCell *cells_ = nullptr;
-  std::uint64_t size_ = 0, cursor_ = kSharedWindow, allocated_ = 0;
+  std::uint64_t size_ = 0, cursor_ = kFirstAllocation, allocated_ = 0;
   unsigned number_ = 0;
   std::map<std::uint64_t, Allocation> live_; ///< by offset
 };

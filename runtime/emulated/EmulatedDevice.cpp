@@ -48,7 +48,7 @@ EmulatedDevice::EmulatedDevice(GpuSpec gpu, std::unique_ptr<Arena> arena)
       std::uint32_t(std::min<double>(gpu_.sharedBytesPerBlock, double(Arena::kSharedWindow)));
   // What can really be allocated: the host's memory, a quarter of it for what is known about each byte.
   const std::uint64_t host = std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE));
-  properties_.memoryBytes = std::min({std::uint64_t(gpu_.memoryBytes), arena_->size() - Arena::kSharedWindow, host / 4});
+  properties_.memoryBytes = std::min({std::uint64_t(gpu_.memoryBytes), arena_->size() - Arena::kFirstAllocation, host / 4});
 }
 
 Status EmulatedDevice::load(const std::string &path, const std::string &symbol, ModuleProperties &out) {
@@ -266,11 +266,13 @@ std::string EmulatedDevice::describe(std::uint64_t address, std::uint32_t bytes)
     return "at byte " + std::to_string(offset) + " of shared memory";
   bool inside = false;
   const Arena::Allocation *allocation = arena_->find(pointerOf(address), inside);
+  if (!allocation && arena_->allocations().empty())
+    return "at an address where nothing is allocated";
   if (!allocation)
-    return "at an address before every allocation";
+    allocation = &arena_->allocations().begin()->second;
   // A negative index lands behind the allocation before: the nearer one is meant.
   auto next = arena_->allocations().upper_bound(offset);
-  if (!inside && next != arena_->allocations().end() &&
+  if (!inside && allocation->offset <= offset && next != arena_->allocations().end() &&
       next->first - offset < offset - (allocation->offset + allocation->bytes))
     allocation = &next->second;
   std::string name = "allocation " + std::to_string(allocation->number);

@@ -72,7 +72,8 @@ inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned m
     if (cell.writeInterval == interval) {
       if (writer != thread && !orderedInWarp(writer, cell.writeWarpEpoch))
         suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::Write);
-    } else if (cell.writeInterval < machine.blockInterval && !atomic && !(cell.writer & CellWho::kAtomic)) {
+    } else if (cell.writeInterval < machine.blockInterval && offset >= Arena::kSharedWindow && !atomic &&
+               !(cell.writer & CellWho::kAtomic)) {
       suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::OtherBlock);
     }
   }

@@ -100,6 +100,12 @@ void rangeAccess(const void *pointer, std::uint64_t bytes, std::uint32_t site, A
             std::uint32_t(bytes - done < 16 ? bytes - done : 16) | (kind == AccessKind::Store ? kStoreBit : 0u));
 }
 
+void checkAlignment(const void *pointer, std::uint32_t alignment, std::uint32_t site) {
+  const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer);
+  if (__builtin_expect(address & (alignment - 1), 0))
+    reportMisaligned(address, alignment, site);
+}
+
 } // namespace
 
 KOPT_HOOK void kopt_emulated_loadN(const void *address, std::uint32_t site, std::uint64_t bytes) {
@@ -108,9 +114,12 @@ KOPT_HOOK void kopt_emulated_loadN(const void *address, std::uint32_t site, std:
 KOPT_HOOK void kopt_emulated_storeN(void *address, std::uint32_t site, std::uint64_t bytes) {
   rangeAccess(address, bytes, site, AccessKind::Store);
 }
-KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t bytes, std::uint32_t site) {
+KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t bytes, std::uint32_t site,
+                                  std::uint32_t toAlignment, std::uint32_t fromAlignment) {
   if (bytes == 0)
     return;
+  checkAlignment(from, fromAlignment, site);
+  checkAlignment(to, toAlignment, site);
   const std::uint64_t source = reinterpret_cast<std::uint64_t>(from) - machine.base,
                       target = reinterpret_cast<std::uint64_t>(to) - machine.base;
   rangeAccess(from, bytes, site, AccessKind::Load);
@@ -125,9 +134,11 @@ KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t byte
   if (both)
     std::memcpy(machine.state + target, states.get(), bytes);
 }
-KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t site) {
-  if (bytes)
-    rangeAccess(to, bytes, site, AccessKind::Store);
+KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t site, std::uint32_t alignment) {
+  if (bytes == 0)
+    return;
+  checkAlignment(to, alignment, site);
+  rangeAccess(to, bytes, site, AccessKind::Store);
 }
 KOPT_HOOK void kopt_emulated_atomic_access(void *address, std::uint32_t bytes, std::uint32_t site) {
   switch (bytes) {
