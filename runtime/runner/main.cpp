@@ -13,10 +13,6 @@
 #include <thread>
 #include <unistd.h>
 
-// Absent from a build without runtime/emulated.
-[[gnu::weak]] std::unique_ptr<kopt::runtime::Device>
-kopt::runtime::openEmulatedDevice(const std::string &gpuSpecFile, std::string &why);
-
 namespace {
 
 using namespace kopt::runtime;
@@ -108,12 +104,8 @@ private:
 };
 
 std::unique_ptr<Device> openDevice(const Options &options, std::string &why) {
-  if (options.device == "cuda")
-    return openCudaDevice(options.ordinal, why);
-  if (openEmulatedDevice)
-    return openEmulatedDevice(options.gpuSpec, why);
-  why = "this kopt-runner was built without the emulated device";
-  return nullptr;
+  return options.device == "cuda" ? openCudaDevice(options.ordinal, why)
+                                  : openEmulatedDevice(options.gpuSpec, why);
 }
 
 /// When kopt itself is killed, no kernel that never ends may stay behind on the card.
