@@ -19,6 +19,7 @@ constexpr Subcommand kSubcommands[] = {
     {"extract", runExtract},
     {"transforms", runTransforms},
     {"screen", runScreen},
+    {"emulate", runEmulate},
 };
 
 int dispatch(int argc, const char **argv) {
