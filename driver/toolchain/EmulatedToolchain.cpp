@@ -5,7 +5,7 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
-#include <cctype>
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -17,18 +17,14 @@ namespace fs = std::filesystem;
 
 constexpr Duration kBuildDeadline{300};
 
-/// The first "MAJOR.MINOR.PATCH" in a text; empty where there is none.
-std::string versionIn(const std::string &text) {
-  for (std::size_t begin = 0; begin < text.size(); ++begin) {
-    if (std::isdigit(static_cast<unsigned char>(text[begin])) == 0)
-      continue;
-    const std::size_t end = std::min(text.find_first_not_of("0123456789.", begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (split(word, '.').size() == 3 && word.back() != '.')
-      return word;
-    begin = end;
-  }
-  return {};
+/// "19" of "kopt-extract 0.1.0 (Clang 19)", "19.1.7" of "clang version 19.1.7"; empty where there is none.
+std::string clangVersionIn(const std::string &text) {
+  const auto name = text.find("lang ");
+  const auto begin = name == text.npos ? name : text.find_first_of("0123456789", name);
+  if (begin == text.npos)
+    return {};
+  const std::size_t end = std::min(text.find_first_not_of("0123456789.", begin), text.size());
+  return text.substr(begin, end - begin);
 }
 
 class EmulatedToolchain final : public Toolchain {
@@ -116,10 +112,10 @@ Result<std::unique_ptr<Toolchain>> makeEmulatedToolchain(ProcessRunner &processe
                      "the front end " + frontend.string() + " is missing",
                      "the installation is incomplete: build or install kopt again");
   ProcessSpec spec;
-  spec.argv = {program->string(), "--version"};
+  spec.argv = {program->string(), "extract", "--version"};
   spec.timeout = Duration(60);
   KOPT_TRY(const ProcessResult result, processes.run(spec));
-  const std::string version = versionIn(result.out);
+  const std::string version = clangVersionIn(result.out);
   return std::make_unique<EmulatedToolchain>(processes, *program,
                                              version.empty() ? "of unknown version" : version);
 }
