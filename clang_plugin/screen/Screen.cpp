@@ -113,6 +113,7 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
                         "the candidate does not parse: " +
                             (error ? error->message : std::string("unknown reason")),
                         error ? error->line : 0});
+    compareHazardNames(baselineSource, candidateSource, findings);
     findElisions(baselineSource, candidateSource, nullptr, findings);
     return inOrder(std::move(findings));
   }

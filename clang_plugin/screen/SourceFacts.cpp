@@ -191,6 +191,36 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
   }
 }
 
+void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidate,
+                        std::vector<ScreenFinding> &findings) {
+  static const std::map<llvm::StringRef, const char *> kHazards = {
+      {"asm", "inline-asm"},
+      {"__asm", "inline-asm"},
+      {"__asm__", "inline-asm"},
+      {"clock", "clock"},
+      {"clock64", "clock"},
+      {"__globaltimer", "clock"},
+      {"__clock64", "clock"},
+      {"__clock", "clock"},
+      {"malloc", "device-heap"},
+      {"calloc", "device-heap"},
+      {"new", "device-heap"},
+      {"delete", "device-heap"},
+      {"__managed__", "mutable-global"},
+      {"static", "mutable-global"},
+      {"constructor", "attribute"},
+      {"cudaLaunchKernel", "device-launch"},
+      {"cudaLaunchDevice", "device-launch"}};
+  for (const auto &[name, line] : candidate.identifiers) {
+    const auto hazard = kHazards.find(name);
+    if (hazard != kHazards.end() && !baseline.identifiers.count(name))
+      add(findings, hazard->second, Severity::Reject,
+          "'" + name +
+              "' is new, in a candidate that cannot be read well enough to see what it is for",
+          line);
+  }
+}
+
 bool isElision(llvm::StringRef comment) {
   std::string text = comment.ltrim("/*! \t\r\n").rtrim("/* \t\r\n").lower();
   const bool hasDots =

@@ -40,6 +40,11 @@ std::string normalizedTokens(llvm::StringRef text);
 void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
                     std::vector<ScreenFinding> &findings);
 
+/// The names of what is refused in bodies, for candidates whose AST cannot be trusted: a name that
+/// the baseline lacks is enough.
+void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidate,
+                        std::vector<ScreenFinding> &findings);
+
 /// Whether a comment stands for code that was left out: "... rest unchanged".
 bool isElision(llvm::StringRef comment);
 

@@ -113,10 +113,14 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
   view->threadsPerMultiprocessor = threadsPerMultiprocessor(request.arch);
 
   std::vector<Offer> offers;
-  for (const auto &transformation : catalogue())
+  for (const auto &transformation : catalogue()) {
+    if (!request.techniques.empty() &&
+        !llvm::is_contained(request.techniques, transformation->id()))
+      continue;
     for (Offer &offer : transformation->find(*view))
       if (offer.launch || applyEdits(request.slice, offer.edits) != request.slice)
         offers.push_back(std::move(offer));
+  }
   dropUnparsable(request, offers);
   return offers;
 }

@@ -15,6 +15,7 @@ struct TransformRequest {
   std::vector<std::string> flags; ///< nvcc's
   std::string directory, arch;
   std::vector<LaunchShape> launches;
+  std::vector<std::string> techniques; ///< only these; empty: the whole catalogue
 };
 
 /// Every transformation, in the order of its offers.

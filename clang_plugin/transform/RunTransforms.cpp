@@ -20,6 +20,7 @@ TransformRequest readRequest(const json &request) {
   result.flags = request.value("flags", std::vector<std::string>());
   result.directory = request.value("directory", std::string());
   result.arch = request.value("arch", std::string());
+  result.techniques = request.value("techniques", std::vector<std::string>());
   for (const json &launch : request.value("launches", json::array()))
     result.launches.push_back({launch.value("grid", std::array<unsigned, 3>{1, 1, 1}),
                                launch.at("block"), launch.value("shared_bytes", 0u)});

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Offers.h"
+
+#include <gmock/gmock.h>
+
+namespace kopt::frontend::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+using Shape = std::array<unsigned, 3>;
+
+Question askBody(const std::string &body, Shape block = {256, 1, 1},
+                 const std::string &before = "") {
+  return {.technique = "block-size",
+          .slice = before + "__global__ void k(const float *in, float *out, int n, int w) {\n" +
+                   body + "\n}\n",
+          .launches = {{{64, 64, 1}, block, 0}}};
+}
+
+std::vector<Shape> shapes(const Question &question) {
+  std::vector<Shape> result;
+  for (const Offer &offer : offersFor(question))
+    result.push_back(offer.launch.value_or(LaunchChange{}).block);
+  return result;
+}
+
+const char kGuarded[] = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i];";
+
+TEST(BlockSize, retargetsAGuardedLine) {
+  const auto offers = offersFor(askBody(kGuarded));
+  EXPECT_THAT(shapes(askBody(kGuarded)),
+              ElementsAre(Shape{128, 1, 1}, Shape{512, 1, 1}, Shape{64, 1, 1}, Shape{1024, 1, 1}));
+  for (const Offer &offer : offers) {
+    EXPECT_TRUE(offer.launch->coverGrid);
+    EXPECT_FALSE(offer.launch->sharedBytes);
+    EXPECT_TRUE(offer.edits.empty());
+  }
+}
+
+TEST(BlockSize, retargetsGridStrideLoops) {
+  EXPECT_THAT(
+      shapes(askBody(
+          "for (int i = threadIdx.x + blockDim.x * blockIdx.x; i < n; i += gridDim.x * blockDim.x)"
+          " out[i] = in[i];")),
+      Contains(Shape{512, 1, 1}));
+}
+
+TEST(BlockSize, keepsTheGridOfARowPerBlock) {
+  const auto offers = offersFor(askBody(
+      "for (int i = threadIdx.x; i < w; i += blockDim.x) out[blockIdx.x * w + i] = in[i];"));
+  ASSERT_THAT(offers, Not(IsEmpty()));
+  for (const Offer &offer : offers)
+    EXPECT_FALSE(offer.launch->coverGrid);
+}
+
+TEST(BlockSize, retargetsPlanes) {
+  const std::string body =
+      "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;"
+      " if (x < w && y < n) out[y * w + x] = in[y * w + x];";
+  const auto found = shapes(askBody(body, {16, 16, 1}));
+  EXPECT_THAT(found, Contains(Shape{32, 8, 1}));
+  EXPECT_THAT(found, Contains(Shape{64, 4, 1}));
+  EXPECT_THAT(found, Not(Contains(Shape{16, 16, 1})));
+}
+
+TEST(BlockSize, keepsSquaresWhereAxesChangePlaces) {
+  const std::string body =
+      "int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;"
+      " int u = blockIdx.y * blockDim.y + threadIdx.x, v = blockIdx.x * blockDim.x + threadIdx.y;"
+      " if (x < n && y < n) out[v * n + u] = in[y * n + x];";
+  EXPECT_THAT(shapes(askBody(body, {16, 16, 1})), ElementsAre(Shape{32, 32, 1}, Shape{8, 8, 1}));
+}
+
+TEST(BlockSize, scalesDynamicSharedMemory) {
+  Question question = askBody(
+      std::string("extern __shared__ float s[]; s[threadIdx.x] = 1; __syncthreads();") + kGuarded);
+  question.launches = {{{64, 1, 1}, {256, 1, 1}, 1024}};
+  const auto offers = offersFor(question);
+  ASSERT_THAT(offers, Not(IsEmpty()));
+  EXPECT_EQ(offers.front().launch->block, (Shape{128, 1, 1}));
+  EXPECT_EQ(offers.front().launch->sharedBytes, 512u);
+  question.launches = {{{64, 1, 1}, {256, 1, 1}, 1000}};
+  EXPECT_THAT(offersFor(question), IsEmpty());
+}
+
+TEST(BlockSize, isBoundedByStaticSharedArrays) {
+  EXPECT_THAT(
+      shapes(askBody(std::string("__shared__ float s[512]; s[threadIdx.x] = 1; __syncthreads();") +
+                     kGuarded)),
+      ElementsAre(Shape{128, 1, 1}, Shape{512, 1, 1}, Shape{64, 1, 1}));
+  EXPECT_THAT(shapes(askBody(
+                  std::string("__shared__ float s[32]; int warp = threadIdx.x / 32; s[warp] = 1;") +
+                  kGuarded)),
+              Contains(Shape{1024, 1, 1}));
+}
+
+TEST(BlockSize, isBoundedByLaunchBounds) {
+  Question question = askBody(kGuarded);
+  question.slice.insert(question.slice.find("k(const"), "__launch_bounds__(512) ");
+  EXPECT_THAT(shapes(question), Not(Contains(Shape{1024, 1, 1})));
+}
+
+TEST(BlockSize, saysThatTheGridGrows) {
+  Question question = askBody(kGuarded);
+  question.launches = {{{3, 1, 1}, {256, 1, 1}, 0}};
+  for (const Offer &offer : offersFor(question))
+    EXPECT_EQ(offer.note.empty(), 768 % offer.launch->block[0] == 0) << offer.title;
+}
+
+TEST(BlockSize, refusesConstantsTiedToTheBlock) {
+  EXPECT_THAT(offersFor(askBody(std::string("if (threadIdx.x == 255) out[n] = 1;") + kGuarded)),
+              IsEmpty());
+  EXPECT_THAT(
+      offersFor(askBody("int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = in[i + B / 4];",
+                        {256, 1, 1}, "constexpr int B = 1024;\n")),
+      IsEmpty());
+  EXPECT_THAT(
+      offersFor(askBody("int i = blockIdx.x * 256 + threadIdx.x; if (i < n) out[i] = in[i];")),
+      IsEmpty());
+}
+
+TEST(BlockSize, refusesKernelsThatDoNotReadBlockDim) {
+  EXPECT_THAT(offersFor(askBody("out[threadIdx.x] = in[threadIdx.x];")), IsEmpty());
+  EXPECT_THAT(
+      offersFor(askBody("int x = blockIdx.x * blockDim.x + threadIdx.x; out[x] = in[threadIdx.y];",
+                        {32, 8, 1})),
+      IsEmpty());
+}
+
+TEST(BlockSize, refusesBlockIndicesInMixedRoles) {
+  EXPECT_THAT(
+      offersFor(askBody(std::string(kGuarded) + " if (threadIdx.x == 0) out[blockIdx.x] = 1;")),
+      IsEmpty());
+  EXPECT_THAT(
+      offersFor(askBody(std::string(kGuarded) + " if (threadIdx.x == 0) out[n] = gridDim.x;")),
+      IsEmpty());
+}
+
+TEST(BlockSize, refusesCooperativeGroupsAndWholeCoordinates) {
+  EXPECT_THAT(
+      offersFor(askBody(std::string(kGuarded) + " cooperative_groups::this_thread_block().sync();",
+                        {256, 1, 1}, "#include <cooperative_groups.h>\n")),
+      IsEmpty());
+  EXPECT_THAT(
+      offersFor(askBody(std::string(kGuarded) + " dim3 shape = blockDim; out[n] = shape.x;")),
+      IsEmpty());
+}
+
+TEST(BlockSize, refusesThreeDimensions) {
+  EXPECT_THAT(
+      offersFor(askBody(std::string(kGuarded) + " out[threadIdx.z] = blockDim.z;", {16, 2, 8})),
+      IsEmpty());
+}
+
+} // namespace
+} // namespace kopt::frontend::test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks one transformation about a short kernel. Parses with kopt's own declarations, which is
+// faster than a toolkit's.
+#pragma once
+
+#include "clang_plugin/transform/Catalogue.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace kopt::frontend::test {
+
+struct Question {
+  std::string technique, slice;
+  std::vector<LaunchShape> launches = {{{64, 1, 1}, {256, 1, 1}, 0}};
+  std::string kernel = "k", expression = "k", arch = "sm_90";
+};
+
+inline llvm::Expected<std::vector<Offer>> tryOffers(const Question &question) {
+  setenv("KOPT_CUDA_PATH", "none", 1);
+  TransformRequest request;
+  request.slice = question.slice;
+  request.kernel = question.kernel;
+  request.expression = question.expression;
+  request.directory = "/tmp";
+  request.arch = question.arch;
+  request.launches = question.launches;
+  request.techniques = {question.technique};
+  return findOffers(request);
+}
+
+inline std::vector<Offer> offersFor(const Question &question) {
+  auto offers = tryOffers(question);
+  if (!offers) {
+    ADD_FAILURE() << llvm::toString(offers.takeError());
+    return {};
+  }
+  for (const Offer &offer : *offers)
+    EXPECT_TRUE(offer.launch || applyEdits(question.slice, offer.edits) != question.slice)
+        << offer.title;
+  return *offers;
+}
+
+/// The slice after each offer.
+inline std::vector<std::string> textsFor(const Question &question) {
+  std::vector<std::string> texts;
+  for (const Offer &offer : offersFor(question))
+    texts.push_back(applyEdits(question.slice, offer.edits));
+  return texts;
+}
+
+inline std::vector<std::string> titlesFor(const Question &question) {
+  std::vector<std::string> titles;
+  for (const Offer &offer : offersFor(question))
+    titles.push_back(offer.title);
+  return titles;
+}
+
+} // namespace kopt::frontend::test
