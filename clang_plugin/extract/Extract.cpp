@@ -14,6 +14,7 @@
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/xxhash.h>
+#include <mutex>
 #include <thread>
 
 namespace kopt::frontend {
@@ -58,8 +59,58 @@ void hashFiles(const SourceIndex &index, Extraction &extraction) {
 /// One specialization and what its proof needs.
 struct Work {
   SpecializationInfo *specialization = nullptr;
-  SliceRequest request;
+  std::string proofText;
   SliceText withAllIncludes; ///< tried where the smallest slice does not compile
+};
+
+/// The original's PTX, optimised and not; the second is only built when it is asked for.
+class Original {
+public:
+  Original(std::string nvcc, std::string file, std::vector<std::string> flags, std::string directory)
+      : nvcc_(std::move(nvcc)), file_(std::move(file)), flags_(std::move(flags)), directory_(std::move(directory)) {}
+
+  const NvccOutcome &build(bool optimise) {
+    std::lock_guard lock(mutex_);
+    std::optional<NvccOutcome> &built = optimise ? optimised_ : plain_;
+    if (!built)
+      built = compileToPtx(nvcc_, file_, flags_, directory_, optimise);
+    return *built;
+  }
+
+  /// nvcc's verdict on a slice text. The optimiser decides differently beside other kernels, so where its results
+  /// differ the code is compared as the front end made it.
+  ProofOutcome prove(const std::string &text, const std::string &symbol) {
+    llvm::SmallString<128> path;
+    int descriptor = -1;
+    if (std::error_code error = llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path))
+      return {false, "no temporary file for the slice: " + error.message()};
+    llvm::FileRemover remover(path);
+    {
+      llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+      stream << text;
+    }
+    ProofOutcome outcome;
+    for (bool optimise : {true, false}) {
+      NvccOutcome slice = compileToPtx(nvcc_, std::string(path), flags_, directory_, optimise);
+      if (!slice.ok)
+        return {false, "the slice does not compile: " + firstError(slice.diagnostics)};
+      const NvccOutcome &original = build(optimise);
+      if (!original.ok)
+        return {false, "nvcc does not compile the original: " + firstError(original.diagnostics)};
+      ProofOutcome compared = comparePtx(original.ptx, slice.ptx, symbol);
+      if (compared.proven)
+        return {true, optimise ? "" : "equal before optimisation; nvcc optimises it differently beside other kernels"};
+      outcome = optimise ? compared : outcome;
+    }
+    return outcome;
+  }
+
+private:
+  std::string nvcc_, file_;
+  std::vector<std::string> flags_;
+  std::string directory_;
+  std::mutex mutex_;
+  std::optional<NvccOutcome> optimised_, plain_;
 };
 
 void take(SliceText slice, SpecializationInfo &specialization) {
@@ -68,30 +119,12 @@ void take(SliceText slice, SpecializationInfo &specialization) {
   specialization.kernelChunk = slice.kernelChunk;
 }
 
-/// nvcc's verdict on a slice text.
-ProofOutcome proveText(const std::string &nvcc, const std::string &text, const std::string &symbol,
-                       const std::string &originalPtx, const KernelInfo &kernel) {
-  llvm::SmallString<128> path;
-  int descriptor = -1;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path))
-    return {false, "no temporary file for the slice: " + error.message()};
-  llvm::FileRemover remover(path);
-  {
-    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << text;
-  }
-  NvccOutcome built = compileToPtx(nvcc, std::string(path), kernel.compileFlags, kernel.directory);
-  if (!built.ok)
-    return {false, "the slice does not compile: " + firstError(built.diagnostics)};
-  return comparePtx(originalPtx, built.ptx, symbol);
-}
-
-void proveOne(const std::string &nvcc, const std::string &originalPtx, const KernelInfo &kernel, Work &work) {
+void proveOne(Original &original, Work &work) {
   SpecializationInfo &specialization = *work.specialization;
-  ProofOutcome outcome = proveText(nvcc, specialization.sliceText, specialization.symbol, originalPtx, kernel);
+  ProofOutcome outcome = original.prove(work.proofText, specialization.symbol);
   // A header that Clang's wrapper brings unasked may be one that nvcc wants named.
   if (!outcome.proven && work.withAllIncludes.text != specialization.sliceText) {
-    ProofOutcome second = proveText(nvcc, work.withAllIncludes.text, specialization.symbol, originalPtx, kernel);
+    ProofOutcome second = original.prove(work.withAllIncludes.proofText, specialization.symbol);
     if (second.proven) {
       take(std::move(work.withAllIncludes), specialization);
       outcome = second;
@@ -148,16 +181,11 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options, 
 
   // The original's PTX is what slices are held against, and nvcc's word on whether the file is sound where Clang errs.
   std::optional<std::string> nvcc = findNvcc();
-  std::optional<NvccOutcome> original;
-  auto buildOriginal = [&] {
-    if (nvcc && !original)
-      original = compileToPtx(*nvcc, unit.file, flags, unit.directory);
-  };
+  Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
   if (host.hasErrors || device.hasErrors) {
     const ParsedUnit &broken = host.hasErrors ? host : device;
-    if (host.ast && device.ast && options.prove)
-      buildOriginal();
-    if (!original || !original->ok) {
+    bool nvccAccepts = host.ast && device.ast && options.prove && nvcc && original.build(/*optimise=*/true).ok;
+    if (!nvccAccepts) {
       outcome.diagnostics = broken.diagnostics;
       return outcome;
     }
@@ -207,6 +235,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options, 
         specialization.route = "overlay";
         specialization.reason = small.problem;
       }
+      work.proofText = small.proofText;
       // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
       take(nvcc && options.prove ? std::move(small) : work.withAllIncludes, specialization);
       addSliceConstants(hostIndex, specialization.chunks, infos[k]);
@@ -225,20 +254,17 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options, 
       if (work.specialization->reason.empty())
         work.specialization->reason = "not compared with the original's PTX";
   } else if (!works.empty()) {
-    buildOriginal();
-    std::vector<const KernelInfo *> owners;
-    for (KernelInfo &kernel : infos)
-      owners.insert(owners.end(), kernel.specializations.size(), &kernel);
-    if (!original->ok) {
+    const NvccOutcome &built = original.build(/*optimise=*/true);
+    if (!built.ok) {
       for (Work &work : works) {
         work.specialization->route = "refused";
-        work.specialization->reason = "nvcc does not compile the original: " + firstError(original->diagnostics);
+        work.specialization->reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
       }
-      addNote(extraction, unit.file + ": nvcc does not compile this file: " + firstError(original->diagnostics));
+      addNote(extraction, unit.file + ": nvcc does not compile this file: " + firstError(built.diagnostics));
     } else {
       inParallel(works.size(), options.jobs, [&](std::size_t i) {
         if (works[i].specialization->route == "slice")
-          proveOne(*nvcc, original->ptx, *owners[i], works[i]);
+          proveOne(original, works[i]);
       });
     }
   }

@@ -55,7 +55,7 @@ std::string read(llvm::StringRef path) {
 } // namespace
 
 NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file, const std::vector<std::string> &flags,
-                         const std::string &directory) {
+                         const std::string &directory, bool optimise) {
   NvccOutcome outcome;
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("kopt-proof", folder)) {
@@ -67,6 +67,8 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file, const
   std::string command = "cd " + shellQuoted(directory.empty() ? "." : directory) + " && exec " + shellQuoted(nvcc);
   for (const std::string &flag : flagsForPtx(flags))
     command += " " + shellQuoted(flag);
+  if (!optimise)
+    command += " -Xcicc -O0";
   command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx " + shellQuoted(file) + " -o " + shellQuoted(ptx);
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)};
   std::string problem;

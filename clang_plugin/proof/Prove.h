@@ -14,9 +14,10 @@ struct NvccOutcome {
   std::string diagnostics; ///< nvcc's own words
 };
 
-/// nvcc -ptx with the user's flags, for one architecture. Blocking; safe from several threads.
+/// nvcc -ptx with the user's flags, for one architecture; `optimise` false keeps the code as the front end made it.
+/// Blocking; safe from several threads.
 NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file, const std::vector<std::string> &flags,
-                         const std::string &directory);
+                         const std::string &directory, bool optimise = true);
 
 struct ProofOutcome {
   bool proven = false;

@@ -110,7 +110,7 @@ std::vector<Statement> statementsOf(std::string_view ptx) {
 bool isFileLocal(const std::string &name) {
   return name.find("_INTERNAL_") != std::string::npos || name.find("_GLOBAL__N_") != std::string::npos ||
          name.find("__nv_static_") != std::string::npos || name.rfind("$", 0) == 0 || name.find("$str") != std::string::npos ||
-         name.rfind("__unnamed_", 0) == 0 || name.rfind("_$_str", 0) == 0;
+         name.rfind("__unnamed_", 0) == 0 || name.rfind("__local_depot", 0) == 0 || name.rfind("_$_str", 0) == 0;
 }
 
 std::string withoutLinkage(std::string text) {

@@ -133,7 +133,8 @@ private:
 
   void needPlace(const clang::Decl *declaration) {
     clang::SourceLocation location = declaration->getLocation();
-    if (location.isInvalid())
+    // A builtin such as __syncthreads is declared where it is used first: that place says nothing.
+    if (location.isInvalid() || declaration->isImplicit())
       return;
     clang::FileID file = index_.sources().getFileID(index_.sources().getExpansionLoc(location));
     if (index_.isUser(file)) {
@@ -192,6 +193,8 @@ private:
         TraverseDecl(const_cast<clang::Decl *>(declaration));
       }
       for (const std::string &identifier : piece.identifiers) {
+        if (piece.kind == PieceKind::Macro && identifier == piece.name)
+          continue;
         if (std::optional<std::size_t> macro = index_.macroAt(identifier, piece.position))
           needPiece(*macro);
         else if (std::optional<FileUid> file = index_.systemMacro(identifier))

@@ -77,7 +77,10 @@ class Writer {
 public:
   explicit Writer(SliceText &out) : out_(out) {}
 
-  void glue(const std::string &text) { out_.text += text; }
+  void glue(const std::string &text) {
+    out_.text += text;
+    out_.proofText += text;
+  }
 
   void enter(const std::vector<std::string> &scopes) {
     std::size_t shared = 0;
@@ -95,8 +98,13 @@ public:
       glue(entry.inDevice ? "#ifdef __CUDA_ARCH__\n" : "#ifndef __CUDA_ARCH__\n");
     ChunkInfo chunk;
     chunk.source = {entry.piece->file, entry.piece->begin, entry.piece->end};
+    auto [file, line] = entry.index->presumedPlace(*entry.piece);
+    bool saysWhere = false;
+    for (const std::string &identifier : entry.piece->identifiers)
+      saysWhere |= identifier == "__LINE__" || identifier == "__FILE__";
+    out_.proofText += saysWhere ? "#line 1\n" : "#line " + std::to_string(line) + " \"" + file + "\"\n";
     chunk.sliceBegin = out_.text.size();
-    out_.text += entry.index->text(*entry.piece);
+    glue(entry.index->text(*entry.piece));
     chunk.sliceEnd = out_.text.size();
     chunk.role = role;
     chunk.name = entry.piece->name;
@@ -179,7 +187,7 @@ SliceText buildSlice(const SliceRequest &request) {
   if (!request.expression.empty()) {
     ChunkInfo chunk;
     chunk.sliceBegin = out.text.size();
-    out.text += "const void *koptInstantiation() { return (const void *)" + request.expression + "; }";
+    writer.glue("const void *koptInstantiation() { return (const void *)" + request.expression + "; }");
     chunk.sliceEnd = out.text.size();
     chunk.role = "instantiation";
     chunk.name = request.expression;

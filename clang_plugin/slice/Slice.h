@@ -9,6 +9,9 @@ namespace kopt::frontend {
 
 struct SliceText {
   std::string text;
+  /// The same with #line directives, for the proof: assertions then name the same places as in the original. Text that
+  /// spells __LINE__ or __FILE__ itself gets none: it would mean something else in the slice.
+  std::string proofText;
   std::vector<ChunkInfo> chunks;
   std::size_t kernelChunk = 0;
   std::string problem; ///< why the text cannot stand on its own; empty if it can

@@ -117,6 +117,13 @@ SourceIndex::SourceIndex(clang::ASTUnit &unit) : unit_(unit) {
   }
 }
 
+std::pair<std::string, unsigned> SourceIndex::presumedPlace(const Piece &piece) const {
+  std::size_t index = static_cast<std::size_t>(&piece - pieces_.data());
+  SourceLocation start = sources().getLocForStartOfFile(fileOf_[index]).getLocWithOffset(static_cast<int>(piece.begin));
+  clang::PresumedLoc place = sources().getPresumedLoc(start);
+  return {place.getFilename(), place.getLine()};
+}
+
 bool SourceIndex::isUser(clang::FileID file) const {
   if (auto known = isUser_.find(file); known != isUser_.end())
     return known->second;
@@ -340,22 +347,32 @@ std::optional<FileUid> SourceIndex::systemMacro(const std::string &name) const {
   return found->second;
 }
 
+std::set<FileUid> SourceIndex::reachableFrom(FileUid start) const {
+  std::set<FileUid> reached;
+  std::vector<FileUid> open = {start};
+  while (!open.empty()) {
+    FileUid file = open.back();
+    open.pop_back();
+    if (!reached.insert(file).second)
+      continue;
+    if (auto next = includeGraph_.find(file); next != includeGraph_.end())
+      open.insert(open.end(), next->second.begin(), next->second.end());
+  }
+  return reached;
+}
+
 std::set<std::size_t> SourceIndex::includesFor(const std::set<FileUid> &files) const {
   std::map<std::size_t, std::set<FileUid>> reach;
+  std::set<FileUid> unasked; // what every CUDA compiler includes by itself
   for (const auto &[piece, target] : includeTargets_) {
-    std::vector<FileUid> open = {target};
-    std::set<FileUid> &reached = reach[piece];
-    while (!open.empty()) {
-      FileUid file = open.back();
-      open.pop_back();
-      if (!reached.insert(file).second)
-        continue;
-      if (auto next = includeGraph_.find(file); next != includeGraph_.end())
-        open.insert(open.end(), next->second.begin(), next->second.end());
-    }
+    reach[piece] = reachableFrom(target);
+    if (pieces_[piece].name == "cuda_runtime.h")
+      unasked = reach[piece];
   }
   std::set<std::size_t> chosen;
   for (FileUid file : files) {
+    if (unasked.count(file))
+      continue;
     // The header that brings the least beside what is needed: <stdint.h> rather than <vector>.
     std::optional<std::size_t> best;
     for (const auto &[piece, reached] : reach)

@@ -57,6 +57,8 @@ public:
   bool isUser(clang::FileID file) const;
   std::string path(clang::FileID file) const;
   std::string text(const Piece &piece) const;
+  /// What __FILE__ and __LINE__ say where the piece begins.
+  std::pair<std::string, unsigned> presumedPlace(const Piece &piece) const;
   /// Absolute paths of all files that count as the user's.
   std::set<std::string> userFiles() const;
 
@@ -65,6 +67,7 @@ private:
   void addDeclaration(const clang::Decl *declaration, const std::vector<std::string> &scopes);
   void addPreprocessing();
   void mergeOverlaps();
+  std::set<FileUid> reachableFrom(FileUid start) const;
   Position positionOf(clang::FileID file, unsigned offset) const;
 
   clang::ASTUnit &unit_;
