@@ -13,7 +13,7 @@ constexpr int TILE = 32;  // edge of the square of elements that one block moves
 constexpr int ROWS = 8;   // rows of that square that one block moves at a time
 constexpr int STAGED = 0; // 1: turn the square round in shared memory, 0: store each element where it belongs
 
-KOPT_TUNE("param TILE in {16, 32, 64}",
+KOPT_TUNE("param TILE in {32, 64}",
           "param ROWS in {4, 8, 16}",
           "param STAGED in {0, 1}",
           "require TILE % ROWS == 0",
@@ -22,8 +22,7 @@ KOPT_TUNE("param TILE in {16, 32, 64}",
           "fill in = uniform(-1, 1)",
           "launch 4096x4096: rows=4096, columns=4096 on cuda",
           "launch 4000x2080: rows=4000, columns=2080 weight 0.25 on cuda",
-          "launch 512x512: rows=512, columns=512 on emulated",
-          "launch 200x328: rows=200, columns=328 weight 0.25 on emulated",
+          "launch 1000x1048: rows=1000, columns=1048 on emulated",
           "tolerance strict")
 __global__ void transpose(const float *in, float *out, int rows, int columns) {
   const int firstColumn = blockIdx.x * TILE;
