@@ -142,6 +142,21 @@ private:
         needPiece(*piece);
     } else if (auto entry = index_.sources().getFileEntryRefForID(file)) {
       systemFiles_.insert(entry->getFileEntry().getUID());
+      if (llvm::StringRef(entry->getName()).contains("__clang_cuda"))
+        needNamesakes(declaration);
+    }
+  }
+
+  /// Clang's CUDA wrapper overloads printf, sqrtf and so on for the device. The header the user included for them
+  /// declares the one for the host.
+  void needNamesakes(const clang::Decl *declaration) {
+    const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
+    if (!function || !function->getDeclContext()->getRedeclContext()->isTranslationUnit())
+      return;
+    for (const clang::NamedDecl *other : function->getDeclContext()->getRedeclContext()->lookup(function->getDeclName())) {
+      clang::FileID file = index_.sources().getFileID(index_.sources().getExpansionLoc(other->getLocation()));
+      if (auto entry = index_.sources().getFileEntryRefForID(file); entry && !other->isImplicit() && !index_.isUser(file))
+        systemFiles_.insert(entry->getFileEntry().getUID());
     }
   }
 
