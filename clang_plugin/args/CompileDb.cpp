@@ -18,7 +18,8 @@ std::string canonicalPath(const fs::path &path) {
   return ignored ? fs::absolute(path, ignored).lexically_normal().string() : result.string();
 }
 
-std::optional<fs::path> findDatabase(const std::string &build, const std::string &file, std::string &error) {
+std::optional<fs::path> findDatabase(const std::string &build, const std::string &file,
+                                     std::string &error) {
   std::error_code ignored;
   if (!build.empty()) {
     fs::path path = fs::path(build);
@@ -26,12 +27,15 @@ std::optional<fs::path> findDatabase(const std::string &build, const std::string
       path /= "compile_commands.json";
     if (fs::exists(path, ignored))
       return path;
-    error = "no " + path.string() + " (configure the project with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or give the "
+    error = "no " + path.string() +
+            " (configure the project with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or give the "
             "flags after --)";
     return std::nullopt;
   }
-  for (fs::path folder = fs::path(canonicalPath(file)).parent_path();; folder = folder.parent_path()) {
-    for (const fs::path &path : {folder / "compile_commands.json", folder / "build" / "compile_commands.json"})
+  for (fs::path folder = fs::path(canonicalPath(file)).parent_path();;
+       folder = folder.parent_path()) {
+    for (const fs::path &path :
+         {folder / "compile_commands.json", folder / "build" / "compile_commands.json"})
       if (fs::exists(path, ignored))
         return path;
     if (folder == folder.parent_path())
@@ -55,14 +59,15 @@ CompileCommand readEntry(const nlohmann::json &entry, const fs::path &base) {
   while (compiler < words.size() && isLauncher(words[compiler]))
     ++compiler;
   if (compiler < words.size())
-    command.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(compiler) + 1, words.end());
+    command.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(compiler) + 1,
+                             words.end());
   return command;
 }
 
 } // namespace
 
-std::optional<CompileDatabase> loadCompileDatabase(const std::string &build, const std::string &file,
-                                                   std::string &error) {
+std::optional<CompileDatabase> loadCompileDatabase(const std::string &build,
+                                                   const std::string &file, std::string &error) {
   error.clear();
   std::optional<fs::path> path = findDatabase(build, file, error);
   if (!path)

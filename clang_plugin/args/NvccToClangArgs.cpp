@@ -9,16 +9,17 @@ namespace kopt::frontend {
 namespace {
 
 enum class Action {
-  Pass,         ///< Clang spells it the same way
-  PassValue,    ///< as Pass, with a value: Clang gets the option's short name and the value as two arguments
-  Joined,       ///< Clang gets short name and value as one argument: -DX, -std=c++17
-  NvccOnly,     ///< code generation or diagnostics of nvcc: kept for nvcc, nothing for Clang
-  Mode,         ///< what to produce and where: dropped for both, kopt decides that itself
-  Host,         ///< comma separated options for the host compiler: those that change parsing are kept
-  OptionsFile,  ///< more options, from a file
-  Arch,         ///< -arch=sm_90
-  Gencode,      ///< -gencode arch=compute_90,code=sm_90
-  Relocatable,  ///< -rdc=true
+  Pass,      ///< Clang spells it the same way
+  PassValue, ///< as Pass, with a value: Clang gets the option's short name and the value as two
+             ///< arguments
+  Joined,    ///< Clang gets short name and value as one argument: -DX, -std=c++17
+  NvccOnly,  ///< code generation or diagnostics of nvcc: kept for nvcc, nothing for Clang
+  Mode,      ///< what to produce and where: dropped for both, kopt decides that itself
+  Host,      ///< comma separated options for the host compiler: those that change parsing are kept
+  OptionsFile, ///< more options, from a file
+  Arch,        ///< -arch=sm_90
+  Gencode,     ///< -gencode arch=compute_90,code=sm_90
+  Relocatable, ///< -rdc=true
   DefaultStream,
 };
 
@@ -28,7 +29,8 @@ struct Option {
   Action action;
 };
 
-/// nvcc 13's options that occur on compile lines. Values may follow as the next argument or after '='.
+/// nvcc 13's options that occur on compile lines. Values may follow as the next argument or after
+/// '='.
 constexpr std::array kOptions = {
     Option{"-D", "--define-macro", true, Action::Joined},
     Option{"-U", "--undefine-macro", true, Action::Joined},
@@ -69,7 +71,8 @@ constexpr std::array kOptions = {
     Option{"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", false, Action::NvccOnly},
     Option{"-extended-lambda", "--extended-lambda", false, Action::NvccOnly},
     Option{"-expt-extended-lambda", "--expt-extended-lambda", false, Action::NvccOnly},
-    Option{"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", false, Action::NvccOnly},
+    Option{"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", false,
+           Action::NvccOnly},
     Option{"-forward-unknown-opts", "--forward-unknown-opts", false, Action::NvccOnly},
     Option{"-noeh", "--no-exceptions", false, Action::NvccOnly},
     Option{"-Xptxas", "--ptxas-options", true, Action::NvccOnly},
@@ -91,14 +94,16 @@ constexpr std::array kOptions = {
     Option{"-Werror", "--Werror", true, Action::NvccOnly},
     Option{"-w", "--disable-warnings", false, Action::NvccOnly},
     Option{"-Wno-deprecated-gpu-targets", "--Wno-deprecated-gpu-targets", false, Action::NvccOnly},
-    Option{"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", false, Action::NvccOnly},
+    Option{"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", false,
+           Action::NvccOnly},
     Option{"-Wext-lambda-captures-this", "--Wext-lambda-captures-this", false, Action::NvccOnly},
     Option{"-Wreorder", "--Wreorder", false, Action::NvccOnly},
     Option{"-res-usage", "--resource-usage", false, Action::NvccOnly},
     Option{"-t", "--threads", true, Action::NvccOnly},
     Option{"-split-compile", "--split-compile", true, Action::NvccOnly},
     Option{"-static-global-template-stub", "--static-global-template-stub", true, Action::NvccOnly},
-    Option{"-device-entity-has-hidden-visibility", "--device-entity-has-hidden-visibility", true, Action::NvccOnly},
+    Option{"-device-entity-has-hidden-visibility", "--device-entity-has-hidden-visibility", true,
+           Action::NvccOnly},
     Option{"-L", "--library-path", true, Action::Mode},
     Option{"-l", "--library", true, Action::Mode},
     Option{"-o", "--output-file", true, Action::Mode},
@@ -138,12 +143,14 @@ struct Match {
   std::optional<std::string> value; ///< joined to the name
 };
 
-bool startsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool startsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 /// Options whose value may be glued to the name: -DX, -Idir, -O3, -lfoo.
 bool joins(std::string_view name) {
-  return name == "-D" || name == "-U" || name == "-I" || name == "-L" || name == "-l" || name == "-O" || name == "-isystem" ||
-         name == "-iquote";
+  return name == "-D" || name == "-U" || name == "-I" || name == "-L" || name == "-l" ||
+         name == "-O" || name == "-isystem" || name == "-iquote";
 }
 
 Match match(std::string_view argument) {
@@ -160,7 +167,8 @@ Match match(std::string_view argument) {
   // Second, so that -L does not swallow -Lineinfo-like exact names, nor -I the option -Iquote.
   const Option *best = nullptr;
   for (const Option &option : kOptions)
-    if (joins(option.name) && startsWith(argument, option.name) && (!best || option.name.size() > best->name.size()))
+    if (joins(option.name) && startsWith(argument, option.name) &&
+        (!best || option.name.size() > best->name.size()))
       best = &option;
   if (best)
     return {best, std::string(argument.substr(best->name.size()))};
@@ -233,7 +241,8 @@ public:
   NvccCommand take() { return std::move(out_); }
 
 private:
-  void apply(const Option &option, const std::string &value, const std::vector<std::string> &spelled) {
+  void apply(const Option &option, const std::string &value,
+             const std::vector<std::string> &spelled) {
     switch (option.action) {
     case Action::Pass:
       out_.clang.push_back(std::string(option.name));
@@ -246,7 +255,8 @@ private:
       }
       break;
     case Action::Joined:
-      out_.clang.push_back(option.name == "-std" ? "-std=" + value : std::string(option.name) + value);
+      out_.clang.push_back(option.name == "-std" ? "-std=" + value
+                                                 : std::string(option.name) + value);
       break;
     case Action::NvccOnly:
       break;
@@ -275,13 +285,15 @@ private:
       }
       break;
     case Action::DefaultStream:
-      out_.clang.push_back("-fgpu-default-stream=" + std::string(value == "per-thread" ? "per-thread" : "legacy"));
+      out_.clang.push_back("-fgpu-default-stream=" +
+                           std::string(value == "per-thread" ? "per-thread" : "legacy"));
       break;
     }
     out_.nvcc.insert(out_.nvcc.end(), spelled.begin(), spelled.end());
   }
 
-  /// The host compiler's own spelling: -D, -I, -f and -std change how the file parses; the rest is code generation.
+  /// The host compiler's own spelling: -D, -I, -f and -std change how the file parses; the rest is
+  /// code generation.
   void host(const std::string &payload) {
     std::vector<std::string> parts = splitCommas(payload);
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -289,7 +301,8 @@ private:
   }
 
   void keepForHost(const std::string &flag, const std::string *next, std::size_t &index) {
-    if (startsWith(flag, "-D") || startsWith(flag, "-U") || startsWith(flag, "-I") || startsWith(flag, "-std=")) {
+    if (startsWith(flag, "-D") || startsWith(flag, "-U") || startsWith(flag, "-I") ||
+        startsWith(flag, "-std=")) {
       out_.clang.push_back(flag);
       if (flag.size() == 2 && next) {
         out_.clang.push_back(*next);
@@ -306,9 +319,9 @@ private:
 
   static bool affectsParsing(std::string_view flag) {
     constexpr std::array<std::string_view, 14> kKept = {
-        "-fno-exceptions", "-fexceptions",     "-fno-rtti",          "-frtti",          "-fshort-enums",
-        "-fsigned-char",   "-funsigned-char",  "-fms-extensions",    "-fpermissive",    "-fchar8_t",
-        "-fno-char8_t",    "-ffreestanding",   "-fconcepts",         "-fshort-wchar"};
+        "-fno-exceptions", "-fexceptions",    "-fno-rtti",       "-frtti",       "-fshort-enums",
+        "-fsigned-char",   "-funsigned-char", "-fms-extensions", "-fpermissive", "-fchar8_t",
+        "-fno-char8_t",    "-ffreestanding",  "-fconcepts",      "-fshort-wchar"};
     return std::find(kKept.begin(), kKept.end(), flag) != kKept.end();
   }
 
@@ -334,7 +347,8 @@ private:
   }
 
   void addArchitecture(const std::string &arch) {
-    if (std::find(out_.architectures.begin(), out_.architectures.end(), arch) == out_.architectures.end())
+    if (std::find(out_.architectures.begin(), out_.architectures.end(), arch) ==
+        out_.architectures.end())
       out_.architectures.push_back(arch);
   }
 
@@ -345,7 +359,8 @@ private:
     }
     std::optional<std::string> text = readFile_ ? readFile_(path) : std::nullopt;
     if (!text) {
-      out_.notes.push_back("options file " + path + " cannot be read; its flags are missing from this parse");
+      out_.notes.push_back("options file " + path +
+                           " cannot be read; its flags are missing from this parse");
       return;
     }
     ++depth_;
@@ -379,9 +394,9 @@ NvccCommand translateNvcc(const std::vector<std::string> &flags, const ReadOptio
 }
 
 std::string clampArchitecture(std::string_view architecture) {
-  constexpr std::array<std::string_view, 17> kKnown = {"sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62",
-                                                       "sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87",
-                                                       "sm_89", "sm_90", "sm_90a", "sm_35", "sm_37"};
+  constexpr std::array<std::string_view, 17> kKnown = {
+      "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62",  "sm_70", "sm_72", "sm_75",
+      "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_35", "sm_37"};
   if (std::find(kKnown.begin(), kKnown.end(), architecture) != kKnown.end())
     return std::string(architecture);
   return "sm_90";
@@ -397,7 +412,8 @@ std::vector<std::string> splitOptions(std::string_view text) {
     if (quote) {
       if (c == quote)
         quote = 0;
-      else if (c == '\\' && quote == '"' && i + 1 < text.size() && (text[i + 1] == '"' || text[i + 1] == '\\'))
+      else if (c == '\\' && quote == '"' && i + 1 < text.size() &&
+               (text[i + 1] == '"' || text[i + 1] == '\\'))
         word += text[++i];
       else
         word += c;

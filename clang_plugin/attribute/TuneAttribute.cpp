@@ -11,13 +11,15 @@
 namespace kopt::frontend {
 namespace {
 
-/// How the clauses travel in the AST: Clang has no room for attributes of others, but for annotations.
+/// How the clauses travel in the AST: Clang has no room for attributes of others, but for
+/// annotations.
 constexpr llvm::StringRef kAnnotation = "kopt.tune";
 
 class TuneAttribute : public clang::ParsedAttrInfo {
 public:
   TuneAttribute() {
-    // The parser asks for the name without its scope before it reads arguments; the match is by the full name.
+    // The parser asks for the name without its scope before it reads arguments; the match is by the
+    // full name.
     static constexpr Spelling kSpellings[] = {{clang::ParsedAttr::AS_CXX11, "kopt::tune"},
                                               {clang::ParsedAttr::AS_CXX11, "tune"}};
     Spellings = kSpellings;
@@ -30,10 +32,12 @@ public:
       error(sema, attribute.getLoc(), "[[tune]] is not an attribute; did you mean [[kopt::tune]]?");
       return false;
     }
-    // __global__ may come later in the declaration: checkTuneAttributes() looks once it is complete.
+    // __global__ may come later in the declaration: checkTuneAttributes() looks once it is
+    // complete.
     if (llvm::isa<clang::FunctionDecl>(declaration))
       return true;
-    error(sema, attribute.getLoc(), "[[kopt::tune]] marks a __global__ function, not this declaration");
+    error(sema, attribute.getLoc(),
+          "[[kopt::tune]] marks a __global__ function, not this declaration");
     return false;
   }
 
@@ -49,19 +53,21 @@ public:
       }
       clauses.push_back(argument->IgnoreParenImpCasts());
     }
-    declaration->addAttr(clang::AnnotateAttr::Create(sema.Context, kAnnotation, clauses.data(), clauses.size(),
-                                                     attribute.getRange()));
+    declaration->addAttr(clang::AnnotateAttr::Create(sema.Context, kAnnotation, clauses.data(),
+                                                     clauses.size(), attribute.getRange()));
     return AttributeApplied;
   }
 
 private:
   static void error(clang::Sema &sema, clang::SourceLocation where, const char *text) {
     clang::DiagnosticsEngine &engine = sema.getDiagnostics();
-    engine.Report(where, engine.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Error, text));
+    engine.Report(where,
+                  engine.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Error, text));
   }
 };
 
-clang::ParsedAttrInfoRegistry::Add<TuneAttribute> registration("kopt-tune", "marks a CUDA kernel for kopt");
+clang::ParsedAttrInfoRegistry::Add<TuneAttribute> registration("kopt-tune",
+                                                               "marks a CUDA kernel for kopt");
 
 class Checker : public clang::RecursiveASTVisitor<Checker> {
 public:
@@ -69,10 +75,12 @@ public:
 
   bool VisitFunctionDecl(clang::FunctionDecl *function) {
     for (const auto *annotation : function->specific_attrs<clang::AnnotateAttr>())
-      if (annotation->getAnnotation() == kAnnotation && !function->hasAttr<clang::CUDAGlobalAttr>()) {
+      if (annotation->getAnnotation() == kAnnotation &&
+          !function->hasAttr<clang::CUDAGlobalAttr>()) {
         clang::DiagnosticsEngine &engine = context_.getDiagnostics();
         unsigned id = engine.getDiagnosticIDs()->getCustomDiagID(
-            clang::DiagnosticIDs::Error, "[[kopt::tune]] marks '%0', which is not a __global__ function");
+            clang::DiagnosticIDs::Error,
+            "[[kopt::tune]] marks '%0', which is not a __global__ function");
         engine.Report(annotation->getLocation(), id) << function->getQualifiedNameAsString();
       }
     return true;
@@ -85,13 +93,18 @@ private:
 /// With -fplugin: the check runs in the user's own Clang build, the build goes on as usual.
 class CheckAction : public clang::PluginASTAction {
 protected:
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &, llvm::StringRef) override {
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &,
+                                                        llvm::StringRef) override {
     class Consumer : public clang::ASTConsumer {
-      void HandleTranslationUnit(clang::ASTContext &context) override { checkTuneAttributes(context); }
+      void HandleTranslationUnit(clang::ASTContext &context) override {
+        checkTuneAttributes(context);
+      }
     };
     return std::make_unique<Consumer>();
   }
-  bool ParseArgs(const clang::CompilerInstance &, const std::vector<std::string> &) override { return true; }
+  bool ParseArgs(const clang::CompilerInstance &, const std::vector<std::string> &) override {
+    return true;
+  }
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 
@@ -109,7 +122,8 @@ std::optional<std::vector<TuneClauseText>> findTuneClauses(const clang::Function
         continue;
       found = true;
       for (const clang::Expr *argument : annotation->args())
-        if (const auto *literal = llvm::dyn_cast<clang::StringLiteral>(argument->IgnoreParenImpCasts()))
+        if (const auto *literal =
+                llvm::dyn_cast<clang::StringLiteral>(argument->IgnoreParenImpCasts()))
           clauses.push_back({literal->getString().str(), literal->getBeginLoc()});
     }
   if (!found)
@@ -117,6 +131,8 @@ std::optional<std::vector<TuneClauseText>> findTuneClauses(const clang::Function
   return clauses;
 }
 
-void checkTuneAttributes(clang::ASTContext &context) { Checker(context).TraverseDecl(context.getTranslationUnitDecl()); }
+void checkTuneAttributes(clang::ASTContext &context) {
+  Checker(context).TraverseDecl(context.getTranslationUnitDecl());
+}
 
 } // namespace kopt::frontend

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// [[kopt::tune("clause", ...)]]: registered with Clang by linking this file in (and by the loadable plugin). The
-// clauses are kept as they are; their grammar is the driver's business.
+// [[kopt::tune("clause", ...)]]: registered with Clang by linking this file in (and by the loadable
+// plugin). The clauses are kept as they are; their grammar is the driver's business.
 #pragma once
 
 #include <clang/AST/Attr.h>
@@ -20,7 +20,8 @@ struct TuneClauseText {
 /// The clauses of every [[kopt::tune]] on the function, in order; nothing where it has none.
 std::optional<std::vector<TuneClauseText>> findTuneClauses(const clang::FunctionDecl &function);
 
-/// Reports each [[kopt::tune]] that marks something other than a __global__ function, as an error at the user's line.
+/// Reports each [[kopt::tune]] that marks something other than a __global__ function, as an error
+/// at the user's line.
 void checkTuneAttributes(clang::ASTContext &context);
 
 } // namespace kopt::frontend

@@ -19,7 +19,8 @@ bool isWrittenOut(const clang::Stmt *statement) {
   return true;
 }
 
-std::optional<std::int64_t> evaluate(const clang::Expr *expression, const clang::ASTContext &context) {
+std::optional<std::int64_t> evaluate(const clang::Expr *expression,
+                                     const clang::ASTContext &context) {
   clang::Expr::EvalResult result;
   if (expression->isValueDependent() || !expression->EvaluateAsInt(result, context) ||
       !result.Val.getInt().isRepresentableByInt64())
@@ -37,7 +38,8 @@ std::optional<Range> Constants::rangeOf(clang::SourceRange range) const {
   auto [endFile, last] = manager.getDecomposedLoc(range.getEnd());
   if (file != endFile || !index_.isUser(file))
     return std::nullopt;
-  unsigned length = clang::Lexer::MeasureTokenLength(range.getEnd(), manager, index_.unit().getLangOpts());
+  unsigned length =
+      clang::Lexer::MeasureTokenLength(range.getEnd(), manager, index_.unit().getLangOpts());
   return Range{index_.path(file), begin, last + length};
 }
 
@@ -59,7 +61,8 @@ std::optional<ConstantInfo> Constants::find(const clang::ValueDecl *declaration)
   if (!value)
     return std::nullopt;
   value = value->IgnoreImplicit();
-  if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(value); list && list->getNumInits() == 1)
+  if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(value);
+      list && list->getNumInits() == 1)
     value = list->getInit(0)->IgnoreImplicit();
   std::optional<Range> range = rangeOf(value->getSourceRange());
   std::optional<std::int64_t> number = evaluate(value, context);
@@ -125,8 +128,8 @@ std::optional<ConstantInfo> Constants::findMacroAt(clang::SourceLocation locatio
     clang::SourceLocation spelled = manager.getSpellingLoc(location);
     auto [file, offset] = manager.getDecomposedLoc(spelled);
     for (const Piece &piece : index_.pieces())
-      if (piece.kind == PieceKind::Macro && piece.name == name && piece.begin <= offset && offset < piece.end &&
-          piece.file == index_.path(file))
+      if (piece.kind == PieceKind::Macro && piece.name == name && piece.begin <= offset &&
+          offset < piece.end && piece.file == index_.path(file))
         return find(piece);
     location = manager.getImmediateExpansionRange(location).getBegin();
   }

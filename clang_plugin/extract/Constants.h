@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named integer constants whose value is written in one place: what a tunable can change. A constant computed from
-// other constants is not one of them: whoever meets it looks through it.
+// Named integer constants whose value is written in one place: what a tunable can change. A
+// constant computed from other constants is not one of them: whoever meets it looks through it.
 #pragma once
 
 #include "clang_plugin/extract/Model.h"

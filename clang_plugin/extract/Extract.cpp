@@ -20,7 +20,8 @@
 namespace kopt::frontend {
 namespace {
 
-/// XXH3-128 in its canonical form: big endian, high half first. The driver's support/Hash.cpp gives the same.
+/// XXH3-128 in its canonical form: big endian, high half first. The driver's support/Hash.cpp gives
+/// the same.
 std::string hashOf(llvm::ArrayRef<std::uint8_t> bytes) {
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(bytes);
   auto hex = [](std::uint64_t half) {
@@ -37,22 +38,25 @@ void addNote(Extraction &extraction, const std::string &note) {
 
 /// Options files are read once, here: everything later works with the flags themselves.
 std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
-  return translateNvcc(unit.flags, [&unit](const std::string &path) -> std::optional<std::string> {
-           llvm::SmallString<256> full(path);
-           if (path.empty() || path[0] != '/') {
-             full = unit.directory;
-             full += "/" + path;
-           }
-           auto buffer = llvm::MemoryBuffer::getFile(full);
-           if (!buffer)
-             return std::nullopt;
-           return (*buffer)->getBuffer().str();
-         }).nvcc;
+  return translateNvcc(unit.flags,
+                       [&unit](const std::string &path) -> std::optional<std::string> {
+                         llvm::SmallString<256> full(path);
+                         if (path.empty() || path[0] != '/') {
+                           full = unit.directory;
+                           full += "/" + path;
+                         }
+                         auto buffer = llvm::MemoryBuffer::getFile(full);
+                         if (!buffer)
+                           return std::nullopt;
+                         return (*buffer)->getBuffer().str();
+                       })
+      .nvcc;
 }
 
 void hashFiles(const SourceIndex &index, Extraction &extraction) {
   for (const std::string &file : index.userFiles())
-    if (auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
+    if (auto buffer =
+            llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
       extraction.fileHashes[file] = hashOf(llvm::arrayRefFromStringRef((*buffer)->getBuffer()));
 }
 
@@ -66,8 +70,10 @@ struct Work {
 /// The original's PTX, optimised and not; the second is only built when it is asked for.
 class Original {
 public:
-  Original(std::string nvcc, std::string file, std::vector<std::string> flags, std::string directory)
-      : nvcc_(std::move(nvcc)), file_(std::move(file)), flags_(std::move(flags)), directory_(std::move(directory)) {}
+  Original(std::string nvcc, std::string file, std::vector<std::string> flags,
+           std::string directory)
+      : nvcc_(std::move(nvcc)), file_(std::move(file)), flags_(std::move(flags)),
+        directory_(std::move(directory)) {}
 
   const NvccOutcome &build(bool optimise) {
     std::lock_guard lock(mutex_);
@@ -77,12 +83,13 @@ public:
     return *built;
   }
 
-  /// nvcc's verdict on a slice text. The optimiser decides differently beside other kernels, so where its results
-  /// differ the code is compared as the front end made it.
+  /// nvcc's verdict on a slice text. The optimiser decides differently beside other kernels, so
+  /// where its results differ the code is compared as the front end made it.
   ProofOutcome prove(const std::string &text, const std::string &symbol) {
     llvm::SmallString<128> path;
     int descriptor = -1;
-    if (std::error_code error = llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path))
+    if (std::error_code error =
+            llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path))
       return {false, "no temporary file for the slice: " + error.message()};
     llvm::FileRemover remover(path);
     {
@@ -99,7 +106,11 @@ public:
         return {false, "nvcc does not compile the original: " + firstError(original.diagnostics)};
       ProofOutcome compared = comparePtx(original.ptx, slice.ptx, symbol);
       if (compared.proven)
-        return {true, optimise ? "" : "equal before optimisation; nvcc optimises it differently beside other kernels"};
+        return {
+            true,
+            optimise
+                ? ""
+                : "equal before optimisation; nvcc optimises it differently beside other kernels"};
       outcome = optimise ? compared : outcome;
     }
     return outcome;
@@ -157,7 +168,9 @@ void merge(Extraction &extraction, KernelInfo kernel) {
       continue;
     for (SpecializationInfo &specialization : kernel.specializations)
       if (std::none_of(known.specializations.begin(), known.specializations.end(),
-                       [&](const SpecializationInfo &other) { return other.symbol == specialization.symbol; }))
+                       [&](const SpecializationInfo &other) {
+                         return other.symbol == specialization.symbol;
+                       }))
         known.specializations.push_back(std::move(specialization));
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     for (const ConstantInfo &constant : kernel.constants)
@@ -171,28 +184,32 @@ void merge(Extraction &extraction, KernelInfo kernel) {
 
 } // namespace
 
-UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options, Extraction &extraction) {
+UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
+                        Extraction &extraction) {
   UnitOutcome outcome;
   std::vector<std::string> flags = expandedFlags(unit);
   ParsedUnit host = parseCuda({unit.file, std::nullopt, unit.flags, unit.directory, Pass::Host});
-  ParsedUnit device = parseCuda({unit.file, std::nullopt, unit.flags, unit.directory, Pass::Device});
+  ParsedUnit device =
+      parseCuda({unit.file, std::nullopt, unit.flags, unit.directory, Pass::Device});
   for (const std::string &note : host.notes)
     addNote(extraction, note);
 
-  // The original's PTX is what slices are held against, and nvcc's word on whether the file is sound where Clang errs.
+  // The original's PTX is what slices are held against, and nvcc's word on whether the file is
+  // sound where Clang errs.
   std::optional<std::string> nvcc = findNvcc();
   Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
   if (host.hasErrors || device.hasErrors) {
     const ParsedUnit &broken = host.hasErrors ? host : device;
-    bool nvccAccepts = host.ast && device.ast && options.prove && nvcc && original.build(/*optimise=*/true).ok;
+    bool nvccAccepts =
+        host.ast && device.ast && options.prove && nvcc && original.build(/*optimise=*/true).ok;
     if (!nvccAccepts) {
       outcome.diagnostics = broken.diagnostics;
       return outcome;
     }
     for (const Diagnostic &diagnostic : broken.diagnostics)
       if (diagnostic.severity == "error") {
-        addNote(extraction, unit.file + ": nvcc compiles what Clang does not (" + diagnostic.message +
-                                "); what depends on it may be missing");
+        addNote(extraction, unit.file + ": nvcc compiles what Clang does not (" +
+                                diagnostic.message + "); what depends on it may be missing");
         break;
       }
   }
@@ -243,13 +260,17 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options, 
       works.push_back(std::move(work));
     }
     if (infos[k].specializations.empty())
-      addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " + infos[k].name +
-                              " is a template that nothing in this unit launches; there is no specialization to tune");
+      addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
+                              infos[k].name +
+                              " is a template that nothing in this unit launches; there is no "
+                              "specialization to tune");
   }
 
   if (!options.prove || !nvcc) {
-    addNote(extraction, options.prove ? "no nvcc was found: the slices could not be compared with the original's PTX"
-                                      : "--no-proof: the slices were not compared with the original's PTX");
+    addNote(extraction,
+            options.prove
+                ? "no nvcc was found: the slices could not be compared with the original's PTX"
+                : "--no-proof: the slices were not compared with the original's PTX");
     for (Work &work : works)
       if (work.specialization->reason.empty())
         work.specialization->reason = "not compared with the original's PTX";
@@ -258,9 +279,11 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options, 
     if (!built.ok) {
       for (Work &work : works) {
         work.specialization->route = "refused";
-        work.specialization->reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
+        work.specialization->reason =
+            "nvcc does not compile the original: " + firstError(built.diagnostics);
       }
-      addNote(extraction, unit.file + ": nvcc does not compile this file: " + firstError(built.diagnostics));
+      addNote(extraction,
+              unit.file + ": nvcc does not compile this file: " + firstError(built.diagnostics));
     } else {
       inParallel(works.size(), options.jobs, [&](std::size_t i) {
         if (works[i].specialization->route == "slice")

@@ -8,7 +8,7 @@
 namespace kopt::frontend {
 
 struct ExtractUnit {
-  std::string file; ///< absolute
+  std::string file;               ///< absolute
   std::vector<std::string> flags; ///< nvcc's
   std::string directory;
 };
@@ -23,8 +23,9 @@ struct UnitOutcome {
   std::vector<Diagnostic> diagnostics; ///< why not
 };
 
-/// Parses the unit in both passes and adds its kernels, their slices and proofs to `extraction`. Where it does not
-/// compile, nothing is added.
-UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options, Extraction &extraction);
+/// Parses the unit in both passes and adds its kernels, their slices and proofs to `extraction`.
+/// Where it does not compile, nothing is added.
+UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
+                        Extraction &extraction);
 
 } // namespace kopt::frontend

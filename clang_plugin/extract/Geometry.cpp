@@ -31,7 +31,8 @@ public:
     const Expr *target = strip(operation->getLHS());
     if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(target)) {
       if (const clang::VarDecl *variable = variableOf(member->getBase())) {
-        facts_.memberAssignments[{variable, member->getMemberDecl()->getNameAsString()}].push_back(operation);
+        facts_.memberAssignments[{variable, member->getMemberDecl()->getNameAsString()}].push_back(
+            operation);
         return true;
       }
     }
@@ -44,7 +45,8 @@ public:
     return true;
   }
   bool VisitUnaryOperator(clang::UnaryOperator *operation) {
-    if (operation->isIncrementDecrementOp() || (operation->getOpcode() == clang::UO_AddrOf && !harmless_.count(operation)))
+    if (operation->isIncrementDecrementOp() ||
+        (operation->getOpcode() == clang::UO_AddrOf && !harmless_.count(operation)))
       modify(operation->getSubExpr());
     return true;
   }
@@ -84,7 +86,8 @@ const Expr *strip(const Expr *expression) {
     if (const auto *constant = llvm::dyn_cast<clang::ConstantExpr>(inner))
       inner = constant->getSubExpr();
     if (const auto *construction = llvm::dyn_cast<clang::CXXConstructExpr>(inner);
-        construction && construction->getNumArgs() == 1 && construction->getConstructor()->isCopyOrMoveConstructor())
+        construction && construction->getNumArgs() == 1 &&
+        construction->getConstructor()->isCopyOrMoveConstructor())
       inner = construction->getArg(0);
     if (inner == expression)
       break;
@@ -131,13 +134,15 @@ std::optional<std::string> GeometryReader::scalar(const Expr *expression) {
   }
   if (const auto *operation = llvm::dyn_cast<clang::BinaryOperator>(expression)) {
     static const std::set<clang::BinaryOperatorKind> kOperators = {
-        clang::BO_Mul, clang::BO_Div, clang::BO_Rem, clang::BO_Add, clang::BO_Sub, clang::BO_Shl,  clang::BO_Shr,
-        clang::BO_LT,  clang::BO_GT,  clang::BO_LE,  clang::BO_GE,  clang::BO_EQ,  clang::BO_NE,   clang::BO_LAnd,
-        clang::BO_LOr, clang::BO_And, clang::BO_Or,  clang::BO_Xor};
+        clang::BO_Mul, clang::BO_Div,  clang::BO_Rem, clang::BO_Add, clang::BO_Sub, clang::BO_Shl,
+        clang::BO_Shr, clang::BO_LT,   clang::BO_GT,  clang::BO_LE,  clang::BO_GE,  clang::BO_EQ,
+        clang::BO_NE,  clang::BO_LAnd, clang::BO_LOr, clang::BO_And, clang::BO_Or,  clang::BO_Xor};
     // In floating point a / b is not the integer a / b.
-    if (kOperators.count(operation->getOpcode()) && operation->getLHS()->getType()->isIntegralOrEnumerationType() &&
+    if (kOperators.count(operation->getOpcode()) &&
+        operation->getLHS()->getType()->isIntegralOrEnumerationType() &&
         operation->getRHS()->getType()->isIntegralOrEnumerationType()) {
-      std::optional<std::string> left = scalar(operation->getLHS()), right = scalar(operation->getRHS());
+      std::optional<std::string> left = scalar(operation->getLHS()),
+                                 right = scalar(operation->getRHS());
       if (left && right)
         return "(" + *left + " " + operation->getOpcodeStr().str() + " " + *right + ")";
       return std::nullopt;
@@ -149,7 +154,8 @@ std::optional<std::string> GeometryReader::scalar(const Expr *expression) {
       return value && operation->getOpcode() == clang::UO_Minus ? "(0 - " + *value + ")" : value;
     }
   if (const auto *choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
-    std::optional<std::string> condition = scalar(choice->getCond()), yes = scalar(choice->getTrueExpr()),
+    std::optional<std::string> condition = scalar(choice->getCond()),
+                               yes = scalar(choice->getTrueExpr()),
                                no = scalar(choice->getFalseExpr());
     if (condition && yes && no)
       return "(" + *condition + " ? " + *yes + " : " + *no + ")";
@@ -174,7 +180,8 @@ std::optional<std::string> GeometryReader::variable(const clang::VarDecl *variab
   if (!variable->getType().getNonReferenceType()->isIntegralOrEnumerationType())
     return std::nullopt;
   bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
-  bool settled = constant || (variable->isLocalVarDecl() && !variable->isStaticLocal() && !facts_.modified.count(variable));
+  bool settled = constant || (variable->isLocalVarDecl() && !variable->isStaticLocal() &&
+                              !facts_.modified.count(variable));
   if (settled && variable->hasInit() && !keep_.count(variable) && open_.insert(variable).second) {
     bool before = usesHostVariables_;
     std::optional<std::string> value = scalar(variable->getInit());
@@ -188,19 +195,22 @@ std::optional<std::string> GeometryReader::variable(const clang::VarDecl *variab
 }
 
 std::optional<std::string> GeometryReader::member(const clang::MemberExpr *member) {
-  if (const clang::VarDecl *base = variableOf(member->getBase()); base && isExtent(base->getType())) {
+  if (const clang::VarDecl *base = variableOf(member->getBase());
+      base && isExtent(base->getType())) {
     std::string name = member->getMemberDecl()->getNameAsString();
     std::optional<std::array<std::string, 3>> all = extentOf(base);
     if (all && name.size() == 1 && name[0] >= 'x' && name[0] <= 'z')
       return (*all)[static_cast<std::size_t>(name[0] - 'x')];
     return std::nullopt;
   }
-  if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl())) { // a static member
+  if (const auto *variable =
+          llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl())) { // a static member
     if (std::optional<ConstantInfo> constant = constants_.find(variable))
       return onConstant_(*constant).value_or(std::to_string(constant->value));
   }
   // A data member of the object whose function launches: a variable of the host program.
-  if (llvm::isa<clang::CXXThisExpr>(strip(member->getBase())) && member->getType()->isIntegralOrEnumerationType()) {
+  if (llvm::isa<clang::CXXThisExpr>(strip(member->getBase())) &&
+      member->getType()->isIntegralOrEnumerationType()) {
     usesHostVariables_ = true;
     return member->getMemberDecl()->getNameAsString();
   }
@@ -208,14 +218,16 @@ std::optional<std::string> GeometryReader::member(const clang::MemberExpr *membe
 }
 
 template <class Result>
-std::optional<Result> GeometryReader::inlined(const clang::CallExpr *call,
-                                              const std::function<std::optional<Result>(const Expr *)> &read) {
+std::optional<Result>
+GeometryReader::inlined(const clang::CallExpr *call,
+                        const std::function<std::optional<Result>(const Expr *)> &read) {
   const clang::FunctionDecl *callee = call->getDirectCallee();
   const clang::FunctionDecl *definition = nullptr;
   if (!callee || !callee->hasBody(definition) || depth_ > 100)
     return std::nullopt;
   const auto *body = llvm::dyn_cast<clang::CompoundStmt>(definition->getBody());
-  const auto *result = body && body->size() == 1 ? llvm::dyn_cast<clang::ReturnStmt>(body->body_front()) : nullptr;
+  const auto *result =
+      body && body->size() == 1 ? llvm::dyn_cast<clang::ReturnStmt>(body->body_front()) : nullptr;
   if (!result || !result->getRetValue())
     return std::nullopt;
   std::map<const clang::VarDecl *, std::string> bound;
@@ -280,12 +292,14 @@ std::optional<std::array<std::string, 3>> GeometryReader::extentOf(const clang::
   else if (const Expr *initial = variable->getInit())
     value = extent(initial);
   for (int i = 0; value && i < 3; ++i) {
-    auto assigned = facts_.memberAssignments.find({variable, std::string(1, static_cast<char>('x' + i))});
+    auto assigned =
+        facts_.memberAssignments.find({variable, std::string(1, static_cast<char>('x' + i))});
     if (assigned == facts_.memberAssignments.end())
       continue;
     const clang::BinaryOperator *assignment = assigned->second.back();
     std::optional<std::string> component;
-    if (assigned->second.size() == 1 && assignment->getOpcode() == clang::BO_Assign && facts_.straightLine.count(assignment))
+    if (assigned->second.size() == 1 && assignment->getOpcode() == clang::BO_Assign &&
+        facts_.straightLine.count(assignment))
       component = scalar(assignment->getRHS());
     if (!component)
       value.reset();
@@ -300,7 +314,8 @@ std::optional<std::array<std::string, 3>> GeometryReader::extent(const Expr *exp
   expression = strip(expression);
   if (!expression || expression->isTypeDependent())
     return std::nullopt;
-  if (const clang::VarDecl *variable = variableOf(expression); variable && isExtent(variable->getType()))
+  if (const clang::VarDecl *variable = variableOf(expression);
+      variable && isExtent(variable->getType()))
     return extentOf(variable);
   if (const auto *construction = llvm::dyn_cast<clang::CXXConstructExpr>(expression)) {
     std::array<std::string, 3> value = {"1", "1", "1"};
@@ -324,8 +339,10 @@ std::optional<std::array<std::string, 3>> GeometryReader::extent(const Expr *exp
     }
     return value;
   }
-  if (const auto *invocation = llvm::dyn_cast<clang::CallExpr>(expression); invocation && isExtent(invocation->getType()))
-    return inlined<std::array<std::string, 3>>(invocation, [this](const Expr *value) { return extent(value); });
+  if (const auto *invocation = llvm::dyn_cast<clang::CallExpr>(expression);
+      invocation && isExtent(invocation->getType()))
+    return inlined<std::array<std::string, 3>>(invocation,
+                                               [this](const Expr *value) { return extent(value); });
   if (expression->getType()->isIntegralOrEnumerationType())
     if (std::optional<std::string> x = scalar(expression))
       return std::array<std::string, 3>{*x, "1", "1"};

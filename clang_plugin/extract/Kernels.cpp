@@ -21,7 +21,8 @@ using clang::FunctionDecl;
 struct RawLaunch {
   const Expr *site = nullptr;
   const FunctionDecl *kernel = nullptr;
-  const clang::DeclRefExpr *reference = nullptr; ///< of the kernel, with its explicit template arguments
+  const clang::DeclRefExpr *reference =
+      nullptr; ///< of the kernel, with its explicit template arguments
   const Expr *grid = nullptr, *block = nullptr, *shared = nullptr;
   std::vector<const Expr *> args;
   const FunctionDecl *host = nullptr; ///< the outermost function around
@@ -41,7 +42,8 @@ public:
 
   bool TraverseDecl(clang::Decl *declaration) {
     // System headers launch nothing of the user's.
-    if (declaration && !llvm::isa<clang::TranslationUnitDecl>(declaration) && declaration->getLocation().isValid() &&
+    if (declaration && !llvm::isa<clang::TranslationUnitDecl>(declaration) &&
+        declaration->getLocation().isValid() &&
         llvm::isa<clang::TranslationUnitDecl>(declaration->getLexicalDeclContext())) {
       clang::SourceLocation at = index_.sources().getExpansionLoc(declaration->getLocation());
       if (!index_.isUser(index_.sources().getFileID(at)))
@@ -62,7 +64,8 @@ public:
     if (const FunctionDecl *pattern = patternOf(function)) {
       if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
         patterns.push_back(pattern);
-      bool instantiated = function->getTemplateSpecializationKind() == clang::TSK_ExplicitInstantiationDefinition;
+      bool instantiated =
+          function->getTemplateSpecializationKind() == clang::TSK_ExplicitInstantiationDefinition;
       if (instantiated)
         explicitInstantiations.push_back(function);
     }
@@ -88,7 +91,8 @@ public:
     return true;
   }
 
-  // cudaLaunchKernel(f, grid, block, args, shared, stream) and its cooperative twin; Ex carries all in a struct.
+  // cudaLaunchKernel(f, grid, block, args, shared, stream) and its cooperative twin; Ex carries all
+  // in a struct.
   bool VisitCallExpr(clang::CallExpr *call) {
     const FunctionDecl *callee = call->getDirectCallee();
     if (!callee || call->getNumArgs() < 2)
@@ -99,7 +103,8 @@ public:
       return true;
     RawLaunch launch = begin(call);
     launch.reference = referenceIn(call->getArg(plain ? 0 : 1));
-    launch.kernel = launch.reference ? llvm::dyn_cast<FunctionDecl>(launch.reference->getDecl()) : nullptr;
+    launch.kernel =
+        launch.reference ? llvm::dyn_cast<FunctionDecl>(launch.reference->getDecl()) : nullptr;
     if (!launch.kernel || !launch.kernel->hasAttr<clang::CUDAGlobalAttr>()) {
       unresolved.push_back(call);
       return true;
@@ -142,7 +147,9 @@ private:
     std::vector<const Expr *> values;
     const auto *reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(expression));
     const auto *array = reference ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
-    const auto *list = array && array->getInit() ? llvm::dyn_cast<clang::InitListExpr>(strip(array->getInit())) : nullptr;
+    const auto *list = array && array->getInit()
+                           ? llvm::dyn_cast<clang::InitListExpr>(strip(array->getInit()))
+                           : nullptr;
     if (!list)
       return values;
     for (const Expr *item : list->inits()) {
@@ -159,13 +166,15 @@ private:
 };
 
 std::string spelling(const SourceIndex &index, const Expr *expression) {
-  clang::CharSourceRange range =
-      index.sources().getExpansionRange(clang::CharSourceRange::getTokenRange(expression->getSourceRange()));
+  clang::CharSourceRange range = index.sources().getExpansionRange(
+      clang::CharSourceRange::getTokenRange(expression->getSourceRange()));
   return clang::Lexer::getSourceText(range, index.sources(), index.unit().getLangOpts()).str();
 }
 
-/// Fills in a kernel's constants: one entry a name. A second constant of the same name cannot be told apart by name.
-std::optional<std::string> noteConstant(KernelInfo &kernel, const ConstantInfo &constant, bool byLaunch) {
+/// Fills in a kernel's constants: one entry a name. A second constant of the same name cannot be
+/// told apart by name.
+std::optional<std::string> noteConstant(KernelInfo &kernel, const ConstantInfo &constant,
+                                        bool byLaunch) {
   for (ConstantInfo &known : kernel.constants) {
     if (known.name != constant.name)
       continue;
@@ -181,13 +190,15 @@ std::optional<std::string> noteConstant(KernelInfo &kernel, const ConstantInfo &
 
 class LaunchReader {
 public:
-  LaunchReader(const SourceIndex &index, FoundKernel &kernel) : index_(index), kernel_(kernel), constants_(index) {}
+  LaunchReader(const SourceIndex &index, FoundKernel &kernel)
+      : index_(index), kernel_(kernel), constants_(index) {}
 
   LaunchInfo read(const RawLaunch &raw) {
     LaunchInfo launch;
-    clang::PresumedLoc at =
-        index_.sources().getPresumedLoc(index_.sources().getExpansionLoc(raw.site->getBeginLoc()), /*UseLineDirectives=*/false);
-    clang::FileID file = index_.sources().getFileID(index_.sources().getExpansionLoc(raw.site->getBeginLoc()));
+    clang::PresumedLoc at = index_.sources().getPresumedLoc(
+        index_.sources().getExpansionLoc(raw.site->getBeginLoc()), /*UseLineDirectives=*/false);
+    clang::FileID file =
+        index_.sources().getFileID(index_.sources().getExpansionLoc(raw.site->getBeginLoc()));
     launch.file = index_.path(file);
     launch.line = at.getLine();
     launch.column = at.getColumn();
@@ -218,7 +229,8 @@ public:
     return launch;
   }
 
-  /// Where the launch spells template arguments: the value of a constant if one is named, the argument otherwise.
+  /// Where the launch spells template arguments: the value of a constant if one is named, the
+  /// argument otherwise.
   void placeTemplateArgs(const RawLaunch &raw, std::vector<TemplateArgInfo> &args) {
     if (!raw.reference || !raw.reference->hasExplicitTemplateArgs())
       return;
@@ -227,7 +239,8 @@ public:
       std::optional<Range> range;
       if (spelled[i].getArgument().getKind() == clang::TemplateArgument::Expression) {
         const Expr *written = spelled[i].getSourceExpression();
-        // Inside a host template the argument is that template's own parameter: no text to edit here.
+        // Inside a host template the argument is that template's own parameter: no text to edit
+        // here.
         if (llvm::isa<clang::SubstNonTypeTemplateParmExpr>(written->IgnoreImplicit()))
           continue;
         const Expr *value = strip(written);
@@ -251,8 +264,8 @@ public:
 private:
   std::optional<Range> rangeOf(const Expr *expression) const {
     // The text of the argument in the launch's own line, even if it is a macro's name.
-    clang::CharSourceRange range =
-        index_.sources().getExpansionRange(clang::CharSourceRange::getTokenRange(expression->getSourceRange()));
+    clang::CharSourceRange range = index_.sources().getExpansionRange(
+        clang::CharSourceRange::getTokenRange(expression->getSourceRange()));
     return constants_.rangeOf(range.getAsRange());
   }
 
@@ -301,7 +314,8 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::s
   finder.TraverseDecl(host.unit().getASTContext().getTranslationUnitDecl());
   std::vector<FoundKernel> kernels;
   for (const FunctionDecl *pattern : finder.patterns)
-    if (host.isUser(host.sources().getFileID(host.sources().getExpansionLoc(pattern->getLocation()))))
+    if (host.isUser(
+            host.sources().getFileID(host.sources().getExpansionLoc(pattern->getLocation()))))
       kernels.push_back(describe(host, pattern));
   auto kernelOf = [&kernels](const FunctionDecl *function) -> FoundKernel * {
     const FunctionDecl *pattern = patternOf(function);
@@ -327,14 +341,17 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::s
     LaunchReader reader(host, *kernel);
     reader.placeTemplateArgs(raw, specialization.info.templateArgs);
     LaunchInfo launch = reader.read(raw);
-    if (seen.insert({launch.file, launch.line, launch.column, launch.symbol, launch.grid[0] + launch.block[0]}).second)
+    if (seen.insert({launch.file, launch.line, launch.column, launch.symbol,
+                     launch.grid[0] + launch.block[0]})
+            .second)
       kernel->info.launches.push_back(std::move(launch));
   }
   for (const Expr *site : finder.unresolved) {
     clang::SourceLocation at = host.sources().getExpansionLoc(site->getBeginLoc());
     notes.push_back(host.path(host.sources().getFileID(at)) + ":" +
                     std::to_string(host.sources().getSpellingLineNumber(at)) +
-                    ": a kernel is launched through a value that cannot be followed; this launch is not listed");
+                    ": a kernel is launched through a value that cannot be followed; this launch "
+                    "is not listed");
   }
   return kernels;
 }
@@ -352,16 +369,19 @@ const FunctionDecl *findSameKernel(const SourceIndex &other, const FoundKernel &
   return nullptr;
 }
 
-void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &chunks, KernelInfo &kernel) {
+void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &chunks,
+                       KernelInfo &kernel) {
   auto inSlice = [&chunks](const Range &range) {
     for (const ChunkInfo &chunk : chunks)
-      if (chunk.source.file == range.file && chunk.source.begin <= range.begin && range.end <= chunk.source.end)
+      if (chunk.source.file == range.file && chunk.source.begin <= range.begin &&
+          range.end <= chunk.source.end)
         return true;
     return false;
   };
   Constants constants(index);
   for (const Piece &piece : index.pieces())
-    if (std::optional<ConstantInfo> constant = constants.find(piece); constant && inSlice(constant->valueRange))
+    if (std::optional<ConstantInfo> constant = constants.find(piece);
+        constant && inSlice(constant->valueRange))
       noteConstant(kernel, *constant, /*byLaunch=*/false);
   // Also those inside functions and types: a tile size is as often a local constant of the kernel.
   class Variables : public clang::RecursiveASTVisitor<Variables> {
@@ -378,7 +398,8 @@ void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &c
       for (const clang::Decl *declaration : piece.decls)
         variables.TraverseDecl(const_cast<clang::Decl *>(declaration));
   for (const clang::ValueDecl *declaration : variables.found)
-    if (std::optional<ConstantInfo> constant = constants.find(declaration); constant && inSlice(constant->valueRange))
+    if (std::optional<ConstantInfo> constant = constants.find(declaration);
+        constant && inSlice(constant->valueRange))
       noteConstant(kernel, *constant, /*byLaunch=*/false);
 }
 

@@ -25,7 +25,9 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::s
 /// The definition at the same place of another pass's AST, or null.
 const clang::FunctionDecl *findSameKernel(const SourceIndex &other, const FoundKernel &kernel);
 
-/// Adds to `kernel` the constants that stand in a range of the user's text which belongs to its slice.
-void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &chunks, KernelInfo &kernel);
+/// Adds to `kernel` the constants that stand in a range of the user's text which belongs to its
+/// slice.
+void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &chunks,
+                       KernelInfo &kernel);
 
 } // namespace kopt::frontend

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What extraction finds, as plain data; output/Json.cpp writes it as kernels.schema.json describes. Byte ranges are
-// half open and count from the start of the file.
+// What extraction finds, as plain data; output/Json.cpp writes it as kernels.schema.json describes.
+// Byte ranges are half open and count from the start of the file.
 #pragma once
 
 #include <array>
@@ -20,9 +20,10 @@ struct Range {
 
 struct ParamInfo {
   std::string name, type;
-  std::string kind = "scalar"; ///< pointer, scalar, struct
+  std::string kind = "scalar";       ///< pointer, scalar, struct
   std::uint32_t size = 0, align = 0; ///< bytes, device ABI
-  std::string scalar; ///< f32, u8, ...: of the scalar, or of what a pointer points to; empty for structs
+  std::string
+      scalar; ///< f32, u8, ...: of the scalar, or of what a pointer points to; empty for structs
   std::uint32_t components = 1, pointeeSize = 0;
   bool pointeeConst = false, restrictQualified = false;
 };

@@ -58,8 +58,9 @@ ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
     element = builtinName(context, *builtin);
     ++count;
   }
-  static const std::set<std::string> kVectors = {"char",   "uchar",  "short",    "ushort",    "int",   "uint",
-                                                 "long",   "ulong",  "longlong", "ulonglong", "float", "double"};
+  static const std::set<std::string> kVectors = {"char",     "uchar",     "short", "ushort",
+                                                 "int",      "uint",      "long",  "ulong",
+                                                 "longlong", "ulonglong", "float", "double"};
   if (count != static_cast<unsigned>(name.back() - '0') || !kVectors.count(name.drop_back().str()))
     return {};
   return {element, count};
@@ -113,7 +114,8 @@ ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
     info.kind = "pointer";
     info.pointeeConst = element.isConstQualified();
     if (!element->isIncompleteType() && !element->isFunctionType())
-      info.pointeeSize = static_cast<std::uint32_t>(context.getTypeSizeInChars(element).getQuantity());
+      info.pointeeSize =
+          static_cast<std::uint32_t>(context.getTypeSizeInChars(element).getQuantity());
   }
   ScalarInfo scalar = scalarOf(context, element);
   info.scalar = scalar.name;
@@ -128,7 +130,8 @@ std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specializ
   const clang::TemplateArgumentList *arguments = specialization.getTemplateSpecializationArgs();
   if (!arguments)
     return result;
-  const clang::TemplateParameterList *parameters = specialization.getPrimaryTemplate()->getTemplateParameters();
+  const clang::TemplateParameterList *parameters =
+      specialization.getPrimaryTemplate()->getTemplateParameters();
   for (unsigned i = 0; i < arguments->size(); ++i) {
     std::vector<clang::TemplateArgument> flat;
     flatten(arguments->get(i), flat);
@@ -136,7 +139,8 @@ std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specializ
       TemplateArgInfo info;
       info.name = i < parameters->size() ? parameters->getParam(i)->getNameAsString() : "";
       info.value = valueText(specialization.getASTContext(), argument);
-      info.integral = argument.getKind() == clang::TemplateArgument::Integral && !argument.getIntegralType()->isBooleanType();
+      info.integral = argument.getKind() == clang::TemplateArgument::Integral &&
+                      !argument.getIntegralType()->isBooleanType();
       result.push_back(std::move(info));
     }
   }

@@ -8,7 +8,8 @@
 namespace kopt::frontend {
 namespace {
 
-/// The expressions of "extent out = n * n" and "arg n = 1024", by parameter. They are C expressions over parameters.
+/// The expressions of "extent out = n * n" and "arg n = 1024", by parameter. They are C expressions
+/// over parameters.
 std::map<std::string, std::string> clausesOf(const KernelInfo &kernel, const std::string &keyword) {
   std::map<std::string, std::string> found;
   for (const ClauseInfo &clause : kernel.clauses) {
@@ -16,7 +17,9 @@ std::map<std::string, std::string> clausesOf(const KernelInfo &kernel, const std
     if (clause.text.rfind(keyword + " ", 0) != 0 || equals == std::string::npos)
       continue;
     std::string name = clause.text.substr(keyword.size() + 1, equals - keyword.size() - 1);
-    name.erase(std::remove_if(name.begin(), name.end(), [](unsigned char c) { return std::isspace(c); }), name.end());
+    name.erase(
+        std::remove_if(name.begin(), name.end(), [](unsigned char c) { return std::isspace(c); }),
+        name.end());
     found[name] = clause.text.substr(equals + 1);
   }
   return found;
@@ -35,7 +38,8 @@ std::set<std::string> namesIn(const std::string &text) {
       continue;
     }
     std::size_t end = i;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
       ++end;
     if (!i || !std::isdigit(static_cast<unsigned char>(text[i - 1])))
       names.insert(text.substr(i, end - i));
@@ -55,7 +59,8 @@ const LaunchInfo *launchOf(const KernelInfo &kernel, const SpecializationInfo &s
 std::string valueType(const ParamInfo &param) {
   std::string type = param.type;
   for (const char *word : {"const ", " __restrict", "__restrict__"})
-    for (std::size_t at = type.find(word); param.kind != "pointer" && at != std::string::npos; at = type.find(word))
+    for (std::size_t at = type.find(word); param.kind != "pointer" && at != std::string::npos;
+         at = type.find(word))
       type.erase(at, std::string(word).size());
   return type;
 }
@@ -150,19 +155,27 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
     if (specialization.params[i].name.empty())
       specialization.params[i].name = "unnamed" + std::to_string(i);
   const LaunchInfo *launch = launchOf(kernel, specialization);
-  std::map<std::string, std::string> extents = clausesOf(kernel, "extent"), values = clausesOf(kernel, "arg");
-  std::string text = "// " + specialization.expression + ", from " + kernel.file + ":" + std::to_string(kernel.line) +
+  std::map<std::string, std::string> extents = clausesOf(kernel, "extent"),
+                                     values = clausesOf(kernel, "arg");
+  std::string text = "// " + specialization.expression + ", from " + kernel.file + ":" +
+                     std::to_string(kernel.line) +
                      "\n// Build, in this folder: " + buildCommand(kernel) +
-                     "\n// Run: ./harness [--PARAMETER=VALUE] [--elements=N] [--grid_x=N ...] [--block_x=N ...]\n\n"
-                     "// ==== kernel section: edit this =========================================================\n\n" +
+                     "\n// Run: ./harness [--PARAMETER=VALUE] [--elements=N] [--grid_x=N ...] "
+                     "[--block_x=N ...]\n\n"
+                     "// ==== kernel section: edit this "
+                     "=========================================================\n\n" +
                      specialization.sliceText +
-                     "\n// ==== harness section: leave this as it is ==============================================\n\n" +
-                     kSupport + "\nint main(int argc, char **argv) {\n  using kopt_harness::number;\n"
+                     "\n// ==== harness section: leave this as it is "
+                     "==============================================\n\n" +
+                     kSupport +
+                     "\nint main(int argc, char **argv) {\n  using kopt_harness::number;\n"
                      "  for (int i = 1; i < argc; ++i) {\n    std::string argument = argv[i];\n"
                      "    std::size_t equals = argument.find('=');\n"
                      "    if (argument.rfind(\"--\", 0) != 0 || equals == std::string::npos) {\n"
-                     "      std::fprintf(stderr, \"%s: expected --NAME=VALUE\\n\", argv[i]);\n      return 1;\n    }\n"
-                     "    kopt_harness::options[argument.substr(2, equals - 2)] = argument.substr(equals + 1);\n  }\n";
+                     "      std::fprintf(stderr, \"%s: expected --NAME=VALUE\\n\", argv[i]);\n     "
+                     " return 1;\n    }\n"
+                     "    kopt_harness::options[argument.substr(2, equals - 2)] = "
+                     "argument.substr(equals + 1);\n  }\n";
 
   std::set<std::string> declared;
   std::vector<std::string> arguments;
@@ -180,25 +193,31 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
         fallback = launch->args[position];
       if (values.count(param.name))
         fallback = values[param.name];
-      text += "  " + type + " " + param.name + " = static_cast<" + type + ">(number(\"" + param.name + "\", " +
-              fallback + "));\n";
+      text += "  " + type + " " + param.name + " = static_cast<" + type + ">(number(\"" +
+              param.name + "\", " + fallback + "));\n";
     }
     declared.insert(param.name);
   }
-  text += "  const std::size_t kopt_elements = static_cast<std::size_t>(number(\"elements\", 1 << 22));\n";
+  text += "  const std::size_t kopt_elements = static_cast<std::size_t>(number(\"elements\", 1 << "
+          "22));\n";
   for (const ParamInfo &param : specialization.params) {
     if (param.kind != "pointer")
       continue;
-    std::string extent = extents.count(param.name) ? "static_cast<std::size_t>(" + extents[param.name] + ")" : "kopt_elements";
-    char kind = param.scalar.empty() ? 'o' : param.scalar[0] == 'f' || param.scalar[0] == 'b' ? 'f' : 'i';
+    std::string extent = extents.count(param.name)
+                             ? "static_cast<std::size_t>(" + extents[param.name] + ")"
+                             : "kopt_elements";
+    char kind = param.scalar.empty()                               ? 'o'
+                : param.scalar[0] == 'f' || param.scalar[0] == 'b' ? 'f'
+                                                                   : 'i';
     if (param.scalar == "bool")
       kind = 'i';
-    text += "  auto " + param.name + " = static_cast<" + param.type + ">(kopt_harness::buffer(" + extent + ", " +
-            std::to_string(std::max(1u, param.pointeeSize)) + ", '" + kind + "', " + std::to_string(param.components) +
-            "));\n";
+    text += "  auto " + param.name + " = static_cast<" + param.type + ">(kopt_harness::buffer(" +
+            extent + ", " + std::to_string(std::max(1u, param.pointeeSize)) + ", '" + kind + "', " +
+            std::to_string(param.components) + "));\n";
     declared.insert(param.name);
   }
-  // Host variables of the launch: those passed to the kernel have its parameter's value, others are asked for.
+  // Host variables of the launch: those passed to the kernel have its parameter's value, others are
+  // asked for.
   std::set<std::string> constants;
   for (const ConstantInfo &constant : kernel.constants)
     constants.insert(constant.name);
@@ -209,7 +228,8 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
     block = launch->block;
     shared = launch->sharedBytes;
     std::set<std::string> names;
-    for (const std::string &part : {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared})
+    for (const std::string &part :
+         {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared})
       for (const std::string &name : namesIn(part))
         names.insert(name);
     for (const std::string &name : names) {
@@ -224,15 +244,18 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
           value = constant.usedByKernel ? "" : std::to_string(constant.value);
       if (constants.count(name) && value.empty())
         continue; // the slice has it
-      setup += "  const long long " + name + " = " + (value.empty() ? "static_cast<long long>(number(\"" + name + "\", 1024))" : value) + ";\n";
+      setup += "  const long long " + name + " = " +
+               (value.empty() ? "static_cast<long long>(number(\"" + name + "\", 1024))" : value) +
+               ";\n";
     }
   }
   text += setup;
   auto dimension = [&](const char *name, const std::array<std::string, 3> &value) {
     std::string result = "  const dim3 kopt_" + std::string(name) + "(";
     for (int i = 0; i < 3; ++i)
-      result += std::string(i ? ", " : "") + "static_cast<unsigned>(number(\"" + name + "_" + static_cast<char>('x' + i) + "\", " +
-                "static_cast<double>(" + value[static_cast<std::size_t>(i)] + ")))";
+      result += std::string(i ? ", " : "") + "static_cast<unsigned>(number(\"" + name + "_" +
+                static_cast<char>('x' + i) + "\", " + "static_cast<double>(" +
+                value[static_cast<std::size_t>(i)] + ")))";
     return result + ");\n";
   };
   text += dimension("grid", grid) + dimension("block", block);
@@ -241,13 +264,17 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
   for (std::size_t i = 0; i < specialization.params.size(); ++i)
     call += (i ? ", " : "") + specialization.params[i].name;
   call += ");\n";
-  text += "  cudaEvent_t kopt_start, kopt_stop;\n  cudaEventCreate(&kopt_start);\n  cudaEventCreate(&kopt_stop);\n"
-          "  for (int round = 0; round < 10; ++round) {\n    cudaEventRecord(kopt_start);\n    " +
-          call +
-          "    cudaEventRecord(kopt_stop);\n    kopt_harness::check(cudaGetLastError(), \"launch\");\n"
-          "    kopt_harness::check(cudaEventSynchronize(kopt_stop), \"kernel\");\n    float milliseconds = 0;\n"
-          "    cudaEventElapsedTime(&milliseconds, kopt_start, kopt_stop);\n"
-          "    std::printf(\"round %d: %.3f us\\n\", round, milliseconds * 1000.0f);\n  }\n  return 0;\n}\n";
+  text +=
+      "  cudaEvent_t kopt_start, kopt_stop;\n  cudaEventCreate(&kopt_start);\n  "
+      "cudaEventCreate(&kopt_stop);\n"
+      "  for (int round = 0; round < 10; ++round) {\n    cudaEventRecord(kopt_start);\n    " +
+      call +
+      "    cudaEventRecord(kopt_stop);\n    kopt_harness::check(cudaGetLastError(), \"launch\");\n"
+      "    kopt_harness::check(cudaEventSynchronize(kopt_stop), \"kernel\");\n    float "
+      "milliseconds = 0;\n"
+      "    cudaEventElapsedTime(&milliseconds, kopt_start, kopt_stop);\n"
+      "    std::printf(\"round %d: %.3f us\\n\", round, milliseconds * 1000.0f);\n  }\n  return "
+      "0;\n}\n";
   return text;
 }
 

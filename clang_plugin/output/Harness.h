@@ -6,10 +6,12 @@
 
 namespace kopt::frontend {
 
-/// "stencil_float_4": a name that is safe for a folder, from an expression such as "stencil<float, 4>".
+/// "stencil_float_4": a name that is safe for a folder, from an expression such as "stencil<float,
+/// 4>".
 std::string folderName(const SpecializationInfo &specialization);
 
-/// The editable kernel section, then the frozen part with a main() that allocates, fills, launches and times.
+/// The editable kernel section, then the frozen part with a main() that allocates, fills, launches
+/// and times.
 std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &specialization);
 
 /// One line that builds harness.cu beside it.

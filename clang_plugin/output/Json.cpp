@@ -8,7 +8,9 @@ namespace {
 
 using nlohmann::json;
 
-json rangeJson(const Range &range) { return {{"file", range.file}, {"begin", range.begin}, {"end", range.end}}; }
+json rangeJson(const Range &range) {
+  return {{"file", range.file}, {"begin", range.begin}, {"end", range.end}};
+}
 
 void addRange(json &object, const char *key, const std::optional<Range> &range) {
   if (range)
@@ -29,13 +31,17 @@ json paramJson(const ParamInfo &param) {
 }
 
 json specializationJson(const SpecializationInfo &specialization) {
-  json result = {{"symbol", specialization.symbol},   {"expression", specialization.expression},
-                 {"route", specialization.route},     {"slice", specialization.slicePath},
-                 {"reason", specialization.reason},   {"proven", specialization.proven},
+  json result = {{"symbol", specialization.symbol},
+                 {"expression", specialization.expression},
+                 {"route", specialization.route},
+                 {"slice", specialization.slicePath},
+                 {"reason", specialization.reason},
+                 {"proven", specialization.proven},
                  {"kernel_chunk", specialization.kernelChunk}};
   result["template_args"] = json::array();
   for (const TemplateArgInfo &argument : specialization.templateArgs) {
-    json entry = {{"name", argument.name}, {"value", argument.value}, {"integral", argument.integral}};
+    json entry = {
+        {"name", argument.name}, {"value", argument.value}, {"integral", argument.integral}};
     addRange(entry, "range", argument.range);
     result["template_args"].push_back(std::move(entry));
   }
@@ -54,9 +60,11 @@ json specializationJson(const SpecializationInfo &specialization) {
 }
 
 json launchJson(const LaunchInfo &launch) {
-  json result = {{"file", launch.file},       {"line", launch.line},   {"column", launch.column},
-                 {"symbol", launch.symbol},   {"geometry", launch.geometry}, {"grid", launch.grid},
-                 {"block", launch.block},     {"shared_bytes", launch.sharedBytes}, {"args", launch.args}};
+  json result = {{"file", launch.file},         {"line", launch.line},
+                 {"column", launch.column},     {"symbol", launch.symbol},
+                 {"geometry", launch.geometry}, {"grid", launch.grid},
+                 {"block", launch.block},       {"shared_bytes", launch.sharedBytes},
+                 {"args", launch.args}};
   addRange(result, "grid_range", launch.gridRange);
   addRange(result, "block_range", launch.blockRange);
   addRange(result, "shared_range", launch.sharedRange);
@@ -64,13 +72,15 @@ json launchJson(const LaunchInfo &launch) {
 }
 
 json kernelJson(const KernelInfo &kernel) {
-  json result = {{"name", kernel.name},       {"file", kernel.file},           {"line", kernel.line},
-                 {"unit", kernel.unit},       {"annotated", kernel.annotated}, {"compile_flags", kernel.compileFlags},
+  json result = {{"name", kernel.name},           {"file", kernel.file},
+                 {"line", kernel.line},           {"unit", kernel.unit},
+                 {"annotated", kernel.annotated}, {"compile_flags", kernel.compileFlags},
                  {"directory", kernel.directory}};
   for (const char *list : {"clauses", "specializations", "launches", "constants"})
     result[list] = json::array();
   for (const ClauseInfo &clause : kernel.clauses)
-    result["clauses"].push_back({{"text", clause.text}, {"file", clause.file}, {"line", clause.line}});
+    result["clauses"].push_back(
+        {{"text", clause.text}, {"file", clause.file}, {"line", clause.line}});
   for (const SpecializationInfo &specialization : kernel.specializations)
     result["specializations"].push_back(specializationJson(specialization));
   for (const LaunchInfo &launch : kernel.launches)

@@ -35,11 +35,12 @@ std::string listText(const Extraction &extraction) {
     }
     for (const LaunchInfo &launch : kernel.launches)
       text += "  launch          " + launch.file + ":" + std::to_string(launch.line) + ":" +
-              std::to_string(launch.column) + "  " + nameOf(kernel, launch.symbol) + "  " + launch.geometry +
-              "  grid " + triple(launch.grid) + " block " + triple(launch.block) + " shared " +
-              (launch.sharedBytes.empty() ? "?" : launch.sharedBytes) + "\n";
+              std::to_string(launch.column) + "  " + nameOf(kernel, launch.symbol) + "  " +
+              launch.geometry + "  grid " + triple(launch.grid) + " block " + triple(launch.block) +
+              " shared " + (launch.sharedBytes.empty() ? "?" : launch.sharedBytes) + "\n";
     for (const ConstantInfo &constant : kernel.constants)
-      text += "  constant        " + constant.name + " = " + std::to_string(constant.value) + "  " + constant.kind + "\n";
+      text += "  constant        " + constant.name + " = " + std::to_string(constant.value) + "  " +
+              constant.kind + "\n";
     text += "\n";
   }
   if (extraction.kernels.empty())

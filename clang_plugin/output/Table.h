@@ -6,7 +6,8 @@
 
 namespace kopt::frontend {
 
-/// One block a kernel: where it is, its specializations with their route, its launches with their geometry.
+/// One block a kernel: where it is, its specializations with their route, its launches with their
+/// geometry.
 std::string listText(const Extraction &extraction);
 
 } // namespace kopt::frontend

@@ -18,12 +18,14 @@ namespace {
 /// The folder in which Clang sees the embedded shims.
 constexpr const char *kShimFolder = "/kopt-virtual/shim";
 
-/// Copies diagnostics into plain data as they come; the AST may outlive the parse and report later still.
+/// Copies diagnostics into plain data as they come; the AST may outlive the parse and report later
+/// still.
 class Collector : public clang::DiagnosticConsumer {
 public:
   explicit Collector(std::shared_ptr<std::vector<Diagnostic>> out) : out_(std::move(out)) {}
 
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &info) override {
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic &info) override {
     clang::DiagnosticConsumer::HandleDiagnostic(level, info);
     Diagnostic diagnostic;
     switch (level) {
@@ -74,11 +76,13 @@ std::string absolutePath(const std::string &path, const std::string &directory) 
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(const ParseRequest &request) {
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release()));
+      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(
+          llvm::vfs::createPhysicalFileSystem().release()));
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto &[name, text] : shims::kFiles)
-    memory->addFile(std::string(kShimFolder) + "/" + std::string(name), 0,
-                    llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(text.data(), text.size()), name));
+    memory->addFile(
+        std::string(kShimFolder) + "/" + std::string(name), 0,
+        llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(text.data(), text.size()), name));
   if (request.content)
     memory->addFile(absolutePath(request.file, request.directory), 0,
                     llvm::MemoryBuffer::getMemBufferCopy(*request.content, request.file));
@@ -97,7 +101,8 @@ bool namesStandard(const std::vector<std::string> &flags) {
 
 } // namespace
 
-std::vector<std::string> clangArguments(const ParseRequest &request, std::vector<std::string> &notes) {
+std::vector<std::string> clangArguments(const ParseRequest &request,
+                                        std::vector<std::string> &notes) {
   auto readFile = [&request](const std::string &path) -> std::optional<std::string> {
     auto buffer = llvm::MemoryBuffer::getFile(absolutePath(path, request.directory));
     if (!buffer)
@@ -113,10 +118,10 @@ std::vector<std::string> clangArguments(const ParseRequest &request, std::vector
       request.pass == Pass::Host ? "--cuda-host-only" : "--cuda-device-only",
       "--cuda-gpu-arch=" + clampArchitecture(architecture),
       // No code is generated from this parse, so libdevice is not needed either.
-      "-nocudalib", "-resource-dir", clangResourceDirectory(),
-      "-Wno-unknown-cuda-version", "-Wno-register", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument",
-      "-Wno-unknown-warning-option", "-ferror-limit=50", "-DKOPT_FRONTEND=1",
-      "-Xclang", "-detailed-preprocessing-record",
+      "-nocudalib", "-resource-dir", clangResourceDirectory(), "-Wno-unknown-cuda-version",
+      "-Wno-register", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument",
+      "-Wno-unknown-warning-option", "-ferror-limit=50", "-DKOPT_FRONTEND=1", "-Xclang",
+      "-detailed-preprocessing-record",
       // Clang 19 does not know newer toolkits and would fall back to the launch protocol of CUDA 8.
       "-Xclang", "-target-sdk-version=12.5"};
   if (!namesStandard(command.clang))
@@ -136,7 +141,8 @@ std::vector<std::string> clangArguments(const ParseRequest &request, std::vector
   } else {
     notes.push_back("no CUDA toolkit was found: kopt's own declarations of the CUDA API are used");
     for (const std::string &argument :
-         {std::string("-nocudainc"), std::string("--cuda-path=/kopt-virtual/no-toolkit"), std::string("-isystem"), emulatedIncludeDirectory(), std::string("-include"),
+         {std::string("-nocudainc"), std::string("--cuda-path=/kopt-virtual/no-toolkit"),
+          std::string("-isystem"), emulatedIncludeDirectory(), std::string("-include"),
           std::string("cuda_runtime.h")})
       arguments.push_back(argument);
   }
@@ -157,20 +163,25 @@ ParsedUnit parseCuda(const ParseRequest &request) {
 
   auto collected = std::make_shared<std::vector<Diagnostic>>();
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
-  auto diagnostics = clang::CompilerInstance::createDiagnostics(options.get(), new Collector(collected),
-                                                                /*ShouldOwnClient=*/true);
+  auto diagnostics =
+      clang::CompilerInstance::createDiagnostics(options.get(), new Collector(collected),
+                                                 /*ShouldOwnClient=*/true);
   // Clang's driver speaks before it has read -Wno-unknown-cuda-version.
   diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
                                    clang::diag::Severity::Ignored);
   std::unique_ptr<clang::ASTUnit> failed;
   unit.ast = clang::ASTUnit::LoadFromCommandLine(
-      pointers.data(), pointers.data() + pointers.size(), std::make_shared<clang::PCHContainerOperations>(),
-      diagnostics, clangResourceDirectory(), /*StorePreamblesInMemory=*/false, /*PreambleStoragePath=*/"",
+      pointers.data(), pointers.data() + pointers.size(),
+      std::make_shared<clang::PCHContainerOperations>(), diagnostics, clangResourceDirectory(),
+      /*StorePreamblesInMemory=*/false, /*PreambleStoragePath=*/"",
       /*OnlyLocalDecls=*/false, clang::CaptureDiagsKind::None, /*RemappedFiles=*/{},
-      /*RemappedFilesKeepOriginalName=*/true, /*PrecompilePreambleAfterNParses=*/0, clang::TU_Complete,
+      /*RemappedFilesKeepOriginalName=*/true, /*PrecompilePreambleAfterNParses=*/0,
+      clang::TU_Complete,
       /*CacheCodeCompletionResults=*/false, /*IncludeBriefCommentsInCodeCompletion=*/false,
-      /*AllowPCHWithCompilerErrors=*/false, clang::SkipFunctionBodiesScope::None, /*SingleFileParse=*/false,
-      /*UserFilesAreVolatile=*/true, /*ForSerialization=*/false, /*RetainExcludedConditionalBlocks=*/false,
+      /*AllowPCHWithCompilerErrors=*/false, clang::SkipFunctionBodiesScope::None,
+      /*SingleFileParse=*/false,
+      /*UserFilesAreVolatile=*/true, /*ForSerialization=*/false,
+      /*RetainExcludedConditionalBlocks=*/false,
       /*ModuleFormat=*/std::nullopt, &failed, makeFileSystem(request));
 
   unit.diagnostics = *collected;

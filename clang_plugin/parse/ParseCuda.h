@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CUDA translation unit, parsed by Clang from nvcc's flags. Every tool in clang_plugin parses through here, so that
-// the shims, the toolkit search and the tolerated diagnostics are decided in one place.
+// One CUDA translation unit, parsed by Clang from nvcc's flags. Every tool in clang_plugin parses
+// through here, so that the shims, the toolkit search and the tolerated diagnostics are decided in
+// one place.
 #pragma once
 
 #include <memory>
@@ -17,10 +18,10 @@ namespace kopt::frontend {
 enum class Pass { Host, Device };
 
 struct ParseRequest {
-  std::string file;                    ///< path; the name of the virtual file where `content` is set
-  std::optional<std::string> content;  ///< in place of what is on disk
-  std::vector<std::string> nvccFlags;  ///< as the user's compile command has them; translated here
-  std::string directory;               ///< that relative paths are meant from
+  std::string file;                   ///< path; the name of the virtual file where `content` is set
+  std::optional<std::string> content; ///< in place of what is on disk
+  std::vector<std::string> nvccFlags; ///< as the user's compile command has them; translated here
+  std::string directory;              ///< that relative paths are meant from
   Pass pass = Pass::Device;
 };
 
@@ -33,21 +34,25 @@ struct Diagnostic {
 struct ParsedUnit {
   std::unique_ptr<clang::ASTUnit> ast; ///< null only after a fatal error
   std::vector<Diagnostic> diagnostics;
-  std::vector<std::string> notes;      ///< flags that were skipped, "no CUDA toolkit: using kopt's declarations"
-  bool hasErrors = false;              ///< non-fatal errors: the AST is usable, damaged declarations are marked invalid
+  std::vector<std::string>
+      notes; ///< flags that were skipped, "no CUDA toolkit: using kopt's declarations"
+  bool hasErrors =
+      false; ///< non-fatal errors: the AST is usable, damaged declarations are marked invalid
 };
 
 /// Never fails silently: where `ast` is null the diagnostics say why.
 ParsedUnit parseCuda(const ParseRequest &request);
 
-/// The CUDA toolkit's root (KOPT_CUDA_PATH, CUDA_PATH, nvcc in PATH, /usr/local/cuda), or nothing. `KOPT_CUDA_PATH=none`
-/// hides it, as on a machine without one.
+/// The CUDA toolkit's root (KOPT_CUDA_PATH, CUDA_PATH, nvcc in PATH, /usr/local/cuda), or nothing.
+/// `KOPT_CUDA_PATH=none` hides it, as on a machine without one.
 std::optional<std::string> findCudaToolkit();
 
-/// kopt's own declarations of the CUDA API (runtime/emulated/include): installed beside the tools, or in the source tree.
+/// kopt's own declarations of the CUDA API (runtime/emulated/include): installed beside the tools,
+/// or in the source tree.
 std::string emulatedIncludeDirectory();
 
 /// The command line arguments that parseCuda gives to Clang, for tests and `--print-clang-args`.
-std::vector<std::string> clangArguments(const ParseRequest &request, std::vector<std::string> &notes);
+std::vector<std::string> clangArguments(const ParseRequest &request,
+                                        std::vector<std::string> &notes);
 
 } // namespace kopt::frontend

@@ -31,7 +31,9 @@ template <std::size_t N> std::string firstExisting(const std::string (&candidate
   return candidates[N - 1];
 }
 
-bool isToolkit(const std::string &root) { return llvm::sys::fs::exists(root + "/include/cuda_runtime.h"); }
+bool isToolkit(const std::string &root) {
+  return llvm::sys::fs::exists(root + "/include/cuda_runtime.h");
+}
 
 std::optional<std::string> toolkitOfNvcc() {
   llvm::ErrorOr<std::string> nvcc = llvm::sys::findProgramByName("nvcc");
@@ -86,25 +88,28 @@ ToolkitVersion toolkitVersion(const std::string &toolkit) {
   if (auto json = llvm::MemoryBuffer::getFile(toolkit + "/version.json")) {
     llvm::StringRef text = (*json)->getBuffer();
     text = text.drop_front(std::min(text.find("\"cuda_nvcc\""), text.size()));
-    std::string prefix = "\"version\" : \"" + std::to_string(version.major) + "." + std::to_string(version.minor) + ".";
+    std::string prefix = "\"version\" : \"" + std::to_string(version.major) + "." +
+                         std::to_string(version.minor) + ".";
     version.build = numberAfter(text, prefix);
   }
   return version;
 }
 
 std::string clangResourceDirectory() {
-  std::string candidates[] = {installPrefix() + "/lib/kopt/clang/19", KOPT_LLVM_LIBRARY_DIR "/clang/19",
-                              "/usr/lib/llvm-19/lib/clang/19"};
+  std::string candidates[] = {installPrefix() + "/lib/kopt/clang/19",
+                              KOPT_LLVM_LIBRARY_DIR "/clang/19", "/usr/lib/llvm-19/lib/clang/19"};
   return firstExisting(candidates);
 }
 
 std::string emulatedIncludeDirectory() {
-  std::string candidates[] = {installPrefix() + "/lib/kopt/emulated/include", KOPT_FRONTEND_SOURCE_DIR "/runtime/emulated/include"};
+  std::string candidates[] = {installPrefix() + "/lib/kopt/emulated/include",
+                              KOPT_FRONTEND_SOURCE_DIR "/runtime/emulated/include"};
   return firstExisting(candidates);
 }
 
 std::string runtimeIncludeDirectory() {
-  std::string candidates[] = {installPrefix() + "/include", KOPT_FRONTEND_SOURCE_DIR "/runtime/include"};
+  std::string candidates[] = {installPrefix() + "/include",
+                              KOPT_FRONTEND_SOURCE_DIR "/runtime/include"};
   // An installed prefix such as /usr has an include folder anyway: kopt's header decides.
   for (const std::string &candidate : candidates)
     if (llvm::sys::fs::exists(candidate + "/kopt/kopt.h"))

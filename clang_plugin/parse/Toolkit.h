@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things are on this machine: the CUDA toolkit, Clang's resource directory, kopt's own headers. The two searches
-// that other parts need are declared in ParseCuda.h.
+// Where things are on this machine: the CUDA toolkit, Clang's resource directory, kopt's own
+// headers. The two searches that other parts need are declared in ParseCuda.h.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ ToolkitVersion toolkitVersion(const std::string &toolkit);
 /// The toolkit's nvcc, or nothing where there is no toolkit or no compiler in it.
 std::optional<std::string> findNvcc();
 
-/// Clang's own headers: beside the tool (../lib/kopt/clang/19), or those of the LLVM it was built with.
+/// Clang's own headers: beside the tool (../lib/kopt/clang/19), or those of the LLVM it was built
+/// with.
 std::string clangResourceDirectory();
 
 /// runtime/include: where <kopt/kopt.h> is.

@@ -16,13 +16,15 @@
 namespace kopt::frontend {
 namespace {
 
-/// -ptx takes one architecture; the user's other choices stay. Line information would only be removed again.
+/// -ptx takes one architecture; the user's other choices stay. Line information would only be
+/// removed again.
 std::vector<std::string> flagsForPtx(const std::vector<std::string> &flags) {
   NvccCommand command = translateNvcc(flags, nullptr);
   std::vector<std::string> result;
   auto takesValue = [](const std::string &flag) {
-    return flag == "-gencode" || flag == "--generate-code" || flag == "-arch" || flag == "--gpu-architecture" ||
-           flag == "-code" || flag == "--gpu-code" || flag == "-t" || flag == "--threads";
+    return flag == "-gencode" || flag == "--generate-code" || flag == "-arch" ||
+           flag == "--gpu-architecture" || flag == "-code" || flag == "--gpu-code" ||
+           flag == "-t" || flag == "--threads";
   };
   for (std::size_t i = 0; i < command.nvcc.size(); ++i) {
     const std::string &flag = command.nvcc[i];
@@ -54,8 +56,9 @@ std::string read(llvm::StringRef path) {
 
 } // namespace
 
-NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file, const std::vector<std::string> &flags,
-                         const std::string &directory, bool optimise) {
+NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
+                         const std::vector<std::string> &flags, const std::string &directory,
+                         bool optimise) {
   NvccOutcome outcome;
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("kopt-proof", folder)) {
@@ -64,16 +67,20 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file, const
   }
   std::string ptx = (folder + "/kernel.ptx").str(), log = (folder + "/log").str();
   // A shell only to enter the directory that the flags are meant from.
-  std::string command = "cd " + shellQuoted(directory.empty() ? "." : directory) + " && exec " + shellQuoted(nvcc);
+  std::string command =
+      "cd " + shellQuoted(directory.empty() ? "." : directory) + " && exec " + shellQuoted(nvcc);
   for (const std::string &flag : flagsForPtx(flags))
     command += " " + shellQuoted(flag);
   if (!optimise)
     command += " -Xcicc -O0";
-  command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx " + shellQuoted(file) + " -o " + shellQuoted(ptx);
-  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)};
+  command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx " +
+             shellQuoted(file) + " -o " + shellQuoted(ptx);
+  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log),
+                                                llvm::StringRef(log)};
   std::string problem;
-  int status = llvm::sys::ExecuteAndWait("/bin/sh", {"/bin/sh", "-c", command}, std::nullopt, redirects,
-                                         /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  int status =
+      llvm::sys::ExecuteAndWait("/bin/sh", {"/bin/sh", "-c", command}, std::nullopt, redirects,
+                                /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   outcome.diagnostics = problem + read(log);
   outcome.ptx = read(ptx);
   outcome.ok = status == 0 && !outcome.ptx.empty();
@@ -81,7 +88,8 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file, const
   return outcome;
 }
 
-ProofOutcome comparePtx(const std::string &original, const std::string &slice, const std::string &symbol) {
+ProofOutcome comparePtx(const std::string &original, const std::string &slice,
+                        const std::string &symbol) {
   auto pick = [&symbol](const std::string &ptx) -> std::string {
     // File-local kernels carry a hash of their file in their name.
     std::vector<std::string> entries = ptxEntries(ptx);
@@ -106,7 +114,8 @@ ProofOutcome comparePtx(const std::string &original, const std::string &slice, c
   for (const std::string &entry : ptxEntries(original))
     if (normalisedKernel(original, entry) == right)
       return {true, ""};
-  return {false, "the original's PTX has no kernel " + symbol + ": nothing in the file launches it"};
+  return {false,
+          "the original's PTX has no kernel " + symbol + ": nothing in the file launches it"};
 }
 
 std::string firstError(const std::string &diagnostics) {

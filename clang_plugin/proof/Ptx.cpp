@@ -10,8 +10,12 @@
 namespace kopt::frontend {
 namespace {
 
-bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%'; }
-bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+bool isNameStart(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
+bool isNamePart(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+}
 
 struct Statement {
   std::string name; ///< of the function or variable it defines; empty for directives
@@ -65,7 +69,8 @@ std::vector<std::string> namesIn(std::string_view text) {
   return names;
 }
 
-/// What a head line such as ".visible .entry _Z1kPf(" or ".global .align 4 .b8 x[64] = {...};" defines.
+/// What a head line such as ".visible .entry _Z1kPf(" or ".global .align 4 .b8 x[64] = {...};"
+/// defines.
 void nameStatement(Statement &statement) {
   std::string head = statement.text.substr(0, statement.text.find_first_of("={"));
   std::size_t function = head.find(".func"), entry = head.find(".entry");
@@ -82,7 +87,8 @@ void nameStatement(Statement &statement) {
   std::vector<std::string> names = namesIn(head);
   if (!names.empty())
     statement.name = names.front();
-  statement.isDefinition = statement.text.find('{') != std::string::npos || statement.text.find(".extern") == std::string::npos;
+  statement.isDefinition = statement.text.find('{') != std::string::npos ||
+                           statement.text.find(".extern") == std::string::npos;
 }
 
 std::vector<Statement> statementsOf(std::string_view ptx) {
@@ -96,7 +102,8 @@ std::vector<Statement> statementsOf(std::string_view ptx) {
     current.text += line + "\n";
     for (char c : line)
       depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-    bool isCode = current.text.find(".entry") != std::string::npos || current.text.find(".func") != std::string::npos;
+    bool isCode = current.text.find(".entry") != std::string::npos ||
+                  current.text.find(".func") != std::string::npos;
     if (depth == 0 && ((isCode && line.back() == '}') || line.back() == ';')) {
       nameStatement(current);
       statements.push_back(std::move(current));
@@ -108,9 +115,11 @@ std::vector<Statement> statementsOf(std::string_view ptx) {
 
 /// Names that carry a hash of the file or a running number: equal code may have them differently.
 bool isFileLocal(const std::string &name) {
-  return name.find("_INTERNAL_") != std::string::npos || name.find("_GLOBAL__N_") != std::string::npos ||
-         name.find("__nv_static_") != std::string::npos || name.rfind("$", 0) == 0 || name.find("$str") != std::string::npos ||
-         name.rfind("__unnamed_", 0) == 0 || name.rfind("__local_depot", 0) == 0 || name.rfind("_$_str", 0) == 0;
+  return name.find("_INTERNAL_") != std::string::npos ||
+         name.find("_GLOBAL__N_") != std::string::npos ||
+         name.find("__nv_static_") != std::string::npos || name.rfind("$", 0) == 0 ||
+         name.find("$str") != std::string::npos || name.rfind("__unnamed_", 0) == 0 ||
+         name.rfind("__local_depot", 0) == 0 || name.rfind("_$_str", 0) == 0;
 }
 
 std::string withoutLinkage(std::string text) {
@@ -146,7 +155,8 @@ std::optional<std::string> normalisedKernel(std::string_view ptx, std::string_vi
   for (std::size_t i = 0; i < open.size(); ++i)
     for (const Statement *statement : byName[open[i]]) {
       // A forward declaration says nothing that the definition does not.
-      bool declaration = statement->text.find('{') == std::string::npos && byName[open[i]].size() > 1;
+      bool declaration =
+          statement->text.find('{') == std::string::npos && byName[open[i]].size() > 1;
       if (declaration)
         continue;
       text += withoutLinkage(statement->text);
@@ -180,10 +190,11 @@ std::string firstDifference(const std::string &original, const std::string &slic
   std::istringstream left(original), right(slice);
   std::string a, b;
   for (unsigned line = 1;; ++line) {
-    bool moreLeft = static_cast<bool>(std::getline(left, a)), moreRight = static_cast<bool>(std::getline(right, b));
+    bool moreLeft = static_cast<bool>(std::getline(left, a)),
+         moreRight = static_cast<bool>(std::getline(right, b));
     if (!moreLeft || !moreRight || a != b)
-      return "PTX differs at line " + std::to_string(line) + ": '" + (moreLeft ? a : "end") + "' in the original, '" +
-             (moreRight ? b : "end") + "' in the slice";
+      return "PTX differs at line " + std::to_string(line) + ": '" + (moreLeft ? a : "end") +
+             "' in the original, '" + (moreRight ? b : "end") + "' in the slice";
   }
 }
 

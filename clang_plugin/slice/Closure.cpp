@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/slice/Closure.h"
 
-#include <clang/AST/ASTContext.h>
 #include <clang/AST/ASTConcept.h>
+#include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
-#include <clang/AST/ExprConcepts.h>
 #include <clang/AST/ExprCXX.h>
+#include <clang/AST/ExprConcepts.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 
 namespace kopt::frontend {
@@ -26,8 +26,8 @@ public:
     return std::move(closure_);
   }
 
-  // What a template needs is known only where it is instantiated; what code needs is partly implicit (destructors,
-  // conversions).
+  // What a template needs is known only where it is instantiated; what code needs is partly
+  // implicit (destructors, conversions).
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
 
@@ -52,7 +52,8 @@ public:
   // `#pragma unroll N` and its kind keep N in an attribute of the loop.
   bool VisitAttributedStmt(clang::AttributedStmt *statement) {
     for (const clang::Attr *attribute : statement->getAttrs())
-      if (const auto *hint = llvm::dyn_cast<clang::LoopHintAttr>(attribute); hint && hint->getValue())
+      if (const auto *hint = llvm::dyn_cast<clang::LoopHintAttr>(attribute);
+          hint && hint->getValue())
         TraverseStmt(hint->getValue());
     return true;
   }
@@ -76,7 +77,8 @@ public:
   }
   bool TraverseNestedNameSpecifierLoc(clang::NestedNameSpecifierLoc location) {
     if (location) {
-      if (const clang::NamespaceAliasDecl *alias = location.getNestedNameSpecifier()->getAsNamespaceAlias())
+      if (const clang::NamespaceAliasDecl *alias =
+              location.getNestedNameSpecifier()->getAsNamespaceAlias())
         need(alias);
     }
     return RecursiveASTVisitor::TraverseNestedNameSpecifierLoc(location);
@@ -96,7 +98,8 @@ private:
       need(shadow->getIntroducer());
       return;
     }
-    for (const clang::DeclContext *context = declaration->getDeclContext(); context; context = context->getParent())
+    for (const clang::DeclContext *context = declaration->getDeclContext(); context;
+         context = context->getParent())
       if (const auto *space = llvm::dyn_cast<clang::NamespaceDecl>(context))
         spaces_.insert(space->getCanonicalDecl());
     needPattern(declaration);
@@ -104,7 +107,8 @@ private:
       needPlace(other);
   }
 
-  /// Instantiations stand where their template stands; specializations need the template they specialize.
+  /// Instantiations stand where their template stands; specializations need the template they
+  /// specialize.
   void needPattern(const clang::Decl *declaration) {
     if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
       if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())
@@ -113,7 +117,8 @@ private:
         need(primary);
       if (const auto *method = llvm::dyn_cast<clang::CXXMethodDecl>(function))
         need(method->getParent());
-    } else if (const auto *specialization = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(declaration)) {
+    } else if (const auto *specialization =
+                   llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(declaration)) {
       need(specialization->getSpecializedTemplate());
       auto from = specialization->getSpecializedTemplateOrPartial();
       if (auto *partial = from.dyn_cast<clang::ClassTemplatePartialSpecializationDecl *>())
@@ -124,7 +129,8 @@ private:
     } else if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
       if (const clang::VarDecl *pattern = variable->getTemplateInstantiationPattern())
         need(pattern);
-      if (const auto *specialization = llvm::dyn_cast<clang::VarTemplateSpecializationDecl>(variable))
+      if (const auto *specialization =
+              llvm::dyn_cast<clang::VarTemplateSpecializationDecl>(variable))
         need(specialization->getSpecializedTemplate());
     } else if (const auto *constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration)) {
       need(llvm::cast<clang::EnumDecl>(constant->getDeclContext()));
@@ -147,15 +153,18 @@ private:
     }
   }
 
-  /// Clang's CUDA wrapper overloads printf, sqrtf and so on for the device. The header the user included for them
-  /// declares the one for the host.
+  /// Clang's CUDA wrapper overloads printf, sqrtf and so on for the device. The header the user
+  /// included for them declares the one for the host.
   void needNamesakes(const clang::Decl *declaration) {
     const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
     if (!function || !function->getDeclContext()->getRedeclContext()->isTranslationUnit())
       return;
-    for (const clang::NamedDecl *other : function->getDeclContext()->getRedeclContext()->lookup(function->getDeclName())) {
-      clang::FileID file = index_.sources().getFileID(index_.sources().getExpansionLoc(other->getLocation()));
-      if (auto entry = index_.sources().getFileEntryRefForID(file); entry && !other->isImplicit() && !index_.isUser(file))
+    for (const clang::NamedDecl *other :
+         function->getDeclContext()->getRedeclContext()->lookup(function->getDeclName())) {
+      clang::FileID file =
+          index_.sources().getFileID(index_.sources().getExpansionLoc(other->getLocation()));
+      if (auto entry = index_.sources().getFileEntryRefForID(file);
+          entry && !other->isImplicit() && !index_.isUser(file))
         systemFiles_.insert(entry->getFileEntry().getUID());
     }
   }
@@ -171,7 +180,8 @@ private:
     if (const auto *tag = llvm::dyn_cast<clang::TagType>(pointer))
       need(tag->getDecl());
     if (const auto *specialization = llvm::dyn_cast<clang::TemplateSpecializationType>(pointer)) {
-      if (const clang::TemplateDecl *declaration = specialization->getTemplateName().getAsTemplateDecl())
+      if (const clang::TemplateDecl *declaration =
+              specialization->getTemplateName().getAsTemplateDecl())
         need(declaration);
       for (const clang::TemplateArgument &argument : specialization->template_arguments())
         if (argument.getKind() == clang::TemplateArgument::Type)
@@ -218,7 +228,8 @@ private:
     }
   }
 
-  /// `using namespace n;` where something of n is needed, `using n::f;` where f is. True if anything was added.
+  /// `using namespace n;` where something of n is needed, `using n::f;` where f is. True if
+  /// anything was added.
   bool addUsings() {
     bool added = false;
     for (std::size_t i = 0; i < index_.pieces().size(); ++i) {

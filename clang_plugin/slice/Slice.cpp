@@ -33,9 +33,11 @@ const clang::Decl *described(const Piece &piece) {
   if (piece.decls.empty())
     return nullptr;
   const clang::Decl *declaration = piece.decls.front();
-  if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration); linkage && !linkage->decls_empty())
+  if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration);
+      linkage && !linkage->decls_empty())
     declaration = *linkage->decls_begin();
-  if (const auto *pattern = llvm::dyn_cast<clang::TemplateDecl>(declaration); pattern && pattern->getTemplatedDecl())
+  if (const auto *pattern = llvm::dyn_cast<clang::TemplateDecl>(declaration);
+      pattern && pattern->getTemplatedDecl())
     declaration = pattern->getTemplatedDecl();
   return declaration;
 }
@@ -51,10 +53,12 @@ std::string roleOf(const Piece &piece) {
   if (llvm::isa<clang::FunctionDecl>(declaration))
     return "function";
   if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
-    bool onDevice = variable->hasAttr<clang::CUDADeviceAttr>() || variable->hasAttr<clang::CUDAConstantAttr>() ||
+    bool onDevice = variable->hasAttr<clang::CUDADeviceAttr>() ||
+                    variable->hasAttr<clang::CUDAConstantAttr>() ||
                     variable->hasAttr<clang::CUDASharedAttr>();
     bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
-    return constant && !variable->hasAttr<clang::CUDAConstantAttr>() && !onDevice ? "constant" : "variable";
+    return constant && !variable->hasAttr<clang::CUDAConstantAttr>() && !onDevice ? "constant"
+                                                                                  : "variable";
   }
   if (llvm::isa<clang::EnumDecl>(declaration))
     return "constant";
@@ -72,7 +76,8 @@ bool isEditable(const Piece &piece, const std::string &role) {
   return role == "function" && declaration && declaration->hasAttr<clang::CUDADeviceAttr>();
 }
 
-/// Appends user text and glue, and keeps the namespaces open as long as consecutive pieces share them.
+/// Appends user text and glue, and keeps the namespaces open as long as consecutive pieces share
+/// them.
 class Writer {
 public:
   explicit Writer(SliceText &out) : out_(out) {}
@@ -102,7 +107,8 @@ public:
     bool saysWhere = false;
     for (const std::string &identifier : entry.piece->identifiers)
       saysWhere |= identifier == "__LINE__" || identifier == "__FILE__";
-    out_.proofText += saysWhere ? "#line 1\n" : "#line " + std::to_string(line) + " \"" + file + "\"\n";
+    out_.proofText +=
+        saysWhere ? "#line 1\n" : "#line " + std::to_string(line) + " \"" + file + "\"\n";
     chunk.sliceBegin = out_.text.size();
     glue(entry.index->text(*entry.piece));
     chunk.sliceEnd = out_.text.size();
@@ -118,8 +124,8 @@ private:
   std::vector<std::string> open_;
 };
 
-void collect(const SourceIndex *index, const clang::FunctionDecl *kernel, bool allIncludes, Entries &entries,
-             SliceText &out) {
+void collect(const SourceIndex *index, const clang::FunctionDecl *kernel, bool allIncludes,
+             Entries &entries, SliceText &out) {
   if (!index || !kernel)
     return;
   Closure closure = closureOf(*index, {kernel});
@@ -187,7 +193,8 @@ SliceText buildSlice(const SliceRequest &request) {
   if (!request.expression.empty()) {
     ChunkInfo chunk;
     chunk.sliceBegin = out.text.size();
-    writer.glue("const void *koptInstantiation() { return (const void *)" + request.expression + "; }");
+    writer.glue("const void *koptInstantiation() { return (const void *)" + request.expression +
+                "; }");
     chunk.sliceEnd = out.text.size();
     chunk.role = "instantiation";
     chunk.name = request.expression;

@@ -9,8 +9,9 @@ namespace kopt::frontend {
 
 struct SliceText {
   std::string text;
-  /// The same with #line directives, for the proof: assertions then name the same places as in the original. Text that
-  /// spells __LINE__ or __FILE__ itself gets none: it would mean something else in the slice.
+  /// The same with #line directives, for the proof: assertions then name the same places as in the
+  /// original. Text that spells __LINE__ or __FILE__ itself gets none: it would mean something else
+  /// in the slice.
   std::string proofText;
   std::vector<ChunkInfo> chunks;
   std::size_t kernelChunk = 0;
@@ -19,13 +20,13 @@ struct SliceText {
 
 struct SliceRequest {
   const SourceIndex *host = nullptr, *device = nullptr;
-  /// The kernel as written (the template's pattern), in each pass; device may be null where only the host sees it.
+  /// The kernel as written (the template's pattern), in each pass; device may be null where only
+  /// the host sees it.
   const clang::FunctionDecl *hostKernel = nullptr, *deviceKernel = nullptr;
-  std::string expression;  ///< "ns::k<float, 4>" to instantiate; empty for a plain kernel
+  std::string expression;   ///< "ns::k<float, 4>" to instantiate; empty for a plain kernel
   bool allIncludes = false; ///< every header of others, needed or not
 };
 
 SliceText buildSlice(const SliceRequest &request);
-
 
 } // namespace kopt::frontend

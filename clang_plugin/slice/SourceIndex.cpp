@@ -15,18 +15,21 @@ namespace {
 using clang::SourceLocation;
 
 /// Calls `visit(token)` for each raw token of text[begin, end) until it returns false.
-template <class Visit> void lexRaw(llvm::StringRef text, unsigned begin, unsigned end, Visit visit) {
+template <class Visit>
+void lexRaw(llvm::StringRef text, unsigned begin, unsigned end, Visit visit) {
   static const clang::LangOptions kOptions = [] {
     clang::LangOptions options;
     options.CPlusPlus = options.CPlusPlus11 = options.CPlusPlus14 = options.CPlusPlus17 = true;
     options.LineComment = true;
     return options;
   }();
-  clang::Lexer lexer(SourceLocation(), kOptions, text.data(), text.data() + begin, text.data() + text.size());
+  clang::Lexer lexer(SourceLocation(), kOptions, text.data(), text.data() + begin,
+                     text.data() + text.size());
   lexer.SetKeepWhitespaceMode(false);
   for (clang::Token token;;) {
     bool atEnd = lexer.LexFromRawLexer(token);
-    unsigned offset = static_cast<unsigned>(lexer.getBufferLocation() - text.data()) - token.getLength();
+    unsigned offset =
+        static_cast<unsigned>(lexer.getBufferLocation() - text.data()) - token.getLength();
     if (token.is(clang::tok::eof) || offset >= end || !visit(token, offset))
       return;
     if (atEnd)
@@ -41,7 +44,8 @@ unsigned endOfDeclaration(llvm::StringRef text, unsigned end) {
   lexRaw(text, end, text.size(), [&](const clang::Token &token, unsigned offset) {
     if (token.isOneOf(clang::tok::l_brace, clang::tok::l_paren, clang::tok::l_square))
       ++depth;
-    if (token.isOneOf(clang::tok::r_brace, clang::tok::r_paren, clang::tok::r_square) && --depth < 0)
+    if (token.isOneOf(clang::tok::r_brace, clang::tok::r_paren, clang::tok::r_square) &&
+        --depth < 0)
       return false;
     if (token.is(clang::tok::semi) && depth == 0) {
       result = offset + token.getLength();
@@ -63,7 +67,8 @@ unsigned endAfterMacro(llvm::StringRef text, unsigned end) {
   return result;
 }
 
-/// Attributes in [[ ]] stand before what Clang calls the begin of a declaration. kopt's own stay behind: they are read.
+/// Attributes in [[ ]] stand before what Clang calls the begin of a declaration. kopt's own stay
+/// behind: they are read.
 unsigned beginWithAttributes(llvm::StringRef text, unsigned begin) {
   llvm::StringRef before = text.take_front(begin).rtrim();
   while (before.ends_with("]]")) {
@@ -83,7 +88,8 @@ bool hasBody(const clang::Decl *declaration) {
 }
 
 std::string scopeText(const clang::NamespaceDecl &space) {
-  std::string name = space.isAnonymousNamespace() ? "namespace {" : "namespace " + space.getNameAsString() + " {";
+  std::string name =
+      space.isAnonymousNamespace() ? "namespace {" : "namespace " + space.getNameAsString() + " {";
   return space.isInline() ? "inline " + name : name;
 }
 
@@ -119,7 +125,9 @@ SourceIndex::SourceIndex(clang::ASTUnit &unit) : unit_(unit) {
 
 std::pair<std::string, unsigned> SourceIndex::presumedPlace(const Piece &piece) const {
   std::size_t index = static_cast<std::size_t>(&piece - pieces_.data());
-  SourceLocation start = sources().getLocForStartOfFile(fileOf_[index]).getLocWithOffset(static_cast<int>(piece.begin));
+  SourceLocation start = sources()
+                             .getLocForStartOfFile(fileOf_[index])
+                             .getLocWithOffset(static_cast<int>(piece.begin));
   clang::PresumedLoc place = sources().getPresumedLoc(start);
   return {place.getFilename(), place.getLine()};
 }
@@ -134,8 +142,10 @@ bool SourceIndex::isUser(clang::FileID file) const {
     SourceLocation includedAt = manager.getIncludeLoc(file);
     if (file == manager.getMainFileID())
       user = true;
-    else if (!manager.isInSystemHeader(start) && includedAt.isValid() && !llvm::StringRef(path(file)).ends_with("/kopt/kopt.h"))
-      user = isUser(manager.getFileID(includedAt)); // files forced in by a flag come in by that flag again
+    else if (!manager.isInSystemHeader(start) && includedAt.isValid() &&
+             !llvm::StringRef(path(file)).ends_with("/kopt/kopt.h"))
+      user = isUser(
+          manager.getFileID(includedAt)); // files forced in by a flag come in by that flag again
   }
   isUser_[file] = user;
   return user;
@@ -162,7 +172,8 @@ std::set<std::string> SourceIndex::userFiles() const {
   std::set<std::string> files;
   for (unsigned i = 0, n = sources().local_sloc_entry_size(); i < n; ++i)
     if (const clang::SrcMgr::SLocEntry &entry = sources().getLocalSLocEntry(i); entry.isFile()) {
-      clang::FileID file = sources().getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
+      clang::FileID file =
+          sources().getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
       if (isUser(file))
         files.insert(path(file));
     }
@@ -183,7 +194,8 @@ Position SourceIndex::positionOf(clang::FileID file, unsigned offset) const {
   return position;
 }
 
-void SourceIndex::addDeclarations(const clang::DeclContext *context, std::vector<std::string> scopes) {
+void SourceIndex::addDeclarations(const clang::DeclContext *context,
+                                  std::vector<std::string> scopes) {
   for (const clang::Decl *declaration : context->decls()) {
     if (declaration->isImplicit() || declaration->getLocation().isInvalid())
       continue;
@@ -191,9 +203,12 @@ void SourceIndex::addDeclarations(const clang::DeclContext *context, std::vector
       std::vector<std::string> inner = scopes;
       inner.push_back(scopeText(*space));
       addDeclarations(space, inner);
-    } else if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration); linkage && linkage->hasBraces()) {
+    } else if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration);
+               linkage && linkage->hasBraces()) {
       std::vector<std::string> inner = scopes;
-      inner.push_back(linkage->getLanguage() == clang::LinkageSpecLanguageIDs::C ? "extern \"C\" {" : "extern \"C++\" {");
+      inner.push_back(linkage->getLanguage() == clang::LinkageSpecLanguageIDs::C
+                          ? "extern \"C\" {"
+                          : "extern \"C++\" {");
       addDeclarations(linkage, inner);
     } else {
       addDeclaration(declaration, scopes);
@@ -201,7 +216,8 @@ void SourceIndex::addDeclarations(const clang::DeclContext *context, std::vector
   }
 }
 
-void SourceIndex::addDeclaration(const clang::Decl *declaration, const std::vector<std::string> &scopes) {
+void SourceIndex::addDeclaration(const clang::Decl *declaration,
+                                 const std::vector<std::string> &scopes) {
   if (llvm::isa<clang::EmptyDecl, clang::StaticAssertDecl, clang::FileScopeAsmDecl>(declaration))
     return;
   const clang::SourceManager &manager = sources();
@@ -213,10 +229,12 @@ void SourceIndex::addDeclaration(const clang::Decl *declaration, const std::vect
   if (file != endFile || !isUser(file))
     return;
   llvm::StringRef text = manager.getBufferData(file);
-  unsigned end = last + clang::Lexer::MeasureTokenLength(range.getEnd(), manager, unit_.getLangOpts());
+  unsigned end =
+      last + clang::Lexer::MeasureTokenLength(range.getEnd(), manager, unit_.getLangOpts());
   bool endsInMacro = declaration->getEndLoc().isMacroID();
   const clang::Decl *inner = declaration;
-  if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration); linkage && !linkage->decls_empty())
+  if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration);
+      linkage && !linkage->decls_empty())
     inner = *linkage->decls_begin();
   if (endsInMacro && declaration->getBeginLoc().isMacroID() && begin == last)
     end = endAfterMacro(text, end);
@@ -244,7 +262,8 @@ void SourceIndex::mergeOverlaps() {
   for (std::size_t i = 0; i < order.size(); ++i)
     order[i] = i;
   std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    return std::tuple(fileOf_[a], pieces_[a].begin, a) < std::tuple(fileOf_[b], pieces_[b].begin, b);
+    return std::tuple(fileOf_[a], pieces_[a].begin, a) <
+           std::tuple(fileOf_[b], pieces_[b].begin, b);
   });
   std::vector<Piece> merged;
   std::vector<clang::FileID> files;
@@ -281,17 +300,20 @@ void SourceIndex::addPreprocessing() {
       continue;
     bool user = isUser(file);
     if (definition && !user) {
-      systemMacros_.try_emplace(definition->getName()->getName().str(), entry->getFileEntry().getUID());
+      systemMacros_.try_emplace(definition->getName()->getName().str(),
+                                entry->getFileEntry().getUID());
       continue;
     }
     if (inclusion && inclusion->getFile())
-      includeGraph_[entry->getFileEntry().getUID()].insert(inclusion->getFile()->getFileEntry().getUID());
+      includeGraph_[entry->getFileEntry().getUID()].insert(
+          inclusion->getFile()->getFileEntry().getUID());
     if (!user)
       continue;
     llvm::StringRef text = manager.getBufferData(file);
     Piece piece;
     piece.file = path(file);
-    piece.end = last + clang::Lexer::MeasureTokenLength(entity->getSourceRange().getEnd(), manager, unit_.getLangOpts());
+    piece.end = last + clang::Lexer::MeasureTokenLength(entity->getSourceRange().getEnd(), manager,
+                                                        unit_.getLangOpts());
     piece.begin = static_cast<unsigned>(text.take_front(begin + 1).rfind('#'));
     if (definition) {
       piece.kind = PieceKind::Macro;
@@ -300,7 +322,8 @@ void SourceIndex::addPreprocessing() {
     } else {
       if (auto inside = declarationAt(entity->getSourceRange().getBegin()))
         pieces_[*inside].containsInclude = true;
-      clang::FileID target = inclusion->getFile() ? manager.translateFile(*inclusion->getFile()) : clang::FileID();
+      clang::FileID target =
+          inclusion->getFile() ? manager.translateFile(*inclusion->getFile()) : clang::FileID();
       if (target.isValid() && isUser(target))
         continue;
       piece.kind = PieceKind::Include;
@@ -328,11 +351,13 @@ std::optional<std::size_t> SourceIndex::declarationAt(SourceLocation location) c
   return after->second;
 }
 
-std::optional<std::size_t> SourceIndex::macroAt(const std::string &name, const Position &position) const {
+std::optional<std::size_t> SourceIndex::macroAt(const std::string &name,
+                                                const Position &position) const {
   auto found = userMacros_.find(name);
   if (found == userMacros_.end())
     return std::nullopt;
-  // In the order of the preprocessor: the last one before, or else (a macro used in another macro) the first.
+  // In the order of the preprocessor: the last one before, or else (a macro used in another macro)
+  // the first.
   std::size_t best = found->second.front();
   for (std::size_t candidate : found->second)
     if (pieces_[candidate].position < position)

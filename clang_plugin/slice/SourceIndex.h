@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parsed translation unit as pieces of the user's text: declarations at namespace scope, macro definitions and
-// includes, each a byte range that can be copied as it stands. Pieces of the host and the device pass are comparable.
+// A parsed translation unit as pieces of the user's text: declarations at namespace scope, macro
+// definitions and includes, each a byte range that can be copied as it stands. Pieces of the host
+// and the device pass are comparable.
 #pragma once
 
 #include <clang/AST/Decl.h>
@@ -15,8 +16,9 @@
 
 namespace kopt::frontend {
 
-/// Where a piece stands in the preprocessed order: the offsets of the includes that lead to its file, then its own.
-/// Equal in both passes of one translation unit, and ordered like the text the compiler sees.
+/// Where a piece stands in the preprocessed order: the offsets of the includes that lead to its
+/// file, then its own. Equal in both passes of one translation unit, and ordered like the text the
+/// compiler sees.
 using Position = std::vector<unsigned>;
 
 enum class PieceKind { Declaration, UsingDirective, Using, Macro, Include };
@@ -26,11 +28,13 @@ struct Piece {
   std::string file; ///< absolute
   unsigned begin = 0, end = 0;
   Position position;
-  std::vector<std::string> scopes; ///< how to reopen what encloses it: "namespace a {", "extern \"C\" {"
+  std::vector<std::string>
+      scopes; ///< how to reopen what encloses it: "namespace a {", "extern \"C\" {"
   std::vector<const clang::Decl *> decls;
   std::string name;
-  std::vector<std::string> identifiers; ///< every identifier in the text, once: candidates for macros
-  bool containsInclude = false;         ///< an #include inside: its text cannot stand anywhere else
+  std::vector<std::string>
+      identifiers;              ///< every identifier in the text, once: candidates for macros
+  bool containsInclude = false; ///< an #include inside: its text cannot stand anywhere else
 };
 
 /// Clang's number of a file: an order that does not depend on addresses.

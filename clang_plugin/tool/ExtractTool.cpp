@@ -41,24 +41,29 @@ int fail(const Options &options, int code, const std::string &what, const std::s
 std::string place(const Diagnostic &diagnostic) {
   if (!diagnostic.line)
     return diagnostic.file;
-  return diagnostic.file + ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
+  return diagnostic.file + ":" + std::to_string(diagnostic.line) + ":" +
+         std::to_string(diagnostic.column);
 }
 
-int failToCompile(const Options &options, const std::string &file, const std::vector<Diagnostic> &diagnostics) {
+int failToCompile(const Options &options, const std::string &file,
+                  const std::vector<Diagnostic> &diagnostics) {
   const Diagnostic *first = nullptr;
   for (const Diagnostic &diagnostic : diagnostics) {
-    std::cerr << place(diagnostic) << ": " << diagnostic.severity << ": " << diagnostic.message << "\n";
+    std::cerr << place(diagnostic) << ": " << diagnostic.severity << ": " << diagnostic.message
+              << "\n";
     if (!first && (diagnostic.severity == "error" || diagnostic.severity == "fatal"))
       first = &diagnostic;
   }
-  return fail(options, kBaselineFailed, file + " does not compile" + (first ? ": " + first->message : ""),
-              first ? place(*first) : file,
-              "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --");
+  return fail(
+      options, kBaselineFailed, file + " does not compile" + (first ? ": " + first->message : ""),
+      first ? place(*first) : file,
+      "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --");
 }
 
-/// Where the flags of a file come from: after --, a database, or nowhere (an unconfigured single file).
-std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file, std::string &error,
-                                   std::vector<std::string> &notes) {
+/// Where the flags of a file come from: after --, a database, or nowhere (an unconfigured single
+/// file).
+std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file,
+                                   std::string &error, std::vector<std::string> &notes) {
   ExtractUnit unit;
   std::error_code ignored;
   unit.file = fs::weakly_canonical(file, ignored).string();
@@ -74,7 +79,8 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
       unit.flags = command->arguments;
       unit.directory = command->directory;
     } else if (database) {
-      notes.push_back(database->path + " has no command for " + unit.file + ": parsed without flags");
+      notes.push_back(database->path + " has no command for " + unit.file +
+                      ": parsed without flags");
     }
   }
   unit.flags.insert(unit.flags.end(), options.extraArgs.begin(), options.extraArgs.end());
@@ -96,7 +102,8 @@ bool writeFile(const fs::path &path, const std::string &text, std::string &error
   stream << text;
   stream.close();
   if (!stream) {
-    error = "cannot write " + path.string() + ": " + (errno ? std::strerror(errno) : "unknown reason");
+    error =
+        "cannot write " + path.string() + ": " + (errno ? std::strerror(errno) : "unknown reason");
     fs::remove(partial, code);
     return false;
   }
@@ -130,14 +137,16 @@ std::string summary(const Extraction &extraction, const fs::path &output) {
     for (const SpecializationInfo &specialization : kernel.specializations) {
       ++specializations;
       proven += specialization.proven;
-      text += specialization.expression + ": " + specialization.route + (specialization.proven ? ", proven" : "") +
-              (specialization.reason.empty() ? "" : " (" + specialization.reason + ")") + " -> " + specialization.slicePath +
-              "\n";
+      text += specialization.expression + ": " + specialization.route +
+              (specialization.proven ? ", proven" : "") +
+              (specialization.reason.empty() ? "" : " (" + specialization.reason + ")") + " -> " +
+              specialization.slicePath + "\n";
     }
   for (const std::string &note : extraction.notes)
     text += "note: " + note + "\n";
-  return text + std::to_string(extraction.kernels.size()) + " kernels, " + std::to_string(specializations) +
-         " specializations, " + std::to_string(proven) + " proven, written to " + output.string() + "\n";
+  return text + std::to_string(extraction.kernels.size()) + " kernels, " +
+         std::to_string(specializations) + " specializations, " + std::to_string(proven) +
+         " proven, written to " + output.string() + "\n";
 }
 
 } // namespace
@@ -164,7 +173,8 @@ int runExtract(int argc, const char **argv) {
       return fail(options, kUsage, error);
     if (options.printClangArgs) {
       for (const std::string &argument :
-           clangArguments({unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host}, extraction.notes))
+           clangArguments({unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host},
+                          extraction.notes))
         std::cout << argument << "\n";
       continue;
     }
@@ -183,7 +193,8 @@ int runExtract(int argc, const char **argv) {
     std::string error;
     if (!writeFolders(output, extraction, error) ||
         !writeFile(output / "kernels.json", dump(toJson(extraction)) + "\n", error))
-      return fail(options, kEnvironment, error, "", "free some space or choose another folder with -o");
+      return fail(options, kEnvironment, error, "",
+                  "free some space or choose another folder with -o");
   }
   if (options.json)
     std::cout << dump(toJson(extraction)) << "\n";

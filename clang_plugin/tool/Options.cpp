@@ -36,7 +36,8 @@ std::string didYouMean(const std::string &word, const std::vector<std::string> &
   std::string best;
   unsigned bestDistance = 4;
   for (const std::string &candidate : known) {
-    unsigned distance = llvm::StringRef(word).edit_distance(candidate, /*AllowReplacements=*/true, bestDistance);
+    unsigned distance =
+        llvm::StringRef(word).edit_distance(candidate, /*AllowReplacements=*/true, bestDistance);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -48,8 +49,9 @@ std::string didYouMean(const std::string &word, const std::vector<std::string> &
 Options parseOptions(const std::vector<std::string> &arguments) {
   Options options;
   options.jobs = std::max(1u, std::thread::hardware_concurrency());
-  const std::vector<std::string> known = {"-p",     "-o",       "--list",    "--json", "--no-proof", "--jobs",
-                                          "--help", "--version", "--extra-arg", "--print-clang-args"};
+  const std::vector<std::string> known = {
+      "-p",     "-o",     "--list",    "--json",      "--no-proof",
+      "--jobs", "--help", "--version", "--extra-arg", "--print-clang-args"};
   for (std::size_t i = 0; i < arguments.size() && options.error.empty(); ++i) {
     const std::string &argument = arguments[i];
     std::string name = argument.substr(0, argument.find('='));
@@ -77,9 +79,11 @@ Options parseOptions(const std::vector<std::string> &arguments) {
       options.extraArgs.push_back(value());
     } else if (name == "--jobs" || name == "-j") {
       std::string number = value();
-      if (options.error.empty() && (llvm::StringRef(number).getAsInteger(10, options.jobs) || options.jobs == 0))
+      if (options.error.empty() &&
+          (llvm::StringRef(number).getAsInteger(10, options.jobs) || options.jobs == 0))
         options.error = name + " needs a number of at least 1, not '" + number + "'";
-    } else if (argument.rfind("-j", 0) == 0 && !llvm::StringRef(argument).drop_front(2).getAsInteger(10, options.jobs)) {
+    } else if (argument.rfind("-j", 0) == 0 &&
+               !llvm::StringRef(argument).drop_front(2).getAsInteger(10, options.jobs)) {
       options.jobs = std::max(1u, options.jobs);
     } else if (argument == "--list") {
       options.list = true;

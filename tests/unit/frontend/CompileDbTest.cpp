@@ -25,15 +25,18 @@ protected:
 };
 
 TEST_F(CompileDbTest, findsTheBuildFolderAboveTheFile) {
-  write(root_ / "build" / "compile_commands.json",
-        R"([{"directory": ")" + (root_ / "build").string() +
-            R"(", "command": "ccache /usr/bin/nvcc \"-DNAME=a b\" -c ../src/deep/a.cu -o a.o", "file": "../src/deep/a.cu"}])");
+  write(
+      root_ / "build" / "compile_commands.json",
+      R"([{"directory": ")" + (root_ / "build").string() +
+          R"(", "command": "ccache /usr/bin/nvcc \"-DNAME=a b\" -c ../src/deep/a.cu -o a.o", "file": "../src/deep/a.cu"}])");
   std::string error;
   auto database = loadCompileDatabase("", (root_ / "src" / "deep" / "a.cu").string(), error);
   ASSERT_TRUE(database) << error;
-  const CompileCommand *command = findCommand(*database, (root_ / "src" / "deep" / "a.cu").string());
+  const CompileCommand *command =
+      findCommand(*database, (root_ / "src" / "deep" / "a.cu").string());
   ASSERT_TRUE(command);
-  EXPECT_EQ(command->arguments, (std::vector<std::string>{"-DNAME=a b", "-c", "../src/deep/a.cu", "-o", "a.o"}));
+  EXPECT_EQ(command->arguments,
+            (std::vector<std::string>{"-DNAME=a b", "-c", "../src/deep/a.cu", "-o", "a.o"}));
   EXPECT_EQ(findCommand(*database, (root_ / "src" / "b.cu").string()), nullptr);
 }
 

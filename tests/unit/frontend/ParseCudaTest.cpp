@@ -62,7 +62,8 @@ TEST(ParseCuda, usesOwnDeclarationsWhereTheToolkitIsHidden) {
 }
 
 TEST(ParseCuda, keepsTheAstAfterAnErrorAndSaysWhere) {
-  ParsedUnit unit = parseCuda(request(Pass::Device, "__global__ void k(int *p) { *p = missing; }\n"));
+  ParsedUnit unit =
+      parseCuda(request(Pass::Device, "__global__ void k(int *p) { *p = missing; }\n"));
   ASSERT_TRUE(unit.ast);
   EXPECT_TRUE(unit.hasErrors);
   ASSERT_FALSE(unit.diagnostics.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/proof/Prove.h"
 #include "clang_plugin/proof/Ptx.h"
+#include "clang_plugin/proof/Prove.h"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,8 @@ $L__BB1_2:
 )";
 
 std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
   return text;
 }
@@ -82,9 +83,10 @@ TEST(Ptx, numberingAndLinesDoNotCount) {
 }
 
 TEST(Ptx, everythingTheKernelUsesCounts) {
-  for (auto [from, to] : {std::pair("[weights]", "[weights+4]"), std::pair("{37, 100, 0}", "{37, 120, 0}"),
-                          std::pair(".const .align 4 .b8 weights[16]", ".const .align 4 .b8 weights[32]"),
-                          std::pair(".func  (.param .b32 func_retval0)", ".func  (.param .b64 func_retval0)")}) {
+  for (auto [from, to] :
+       {std::pair("[weights]", "[weights+4]"), std::pair("{37, 100, 0}", "{37, 120, 0}"),
+        std::pair(".const .align 4 .b8 weights[16]", ".const .align 4 .b8 weights[32]"),
+        std::pair(".func  (.param .b32 func_retval0)", ".func  (.param .b64 func_retval0)")}) {
     ProofOutcome outcome = comparePtx(kOriginal, replaced(kOriginal, from, to), "_Z5scalePf");
     EXPECT_FALSE(outcome.proven) << from;
     EXPECT_NE(outcome.reason.find("PTX differs at line"), std::string::npos) << outcome.reason;
