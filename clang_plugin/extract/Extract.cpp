@@ -201,7 +201,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   if (host.hasErrors || device.hasErrors) {
     const ParsedUnit &broken = host.hasErrors ? host : device;
     bool nvccAccepts =
-        host.ast && device.ast && options.prove && nvcc && original.build(/*optimise=*/true).ok;
+        host.ast && device.ast && nvcc && original.build(/*optimise=*/true).ok;
     if (!nvccAccepts) {
       outcome.diagnostics = broken.diagnostics;
       return outcome;

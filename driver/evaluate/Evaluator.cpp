@@ -203,6 +203,22 @@ Result<bool> Evaluator::verify(const Built &built, std::uint64_t freshSeed, Tria
   return true;
 }
 
+/// What a timed launch left behind is compared too: code that tells timing from checking is caught here.
+Result<bool> Evaluator::timedOutputsAgree(const Launch &launch, const TimingOutcome &outcome, Trial &trial) {
+  for (std::size_t b = 0; b < outcome.buffersA.size() && b < outcome.buffersB.size(); ++b) {
+    if (launch.buffers[b].readOnly || outcome.buffersA[b].empty() || outcome.buffersB[b].empty())
+      continue;
+    KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], subject_.workload.tolerance, outcome.buffersA[b],
+                                                 outcome.buffersB[b]));
+    if (mismatch) {
+      trial.verdict = Verdict::WrongResult;
+      trial.reason = fmt::format("launch '{}' while timed: {}", launch.name, mismatch->describe(launch.buffers[b]));
+      return false;
+    }
+  }
+  return true;
+}
+
 Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Trial &trial) {
   trial.layer = Layer::Time;
   // Simultaneous intervals: the chance that any of the candidates' or launches' intervals misses is the stated one.
@@ -221,6 +237,9 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
       trial.reason = fmt::format("launch '{}' while timing: {}", built.launches[i].name, outcome.detail);
       return false;
     }
+    KOPT_TRY(const bool right, timedOutputsAgree(built.launches[i], outcome, trial));
+    if (!right)
+      return false;
     LaunchTiming timing;
     timing.launch = built.launches[i].name;
     timing.samples = outcome.samples;

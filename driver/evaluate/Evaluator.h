@@ -79,6 +79,7 @@ private:
   Result<bool> verify(const Built &built, std::uint64_t freshSeed, Trial &trial);
   Result<bool> verifyOnce(const Built &built, std::size_t launch, const Expected &expected, std::uint64_t poisonSeed,
                           Trial &trial);
+  Result<bool> timedOutputsAgree(const Launch &launch, const TimingOutcome &outcome, Trial &trial);
   Result<bool> time(const Built &built, const VerdictPolicy &policy, Trial &trial);
   Status profile(const Built &built, Trial &trial);
   Result<Trial> judge(const Candidate &candidate, std::uint64_t freshSeed, const VerdictPolicy &policy, bool isConfirm);

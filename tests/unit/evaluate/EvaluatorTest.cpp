@@ -56,7 +56,7 @@ TEST_F(EvaluatorTest, VerdictsFollowTheFirstLayerThatFails) {
       {"FLAKY FAST", Verdict::WrongResult, Layer::Verify}, {"FAULT", Verdict::RunFailed, Layer::Verify},
       {"HANG", Verdict::TimedOut, Layer::Verify},          {"NOOP FAST", Verdict::WrongResult, Layer::Verify},
       {"SLOW", Verdict::Slower, Layer::Time},              {"FAST", Verdict::Faster, Layer::Time},
-      {"other", Verdict::Same, Layer::Time},
+      {"other", Verdict::Same, Layer::Time},               {"CHEAT FAST", Verdict::WrongResult, Layer::Time},
   };
   for (const auto &test : cases) {
     const Trial trial = judge(evaluator, test.text);
