@@ -14,3 +14,21 @@ if(KOPT_BUILD_FRONTEND)
   find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
   find_package(Clang REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/clang)
 endif()
+
+# Debian builds its static Clang libraries against the shared LLVM; linked first, that one would travel with every
+# package (130 MB) and meet its static twin.
+if(KOPT_BUILD_FRONTEND AND KOPT_STATIC)
+  foreach(target IN LISTS CLANG_EXPORTED_TARGETS)
+    if(NOT TARGET ${target})
+      continue()
+    endif()
+    get_target_property(libraries ${target} INTERFACE_LINK_LIBRARIES)
+    if(libraries)
+      list(REMOVE_ITEM libraries LLVM)
+      set_property(TARGET ${target} PROPERTY INTERFACE_LINK_LIBRARIES "${libraries}")
+    endif()
+  endforeach()
+  llvm_map_components_to_libnames(KOPT_LLVM_LIBRARIES X86 NVPTX passes core support option targetparser
+    frontenddriver frontendopenmp frontendhlsl frontendoffloading coverage lto irreader bitreader bitwriter linker windowsdriver
+    instrumentation ipo coroutines objcarcopts profiledata)
+endif()

@@ -37,7 +37,8 @@ export(EXPORT koptTargets NAMESPACE kopt:: FILE ${CMAKE_BINARY_DIR}/koptTargets.
 set(tools kopt kopt-runner)
 if(TARGET kopt-extract)
   list(APPEND tools kopt-extract)
-  install(CODE "file(CREATE_LINK kopt-extract
+  install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    file(CREATE_LINK kopt-extract
     \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/kopt-frontend\" SYMBOLIC)" COMPONENT tools)
 endif()
 if(KOPT_STATIC)

@@ -8,7 +8,9 @@ if(KOPT_SANITIZE)
   target_link_options(kopt_options INTERFACE -fsanitize=address,undefined)
 endif()
 if(KOPT_STATIC)
-  target_link_options(kopt_options INTERFACE -static-libstdc++ -static-libgcc)
+  # as-needed: Debian's static Clang names the shared LLVM as well.
+  target_link_options(kopt_options INTERFACE -static-libstdc++ -static-libgcc -Wl,--as-needed
+    -Wl,--disable-new-dtags) # DT_RPATH: libraries that travel with the package find each other by it too
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

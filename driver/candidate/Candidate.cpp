@@ -34,6 +34,10 @@ bool contains(const SourceRange &outer, const SourceRange &inner) {
   return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end && outer.end > outer.begin;
 }
 
+bool sameRange(const SourceRange &a, const SourceRange &b) {
+  return a.file == b.file && a.begin == b.begin && a.end == b.end;
+}
+
 const LaunchSite *launchOf(const KernelSpec &kernel, const Specialization &specialization) {
   for (const LaunchSite &launch : kernel.launches)
     if (launch.symbol == specialization.symbol)
@@ -52,14 +56,18 @@ Bindings constantValues(const KernelSpec &kernel, const Specialization &speciali
 
 /// The value of an integral template argument under the candidate: set by its own name, or through the constants that
 /// the launch site spells it with.
-Result<std::string> templateArgument(const TemplateArg &argument, const Bindings &constants,
-                                     const Candidate &candidate) {
+Result<std::string> templateArgument(const TemplateArg &argument, const std::vector<NamedConstant> &named,
+                                     const Bindings &constants, const Candidate &candidate) {
   if (!argument.integral)
     return argument.value;
   if (const auto own = candidate.constants.find(argument.name); own != candidate.constants.end())
     return std::to_string(own->second);
   if (!argument.range || candidate.constants.empty())
     return argument.value;
+  // The front end follows an argument that is just a name to where its value is spelled.
+  for (const NamedConstant &constant : named)
+    if (sameRange(constant.valueRange, *argument.range))
+      return std::to_string(constants.at(constant.name));
   KOPT_TRY(const std::string file, readFile(argument.range->file));
   if (argument.range->end > file.size())
     return makeError(ErrorCode::StaleInput, argument.range->file + " changed since it was read", "run kopt again");
@@ -73,10 +81,11 @@ Result<std::string> renderExpression(const KernelSpec &kernel, const Specializat
   if (specialization.templateArgs.empty() || candidate.constants.empty())
     return specialization.expression;
   const Bindings constants = constantValues(kernel, specialization, candidate);
+  const std::vector<NamedConstant> named = constantsInScope(kernel, specialization);
   const auto open = specialization.expression.find('<');
   std::string expression = specialization.expression.substr(0, open) + "<";
   for (std::size_t i = 0; i < specialization.templateArgs.size(); ++i) {
-    KOPT_TRY(const std::string value, templateArgument(specialization.templateArgs[i], constants, candidate));
+    KOPT_TRY(const std::string value, templateArgument(specialization.templateArgs[i], named, constants, candidate));
     expression += (i == 0 ? "" : ", ") + value;
   }
   return expression + ">";

@@ -92,9 +92,14 @@ Status ParamsProposer::check(const TuneDeclaration &declaration, const KernelSpe
   std::set<std::string> known;
   for (const NamedConstant &constant : kernel.constants)
     known.insert(constant.name);
-  for (const TemplateArg &argument : specialization.templateArgs)
-    if (argument.integral)
+  for (const TemplateArg &argument : specialization.templateArgs) {
+    // An argument that a named constant gives is tuned under that name: the launch depends on it by that name.
+    const bool named = argument.range && std::any_of(kernel.constants.begin(), kernel.constants.end(), [&](const auto &c) {
+      return c.valueRange.file == argument.range->file && c.valueRange.begin == argument.range->begin;
+    });
+    if (argument.integral && !named)
       known.insert(argument.name);
+  }
   std::string list;
   for (const std::string &name : known)
     list += (list.empty() ? "" : ", ") + name;

@@ -186,6 +186,20 @@ TEST_F(CandidateTest, TemplateArgumentsFollowTheConstantsThatSpellThem) {
   EXPECT_NE(rendered->text.find("&scale<64, float>;"), std::string::npos);
 }
 
+TEST_F(CandidateTest, ATemplateArgumentFollowedToItsConstantChangesWithIt) {
+  // SGEMM_CUDA's warptiling kernel: `const uint K10_BM = 128; … kernel<K10_BM>`, the range is the 128.
+  specialization_.expression = "scale<32>";
+  specialization_.templateArgs = {{"N", "32", true, kernel_.constants[0].valueRange}};
+  Candidate candidate;
+  candidate.constants["TILE"] = 64;
+  const auto rendered = renderSlice(slice_, kernel_, specialization_, candidate);
+  ASSERT_TRUE(rendered);
+  EXPECT_EQ(rendered->expression, "scale<64>");
+  const auto status = ParamsProposer::check(declaration({"param N in {32, 64}"}), kernel_, specialization_);
+  ASSERT_FALSE(status); // one name for one thing: TILE
+  EXPECT_NE(status.error().hint.find("TILE"), std::string::npos);
+}
+
 TEST_F(CandidateTest, TheWorkloadBindsParametersThroughTheLaunchSite) {
   const Workload built = workload();
   ASSERT_EQ(built.launches.size(), 1u);
