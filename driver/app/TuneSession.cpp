@@ -99,7 +99,6 @@ TuneSession::~TuneSession() = default;
 Result<std::vector<TuneOutcome>> TuneSession::run() {
   KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection, settings_.device));
   KOPT_TRY(rules_, RuleBook::load());
-  KOPT_CHECK(openDatabase());
   std::vector<TuneOutcome> outcomes;
   for (const TuneSubject &subject : bench_->subjects()) {
     Result<TuneOutcome> outcome = tune(subject);
@@ -141,13 +140,6 @@ Status TuneSession::stage(Search &search, const std::string &name, Status (TuneS
   return status;
 }
 
-Status TuneSession::openDatabase() {
-  if (settings_.dryRun)
-    return {};
-  KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
-  return {};
-}
-
 Status TuneSession::prepareWorkload(Search &search) {
   const TuneSubject &subject = search.subject;
   KOPT_TRY(search.workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
@@ -171,6 +163,10 @@ Status TuneSession::openRun(Search &search) {
   run.startedUtc = services_.clock.utc();
   run.state = "running";
 
+  // Opened no earlier: until here nothing is written, whatever was wrong with the input.
+  if (!store_) {
+    KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
+  }
   KOPT_TRY(const std::vector<RunRecord> runs, store_->runs());
   if (settings_.resume)
     for (auto earlier = runs.rbegin(); earlier != runs.rend(); ++earlier)
@@ -210,6 +206,11 @@ Status TuneSession::measureBaseline(Search &search) {
            evaluateOrRecall(search, measured.candidate, "", [&]() -> Result<Trial> { return measured; }));
   search.history.push_back(baseline);
   search.incumbent = 0;
+  for (const Finding &finding : measured.findings)
+    if (finding.severity == "warning") {
+      services_.terminal.line("warning: " + finding.message);
+      KOPT_CHECK(decide(search, "unchecked", finding.message));
+    }
   std::string times;
   for (const LaunchTiming &timing : measured.timings)
     times += fmt::format(" {} {}", timing.launch, formatDuration(timing.baselineSeconds));

@@ -60,7 +60,6 @@ public:
 private:
   struct Search;
 
-  Status openDatabase();
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Status prepareWorkload(Search &search);
   Status openRun(Search &search);

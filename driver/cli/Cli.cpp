@@ -142,6 +142,17 @@ int runCli(int argc, char **argv) {
   for (CLI::App *command : {tune, trial, list, report, apply, doctor})
     command->fallthrough(); // -q and --color may stand anywhere
 
+  const auto first = std::find_if(arguments.begin(), arguments.end(), [](const auto &a) { return !a.starts_with("-"); });
+  std::vector<std::string> commands;
+  for (const CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
+    commands.push_back(command->get_name());
+  if (first != arguments.end() && first == arguments.begin() &&
+      std::find(commands.begin(), commands.end(), *first) == commands.end()) {
+    const std::string guess = didYouMean(*first, commands);
+    return usageError(fmt::format("kopt has no command '{}'", *first),
+                      fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ", join(commands, ", ")));
+  }
+
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(reversed);

@@ -141,6 +141,37 @@ Status Evaluator::checkSensitivity() {
   return {};
 }
 
+/// Names each input that the outputs do not depend on (a factor of zero, a branch never taken): what a candidate does
+/// with it goes unseen. The user is told; a parameter the kernel ignores is no error.
+Status Evaluator::findUnseenInputs(Trial &trial) {
+  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
+    Launch &launch = baseline_.launches[i];
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      if (!launch.buffers[b].readOnly || launch.buffers[b].fill.kind != "uniform")
+        continue;
+      const Fill drawn = launch.buffers[b].fill;
+      launch.buffers[b].fill = {"constant", drawn.low, drawn.low};
+      const auto other = expect(i, options_.seed, kPoison, "unseen");
+      launch.buffers[b].fill = drawn;
+      if (!other)
+        continue; // the kernel does not take that input; then it depends on it
+      bool differs = false;
+      for (std::size_t out = 0; out < launch.buffers.size() && !differs; ++out)
+        if (!launch.buffers[out].readOnly) {
+          KOPT_TRY(const bool same, sameBytes(expected_[i].buffers[out], other->buffers[out]));
+          differs = !same;
+        }
+      if (!differs)
+        trial.findings.push_back({"unseen-input", "warning",
+                                  fmt::format("the outputs of launch '{}' do not depend on '{}': a candidate that "
+                                              "misreads it would pass; choose arguments with which it matters",
+                                              launch.name, launch.buffers[b].name),
+                                  at(subject_.kernel)});
+    }
+  }
+  return {};
+}
+
 Status Evaluator::timeBaseline(Trial &trial) {
   VerdictPolicy policy = options_.policy;
   policy.candidates = 1;
@@ -186,6 +217,7 @@ Result<Trial> Evaluator::measureBaseline() {
   KOPT_CHECK(classifyBuffers());
   KOPT_CHECK(checkRepeatability());
   KOPT_CHECK(checkSensitivity());
+  KOPT_CHECK(findUnseenInputs(trial));
   KOPT_CHECK(timeBaseline(trial));
   KOPT_CHECK(profile(baseline_, trial));
   KOPT_CHECK(limitInstructions());

@@ -90,6 +90,7 @@ private:
   Status classifyBuffers();
   Status checkRepeatability();
   Status checkSensitivity();
+  Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
   Status limitInstructions();
   RunOptions runOptions(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t launch) const;

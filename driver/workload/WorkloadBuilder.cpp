@@ -88,6 +88,10 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
   if (!elements) {
     elements.error().context.push_back(fmt::format("in extent {} = {}", param.name, extent->second));
     elements.error().where = place(kernel);
+    if (const auto names = namesIn(extent->second))
+      for (const std::string &name : *names)
+        if (!bindings.contains(name))
+          elements.error().hint = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", name);
     return tl::unexpected(elements.error());
   }
   const std::uint64_t size = param.pointeeSize != 0 ? param.pointeeSize : elementBytes(param.scalar);
@@ -117,18 +121,19 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
                      fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which a clause cannot give", kernel.name,
                                  param.name, param.type),
                      "capture the launch from the program instead", place(kernel));
-  if (const auto bound = bindings.find(param.name); bound != bindings.end()) {
-    KOPT_TRY(std::string bytes, scalarBytes(param, double(bound->second), place(kernel)));
-    return Argument{ValueArg{std::move(bytes)}};
-  }
+  // Expressions are integer: a floating-point parameter takes its clause as a number first.
   const auto declared = declaration.arguments.find(param.name);
-  if (declared != declaration.arguments.end() && (param.scalar == "f32" || param.scalar == "f64")) {
+  if (declared != declaration.arguments.end() && (param.scalar.starts_with("f") || param.scalar == "bf16")) {
     char *end = nullptr;
     const double value = std::strtod(declared->second.c_str(), &end);
     if (end != declared->second.c_str() && *end == '\0') {
       KOPT_TRY(std::string bytes, scalarBytes(param, value, place(kernel)));
       return Argument{ValueArg{std::move(bytes)}};
     }
+  }
+  if (const auto bound = bindings.find(param.name); bound != bindings.end()) {
+    KOPT_TRY(std::string bytes, scalarBytes(param, double(bound->second), place(kernel)));
+    return Argument{ValueArg{std::move(bytes)}};
   }
   return makeError(ErrorCode::Usage, fmt::format("kernel '{}' has no value for its parameter '{}' ({})", kernel.name, param.name, param.type),
                    fix, place(kernel));

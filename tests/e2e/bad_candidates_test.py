@@ -14,7 +14,7 @@ INDEX = """  int row = blockIdx.x * EDGE + threadIdx.x;
 # name: (text replaced, its replacement, verdicts accepted)
 CANDIDATES = {
     "wrong value": (BODY, BODY.replace("factor * ", "factor * 1.001f * "), {"WrongResult"}),
-    "one wrong element": (BODY, "    out[row * columns + column] = row == 95 && column == 79 ? 0.f : factor * in[row * columns + column];",
+    "one wrong element": (BODY, "    out[row * columns + column] = row == rows - 1 && column == columns - 1 ? 0.f : factor * in[row * columns + column];",
                           {"WrongResult"}),
     "not a number": (BODY, "    out[row * columns + column] = row == 3 ? __int_as_float(0x7fffffff) : factor * in[row * columns + column];",
                      {"WrongResult"}),
@@ -23,13 +23,15 @@ CANDIDATES = {
     "the captured scalar": (BODY, "    out[row * columns + column] = 2.0f * in[row * columns + column];", {"WrongResult"}),
     "out of bounds": (GUARD, "  if (row < rows + 1 && column < columns)", {"RunFailed", "WrongResult"}),
     "far out of bounds": (BODY, "    out[row * columns + column + (1 << 28)] = 0;", {"RunFailed"}),
-    "null pointer": (BODY, "    *(float *)nullptr = factor;", {"RunFailed", "Rejected"}),
+    # Undefined, so the compiler may drop it: then nothing is written.
+    "null pointer": (BODY, "    *(float *)nullptr = factor;", {"RunFailed", "WrongResult"}),
     "endless": (BODY, "    for (volatile int i = 0; i < 2; i = 0) ;", {"TimedOut"}),
     "trap": (BODY, "    __trap();", {"RunFailed"}),
     "writes its input": (BODY, "    { out[row * columns + column] = factor * in[row * columns + column];\n"
                          "    const_cast<float *>(in)[row * columns + column] = 0; }", {"WrongResult", "RunFailed"}),
     "a barrier not all reach": (BODY, "    { if (threadIdx.x < 3) __syncthreads();\n"
-                                "    out[row * columns + column] = factor * in[row * columns + column]; }", {"RunFailed"}),
+                                "    out[row * columns + column] = factor * in[row * columns + column];\n"
+                                "    __syncthreads(); }", {"RunFailed"}),
     "does not compile": (BODY, "    out[row * columns + column] = factor * missing;", {"BuildFailed"}),
 }
 HONEST = (INDEX, """  int row = blockIdx.x * EDGE + threadIdx.y;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[c][r] = factor * in[r][c]: simple to get right, slow as it stands, and easy to get wrong in ways a test can name.
+// out = factor * in, with threads laid across the rows: simple to get right, slow as it stands, and easy to get wrong in ways a test can name.
 #include <kopt/kopt.h>
 
 constexpr int EDGE = 16;
 
-KOPT_TUNE("arg rows = 96", "arg columns = 80", "arg factor = 2.5",
+KOPT_TUNE("arg rows = 500", "arg columns = 300", "arg factor = 2.5",
           "extent in = rows * columns", "extent out = rows * columns",
           "param EDGE in {8, 16, 32}")
 __global__ void scale(const float *in, float *out, float factor, int rows, int columns) {

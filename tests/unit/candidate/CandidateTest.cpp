@@ -6,6 +6,7 @@
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace kopt;
@@ -218,6 +219,18 @@ TEST_F(CandidateTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
   EXPECT_NE(built.error().what.find("'x'"), std::string::npos);
   EXPECT_NE(built.error().hint.find("extent x = "), std::string::npos);
   EXPECT_EQ(built.error().where, path_ + ":2");
+}
+
+TEST_F(CandidateTest, AFloatingPointArgumentKeepsItsFraction) {
+  specialization_.params.push_back({"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
+  const auto built = buildWorkload(kernel_, specialization_,
+                                   declaration({"arg n = 64", "extent x = n + 64", "arg factor = 2.5"}), "emulated");
+  ASSERT_TRUE(built) << built.error().what;
+  const std::string bytes = std::get<ValueArg>(built->launches[0].arguments[2]).bytes;
+  float value = 0;
+  ASSERT_EQ(bytes.size(), sizeof(value));
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  EXPECT_EQ(value, 2.5f);
 }
 
 TEST_F(CandidateTest, AMissingScalarIsNamed) {
