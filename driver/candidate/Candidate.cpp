@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/candidate/Candidate.h"
 
+#include "driver/integrate/SourceEdits.h"
 #include "driver/project/Expression.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -11,24 +12,6 @@
 
 namespace kopt {
 namespace {
-
-/// A replacement inside one text, by byte offsets of that text.
-struct TextEdit {
-  std::uint64_t begin = 0, end = 0;
-  std::string text;
-};
-
-Result<std::string> applyEdits(std::string text, std::vector<TextEdit> edits) {
-  std::sort(edits.begin(), edits.end(), [](const auto &a, const auto &b) { return a.begin > b.begin; });
-  std::uint64_t limit = text.size();
-  for (const TextEdit &edit : edits) {
-    if (edit.begin > edit.end || edit.end > limit)
-      return makeError(ErrorCode::Internal, "edits of one text overlap or lie outside it");
-    text.replace(edit.begin, edit.end - edit.begin, edit.text);
-    limit = edit.begin;
-  }
-  return text;
-}
 
 bool contains(const SourceRange &outer, const SourceRange &inner) {
   return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end && outer.end > outer.begin;
@@ -202,13 +185,17 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
       if (const auto where = text.find(specialization.expression); where != std::string::npos)
         text.replace(where, specialization.expression.size(), rendered.expression);
     } else {
-      std::vector<TextEdit> edits;
+      std::vector<SourceEdit> edits;
       for (const NamedConstant &constant : constants)
         if (const auto value = candidate.constants.find(constant.name);
             value != candidate.constants.end() && contains(chunk.source, constant.valueRange))
-          edits.push_back({constant.valueRange.begin - chunk.source.begin,
-                           constant.valueRange.end - chunk.source.begin, std::to_string(value->second)});
-      KOPT_TRY(text, applyEdits(std::move(text), std::move(edits)));
+          edits.push_back({{constant.valueRange.file, constant.valueRange.begin - chunk.source.begin,
+                            constant.valueRange.end - chunk.source.begin},
+                           std::to_string(value->second)});
+      KOPT_TRY(const auto ofChunk, editsByFile(edits));
+      for (const auto &[file, sorted] : ofChunk) {
+        KOPT_TRY(text, applyEdits(text, sorted));
+      }
     }
     const std::uint64_t begin = rendered.text.size();
     rendered.text += text;

@@ -136,6 +136,8 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.maxTokens = options.maxTokens;
   settings.resume = line.resume;
   settings.dryRun = line.dryRun;
+  if (!options.tests.empty() || !options.benchmark.empty())
+    services.terminal.line("note: this version of kopt does not run TESTS and BENCHMARK; run them after 'kopt apply'");
   TuneSession session(std::move(services), std::move(settings));
   KOPT_TRY(const std::vector<TuneOutcome> outcomes, session.run());
 
