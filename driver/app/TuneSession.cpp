@@ -5,9 +5,6 @@
 #include "driver/candidate/LlmProposer.h"
 #include "driver/candidate/ParamsProposer.h"
 #include "driver/candidate/TransformProposer.h"
-#include "driver/integrate/Patch.h"
-#include "driver/report/Report.h"
-#include "driver/report/RunFolder.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -370,67 +367,6 @@ Status TuneSession::confirmWinner(Search &search) {
     return {};
   }
   return decide(search, "stop", "no candidate was faster on fresh samples: nothing to apply");
-}
-
-Status TuneSession::recordVerification(Search &search) {
-  const DeviceInfo &device = bench_->device();
-  const std::size_t launches = search.workload.launches.size();
-  KOPT_CHECK(decide(search, "verified",
-                    fmt::format("every element of every output of {} launch{} compared with the user's own kernel, on fixed "
-                                "inputs with two poisons and on inputs drawn after the candidate was frozen; guard zones "
-                                "and read-only inputs checked after each launch",
-                                launches, launches == 1 ? "" : "es")));
-  if (device.modelled) {
-    KOPT_CHECK(decide(search, "verified", "bounds, races, barriers and uninitialised reads, by the emulated device"));
-    KOPT_CHECK(decide(search, "unchecked", fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",
-                                                       device.name)));
-  } else {
-    KOPT_CHECK(decide(search, "unchecked", "races and uninitialised shared memory on the GPU: run compute-sanitizer on "
-                                           "the patched program"));
-  }
-  for (const std::string &note : bench_->extraction().notes)
-    KOPT_CHECK(decide(search, "unchecked", note));
-  return {};
-}
-
-Status TuneSession::makeWinnerPatch(Search &search) {
-  const Trial &winner = *search.outcome.winner;
-  KOPT_TRY(const std::vector<SourceEdit> edits,
-           writeBackEdits(search.subject.kernel, search.subject.specialization, winner.candidate));
-  KOPT_TRY(const Patch patch,
-           makePatch(edits, bench_->extraction().fileHashes, patchRoot(search.subject.kernel.file)));
-  PatchMessage message;
-  const Speedup &speedup = *winner.speedup;
-  const std::string measured =
-      speedup.modelled ? fmt::format("{:.2f}x (modelled, not measured)", speedup.estimate)
-                       : fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}%", speedup.estimate, speedup.low, speedup.high,
-                                     speedup.confidence * 100);
-  message.subject = fmt::format("{}: {} {} on {}", search.subject.label, speedup.modelled ? "modelled" : "measured",
-                                fmt::format("{:.2f}x", speedup.estimate), bench_->device().name);
-  message.body = fmt::format("{}\n\n{}", winner.candidate.title, winner.reason);
-  for (const LaunchTiming &timing : winner.timings)
-    message.body += fmt::format("\n  launch {}: {} -> {}", timing.launch, formatDuration(timing.baselineSeconds),
-                                formatDuration(timing.candidateSeconds));
-  message.kernel = search.subject.label;
-  message.device = bench_->device().name + (speedup.modelled ? " (modelled)" : "");
-  message.speedup = measured;
-  message.verifiedBy = fmt::format("kopt on {}", bench_->device().modelled ? "the emulated device" : bench_->device().name);
-  search.outcome.run.patchText = formatMail(patch, message);
-  return {};
-}
-
-Status TuneSession::writeResults(Search &search) {
-  RunRecord &run = search.outcome.run;
-  KOPT_CHECK(recordVerification(search));
-  if (search.outcome.winner)
-    KOPT_CHECK(makeWinnerPatch(search));
-  run.state = "finished";
-  run.finishedUtc = services_.clock.utc();
-  KOPT_CHECK(store_->updateRun(run));
-  KOPT_CHECK(writeRunFolder(*store_, run, search.outcome.folder));
-  if (search.outcome.winner)
-    search.outcome.patch = search.outcome.folder / "winner.patch";
-  return {};
 }
 
 } // namespace kopt
