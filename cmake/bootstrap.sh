@@ -19,6 +19,8 @@ readonly build_packages=(
   libcli11-dev libexpected-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libsqlite3-dev
   libcurl4-openssl-dev libtomlplusplus-dev libboost-context-dev libxxhash-dev libzstd-dev zlib1g-dev
 )
+# Debian's static LLVM names Polly.
+readonly release_packages=(libpolly-19-dev)
 readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools python3)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -86,7 +88,7 @@ run_tests() {
 }
 
 make_release() {
-  install_packages "${build_packages[@]}"
+  install_packages "${build_packages[@]}" "${release_packages[@]}"
   local folder=${KOPT_BUILD_DIR:-$top/build/release}
   configure release "$folder"
   build "$folder" package
