@@ -11,7 +11,7 @@ import unittest
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 
 KILLS = 20
-OPTIONS = ["--device", "emulated", "--seed", "7", "--trials", "14", "--json"]
+OPTIONS = ["--device", "emulated", "--seed", "7", "--trials", "7", "--json"]
 
 
 class Resume(KoptTest):
@@ -37,7 +37,7 @@ class Resume(KoptTest):
 
     def test_killed_at_random_moments(self):
         text = (DATA / "scale.cu").read_text()
-        small = text.replace("rows = 500", "rows = 60").replace("columns = 300", "columns = 50")
+        small = text.replace("rows = 500", "rows = 320").replace("columns = 300", "columns = 200")
         self.assertNotEqual(small, text)
         self.write("scale.cu", small)
         start = time.monotonic()
