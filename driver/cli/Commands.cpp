@@ -3,11 +3,8 @@
 
 #include "driver/integrate/Patch.h"
 #include "driver/report/Report.h"
-#include "driver/report/RunFolder.h"
 #include "driver/support/Text.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <iostream>
 #include <nlohmann/json.hpp>

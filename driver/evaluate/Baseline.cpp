@@ -13,8 +13,6 @@
 namespace kopt {
 namespace {
 
-constexpr std::uint64_t kPoison = 0x51, kOtherPoison = 0xa7;
-
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
 
 } // namespace

@@ -14,8 +14,6 @@ namespace kopt {
 
 namespace {
 
-constexpr std::uint64_t kFixedPoison = 0x51, kOtherPoison = 0xa7;
-
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -189,13 +187,13 @@ Result<bool> Evaluator::verify(const Built &built, std::uint64_t freshSeed, Tria
   trial.layer = Layer::Verify;
   for (std::size_t i = 0; i < built.launches.size(); ++i) {
     // The fixed inputs twice, with different poisons: what depends on stale memory or on luck differs.
-    for (const std::uint64_t poison : {kFixedPoison, kOtherPoison}) {
+    for (const std::uint64_t poison : {kPoison, kOtherPoison}) {
       KOPT_TRY(const bool right, verifyOnce(built, i, expected_[i], poison, trial));
       if (!right)
         return false;
     }
     // Inputs drawn from the frozen candidate's own hash: no candidate can have been made for them.
-    KOPT_TRY(const Expected fresh, expect(i, freshSeed + i, kFixedPoison, "fresh"));
+    KOPT_TRY(const Expected fresh, expect(i, freshSeed + i, kPoison, "fresh"));
     KOPT_TRY(const bool right, verifyOnce(built, i, fresh, kOtherPoison, trial));
     if (!right)
       return false;

@@ -41,6 +41,9 @@ struct Subject {
   Workload workload;
 };
 
+/// Two patterns that outputs, padding and guard zones hold before a launch: what depends on stale memory differs.
+inline constexpr std::uint64_t kPoison = 0x51, kOtherPoison = 0xa7;
+
 class Evaluator {
 public:
   Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptions options);
