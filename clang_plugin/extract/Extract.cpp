@@ -3,19 +3,24 @@
 
 #include "clang_plugin/args/NvccToClangArgs.h"
 #include "clang_plugin/extract/Kernels.h"
+#include "clang_plugin/extract/LibraryKernels.h"
 #include "clang_plugin/parse/Toolkit.h"
 #include "clang_plugin/proof/Prove.h"
+#include "clang_plugin/proof/Ptx.h"
 #include "clang_plugin/slice/Slice.h"
 
 #include <algorithm>
 #include <atomic>
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/xxhash.h>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 
 namespace kopt::frontend {
 namespace {
@@ -35,6 +40,8 @@ void addNote(Extraction &extraction, const std::string &note) {
   if (std::find(extraction.notes.begin(), extraction.notes.end(), note) == extraction.notes.end())
     extraction.notes.push_back(note);
 }
+
+constexpr const char *kDoesNotCompile = "the slice does not compile: ";
 
 /// Options files are read once, here: everything later works with the flags themselves.
 std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
@@ -60,11 +67,46 @@ void hashFiles(const SourceIndex &index, Extraction &extraction) {
       extraction.fileHashes[file] = hashOf(llvm::arrayRefFromStringRef((*buffer)->getBuffer()));
 }
 
-/// One specialization and what its proof needs.
+/// Gives each specialization the name that nvcc gives it, and drops those that nvcc emits no code
+/// for. Says which entry points nobody found.
+void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelInfo> &kernels,
+                    Extraction &extraction, const std::string &file) {
+  std::set<std::string> left(entries.begin(), entries.end());
+  for (LibraryKernelInfo &kernel : extraction.libraryKernels)
+    left.erase(kernel.symbol);
+  for (KernelInfo &kernel : kernels) {
+    for (SpecializationInfo &specialization : kernel.specializations) {
+      std::string entry = findEntry(entries, specialization.symbol);
+      left.erase(entry);
+      if (entry == specialization.symbol || entry.empty())
+        continue;
+      for (LaunchInfo &launch : kernel.launches)
+        if (launch.symbol == specialization.symbol)
+          launch.symbol = entry;
+      specialization.symbol = entry;
+      specialization.fileLocal = true;
+    }
+    std::erase_if(kernel.specializations, [&](const SpecializationInfo &specialization) {
+      if (!findEntry(entries, specialization.symbol).empty())
+        return false;
+      std::erase_if(kernel.launches, [&](const LaunchInfo &launch) {
+        return launch.symbol == specialization.symbol;
+      });
+      addNote(extraction, kernel.file + ":" + std::to_string(kernel.line) + ": nvcc emits no code for " +
+                              specialization.expression + ": nothing in this unit uses it");
+      return true;
+    });
+  }
+  for (const std::string &entry : left)
+    addNote(extraction, file + ": nvcc emits the kernel " + llvm::demangle(entry) + " (" + entry +
+                            "), which was not found");
+}
+
+/// One kernel and what the proofs of its specializations need.
 struct Work {
-  SpecializationInfo *specialization = nullptr;
-  std::string proofText;
-  SliceText withAllIncludes; ///< tried where the smallest slice does not compile
+  KernelInfo *kernel = nullptr;
+  SliceText small;           ///< before any instantiation
+  SliceText withAllIncludes; ///< tried where the smallest slice does not do
 };
 
 /// The original's PTX, optimised and not; the second is only built when it is asked for.
@@ -75,45 +117,68 @@ public:
       : nvcc_(std::move(nvcc)), file_(std::move(file)), flags_(std::move(flags)),
         directory_(std::move(directory)) {}
 
-  const NvccOutcome &build(bool optimise) {
+  struct Built {
+    bool ok = false;
+    std::string diagnostics;
+    std::unique_ptr<PtxModule> ptx; ///< where ok
+  };
+
+  const Built &build(bool optimise) {
     std::lock_guard lock(mutex_);
-    std::optional<NvccOutcome> &built = optimise ? optimised_ : plain_;
-    if (!built)
-      built = compileToPtx(nvcc_, file_, flags_, directory_, optimise);
+    std::optional<Built> &built = optimise ? optimised_ : plain_;
+    if (!built) {
+      NvccOutcome outcome = compileToPtx(nvcc_, file_, flags_, directory_, optimise);
+      built = Built{outcome.ok, outcome.diagnostics, std::make_unique<PtxModule>(outcome.ptx)};
+    }
     return *built;
   }
 
-  /// nvcc's verdict on a slice text. The optimiser decides differently beside other kernels, so
-  /// where its results differ the code is compared as the front end made it.
-  ProofOutcome prove(const std::string &text, const std::string &symbol) {
+  /// nvcc's verdict on each kernel of a slice text, by its symbol in the original. The optimiser
+  /// decides differently beside other kernels, so where its results differ the code is compared as
+  /// the front end made it.
+  std::vector<ProofOutcome> prove(const std::string &text,
+                                  const std::vector<std::string> &symbols) {
+    std::vector<ProofOutcome> outcomes(symbols.size());
+    auto failAll = [&](const std::string &reason) {
+      for (ProofOutcome &outcome : outcomes)
+        if (!outcome.proven && outcome.reason.empty())
+          outcome.reason = reason;
+      return outcomes;
+    };
     llvm::SmallString<128> path;
     int descriptor = -1;
     if (std::error_code error =
             llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path))
-      return {false, "no temporary file for the slice: " + error.message()};
+      return failAll("no temporary file for the slice: " + error.message());
     llvm::FileRemover remover(path);
     {
       llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
       stream << text;
     }
-    ProofOutcome outcome;
     for (bool optimise : {true, false}) {
-      NvccOutcome slice = compileToPtx(nvcc_, std::string(path), flags_, directory_, optimise);
-      if (!slice.ok)
-        return {false, "the slice does not compile: " + firstError(slice.diagnostics)};
-      const NvccOutcome &original = build(optimise);
+      NvccOutcome compiled = compileToPtx(nvcc_, std::string(path), flags_, directory_, optimise);
+      if (!compiled.ok)
+        return failAll(kDoesNotCompile + firstError(compiled.diagnostics));
+      PtxModule slice(compiled.ptx);
+      const Built &original = build(optimise);
       if (!original.ok)
-        return {false, "nvcc does not compile the original: " + firstError(original.diagnostics)};
-      ProofOutcome compared = comparePtx(original.ptx, slice.ptx, symbol);
-      if (compared.proven)
-        return {
-            true,
-            optimise
-                ? ""
-                : "equal before optimisation; nvcc optimises it differently beside other kernels"};
-      outcome = optimise ? compared : outcome;
+        return failAll("nvcc does not compile the original: " + firstError(original.diagnostics));
+      bool all = true;
+      for (std::size_t i = 0; i < symbols.size(); ++i) {
+        if (outcomes[i].proven)
+          continue;
+        ProofOutcome compared = comparePtx(*original.ptx, slice, symbols[i]);
+        if (compared.proven && !optimise)
+          compared.reason = "equal before optimisation; nvcc optimises it differently beside other "
+                            "kernels";
+        if (compared.proven || optimise)
+          outcomes[i] = compared;
+        all &= compared.proven;
+      }
+      if (all)
+        break;
     }
-    return outcome;
+    return outcomes;
   }
 
 private:
@@ -121,30 +186,66 @@ private:
   std::vector<std::string> flags_;
   std::string directory_;
   std::mutex mutex_;
-  std::optional<NvccOutcome> optimised_, plain_;
+  std::optional<Built> optimised_, plain_;
 };
 
-void take(SliceText slice, SpecializationInfo &specialization) {
-  specialization.sliceText = std::move(slice.text);
-  specialization.chunks = std::move(slice.chunks);
+void take(const SliceText &slice, SpecializationInfo &specialization) {
+  SliceText instantiated = slice;
+  if (!specialization.templateArgs.empty())
+    instantiate(instantiated, {specialization.expression});
+  specialization.sliceText = std::move(instantiated.text);
+  specialization.chunks = std::move(instantiated.chunks);
   specialization.kernelChunk = slice.kernelChunk;
 }
 
-void proveOne(Original &original, Work &work) {
-  SpecializationInfo &specialization = *work.specialization;
-  ProofOutcome outcome = original.prove(work.proofText, specialization.symbol);
-  // A header that Clang's wrapper brings unasked may be one that nvcc wants named.
-  if (!outcome.proven && work.withAllIncludes.text != specialization.sliceText) {
-    ProofOutcome second = original.prove(work.withAllIncludes.proofText, specialization.symbol);
-    if (second.proven) {
-      take(std::move(work.withAllIncludes), specialization);
-      outcome = second;
-    }
+/// Proves `pending` in one compilation: their slices are one text and differ in what they
+/// instantiate. Those that are proven are removed from it.
+void proveTogether(Original &original, const SliceText &slice,
+                   std::vector<SpecializationInfo *> &pending) {
+  SliceText text = slice;
+  std::vector<std::string> symbols;
+  for (const SpecializationInfo *specialization : pending) {
+    symbols.push_back(specialization->symbol);
+    if (!specialization->templateArgs.empty())
+      instantiate(text, {specialization->expression});
   }
-  specialization.proven = outcome.proven;
-  specialization.reason = outcome.reason;
-  if (!outcome.proven)
-    specialization.route = "overlay";
+  std::vector<ProofOutcome> outcomes = original.prove(text.proofText, symbols);
+  std::vector<SpecializationInfo *> left;
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    if (outcomes[i].proven || pending[i]->reason.empty())
+      pending[i]->reason = outcomes[i].reason;
+    pending[i]->proven = outcomes[i].proven;
+    if (outcomes[i].proven)
+      take(slice, *pending[i]);
+    else
+      left.push_back(pending[i]);
+  }
+  pending = std::move(left);
+}
+
+void proveKernel(Original &original, Work &work) {
+  std::vector<SpecializationInfo *> pending;
+  for (SpecializationInfo &specialization : work.kernel->specializations)
+    if (specialization.route == "slice")
+      pending.push_back(&specialization);
+  // A header that Clang's wrapper brings unasked may be one that nvcc wants named.
+  for (const SliceText *slice : {&work.small, &work.withAllIncludes}) {
+    if (pending.empty() || (slice == &work.withAllIncludes && slice->text == work.small.text))
+      continue;
+    std::size_t before = pending.size();
+    proveTogether(original, *slice, pending);
+    // One that cannot be written keeps the others from being compiled.
+    if (before > 1 && pending.size() == before &&
+        pending.front()->reason.rfind(kDoesNotCompile, 0) == 0)
+      for (SpecializationInfo *specialization : std::exchange(pending, {})) {
+        std::vector<SpecializationInfo *> alone = {specialization};
+        specialization->reason.clear();
+        proveTogether(original, *slice, alone);
+        pending.insert(pending.end(), alone.begin(), alone.end());
+      }
+  }
+  for (SpecializationInfo *specialization : pending)
+    specialization->route = "overlay";
 }
 
 template <class Function> void inParallel(std::size_t count, unsigned jobs, Function work) {
@@ -223,6 +324,10 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   hashFiles(hostIndex, extraction);
   hashFiles(deviceIndex, extraction);
   std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction.notes);
+  for (LibraryKernelInfo &kernel : findLibraryKernels(hostIndex))
+    if (std::none_of(extraction.libraryKernels.begin(), extraction.libraryKernels.end(),
+                     [&](const LibraryKernelInfo &known) { return known.symbol == kernel.symbol; }))
+      extraction.libraryKernels.push_back(std::move(kernel));
   std::vector<KernelInfo> infos;
   std::vector<Work> works;
   for (FoundKernel &found : kernels) {
@@ -233,6 +338,8 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     for (FoundSpecialization &specialization : found.specializations)
       kernel.specializations.push_back(specialization.info);
   }
+  if (options.prove && nvcc && original.build(/*optimise=*/true).ok)
+    takeNvccsNames(original.build(/*optimise=*/true).ptx->entries(), infos, extraction, unit.file);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     FoundKernel &found = kernels[k];
     SliceRequest request;
@@ -240,25 +347,22 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     request.device = &deviceIndex;
     request.hostKernel = found.pattern;
     request.deviceKernel = findSameKernel(deviceIndex, found);
+    Work work;
+    work.kernel = &infos[k];
+    work.small = buildSlice(request);
+    request.allIncludes = true;
+    work.withAllIncludes = buildSlice(request);
     for (SpecializationInfo &specialization : infos[k].specializations) {
-      Work work;
-      work.specialization = &specialization;
-      request.expression = specialization.templateArgs.empty() ? "" : specialization.expression;
-      SliceText small = buildSlice(request);
-      request.allIncludes = true;
-      work.withAllIncludes = buildSlice(request);
-      request.allIncludes = false;
-      if (!small.problem.empty()) {
+      if (!work.small.problem.empty()) {
         specialization.route = "overlay";
-        specialization.reason = small.problem;
+        specialization.reason = work.small.problem;
       }
-      work.proofText = small.proofText;
       // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
-      take(nvcc && options.prove ? std::move(small) : work.withAllIncludes, specialization);
+      take(nvcc && options.prove ? work.small : work.withAllIncludes, specialization);
       addSliceConstants(hostIndex, specialization.chunks, infos[k]);
       addSliceConstants(deviceIndex, specialization.chunks, infos[k]);
-      works.push_back(std::move(work));
     }
+    works.push_back(std::move(work));
     if (infos[k].specializations.empty())
       addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
                               infos[k].name +
@@ -266,29 +370,31 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                               "specialization to tune");
   }
 
+  auto sayOfEach = [&](const std::string &route, const std::string &reason) {
+    for (KernelInfo &kernel : infos)
+      for (SpecializationInfo &specialization : kernel.specializations) {
+        if (!route.empty())
+          specialization.route = route;
+        if (specialization.reason.empty() || !route.empty())
+          specialization.reason = reason;
+      }
+  };
   if (!options.prove || !nvcc) {
     addNote(extraction,
             options.prove
                 ? "no nvcc was found: the slices could not be compared with the original's PTX"
                 : "--no-proof: the slices were not compared with the original's PTX");
-    for (Work &work : works)
-      if (work.specialization->reason.empty())
-        work.specialization->reason = "not compared with the original's PTX";
+    sayOfEach("", "not compared with the original's PTX");
   } else if (!works.empty()) {
-    const NvccOutcome &built = original.build(/*optimise=*/true);
-    if (!built.ok) {
-      for (Work &work : works) {
-        work.specialization->route = "refused";
-        work.specialization->reason =
-            "nvcc does not compile the original: " + firstError(built.diagnostics);
-      }
+    const Original::Built &built = original.build(/*optimise=*/true);
+    if (built.ok) {
+      inParallel(works.size(), options.jobs,
+                 [&](std::size_t i) { proveKernel(original, works[i]); });
+    } else {
+      std::string reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
+      sayOfEach("refused", reason);
       addNote(extraction,
               unit.file + ": nvcc does not compile this file: " + firstError(built.diagnostics));
-    } else {
-      inParallel(works.size(), options.jobs, [&](std::size_t i) {
-        if (works[i].specialization->route == "slice")
-          proveOne(original, works[i]);
-      });
     }
   }
   for (KernelInfo &kernel : infos)

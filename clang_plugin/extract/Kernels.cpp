@@ -64,10 +64,11 @@ public:
     if (const FunctionDecl *pattern = patternOf(function)) {
       if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
         patterns.push_back(pattern);
-      bool instantiated =
-          function->getTemplateSpecializationKind() == clang::TSK_ExplicitInstantiationDefinition;
-      if (instantiated)
-        explicitInstantiations.push_back(function);
+      // Also where no launch is seen: its address may be taken and launched by others.
+      clang::TemplateSpecializationKind kind = function->getTemplateSpecializationKind();
+      if (kind == clang::TSK_ExplicitInstantiationDefinition ||
+          (kind == clang::TSK_ImplicitInstantiation && function->hasBody()))
+        instantiations.push_back(function);
     }
     return true;
   }
@@ -122,7 +123,7 @@ public:
     return true;
   }
 
-  std::vector<const FunctionDecl *> patterns, explicitInstantiations;
+  std::vector<const FunctionDecl *> patterns, instantiations;
   std::vector<RawLaunch> launches;
   std::vector<const Expr *> unresolved;
 
@@ -328,7 +329,7 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::s
   for (FoundKernel &kernel : kernels)
     if (!kernel.pattern->isTemplated())
       specializationFor(kernel, kernel.pattern);
-  for (const FunctionDecl *function : finder.explicitInstantiations)
+  for (const FunctionDecl *function : finder.instantiations)
     if (FoundKernel *kernel = kernelOf(function))
       specializationFor(*kernel, function);
   std::set<std::tuple<std::string, unsigned, unsigned, std::string, std::string>> seen;

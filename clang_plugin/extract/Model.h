@@ -42,7 +42,8 @@ struct ChunkInfo {
 };
 
 struct SpecializationInfo {
-  std::string symbol, expression;
+  std::string symbol, expression; ///< the symbol as in the original's PTX
+  bool fileLocal = false;         ///< the symbol depends on the file: another file has it differently
   std::vector<TemplateArgInfo> templateArgs;
   std::vector<ParamInfo> params;
   std::string route = "slice", slicePath, reason;
@@ -88,8 +89,15 @@ struct KernelInfo {
   std::string directory;
 };
 
+/// A kernel of the toolkit or of another system header that the user's code instantiates.
+struct LibraryKernelInfo {
+  std::string symbol, name, file;
+  unsigned line = 0;
+};
+
 struct Extraction {
   std::vector<KernelInfo> kernels;
+  std::vector<LibraryKernelInfo> libraryKernels;
   std::map<std::string, std::string> fileHashes;
   std::vector<std::string> notes;
 };

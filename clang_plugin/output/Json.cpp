@@ -32,6 +32,7 @@ json paramJson(const ParamInfo &param) {
 
 json specializationJson(const SpecializationInfo &specialization) {
   json result = {{"symbol", specialization.symbol},
+                 {"file_local", specialization.fileLocal},
                  {"expression", specialization.expression},
                  {"route", specialization.route},
                  {"slice", specialization.slicePath},
@@ -103,9 +104,15 @@ json toJson(const Extraction &extraction) {
                    {"tool", "kopt-extract " KOPT_VERSION},
                    {"notes", extraction.notes},
                    {"file_hashes", extraction.fileHashes},
-                   {"kernels", json::array()}};
+                   {"kernels", json::array()},
+                   {"library_kernels", json::array()}};
   for (const KernelInfo &kernel : extraction.kernels)
     document["kernels"].push_back(kernelJson(kernel));
+  for (const LibraryKernelInfo &kernel : extraction.libraryKernels)
+    document["library_kernels"].push_back({{"symbol", kernel.symbol},
+                                           {"name", kernel.name},
+                                           {"file", kernel.file},
+                                           {"line", kernel.line}});
   return document;
 }
 

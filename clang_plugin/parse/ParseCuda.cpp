@@ -11,6 +11,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
+#include <set>
 
 namespace kopt::frontend {
 namespace {
@@ -92,6 +93,21 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(const ParseReques
   return overlay;
 }
 
+/// nvcc's macro of all architectures, "800,900": CUB has it in the names of its kernels.
+std::string architectureList(const std::vector<std::string> &architectures) {
+  std::set<unsigned> numbers;
+  for (const std::string &architecture : architectures) {
+    unsigned number = 0;
+    if (!llvm::StringRef(architecture).drop_while([](char c) { return !llvm::isDigit(c); })
+             .consumeInteger(10, number))
+      numbers.insert(number * 10);
+  }
+  std::string list;
+  for (unsigned number : numbers)
+    list += (list.empty() ? "" : ",") + std::to_string(number);
+  return list;
+}
+
 bool namesStandard(const std::vector<std::string> &flags) {
   for (const std::string &flag : flags)
     if (flag.rfind("-std=", 0) == 0)
@@ -112,11 +128,14 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
   NvccCommand command = translateNvcc(request.nvccFlags, readFile);
   notes.insert(notes.end(), command.notes.begin(), command.notes.end());
 
-  std::string architecture = command.architectures.empty() ? "" : command.architectures.back();
+  std::optional<std::string> toolkit = findCudaToolkit();
+  ToolkitVersion version = toolkit ? toolkitVersion(*toolkit) : ToolkitVersion{13, 0, 0};
+  if (command.architectures.empty()) // nvcc's own choice
+    command.architectures.push_back(version.major >= 13 ? "sm_75" : "sm_52");
   std::vector<std::string> arguments = {
       "-x", "cuda", "-fsyntax-only",
       request.pass == Pass::Host ? "--cuda-host-only" : "--cuda-device-only",
-      "--cuda-gpu-arch=" + clampArchitecture(architecture),
+      "--cuda-gpu-arch=" + clampArchitecture(command.architectures.back()),
       // No code is generated from this parse, so libdevice is not needed either.
       "-nocudalib", "-resource-dir", clangResourceDirectory(), "-Wno-unknown-cuda-version",
       "-Wno-register", "-Wno-c++11-narrowing", "-Wno-unused-command-line-argument",
@@ -128,8 +147,8 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     arguments.push_back("-std=c++17");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
 
-  if (std::optional<std::string> toolkit = findCudaToolkit()) {
-    ToolkitVersion version = toolkitVersion(*toolkit);
+  arguments.push_back("-D__CUDA_ARCH_LIST__=" + architectureList(command.architectures));
+  if (toolkit) {
     for (const std::string &argument :
          {std::string("--cuda-path=") + *toolkit, std::string("-isystem"), std::string(kShimFolder),
           std::string("-isystem"), *toolkit + "/include/cccl", std::string("-include"),

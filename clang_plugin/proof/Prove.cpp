@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -88,34 +89,31 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
   return outcome;
 }
 
-ProofOutcome comparePtx(const std::string &original, const std::string &slice,
+ProofOutcome comparePtx(const PtxModule &original, const PtxModule &slice,
                         const std::string &symbol) {
-  auto pick = [&symbol](const std::string &ptx) -> std::string {
-    // File-local kernels carry a hash of their file in their name.
-    std::vector<std::string> entries = ptxEntries(ptx);
-    if (std::find(entries.begin(), entries.end(), symbol) != entries.end())
-      return symbol;
-    return "";
-  };
-  std::string inOriginal = pick(original), inSlice = pick(slice);
-  if (inSlice.empty()) {
-    std::vector<std::string> entries = ptxEntries(slice);
-    if (entries.size() == 1)
-      inSlice = entries.front();
-  }
+  std::vector<std::string> sliceEntries = slice.entries();
+  std::string inOriginal = findEntry(original.entries(), symbol);
+  std::string inSlice = findEntry(sliceEntries, symbol);
+  // A local type among the template arguments may be known under the slice's own name.
+  if (inSlice.empty() && sliceEntries.size() == 1)
+    inSlice = sliceEntries.front();
   if (inSlice.empty())
     return {false, "the slice's PTX has no kernel " + symbol};
-  std::optional<std::string> right = normalisedKernel(slice, inSlice);
-  if (!inOriginal.empty()) {
-    std::string difference = firstDifference(*normalisedKernel(original, inOriginal), *right);
-    return {difference.empty(), difference};
-  }
-  // Without its name the kernel is recognised by being the same.
-  for (const std::string &entry : ptxEntries(original))
-    if (normalisedKernel(original, entry) == right)
-      return {true, ""};
-  return {false,
-          "the original's PTX has no kernel " + symbol + ": nothing in the file launches it"};
+  if (inOriginal.empty())
+    return {false, "the original's PTX has no kernel " + symbol};
+  std::string difference = firstDifference(*original.normalised(inOriginal),
+                                           *slice.normalised(inSlice));
+  return {difference.empty(), difference};
+}
+
+std::string findEntry(const std::vector<std::string> &entries, const std::string &symbol) {
+  if (std::find(entries.begin(), entries.end(), symbol) != entries.end())
+    return symbol;
+  std::string wanted = llvm::demangle(symbol);
+  for (const std::string &entry : entries)
+    if (llvm::demangle(entry) == wanted)
+      return entry;
+  return "";
 }
 
 std::string firstError(const std::string &diagnostics) {

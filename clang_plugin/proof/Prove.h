@@ -3,6 +3,8 @@
 // nvcc.
 #pragma once
 
+#include "clang_plugin/proof/Ptx.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +28,14 @@ struct ProofOutcome {
   std::string reason; ///< why not
 };
 
-ProofOutcome comparePtx(const std::string &original, const std::string &slice,
+/// Is the kernel `symbol` of the original the same in the slice?
+ProofOutcome comparePtx(const PtxModule &original, const PtxModule &slice,
                         const std::string &symbol);
+
+/// The one of `entries` that is `symbol`, where file-local names may be written in the other compiler's
+/// way (Clang's `_ZL1k` and `12_GLOBAL__N_1`, nvcc's `_Z1k` and `_GLOBAL__N__<hash>_<file>`); empty if
+/// none is.
+std::string findEntry(const std::vector<std::string> &entries, const std::string &symbol);
 
 /// The first line of a compiler's output that says "error".
 std::string firstError(const std::string &diagnostics);

@@ -17,12 +17,6 @@ bool isNamePart(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
 }
 
-struct Statement {
-  std::string name; ///< of the function or variable it defines; empty for directives
-  bool isEntry = false, isDefinition = false;
-  std::string text; ///< without comments and line information
-};
-
 /// Comments go; lines that only describe the source go; the rest stays as it is, trimmed.
 std::vector<std::string> usefulLines(std::string_view ptx) {
   std::string clean;
@@ -71,7 +65,7 @@ std::vector<std::string> namesIn(std::string_view text) {
 
 /// What a head line such as ".visible .entry _Z1kPf(" or ".global .align 4 .b8 x[64] = {...};"
 /// defines.
-void nameStatement(Statement &statement) {
+void nameStatement(PtxStatement &statement) {
   std::string head = statement.text.substr(0, statement.text.find_first_of("={"));
   std::size_t function = head.find(".func"), entry = head.find(".entry");
   statement.isEntry = entry != std::string::npos;
@@ -87,13 +81,29 @@ void nameStatement(Statement &statement) {
   std::vector<std::string> names = namesIn(head);
   if (!names.empty())
     statement.name = names.front();
-  statement.isDefinition = statement.text.find('{') != std::string::npos ||
-                           statement.text.find(".extern") == std::string::npos;
 }
 
-std::vector<Statement> statementsOf(std::string_view ptx) {
-  std::vector<Statement> statements;
-  Statement current;
+/// A shared variable that one function alone uses is written inside it ("demoted"); beside other
+/// users it stands in the module. Here it always does.
+void promoteShared(PtxStatement &code, std::vector<PtxStatement> &out) {
+  std::string body;
+  std::istringstream stream(code.text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.rfind(".shared ", 0) != 0 || line.back() != ';') {
+      body += line + "\n";
+      continue;
+    }
+    PtxStatement variable;
+    variable.text = line + "\n";
+    nameStatement(variable);
+    out.push_back(std::move(variable));
+  }
+  code.text = std::move(body);
+}
+
+std::vector<PtxStatement> statementsOf(std::string_view ptx) {
+  std::vector<PtxStatement> statements;
+  PtxStatement current;
   int depth = 0;
   for (const std::string &line : usefulLines(ptx)) {
     if (current.text.empty() && (line.rfind(".version", 0) == 0 || line.rfind(".target", 0) == 0 ||
@@ -106,6 +116,8 @@ std::vector<Statement> statementsOf(std::string_view ptx) {
                   current.text.find(".func") != std::string::npos;
     if (depth == 0 && ((isCode && line.back() == '}') || line.back() == ';')) {
       nameStatement(current);
+      if (isCode)
+        promoteShared(current, statements);
       statements.push_back(std::move(current));
       current = {};
     }
@@ -131,39 +143,40 @@ std::string withoutLinkage(std::string text) {
 
 } // namespace
 
-std::vector<std::string> ptxEntries(std::string_view ptx) {
+PtxModule::PtxModule(std::string_view ptx) : statements_(statementsOf(ptx)) {
+  for (const PtxStatement &statement : statements_)
+    byName_[statement.name].push_back(&statement);
+}
+
+std::vector<std::string> PtxModule::entries() const {
   std::vector<std::string> names;
-  for (const Statement &statement : statementsOf(ptx))
+  for (const PtxStatement &statement : statements_)
     if (statement.isEntry)
       names.push_back(statement.name);
   return names;
 }
 
-std::optional<std::string> normalisedKernel(std::string_view ptx, std::string_view entry) {
-  std::vector<Statement> statements = statementsOf(ptx);
-  std::map<std::string, std::vector<const Statement *>> byName;
-  for (const Statement &statement : statements)
-    byName[statement.name].push_back(&statement);
-  auto root = byName.find(std::string(entry));
-  if (root == byName.end())
+std::optional<std::string> PtxModule::normalised(const std::string &entry) const {
+  if (!byName_.count(entry))
     return std::nullopt;
 
   // Breadth first from the kernel, so that the order does not depend on the rest of the module.
-  std::vector<std::string> open = {std::string(entry)};
+  std::vector<std::string> open = {entry};
   std::set<std::string> seen(open.begin(), open.end());
   std::string text;
-  for (std::size_t i = 0; i < open.size(); ++i)
-    for (const Statement *statement : byName[open[i]]) {
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const std::vector<const PtxStatement *> &namesakes = byName_.at(open[i]);
+    for (const PtxStatement *statement : namesakes) {
       // A forward declaration says nothing that the definition does not.
-      bool declaration =
-          statement->text.find('{') == std::string::npos && byName[open[i]].size() > 1;
+      bool declaration = statement->text.find('{') == std::string::npos && namesakes.size() > 1;
       if (declaration)
         continue;
       text += withoutLinkage(statement->text);
       for (const std::string &name : namesIn(statement->text))
-        if (byName.count(name) && seen.insert(name).second)
+        if (byName_.count(name) && seen.insert(name).second)
           open.push_back(name);
     }
+  }
 
   std::map<std::string, std::string> renamed;
   std::string result;

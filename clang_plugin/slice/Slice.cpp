@@ -190,21 +190,26 @@ SliceText buildSlice(const SliceRequest &request) {
   }
   writer.enter({});
 
-  if (!request.expression.empty()) {
-    ChunkInfo chunk;
-    chunk.sliceBegin = out.text.size();
-    writer.glue("const void *koptInstantiation() { return (const void *)" + request.expression +
-                "; }");
-    chunk.sliceEnd = out.text.size();
-    chunk.role = "instantiation";
-    chunk.name = request.expression;
-    out.chunks.push_back(chunk);
-    writer.glue("\n");
-  } else if (request.hostKernel && needsReference(*request.hostKernel)) {
+  if (request.hostKernel && !request.hostKernel->isTemplated() &&
+      needsReference(*request.hostKernel))
     writer.glue("const void *koptReference() { return (const void *)" +
                 writtenName(*request.hostKernel) + "; }\n");
-  }
   return out;
+}
+
+void instantiate(SliceText &slice, const std::vector<std::string> &expressions) {
+  for (std::size_t i = 0; i < expressions.size(); ++i) {
+    ChunkInfo chunk;
+    std::string text = "const void *koptInstantiation" + (i ? std::to_string(i) : "") +
+                       "() { return (const void *)" + expressions[i] + "; }";
+    chunk.sliceBegin = slice.text.size();
+    slice.text += text + "\n";
+    slice.proofText += text + "\n";
+    chunk.sliceEnd = chunk.sliceBegin + text.size();
+    chunk.role = "instantiation";
+    chunk.name = expressions[i];
+    slice.chunks.push_back(chunk);
+  }
 }
 
 } // namespace kopt::frontend

@@ -23,10 +23,14 @@ struct SliceRequest {
   /// The kernel as written (the template's pattern), in each pass; device may be null where only
   /// the host sees it.
   const clang::FunctionDecl *hostKernel = nullptr, *deviceKernel = nullptr;
-  std::string expression;   ///< "ns::k<float, 4>" to instantiate; empty for a plain kernel
   bool allIncludes = false; ///< every header of others, needed or not
 };
 
+/// The kernel as written, with all it needs. A template still has to be instantiated.
 SliceText buildSlice(const SliceRequest &request);
+
+/// Adds a function that refers to each of `expressions`, such as "ns::k<float, 4>", so that the
+/// compiler emits them.
+void instantiate(SliceText &slice, const std::vector<std::string> &expressions);
 
 } // namespace kopt::frontend

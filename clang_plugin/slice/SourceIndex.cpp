@@ -44,8 +44,10 @@ unsigned endOfDeclaration(llvm::StringRef text, unsigned end) {
   lexRaw(text, end, text.size(), [&](const clang::Token &token, unsigned offset) {
     if (token.isOneOf(clang::tok::l_brace, clang::tok::l_paren, clang::tok::l_square))
       ++depth;
-    if (token.isOneOf(clang::tok::r_brace, clang::tok::r_paren, clang::tok::r_square) &&
-        --depth < 0)
+    // `int n(3);` ends for Clang before its ')'; a '}' too many closes the namespace around.
+    if (token.isOneOf(clang::tok::r_brace, clang::tok::r_paren, clang::tok::r_square))
+      depth = token.is(clang::tok::r_brace) || depth > 0 ? depth - 1 : 0;
+    if (depth < 0)
       return false;
     if (token.is(clang::tok::semi) && depth == 0) {
       result = offset + token.getLength();
@@ -79,6 +81,56 @@ unsigned beginWithAttributes(llvm::StringRef text, unsigned begin) {
     before = before.take_front(open).rtrim();
   }
   return begin;
+}
+
+/// The #if groups of a file, each from its first directive to the end of its #endif's line.
+std::vector<Conditional> conditionalsIn(llvm::StringRef text) {
+  std::vector<Conditional> groups;
+  std::vector<std::size_t> open;
+  std::optional<unsigned> hash;
+  lexRaw(text, 0, text.size(), [&](const clang::Token &token, unsigned offset) {
+    if (token.is(clang::tok::hash) && token.isAtStartOfLine()) {
+      hash = offset;
+      return true;
+    }
+    llvm::StringRef word =
+        hash && token.is(clang::tok::raw_identifier) ? token.getRawIdentifier() : "";
+    if (word == "if" || word == "ifdef" || word == "ifndef") {
+      open.push_back(groups.size());
+      groups.push_back({{*hash}, 0});
+    } else if ((word == "else" || word.starts_with("elif") || word == "endif") && !open.empty()) {
+      Conditional &group = groups[open.back()];
+      group.directives.push_back(*hash);
+      if (word == "endif") {
+        std::size_t line = text.find('\n', offset);
+        group.end = static_cast<unsigned>(line == llvm::StringRef::npos ? text.size() : line);
+        open.pop_back();
+      }
+    }
+    hash.reset();
+    return true;
+  });
+  std::erase_if(groups, [](const Conditional &group) { return group.end == 0; });
+  return groups;
+}
+
+/// A text with some of an #if group's directives takes in the whole group.
+void takeWholeConditionals(const std::vector<Conditional> &groups, unsigned &begin,
+                           unsigned &end) {
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const Conditional &group : groups) {
+      unsigned first = group.directives.front();
+      bool inside = first >= begin && group.end <= end;
+      bool touches = std::any_of(group.directives.begin(), group.directives.end(),
+                                 [&](unsigned at) { return at >= begin && at < end; });
+      if (inside || !touches)
+        continue;
+      begin = std::min(begin, first);
+      end = std::max(end, group.end);
+      grown = true;
+    }
+  }
 }
 
 bool hasBody(const clang::Decl *declaration) {
@@ -249,6 +301,10 @@ void SourceIndex::addDeclaration(const clang::Decl *declaration,
   piece.file = path(file);
   piece.begin = beginWithAttributes(text, begin);
   piece.end = end;
+  auto conditionals = conditionals_.find(file);
+  if (conditionals == conditionals_.end())
+    conditionals = conditionals_.emplace(file, conditionalsIn(text)).first;
+  takeWholeConditionals(conditionals->second, piece.begin, piece.end);
   piece.scopes = scopes;
   piece.decls = {declaration};
   piece.name = nameOf(inner);

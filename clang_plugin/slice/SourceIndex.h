@@ -37,6 +37,12 @@ struct Piece {
   bool containsInclude = false; ///< an #include inside: its text cannot stand anywhere else
 };
 
+/// An #if with its #elif, #else and #endif: where each '#' stands, and where the last line ends.
+struct Conditional {
+  std::vector<unsigned> directives;
+  unsigned end = 0;
+};
+
 /// Clang's number of a file: an order that does not depend on addresses.
 using FileUid = unsigned;
 
@@ -82,6 +88,7 @@ private:
   std::map<std::string, FileUid> systemMacros_;
   std::map<std::size_t, FileUid> includeTargets_;
   std::map<FileUid, std::set<FileUid>> includeGraph_;
+  std::map<clang::FileID, std::vector<Conditional>> conditionals_;
   mutable std::map<clang::FileID, bool> isUser_;
 };
 

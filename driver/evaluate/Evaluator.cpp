@@ -115,7 +115,7 @@ Result<bool> Evaluator::build(const Candidate &candidate, const RenderedSlice &r
   BuildRequest request;
   request.sliceText = rendered.text;
   request.expression = rendered.expression;
-  if (rendered.expression == subject_.specialization.expression)
+  if (rendered.expression == subject_.specialization.expression && !subject_.specialization.fileLocal)
     request.symbol = subject_.specialization.symbol;
   request.arch = options_.arch;
   request.flags = subject_.kernel.compileFlags;

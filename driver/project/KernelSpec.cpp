@@ -159,6 +159,7 @@ void Reader::read(SliceChunk &out) const {
 
 void Reader::read(Specialization &out) const {
   need("symbol", out.symbol);
+  may("file_local", out.fileLocal);
   need("expression", out.expression);
   may("template_args", out.templateArgs);
   need("params", out.params);

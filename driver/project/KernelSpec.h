@@ -59,6 +59,7 @@ struct SliceChunk {
 
 struct Specialization {
   std::string symbol;      ///< mangled, as in the PTX
+  bool fileLocal = false;  ///< the symbol holds the file's name: the slice's kernel has another
   std::string expression;  ///< "ns::stencil<float, 4>": what the slice instantiates; the kernel's name if no template
   std::vector<TemplateArg> templateArgs;
   std::vector<KernelParam> params;

@@ -57,12 +57,17 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return text;
 }
 
+ProofOutcome compare(const std::string &original, const std::string &slice,
+                     const std::string &symbol) {
+  return comparePtx(PtxModule(original), PtxModule(slice), symbol);
+}
+
 TEST(Ptx, listsKernels) {
-  EXPECT_EQ(ptxEntries(kOriginal), (std::vector<std::string>{"_Z5otherPf", "_Z5scalePf"}));
+  EXPECT_EQ(PtxModule(kOriginal).entries(), (std::vector<std::string>{"_Z5otherPf", "_Z5scalePf"}));
 }
 
 TEST(Ptx, takesTheKernelAndWhatItUses) {
-  std::optional<std::string> text = normalisedKernel(kOriginal, "_Z5scalePf");
+  std::optional<std::string> text = PtxModule(kOriginal).normalised("_Z5scalePf");
   ASSERT_TRUE(text);
   EXPECT_NE(text->find("weights[16]"), std::string::npos);
   EXPECT_NE(text->find("_Z6helperf"), std::string::npos);
@@ -70,7 +75,7 @@ TEST(Ptx, takesTheKernelAndWhatItUses) {
   EXPECT_EQ(text->find("unrelated"), std::string::npos);
   EXPECT_EQ(text->find(".loc\t"), std::string::npos);
   EXPECT_EQ(text->find(".visible"), std::string::npos);
-  EXPECT_FALSE(normalisedKernel(kOriginal, "_Z7missingv"));
+  EXPECT_FALSE(PtxModule(kOriginal).normalised("_Z7missingv"));
 }
 
 TEST(Ptx, numberingAndLinesDoNotCount) {
@@ -79,7 +84,7 @@ TEST(Ptx, numberingAndLinesDoNotCount) {
   slice = replaced(slice, "__local_depot1", "__local_depot0");
   slice = replaced(slice, ".loc	1 12 3", ".loc	1 99 1");
   slice = replaced(slice, ".visible .entry _Z5scalePf", ".weak .entry _Z5scalePf");
-  EXPECT_TRUE(comparePtx(kOriginal, slice, "_Z5scalePf").proven);
+  EXPECT_TRUE(compare(kOriginal, slice, "_Z5scalePf").proven);
 }
 
 TEST(Ptx, everythingTheKernelUsesCounts) {
@@ -87,20 +92,61 @@ TEST(Ptx, everythingTheKernelUsesCounts) {
        {std::pair("[weights]", "[weights+4]"), std::pair("{37, 100, 0}", "{37, 120, 0}"),
         std::pair(".const .align 4 .b8 weights[16]", ".const .align 4 .b8 weights[32]"),
         std::pair(".func  (.param .b32 func_retval0)", ".func  (.param .b64 func_retval0)")}) {
-    ProofOutcome outcome = comparePtx(kOriginal, replaced(kOriginal, from, to), "_Z5scalePf");
+    ProofOutcome outcome = compare(kOriginal, replaced(kOriginal, from, to), "_Z5scalePf");
     EXPECT_FALSE(outcome.proven) << from;
     EXPECT_NE(outcome.reason.find("PTX differs at line"), std::string::npos) << outcome.reason;
   }
 }
 
 TEST(Ptx, aKernelThatIsNotThereIsNotProven) {
-  EXPECT_FALSE(comparePtx(kOriginal, ".version 9.0\n.target sm_90\n", "_Z5scalePf").proven);
-  EXPECT_FALSE(comparePtx("", kOriginal, "_Z5scalePf").proven);
+  EXPECT_FALSE(compare(kOriginal, ".version 9.0\n.target sm_90\n", "_Z5scalePf").proven);
+  EXPECT_FALSE(compare("", kOriginal, "_Z5scalePf").proven);
 }
 
 TEST(FirstError, findsTheLineThatSaysWhy) {
   EXPECT_EQ(firstError("a.cu(3): warning: x\na.cu(4): error: y\n"), "a.cu(4): error: y");
   EXPECT_EQ(firstError("nothing else\n"), "nothing else");
+}
+
+constexpr const char *kBesideOthers = R"(
+.shared .align 4 .b8 tile[128];
+.visible .entry _Z5otherPf()
+{
+	st.shared.f32 [tile], %f1;
+	ret;
+}
+.visible .entry _Z5firstPf()
+{
+	ld.shared.f32 %f1, [tile];
+	ret;
+}
+)";
+
+TEST(Ptx, aSharedVariableMayStandInTheFunctionThatAloneUsesIt) {
+  const std::string alone = R"(
+.visible .entry _Z5firstPf()
+{
+	// demoted variable
+	.shared .align 4 .b8 tile[128];
+	ld.shared.f32 %f1, [tile];
+	ret;
+}
+)";
+  EXPECT_TRUE(compare(kBesideOthers, alone, "_Z5firstPf").proven);
+  EXPECT_FALSE(
+      compare(kBesideOthers, replaced(alone, "tile[128]", "tile[64]"), "_Z5firstPf").proven);
+  EXPECT_FALSE(
+      compare(kBesideOthers, replaced(alone, ".align 4", ".align 16"), "_Z5firstPf").proven);
+}
+
+TEST(Ptx, findsAKernelUnderTheNameThatTheOtherCompilerGivesIt) {
+  const std::vector<std::string> entries = {
+      "_Z5localPf", "_ZN33_GLOBAL__N__b51ce050_4_a_cu_cname4anonEPf", "_Z5plainIfEvPT_"};
+  EXPECT_EQ(findEntry(entries, "_ZL5localPf"), entries[0]);
+  EXPECT_EQ(findEntry(entries, "_ZN12_GLOBAL__N_14anonEPf"), entries[1]);
+  EXPECT_EQ(findEntry(entries, "_Z5plainIfEvPT_"), entries[2]);
+  EXPECT_EQ(findEntry(entries, "_Z5plainIdEvPT_"), "");
+  EXPECT_EQ(findEntry(entries, "_ZL5localPd"), "");
 }
 
 } // namespace
