@@ -41,6 +41,7 @@ void addNote(Extraction &extraction, const std::string &note) {
     extraction.notes.push_back(note);
 }
 
+constexpr const char *kNotEmitted = "not emitted"; ///< a route that does not leave this file
 constexpr const char *kDoesNotCompile = "the slice does not compile: ";
 
 /// Options files are read once, here: everything later works with the flags themselves.
@@ -67,7 +68,7 @@ void hashFiles(const SourceIndex &index, Extraction &extraction) {
       extraction.fileHashes[file] = hashOf(llvm::arrayRefFromStringRef((*buffer)->getBuffer()));
 }
 
-/// Gives each specialization the name that nvcc gives it, and drops those that nvcc emits no code
+/// Gives each specialization the name that nvcc gives it, and marks those that nvcc emits no code
 /// for. Says which entry points nobody found.
 void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelInfo> &kernels,
                     Extraction &extraction, const std::string &file) {
@@ -78,6 +79,15 @@ void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelI
     for (SpecializationInfo &specialization : kernel.specializations) {
       std::string entry = findEntry(entries, specialization.symbol);
       left.erase(entry);
+      if (entry.empty()) {
+        specialization.route = kNotEmitted;
+        std::erase_if(kernel.launches, [&](const LaunchInfo &launch) {
+          return launch.symbol == specialization.symbol;
+        });
+        addNote(extraction, kernel.file + ":" + std::to_string(kernel.line) +
+                                ": nvcc emits no code for " + specialization.expression +
+                                ": nothing in this unit uses it");
+      }
       if (entry == specialization.symbol || entry.empty())
         continue;
       for (LaunchInfo &launch : kernel.launches)
@@ -86,25 +96,15 @@ void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelI
       specialization.symbol = entry;
       specialization.fileLocal = true;
     }
-    std::erase_if(kernel.specializations, [&](const SpecializationInfo &specialization) {
-      if (!findEntry(entries, specialization.symbol).empty())
-        return false;
-      std::erase_if(kernel.launches, [&](const LaunchInfo &launch) {
-        return launch.symbol == specialization.symbol;
-      });
-      addNote(extraction, kernel.file + ":" + std::to_string(kernel.line) + ": nvcc emits no code for " +
-                              specialization.expression + ": nothing in this unit uses it");
-      return true;
-    });
   }
   for (const std::string &entry : left)
     addNote(extraction, file + ": nvcc emits the kernel " + llvm::demangle(entry) + " (" + entry +
                             "), which was not found");
 }
 
-/// One kernel and what the proofs of its specializations need.
+/// Specializations of one kernel whose slices differ only in what they instantiate.
 struct Work {
-  KernelInfo *kernel = nullptr;
+  std::vector<SpecializationInfo *> specializations;
   SliceText small;           ///< before any instantiation
   SliceText withAllIncludes; ///< tried where the smallest slice does not do
 };
@@ -191,8 +191,8 @@ private:
 
 void take(const SliceText &slice, SpecializationInfo &specialization) {
   SliceText instantiated = slice;
-  if (!specialization.templateArgs.empty())
-    instantiate(instantiated, {specialization.expression});
+  if (!specialization.instantiation.empty())
+    instantiate(instantiated, {specialization.instantiation});
   specialization.sliceText = std::move(instantiated.text);
   specialization.chunks = std::move(instantiated.chunks);
   specialization.kernelChunk = slice.kernelChunk;
@@ -202,13 +202,16 @@ void take(const SliceText &slice, SpecializationInfo &specialization) {
 /// instantiate. Those that are proven are removed from it.
 void proveTogether(Original &original, const SliceText &slice,
                    std::vector<SpecializationInfo *> &pending) {
-  SliceText text = slice;
-  std::vector<std::string> symbols;
+  std::vector<std::string> symbols, instantiations;
   for (const SpecializationInfo *specialization : pending) {
     symbols.push_back(specialization->symbol);
-    if (!specialization->templateArgs.empty())
-      instantiate(text, {specialization->expression});
+    const std::string &wanted = specialization->instantiation;
+    if (!wanted.empty() &&
+        std::find(instantiations.begin(), instantiations.end(), wanted) == instantiations.end())
+      instantiations.push_back(wanted);
   }
+  SliceText text = slice;
+  instantiate(text, instantiations);
   std::vector<ProofOutcome> outcomes = original.prove(text.proofText, symbols);
   std::vector<SpecializationInfo *> left;
   for (std::size_t i = 0; i < pending.size(); ++i) {
@@ -225,9 +228,9 @@ void proveTogether(Original &original, const SliceText &slice,
 
 void proveKernel(Original &original, Work &work) {
   std::vector<SpecializationInfo *> pending;
-  for (SpecializationInfo &specialization : work.kernel->specializations)
-    if (specialization.route == "slice")
-      pending.push_back(&specialization);
+  for (SpecializationInfo *specialization : work.specializations)
+    if (specialization->route == "slice")
+      pending.push_back(specialization);
   // A header that Clang's wrapper brings unasked may be one that nvcc wants named.
   for (const SliceText *slice : {&work.small, &work.withAllIncludes}) {
     if (pending.empty() || (slice == &work.withAllIncludes && slice->text == work.small.text))
@@ -342,28 +345,32 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     takeNvccsNames(original.build(/*optimise=*/true).ptx->entries(), infos, extraction, unit.file);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     FoundKernel &found = kernels[k];
-    SliceRequest request;
-    request.host = &hostIndex;
-    request.device = &deviceIndex;
-    request.hostKernel = found.pattern;
-    request.deviceKernel = findSameKernel(deviceIndex, found);
-    Work work;
-    work.kernel = &infos[k];
-    work.small = buildSlice(request);
-    request.allIncludes = true;
-    work.withAllIncludes = buildSlice(request);
-    for (SpecializationInfo &specialization : infos[k].specializations) {
-      if (!work.small.problem.empty()) {
-        specialization.route = "overlay";
-        specialization.reason = work.small.problem;
+    // One slice text serves all specializations, but for those that need a host function's lambda.
+    std::map<const clang::FunctionDecl *, std::vector<SpecializationInfo *>> groups;
+    for (std::size_t i = 0; i < found.specializations.size(); ++i)
+      if (SpecializationInfo &specialization = infos[k].specializations[i];
+          specialization.route != kNotEmitted)
+        groups[found.specializations[i].enclosing].push_back(&specialization);
+    for (auto &[enclosing, specializations] : groups) {
+      Work work;
+      work.specializations = specializations;
+      SliceRequest request = {&hostIndex, &deviceIndex, found.pattern, enclosing};
+      work.small = buildSlice(request);
+      request.allIncludes = true;
+      work.withAllIncludes = buildSlice(request);
+      for (SpecializationInfo *specialization : specializations) {
+        if (!work.small.problem.empty()) {
+          specialization->route = "overlay";
+          specialization->reason = work.small.problem;
+        }
+        // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
+        take(nvcc && options.prove ? work.small : work.withAllIncludes, *specialization);
+        addSliceConstants(hostIndex, specialization->chunks, infos[k]);
+        addSliceConstants(deviceIndex, specialization->chunks, infos[k]);
       }
-      // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
-      take(nvcc && options.prove ? work.small : work.withAllIncludes, specialization);
-      addSliceConstants(hostIndex, specialization.chunks, infos[k]);
-      addSliceConstants(deviceIndex, specialization.chunks, infos[k]);
+      works.push_back(std::move(work));
     }
-    works.push_back(std::move(work));
-    if (infos[k].specializations.empty())
+    if (found.specializations.empty())
       addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
                               infos[k].name +
                               " is a template that nothing in this unit launches; there is no "
@@ -397,8 +404,12 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
               unit.file + ": nvcc does not compile this file: " + firstError(built.diagnostics));
     }
   }
-  for (KernelInfo &kernel : infos)
+  for (KernelInfo &kernel : infos) {
+    std::erase_if(kernel.specializations, [](const SpecializationInfo &specialization) {
+      return specialization.route == kNotEmitted;
+    });
     merge(extraction, std::move(kernel));
+  }
   return outcome;
 }
 

@@ -303,6 +303,8 @@ FoundSpecialization &specializationFor(FoundKernel &kernel, const FunctionDecl *
   added.info.symbol = symbol;
   added.info.expression = expressionOf(*function);
   added.info.templateArgs = templateArgsOf(*function);
+  added.enclosing = enclosingFunction(*function);
+  added.info.instantiation = instantiationOf(added.enclosing ? *added.enclosing : *function);
   for (const clang::ParmVarDecl *parameter : function->parameters())
     added.info.params.push_back(describeParam(*parameter));
   return added;
@@ -355,19 +357,6 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::s
                     "is not listed");
   }
   return kernels;
-}
-
-const FunctionDecl *findSameKernel(const SourceIndex &other, const FoundKernel &kernel) {
-  Finder finder(other);
-  finder.TraverseDecl(other.unit().getASTContext().getTranslationUnitDecl());
-  for (const FunctionDecl *pattern : finder.patterns) {
-    clang::SourceLocation location = other.sources().getExpansionLoc(pattern->getLocation());
-    if (writtenName(*pattern) == kernel.info.name &&
-        other.sources().getSpellingLineNumber(location) == kernel.info.line &&
-        other.path(other.sources().getFileID(location)) == kernel.info.file)
-      return pattern;
-  }
-  return nullptr;
 }
 
 void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &chunks,

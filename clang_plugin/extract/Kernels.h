@@ -11,6 +11,7 @@ namespace kopt::frontend {
 struct FoundSpecialization {
   const clang::FunctionDecl *function = nullptr;
   SpecializationInfo info; ///< symbol, expression, template arguments and parameters are filled in
+  const clang::FunctionDecl *enclosing = nullptr; ///< enclosingFunction()
 };
 
 struct FoundKernel {
@@ -21,9 +22,6 @@ struct FoundKernel {
 
 /// From the host pass. `notes` is told of launches whose kernel could not be determined.
 std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::string> &notes);
-
-/// The definition at the same place of another pass's AST, or null.
-const clang::FunctionDecl *findSameKernel(const SourceIndex &other, const FoundKernel &kernel);
 
 /// Adds to `kernel` the constants that stand in a range of the user's text which belongs to its
 /// slice.

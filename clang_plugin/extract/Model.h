@@ -44,6 +44,7 @@ struct ChunkInfo {
 struct SpecializationInfo {
   std::string symbol, expression; ///< the symbol as in the original's PTX
   bool fileLocal = false;         ///< the symbol depends on the file: another file has it differently
+  std::string instantiation; ///< what the slice names so that it is emitted; empty for a plain kernel
   std::vector<TemplateArgInfo> templateArgs;
   std::vector<ParamInfo> params;
   std::string route = "slice", slicePath, reason;

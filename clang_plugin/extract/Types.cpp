@@ -169,6 +169,43 @@ std::string expressionOf(const clang::FunctionDecl &specialization) {
   return text + ">";
 }
 
+const clang::FunctionDecl *enclosingFunction(const clang::FunctionDecl &specialization) {
+  const clang::TemplateArgumentList *arguments = specialization.getTemplateSpecializationArgs();
+  if (!arguments)
+    return nullptr;
+  std::vector<clang::TemplateArgument> open(arguments->asArray().begin(),
+                                            arguments->asArray().end());
+  while (!open.empty()) {
+    clang::TemplateArgument argument = open.back();
+    open.pop_back();
+    if (argument.getKind() == clang::TemplateArgument::Pack)
+      open.insert(open.end(), argument.pack_begin(), argument.pack_end());
+    if (argument.getKind() != clang::TemplateArgument::Type)
+      continue;
+    clang::QualType type = argument.getAsType().getCanonicalType();
+    while (!type->getPointeeType().isNull())
+      type = type->getPointeeType();
+    const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    if (!record)
+      continue;
+    const clang::FunctionDecl *outermost = nullptr;
+    for (const clang::DeclContext *context = record->getDeclContext(); context;
+         context = context->getParent())
+      if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(context))
+        outermost = function;
+    if (outermost)
+      return outermost;
+    if (const auto *generic = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record))
+      open.insert(open.end(), generic->getTemplateArgs().asArray().begin(),
+                  generic->getTemplateArgs().asArray().end());
+  }
+  return nullptr;
+}
+
+std::string instantiationOf(const clang::FunctionDecl &function) {
+  return function.getTemplateSpecializationArgs() ? expressionOf(function) : "";
+}
+
 std::string symbolOf(const clang::FunctionDecl &kernel) {
   clang::ASTContext &context = kernel.getASTContext();
   std::unique_ptr<clang::MangleContext> mangler(

@@ -16,7 +16,14 @@ std::string expressionOf(const clang::FunctionDecl &specialization);
 /// Template arguments in order, packs flattened; `range` is left empty.
 std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specialization);
 
-/// As in the PTX.
+/// The outermost function whose body declares a type among the template arguments (a lambda's, a
+/// local class's); null where there is none.
+const clang::FunctionDecl *enclosingFunction(const clang::FunctionDecl &specialization);
+
+/// The name by which code can ask for the function to be emitted; empty where it is emitted unasked.
+std::string instantiationOf(const clang::FunctionDecl &function);
+
+/// As Clang mangles it; nvcc differs for what only one file sees.
 std::string symbolOf(const clang::FunctionDecl &kernel);
 
 /// Qualified, without what code cannot write (anonymous and inline namespaces).

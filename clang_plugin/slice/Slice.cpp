@@ -124,28 +124,41 @@ private:
   std::vector<std::string> open_;
 };
 
-void collect(const SourceIndex *index, const clang::FunctionDecl *kernel, bool allIncludes,
-             Entries &entries, SliceText &out) {
-  if (!index || !kernel)
+void collect(const SourceIndex &index, const std::vector<const clang::Decl *> &roots,
+             bool allIncludes, Entries &entries, SliceText &out) {
+  if (roots.empty())
     return;
-  Closure closure = closureOf(*index, {kernel});
+  Closure closure = closureOf(index, roots);
   for (const std::string &reason : closure.badText)
     out.problem = reason;
-  for (std::size_t i = 0; i < index->pieces().size(); ++i) {
-    const Piece &piece = index->pieces()[i];
+  for (std::size_t i = 0; i < index.pieces().size(); ++i) {
+    const Piece &piece = index.pieces()[i];
     bool include = piece.kind == PieceKind::Include;
     if (include && llvm::StringRef(piece.name).ends_with("kopt/kopt.h"))
       continue;
     if (closure.pieces.count(i) || (include && allIncludes))
-      entries.try_emplace(keyOf(piece), Entry{&piece, index, false, false});
+      entries.try_emplace(keyOf(piece), Entry{&piece, &index, false, false});
   }
 }
 
-std::optional<Position> placeOf(const SourceIndex *index, const clang::FunctionDecl *kernel) {
-  if (!index || !kernel)
-    return std::nullopt;
-  if (std::optional<std::size_t> piece = index->declarationAt(kernel->getLocation()))
-    return index->pieces()[*piece].position;
+/// What the other pass declares at the places of `roots`; nothing where it does not see them.
+std::vector<const clang::Decl *> counterparts(const SourceIndex &index,
+                                              const std::vector<const clang::Decl *> &roots,
+                                              const SourceIndex &other) {
+  std::set<std::pair<Position, unsigned>> wanted;
+  for (const clang::Decl *root : roots)
+    if (std::optional<std::size_t> piece = index.declarationAt(root->getLocation()))
+      wanted.insert(keyOf(index.pieces()[*piece]));
+  std::vector<const clang::Decl *> found;
+  for (const Piece &piece : other.pieces())
+    if (wanted.count(keyOf(piece)))
+      found.insert(found.end(), piece.decls.begin(), piece.decls.end());
+  return found;
+}
+
+std::optional<Position> placeOf(const SourceIndex &index, const clang::FunctionDecl &kernel) {
+  if (std::optional<std::size_t> piece = index.declarationAt(kernel.getLocation()))
+    return index.pieces()[*piece].position;
   return std::nullopt;
 }
 
@@ -159,10 +172,15 @@ bool needsReference(const clang::FunctionDecl &kernel) {
 SliceText buildSlice(const SliceRequest &request) {
   SliceText out;
   Entries entries;
-  collect(request.device, request.deviceKernel, request.allIncludes, entries, out);
-  collect(request.host, request.hostKernel, request.allIncludes, entries, out);
+  std::vector<const clang::Decl *> roots = {request.kernel};
+  if (request.enclosing)
+    roots.push_back(request.enclosing);
+  if (request.device)
+    collect(*request.device, counterparts(*request.host, roots, *request.device),
+            request.allIncludes, entries, out);
+  collect(*request.host, roots, request.allIncludes, entries, out);
   auto hostKeys = keysOf(request.host), deviceKeys = keysOf(request.device);
-  std::optional<Position> kernelPlace = placeOf(request.host, request.hostKernel);
+  std::optional<Position> kernelPlace = placeOf(*request.host, *request.kernel);
 
   Writer writer(out);
   std::set<std::string> macros;
@@ -190,10 +208,9 @@ SliceText buildSlice(const SliceRequest &request) {
   }
   writer.enter({});
 
-  if (request.hostKernel && !request.hostKernel->isTemplated() &&
-      needsReference(*request.hostKernel))
+  if (!request.kernel->isTemplated() && needsReference(*request.kernel))
     writer.glue("const void *koptReference() { return (const void *)" +
-                writtenName(*request.hostKernel) + "; }\n");
+                writtenName(*request.kernel) + "; }\n");
   return out;
 }
 

@@ -20,9 +20,10 @@ struct SliceText {
 
 struct SliceRequest {
   const SourceIndex *host = nullptr, *device = nullptr;
-  /// The kernel as written (the template's pattern), in each pass; device may be null where only
-  /// the host sees it.
-  const clang::FunctionDecl *hostKernel = nullptr, *deviceKernel = nullptr;
+  const clang::FunctionDecl *kernel = nullptr; ///< as written (the template's pattern), of the host pass
+  /// A host function without which the kernel's template arguments cannot be named: a lambda's. Null
+  /// where none is needed.
+  const clang::FunctionDecl *enclosing = nullptr;
   bool allIncludes = false; ///< every header of others, needed or not
 };
 

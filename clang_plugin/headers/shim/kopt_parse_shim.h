@@ -19,6 +19,10 @@
 #if defined(__CUDA__) && defined(__cplusplus) && __has_include(<vector_types.h>)
 #include <vector_types.h>
 
+// Clang knows managed variables for HIP alone. Host code may name a __device__ one too.
+#undef __managed__
+#define __managed__ __device__
+
 // Cache-hint loads and stores: Clang replaces the toolkit header that declares them.
 #define KOPT_SHIM_LOAD(T)                                                                          \
   __device__ T __ldcg(const T *);                                                                  \
