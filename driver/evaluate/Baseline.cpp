@@ -18,28 +18,17 @@ std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.fi
 } // namespace
 
 Result<Evaluator::Expected> Evaluator::expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
-                                              const std::string &folder) {
-  KOPT_TRY(RunOutcome outcome, services_.runner.run(baseline_.module, baseline_.launches[launch],
-                                                    runOptions(inputSeed, poisonSeed, launch)));
+                                              const std::string &slot) {
+  RunOptions options = runOptions(inputSeed, poisonSeed, launch);
+  options.slot = fmt::format("{}-{}", slot, launch);
+  KOPT_TRY(RunOutcome outcome, services_.runner.run(baseline_.module, baseline_.launches[launch], options));
   if (outcome.status != RunStatus::Ok)
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}' fails in launch '{}': {}", subject_.kernel.name,
                                  baseline_.launches[launch].name, outcome.detail),
                      "check the extents, arguments and fills of this launch against what the kernel reads and writes",
                      at(subject_.kernel));
-  // The runner reuses its files; what is expected is kept where no later run writes.
-  const auto keep = options_.scratch / folder / std::to_string(launch);
-  KOPT_CHECK(createDirectories(keep));
-  Expected expected{inputSeed, {}};
-  for (std::size_t i = 0; i < outcome.buffers.size(); ++i) {
-    const auto to = keep / std::to_string(i);
-    std::error_code error;
-    std::filesystem::rename(outcome.buffers[i], to, error);
-    if (error)
-      return makeError(ErrorCode::Environment, fmt::format("cannot keep {}: {}", to.string(), error.message()));
-    expected.buffers.push_back(to);
-  }
-  return expected;
+  return Expected{inputSeed, std::move(outcome.buffers)};
 }
 
 Status Evaluator::buildBaseline(Trial &trial) {
@@ -61,7 +50,7 @@ Status Evaluator::classifyBuffers() {
   for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
     Launch &launch = baseline_.launches[i];
     const auto start = std::chrono::steady_clock::now();
-    KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "reference"));
+    KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
     baselineSeconds_.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     bool writesAnything = false;
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
@@ -97,9 +86,11 @@ Status Evaluator::classifyBuffers() {
 Status Evaluator::checkRepeatability() {
   for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
     KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
-    KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "repeat"));
+    KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
     for (std::size_t b = 0; b < first.buffers.size(); ++b) {
       const Buffer &buffer = baseline_.launches[i].buffers[b];
+      if (buffer.readOnly)
+        continue; // found unchanged by the runner
       KOPT_TRY(const auto mismatch,
                compareBuffers(buffer, subject_.workload.tolerance, first.buffers[b], second.buffers[b]));
       if (mismatch)
@@ -123,7 +114,7 @@ Status Evaluator::checkSensitivity() {
       drawn |= !buffer.output && buffer.fill.kind == "uniform" && buffer.fill.low != buffer.fill.high;
     if (!drawn)
       continue; // nothing random goes in; the result is a function of the arguments alone
-    KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "other"));
+    KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "second"));
     for (std::size_t b = 0; b < launch.buffers.size() && !differs; ++b)
       if (!launch.buffers[b].readOnly) {
         KOPT_TRY(const bool same, sameBytes(expected_[i].buffers[b], other.buffers[b]));
@@ -149,7 +140,7 @@ Status Evaluator::findUnseenInputs(Trial &trial) {
         continue;
       const Fill drawn = launch.buffers[b].fill;
       launch.buffers[b].fill = {"constant", drawn.low, drawn.low};
-      const auto other = expect(i, options_.seed, kPoison, "unseen");
+      const auto other = expect(i, options_.seed, kPoison, "second");
       launch.buffers[b].fill = drawn;
       if (!other)
         continue; // the kernel does not take that input; then it depends on it

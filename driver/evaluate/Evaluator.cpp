@@ -69,6 +69,7 @@ RunOptions Evaluator::runOptions(std::uint64_t inputSeed, std::uint64_t poisonSe
   RunOptions options;
   options.inputSeed = inputSeed;
   options.poisonSeed = poisonSeed;
+  options.slot = fmt::format("run-{}", launch);
   // 20 times the baseline, at least 2 s: research on hanging candidates puts honest slow ones well inside that.
   const double baseline = launch < baselineSeconds_.size() ? baselineSeconds_[launch] : 0;
   options.deadline = Duration(baseline > 0 ? std::max(2.0, 20 * baseline) : 120.0);
@@ -227,6 +228,7 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
   for (std::size_t i = 0; i < built.launches.size(); ++i) {
     TimeOptions options = options_.timing;
     options.inputSeed = expected_[i].inputSeed;
+    options.slot = fmt::format("time-{}", i);
     options.deadline = std::max(options.deadline, Duration(20 * baselineSeconds_[i] + 2 * options.budget.count()));
     KOPT_TRY(const TimingOutcome outcome, services_.runner.time(baseline_.module, baseline_.launches[i], built.module,
                                                                 built.launches[i], options));

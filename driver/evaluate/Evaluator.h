@@ -64,7 +64,7 @@ public:
   const Subject &subject() const { return subject_; }
 
 private:
-  /// What the baseline left in every buffer of one launch for one draw of inputs.
+  /// What the baseline left in every buffer of one launch for one draw of inputs: no path for a read-only one.
   struct Expected {
     std::uint64_t inputSeed = 0;
     std::vector<std::filesystem::path> buffers;
@@ -88,7 +88,7 @@ private:
   Result<Trial> judge(const Candidate &candidate, std::uint64_t freshSeed, const VerdictPolicy &policy, bool isConfirm);
 
   Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
-                          const std::string &folder);
+                          const std::string &slot);
   Status buildBaseline(Trial &trial);
   Status classifyBuffers();
   Status checkRepeatability();
@@ -103,7 +103,7 @@ private:
   Subject subject_;
   EvaluatorOptions options_;
   Built baseline_;
-  std::vector<Expected> expected_;             ///< one per launch, at the fixed seed
+  std::vector<Expected> expected_;             ///< one per launch, at the fixed seed; kept for all candidates
   std::vector<double> baselineSeconds_;        ///< wall time of one run, per launch: what deadlines derive from
   std::vector<std::uint64_t> instructionLimits_;
   std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it

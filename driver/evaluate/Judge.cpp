@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/evaluate/Judge.h"
 
-#include "driver/support/FileSystem.h"
+#include "driver/support/MappedFile.h"
+#include "runtime/device/Parallel.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
-#include <functional>
 #include <limits>
+#include <vector>
 
 namespace kopt {
 namespace {
@@ -31,51 +33,68 @@ template <class T> T loadAs(const char *bytes) {
   return value;
 }
 
-struct ElementType {
-  std::size_t size = 1;
-  bool floating = false;
-  double relative = 0; ///< of the default policy
-  std::function<double(const char *)> load;
+/// An element type: its size, whether it is a floating one, the relative error of the default policy, its value.
+template <class T> struct Exact {
+  static constexpr std::size_t kSize = sizeof(T);
+  static constexpr bool kFloating = false;
+  static constexpr double kRelative = 0;
+  static double value(const char *bytes) { return double(loadAs<T>(bytes)); }
+};
+struct Float {
+  static constexpr std::size_t kSize = 4;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 1e-5;
+  static double value(const char *bytes) { return double(loadAs<float>(bytes)); }
+};
+struct Double {
+  static constexpr std::size_t kSize = 8;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 1e-12;
+  static double value(const char *bytes) { return loadAs<double>(bytes); }
+};
+struct Half {
+  static constexpr std::size_t kSize = 2;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 2e-3;
+  static double value(const char *bytes) { return double(halfToFloat(loadAs<std::uint16_t>(bytes))); }
+};
+struct Bfloat {
+  static constexpr std::size_t kSize = 2;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 1.6e-2;
+  static double value(const char *bytes) { return double(bfloatToFloat(loadAs<std::uint16_t>(bytes))); }
 };
 
-ElementType elementType(const std::string &scalar) {
-  if (scalar == "f32")
-    return {4, true, 1e-5, [](const char *p) { return double(loadAs<float>(p)); }};
-  if (scalar == "f64")
-    return {8, true, 1e-12, [](const char *p) { return loadAs<double>(p); }};
-  if (scalar == "f16")
-    return {2, true, 2e-3, [](const char *p) { return double(halfToFloat(loadAs<std::uint16_t>(p))); }};
-  if (scalar == "bf16")
-    return {2, true, 1.6e-2, [](const char *p) { return double(bfloatToFloat(loadAs<std::uint16_t>(p))); }};
-  if (scalar == "i8")
-    return {1, false, 0, [](const char *p) { return double(loadAs<std::int8_t>(p)); }};
-  if (scalar == "i16")
-    return {2, false, 0, [](const char *p) { return double(loadAs<std::int16_t>(p)); }};
-  if (scalar == "u16")
-    return {2, false, 0, [](const char *p) { return double(loadAs<std::uint16_t>(p)); }};
-  if (scalar == "i32")
-    return {4, false, 0, [](const char *p) { return double(loadAs<std::int32_t>(p)); }};
-  if (scalar == "u32")
-    return {4, false, 0, [](const char *p) { return double(loadAs<std::uint32_t>(p)); }};
-  if (scalar == "i64")
-    return {8, false, 0, [](const char *p) { return double(loadAs<std::int64_t>(p)); }};
-  if (scalar == "u64")
-    return {8, false, 0, [](const char *p) { return double(loadAs<std::uint64_t>(p)); }};
-  // bool, u8 and the bytes of types without one scalar: compared bit for bit.
-  return {1, false, 0, [](const char *p) { return double(loadAs<std::uint8_t>(p)); }};
-}
+/// Elements that one thread looks at in one go: sums over them are added up in their order, whoever made them.
+constexpr std::uint64_t kGrain = 64u << 10;
 
-double rootMeanSquare(const std::string &bytes, const ElementType &type) {
-  double sum = 0;
-  std::uint64_t count = 0;
-  for (std::size_t at = 0; at + type.size <= bytes.size(); at += type.size) {
-    const double value = type.load(bytes.data() + at);
-    if (std::isfinite(value)) {
-      sum += value * value;
-      ++count;
-    }
+/// Root mean square of the finite elements.
+template <class Type> double scaleOf(std::string_view bytes, unsigned threads) {
+  struct Part {
+    double sum = 0;
+    std::uint64_t count = 0;
+  };
+  const std::uint64_t total = bytes.size() / Type::kSize;
+  std::vector<Part> parts(total / kGrain + 1);
+  runtime::parallelFor(
+      total, kGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        Part &part = parts[begin / kGrain];
+        for (std::uint64_t i = begin; i < end; ++i) {
+          const double value = Type::value(bytes.data() + i * Type::kSize);
+          if (std::isfinite(value)) {
+            part.sum += value * value;
+            ++part.count;
+          }
+        }
+      },
+      threads);
+  Part all;
+  for (const Part &part : parts) {
+    all.sum += part.sum;
+    all.count += part.count;
   }
-  return count == 0 ? 0 : std::sqrt(sum / double(count));
+  return all.count == 0 ? 0 : std::sqrt(all.sum / double(all.count));
 }
 
 /// The error of one element: 0 where it matches its like, infinity where a special value has no match.
@@ -87,6 +106,85 @@ double elementError(double expected, double actual) {
   return std::abs(actual - expected);
 }
 
+template <class Type>
+std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view want, std::string_view got,
+                                  unsigned threads) {
+  if (runtime::firstDifference(want.data(), got.data(), want.size(), threads) == want.size())
+    return std::nullopt;
+  const bool bitwise = tolerance.policy == "strict" || !Type::kFloating;
+  const bool user = tolerance.policy == "user";
+  const double scale = !bitwise && !user ? scaleOf<Type>(want, threads) : 0;
+  struct Part {
+    Mismatch mismatch;
+    double worstExcess = -1;
+  };
+  const std::uint64_t total = want.size() / Type::kSize;
+  std::vector<Part> parts(total / kGrain + 1);
+  runtime::parallelFor(
+      total, kGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        const char *wanted = want.data() + begin * Type::kSize, *seen = got.data() + begin * Type::kSize;
+        if (std::memcmp(wanted, seen, (end - begin) * Type::kSize) == 0)
+          return;
+        Part &part = parts[begin / kGrain];
+        for (std::uint64_t i = begin; i < end; ++i, wanted += Type::kSize, seen += Type::kSize) {
+          if (std::memcmp(wanted, seen, Type::kSize) == 0)
+            continue;
+          const double expected = Type::value(wanted), actual = Type::value(seen);
+          const double error = elementError(expected, actual);
+          double allowed = 0;
+          if (!bitwise)
+            allowed = user ? tolerance.relative * std::abs(expected) + tolerance.absolute
+                           : Type::kRelative * std::max(std::abs(expected), scale);
+          const bool bothNaN = std::isnan(expected) && std::isnan(actual);
+          // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0 is not +0).
+          if (bitwise ? bothNaN : std::isfinite(error) && error <= allowed)
+            continue;
+          Mismatch &mismatch = part.mismatch;
+          if (mismatch.wrong++ == 0) {
+            mismatch.index = i;
+            mismatch.expected = expected;
+            mismatch.actual = actual;
+          }
+          if (error - allowed > part.worstExcess) {
+            part.worstExcess = error - allowed;
+            mismatch.worstError = error;
+            mismatch.allowed = allowed;
+          }
+        }
+      },
+      threads);
+  // A buffer that ends inside an element: what there is of it counts as one and has to be the same.
+  if (const std::size_t rest = want.size() % Type::kSize;
+      rest > 0 && want.substr(want.size() - rest) != got.substr(want.size() - rest)) {
+    Part part;
+    part.mismatch.index = total;
+    part.mismatch.wrong = 1;
+    part.worstExcess = part.mismatch.worstError = std::numeric_limits<double>::infinity();
+    part.mismatch.expected = part.mismatch.actual = std::numeric_limits<double>::quiet_NaN();
+    parts.push_back(part);
+  }
+  std::optional<Part> all;
+  for (const Part &part : parts) {
+    if (part.mismatch.wrong == 0)
+      continue;
+    if (!all) {
+      all = part;
+      continue;
+    }
+    all->mismatch.wrong += part.mismatch.wrong;
+    if (part.worstExcess > all->worstExcess) {
+      all->worstExcess = part.worstExcess;
+      all->mismatch.worstError = part.mismatch.worstError;
+      all->mismatch.allowed = part.mismatch.allowed;
+    }
+  }
+  if (!all)
+    return std::nullopt;
+  all->mismatch.total = total + (want.size() % Type::kSize != 0);
+  return all->mismatch;
+}
+
 } // namespace
 
 std::string Mismatch::describe(const Buffer &buffer) const {
@@ -95,57 +193,53 @@ std::string Mismatch::describe(const Buffer &buffer) const {
 }
 
 Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b) {
-  KOPT_TRY(const std::string left, readFile(a));
-  KOPT_TRY(const std::string right, readFile(b));
-  return left == right;
+  KOPT_TRY(const MappedFile left, MappedFile::open(a));
+  KOPT_TRY(const MappedFile right, MappedFile::open(b));
+  const std::uint64_t size = left.bytes().size();
+  return size == right.bytes().size() &&
+         runtime::firstDifference(left.bytes().data(), right.bytes().data(), size) == size;
+}
+
+std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance, std::string_view expected,
+                                        std::string_view actual, unsigned threads) {
+  const std::string &scalar = buffer.scalar;
+  const auto compare = [&]<class Type>(Type) { return compareAs<Type>(tolerance, expected, actual, threads); };
+  if (scalar == "f32")
+    return compare(Float{});
+  if (scalar == "f64")
+    return compare(Double{});
+  if (scalar == "f16")
+    return compare(Half{});
+  if (scalar == "bf16")
+    return compare(Bfloat{});
+  if (scalar == "i8")
+    return compare(Exact<std::int8_t>{});
+  if (scalar == "i16")
+    return compare(Exact<std::int16_t>{});
+  if (scalar == "u16")
+    return compare(Exact<std::uint16_t>{});
+  if (scalar == "i32")
+    return compare(Exact<std::int32_t>{});
+  if (scalar == "u32")
+    return compare(Exact<std::uint32_t>{});
+  if (scalar == "i64")
+    return compare(Exact<std::int64_t>{});
+  if (scalar == "u64")
+    return compare(Exact<std::uint64_t>{});
+  // bool, u8 and the bytes of types without one scalar: compared bit for bit.
+  return compare(Exact<std::uint8_t>{});
 }
 
 Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
                                                const std::filesystem::path &expected,
                                                const std::filesystem::path &actual) {
-  KOPT_TRY(const std::string want, readFile(expected));
-  KOPT_TRY(const std::string got, readFile(actual));
-  if (want.size() != buffer.bytes || got.size() != buffer.bytes)
+  KOPT_TRY(const MappedFile want, MappedFile::open(expected));
+  KOPT_TRY(const MappedFile got, MappedFile::open(actual));
+  if (want.bytes().size() != buffer.bytes || got.bytes().size() != buffer.bytes)
     return makeError(ErrorCode::Internal,
                      fmt::format("contents of buffer '{}' have {} and {} bytes instead of {}", buffer.name,
-                                 want.size(), got.size(), buffer.bytes));
-  if (want == got)
-    return std::nullopt;
-
-  const ElementType type = elementType(buffer.scalar);
-  const bool bitwise = tolerance.policy == "strict" || !type.floating;
-  const double scale = tolerance.policy == "default" && type.floating ? rootMeanSquare(want, type) : 0;
-
-  Mismatch mismatch;
-  mismatch.total = want.size() / type.size;
-  double worstExcess = -1;
-  for (std::size_t at = 0; at + type.size <= want.size(); at += type.size) {
-    if (std::memcmp(want.data() + at, got.data() + at, type.size) == 0)
-      continue;
-    const double wanted = type.load(want.data() + at), seen = type.load(got.data() + at);
-    const double error = elementError(wanted, seen);
-    double allowed = 0;
-    if (!bitwise)
-      allowed = tolerance.policy == "user" ? tolerance.relative * std::abs(wanted) + tolerance.absolute
-                                           : type.relative * std::max(std::abs(wanted), scale);
-    const bool bothNaN = std::isnan(wanted) && std::isnan(seen);
-    // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0 is not +0).
-    if (bitwise ? bothNaN : std::isfinite(error) && error <= allowed)
-      continue;
-    if (mismatch.wrong++ == 0) {
-      mismatch.index = at / type.size;
-      mismatch.expected = wanted;
-      mismatch.actual = seen;
-    }
-    if (error - allowed > worstExcess) {
-      worstExcess = error - allowed;
-      mismatch.worstError = error;
-      mismatch.allowed = allowed;
-    }
-  }
-  if (mismatch.wrong == 0)
-    return std::nullopt;
-  return mismatch;
+                                 want.bytes().size(), got.bytes().size(), buffer.bytes));
+  return compareContents(buffer, tolerance, want.bytes(), got.bytes());
 }
 
 } // namespace kopt

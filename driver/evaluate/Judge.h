@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace kopt {
 
@@ -29,6 +30,11 @@ struct Mismatch {
 Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
                                                const std::filesystem::path &expected,
                                                const std::filesystem::path &actual);
+
+/// The same for contents that are in memory already, each of buffer.bytes bytes. By several threads, at most `threads`
+/// (0: one a processor); the result is the same for any number of them.
+std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance, std::string_view expected,
+                                        std::string_view actual, unsigned threads = 0);
 
 /// True where the two files hold the same bytes.
 Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b);

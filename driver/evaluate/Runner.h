@@ -39,6 +39,9 @@ struct ModuleInfo {
   std::uint32_t registers = 0, sharedBytes = 0, localBytes = 0, constBytes = 0, maxThreads = 0;
 };
 
+/// Seconds by stage, named as in runtime/runner/README.md.
+using StageSeconds = std::map<std::string, double>;
+
 /// How one launch ended. Numbers are stored: never renumber.
 enum class RunStatus : int {
   Ok = 0,
@@ -56,9 +59,12 @@ enum class RunStatus : int {
 struct RunOutcome {
   RunStatus status = RunStatus::Ok;
   std::string detail;                          ///< first finding in words: which buffer, index, thread, source line
-  std::vector<std::filesystem::path> buffers;  ///< one file per Launch::buffers, contents after the launch
+  /// One file per Launch::buffers with its contents after the launch; empty where the buffer is read-only: then the
+  /// runner has found it unchanged.
+  std::vector<std::filesystem::path> buffers;
   /// Per buffer: elements that still held the poison after two launches with different poisons; 0 unless Buffer::output.
   std::vector<std::uint64_t> unwritten;
+  StageSeconds stages;
 };
 
 struct TimingSample {
@@ -73,9 +79,10 @@ struct TimingOutcome {
   std::uint32_t batch = 1;             ///< launches per sample: kernels under 10 us are timed in batches
   /// A modelled time has no noise: exactly one sample where `modelled`.
   std::vector<TimingSample> samples;
-  /// One file per buffer, contents after one randomly chosen timed launch of each module, drawn from
+  /// One file per buffer as in RunOutcome, contents after one randomly chosen timed launch of each module, drawn from
   /// TimeOptions::inputSeed: timed outputs are judged too. Empty where modelled.
   std::vector<std::filesystem::path> buffersA, buffersB;
+  StageSeconds stages;
   double smClockMHz = 0;               ///< median over the samples, 0 where unknown
 };
 
@@ -86,6 +93,8 @@ struct RunOptions {
   /// Emulated device: stop as TimedOut after this many executed instructions; 0 = no limit. Makes a hang deterministic.
   std::uint64_t instructionLimit = 0;
   bool checkRaces = true; ///< emulated device
+  /// Where the outcome's files are: they last until the next run() into the same slot.
+  std::string slot = "run";
 };
 
 struct TimeOptions {
@@ -94,6 +103,7 @@ struct TimeOptions {
   Duration budget{2};
   bool coldCache = true;
   Duration deadline{60};
+  std::string slot = "time"; ///< as RunOptions::slot
 };
 
 using Counters = std::map<std::string, double>; ///< Nsight Compute metric names; what is unknown is absent
@@ -113,7 +123,7 @@ public:
   virtual Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) = 0;
   virtual void unload(ModuleId module) = 0;
   /// A candidate's failure is a status in the outcome. An Error is kopt's or the machine's: Environment, Internal.
-  /// The files of an outcome last until the next run() (of a timing: the next time()) of this runner.
+  /// The files of an outcome last until the next run() or time() into the same slot.
   virtual Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
   virtual Result<TimingOutcome> time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
                                      const TimeOptions &options) = 0;
@@ -125,7 +135,7 @@ public:
   virtual bool restarted() = 0;
 };
 
-/// Starts `kopt-runner`; buffers travel through files under `scratch`. After a crash or a deadline the next call
+/// Starts `kopt-runner`; buffers travel through shared memory, or files under `scratch` where there is too little. After a crash or a deadline the next call
 /// starts a fresh process. Fails with Environment where no device of that kind answers, saying why.
 Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes, const std::filesystem::path &program,
                                             const DeviceConfig &config, const std::filesystem::path &scratch,

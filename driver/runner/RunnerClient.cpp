@@ -3,6 +3,7 @@
 // and the next call finds a fresh process with its modules loaded again.
 #include "driver/toolchain/ChildEnvironment.h"
 #include "driver/runner/NcuProfiler.h"
+#include "driver/runner/SharedBuffers.h"
 #include "driver/evaluate/Runner.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
@@ -71,6 +72,14 @@ std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) 
   return {names.begin(), names.end()};
 }
 
+StageSeconds stagesOf(const Message &reply) {
+  StageSeconds stages;
+  for (const std::vector<std::string> &stage : reply.lists("stage"))
+    if (stage.size() == 2)
+      stages[stage[0]] = protocol::parseNumber<double>(stage[1]).value_or(0);
+  return stages;
+}
+
 std::string lastLine(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
     text.pop_back();
@@ -89,7 +98,8 @@ class RunnerClient final : public Runner {
 public:
   RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
                std::filesystem::path scratch)
-      : processes_(processes), command_(std::move(command)), scratch_(std::move(scratch)) {}
+      : processes_(processes), command_(std::move(command)), scratch_(std::move(scratch)),
+        shared_(scratch_) {}
 
   /// Starts the process and asks what its device is.
   Status connect();
@@ -123,6 +133,7 @@ private:
   ProcessRunner &processes_;
   std::vector<std::string> command_;
   std::filesystem::path scratch_;
+  SharedBuffers shared_;
   std::unique_ptr<InteractiveProcess> process_;
   DeviceInfo device_;
   std::map<ModuleId, Module> modules_;
@@ -143,11 +154,15 @@ Status RunnerClient::connect() {
 
   Message hello("hello");
   hello.add("version", std::uint64_t(protocol::kVersion));
+  if (!shared_.probe().empty())
+    hello.add("probe", shared_.probe());
   KOPT_TRY(const Reply reply, exchange(std::move(hello), kStartDeadline));
   if (reply.status != RunStatus::Ok)
     return makeError(ErrorCode::Environment, "kopt-runner did not start: " + reply.detail,
                      "run " + join(command_, " ") + " by hand to see what it says");
   const Message &answer = reply.message;
+  if (answer.number<unsigned>("shared") != 1u)
+    shared_.useFiles();
   device_.kind = answer.text("kind");
   device_.name = answer.text("name");
   device_.arch = answer.text("arch");
@@ -278,32 +293,31 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
                                      const RunOptions &options) {
   KOPT_TRY(const Reply loaded, ensureLoaded(id));
   if (loaded.status != RunStatus::Ok)
-    return RunOutcome{loaded.status, loaded.detail, {}, {}};
-  const std::filesystem::path folder = scratch_ / "run";
-  KOPT_CHECK(createDirectories(folder));
+    return RunOutcome{loaded.status, loaded.detail, {}, {}, {}};
+  KOPT_TRY(const std::vector<std::string> files, shared_.prepare(options.slot, launch.buffers));
   Message request("run");
   addLaunch(request, "a.", *modules_[id].remote, launch);
   request.add("input_seed", options.inputSeed);
   request.add("poison_seed", options.poisonSeed);
   request.add("instruction_limit", options.instructionLimit);
   request.add("races", std::uint64_t(options.checkRaces));
-  request.add("dir", folder.string());
+  request.addList("out", files);
   // Outputs that stay poisoned cost a second launch.
   KOPT_TRY(const Reply reply, exchange(std::move(request),
                                        2 * options.deadline + kMargin + bufferTime(launch)));
   RunOutcome outcome;
   outcome.status = reply.status;
   outcome.detail = reply.detail;
+  outcome.stages = stagesOf(reply.message);
   if (reply.status != RunStatus::Ok)
     return outcome;
-  outcome.buffers = paths(reply.message.list("files"));
+  outcome.buffers = paths(files);
   for (const std::string &count : reply.message.list("unwritten"))
     outcome.unwritten.push_back(protocol::parseNumber<std::uint64_t>(count).value_or(0));
-  if (outcome.buffers.size() != launch.buffers.size() ||
-      outcome.unwritten.size() != launch.buffers.size())
+  if (outcome.unwritten.size() != launch.buffers.size())
     return makeError(ErrorCode::Internal,
                      fmt::format("the runner answered for {} of {} buffers",
-                                 outcome.buffers.size(), launch.buffers.size()));
+                                 outcome.unwritten.size(), launch.buffers.size()));
   return outcome;
 }
 
@@ -319,8 +333,8 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
     outcome.detail = loaded.detail;
     return outcome;
   }
-  const std::filesystem::path folder = scratch_ / "time";
-  KOPT_CHECK(createDirectories(folder));
+  KOPT_TRY(const std::vector<std::string> filesA, shared_.prepare(options.slot + "-a", launchA.buffers));
+  KOPT_TRY(const std::vector<std::string> filesB, shared_.prepare(options.slot + "-b", launchB.buffers));
   Message request("time");
   addLaunch(request, "a.", *modules_[a].remote, launchA);
   addLaunch(request, "b.", *modules_[b].remote, launchB);
@@ -330,12 +344,14 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   request.addDouble("budget", options.budget.count());
   request.addDouble("deadline", options.deadline.count());
   request.add("cold", std::uint64_t(options.coldCache));
-  request.add("dir", folder.string());
+  request.addList("out_a", filesA);
+  request.addList("out_b", filesB);
   KOPT_TRY(const Reply reply,
            exchange(std::move(request), options.deadline + kTimingMargin +
                                             bufferTime(launchA) + bufferTime(launchB)));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
+  outcome.stages = stagesOf(reply.message);
   if (reply.status != RunStatus::Ok)
     return outcome;
   const Message &answer = reply.message;
@@ -354,8 +370,10 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   outcome.cacheMode = answer.text("cache");
   outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
   outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
-  outcome.buffersA = paths(answer.list("files_a"));
-  outcome.buffersB = paths(answer.list("files_b"));
+  if (!outcome.modelled) {
+    outcome.buffersA = paths(filesA);
+    outcome.buffersB = paths(filesB);
+  }
   return outcome;
 }
 

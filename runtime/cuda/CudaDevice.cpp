@@ -244,14 +244,6 @@ Status CudaDevice::release(Address address) {
   return check(api_.memFree(address), "cuMemFree");
 }
 
-Status CudaDevice::write(Address to, const void *from, std::size_t bytes) {
-  return check(api_.memcpyHtoD(to, from, bytes), "cuMemcpyHtoD");
-}
-
-Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
-  return check(api_.memcpyDtoH(to, from, bytes), "cuMemcpyDtoH");
-}
-
 Status CudaDevice::poison(Address to, const void *from, std::size_t bytes) {
   return write(to, from, bytes);
 }
@@ -261,6 +253,7 @@ Status CudaDevice::copy(Address to, Address from, std::size_t bytes) {
 }
 
 Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) {
+  wipeStages();
   const auto found = modules_.find(request.module);
   if (found == modules_.end())
     return {StatusCode::DeviceError,

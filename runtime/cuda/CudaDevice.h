@@ -5,6 +5,7 @@
 #include "runtime/cuda/DriverApi.h"
 #include "runtime/device/Device.h"
 
+#include <array>
 #include <map>
 #include <optional>
 
@@ -43,10 +44,20 @@ private:
     std::uint32_t dynamicSharedAllowed = 0;
   };
 
+  /// A piece of page-locked memory on its way to or from the device.
+  struct Stage {
+    void *memory = nullptr;
+    CuEvent moved = nullptr; ///< recorded after the last copy that uses it
+    std::size_t results = 0; ///< bytes at its begin that may still be what was read from the device
+  };
+
   CudaDevice() = default;
   bool initialise(int ordinal, std::string &why);
   int attribute(CuDeviceAttribute which) const;
 
+  /// Page-locked memory for large copies. False where there is none to be had: then the driver copies by itself.
+  bool stages();
+  void wipeStages();
   /// Success, or the status an API call's result means. A fault makes the device unusable.
   Status check(CuResult result, const char *what);
   Status selectFunction(const std::string &symbol, LoadedModule &module);
@@ -62,6 +73,8 @@ private:
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   CuEvent start_ = nullptr, stop_ = nullptr;
+  std::array<Stage, 4> stages_;
+  bool stagesTried_ = false;
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
   std::map<std::uint32_t, LoadedModule> modules_;

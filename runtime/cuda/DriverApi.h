@@ -66,6 +66,7 @@ enum CuFunctionAttribute : int {
 };
 
 inline constexpr int kCaptureThreadLocal = 1;
+inline constexpr unsigned kEventDisableTiming = 2;
 
 // X(member, exported name, signature): a driver without one of these is too old.
 #define KOPT_DRIVER_REQUIRED(X)                                                                    \
@@ -92,6 +93,12 @@ inline constexpr int kCaptureThreadLocal = 1;
   X(memFree, "cuMemFree_v2", CuResult(CuDevicePointer))                                            \
   X(memcpyHtoD, "cuMemcpyHtoD_v2", CuResult(CuDevicePointer, const void *, std::size_t))           \
   X(memcpyDtoH, "cuMemcpyDtoH_v2", CuResult(void *, CuDevicePointer, std::size_t))                 \
+  X(memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                                       \
+    CuResult(CuDevicePointer, const void *, std::size_t, CuStream))                                \
+  X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                                       \
+    CuResult(void *, CuDevicePointer, std::size_t, CuStream))                                      \
+  X(memAllocHost, "cuMemAllocHost_v2", CuResult(void **, std::size_t))                             \
+  X(memFreeHost, "cuMemFreeHost", CuResult(void *))                                                \
   X(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                                       \
     CuResult(CuDevicePointer, CuDevicePointer, std::size_t, CuStream))                             \
   X(memsetD32Async, "cuMemsetD32Async",                                                            \
@@ -111,6 +118,7 @@ inline constexpr int kCaptureThreadLocal = 1;
              CuStream, void **, void **))                                                          \
   X(eventCreate, "cuEventCreate", CuResult(CuEvent *, unsigned))                                   \
   X(eventRecord, "cuEventRecord", CuResult(CuEvent, CuStream))                                     \
+  X(eventSynchronize, "cuEventSynchronize", CuResult(CuEvent))                                      \
   X(eventElapsedTime, "cuEventElapsedTime", CuResult(float *, CuEvent, CuEvent))                   \
   X(occupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                       \
     CuResult(int *, CuFunction, int, std::size_t))

@@ -1,52 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/BufferSet.h"
 
+#include "runtime/device/Parallel.h"
 #include "runtime/runner/Fill.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
+#include <atomic>
+#include <bit>
 #include <cstring>
-#include <memory>
 
 namespace kopt::runtime {
 
 namespace {
 
 constexpr std::size_t kGuardBytes = 64 << 10;
-constexpr std::size_t kChunk = 4u << 20; ///< of host staging, a multiple of every element size
 
 /// The emulated device reports any byte outside an allocation, reads too: zones would only hide that from it.
 std::size_t guardBytesOn(const Device &device) {
   return device.properties().kind == "emulated" ? 0 : kGuardBytes;
 }
 
-/// Calls `part(offset, size)` for each chunk of a buffer until one is not Ok.
-template <class Part> Status forChunks(std::uint64_t bytes, Part part) {
-  for (std::uint64_t offset = 0; offset < bytes; offset += kChunk)
-    if (Status status = part(offset, std::size_t(std::min<std::uint64_t>(kChunk, bytes - offset)));
-        !status.ok())
+/// Calls `part(offset, size)` for each piece of a buffer until one is not Ok.
+template <class Part> Status forPieces(std::uint64_t bytes, Part part) {
+  constexpr std::uint64_t kPiece = HostMemory::kPiece;
+  for (std::uint64_t offset = 0; offset < bytes; offset += kPiece)
+    if (Status status = part(offset, std::size_t(std::min(kPiece, bytes - offset))); !status.ok())
       return status;
   return {};
 }
 
-std::vector<std::byte> staging(std::uint64_t bytes) {
-  return std::vector<std::byte>(std::size_t(std::min<std::uint64_t>(kChunk, bytes)));
+/// Sets the bit of each of the `count` elements of type T that are the same in both. Returns how many.
+template <class T>
+std::uint64_t markEqual(const std::byte *a, const std::byte *b, std::uint64_t count,
+                        std::uint64_t *words) {
+  std::uint64_t equal = 0;
+  for (std::uint64_t first = 0; first < count; first += 64) {
+    std::uint64_t word = 0;
+    const std::uint64_t last = std::min<std::uint64_t>(count, first + 64);
+    for (std::uint64_t i = first; i < last; ++i) {
+      T left, right;
+      std::memcpy(&left, a + i * sizeof(T), sizeof(T));
+      std::memcpy(&right, b + i * sizeof(T), sizeof(T));
+      word |= std::uint64_t(left == right) << (i - first);
+    }
+    words[first / 64] = word;
+    equal += std::uint64_t(std::popcount(word));
+  }
+  return equal;
 }
 
-std::size_t firstDifference(const std::vector<std::byte> &a, const std::vector<std::byte> &b,
-                            std::size_t size) {
-  return std::size_t(
-      std::mismatch(a.begin(), a.begin() + std::ptrdiff_t(size), b.begin()).first - a.begin());
+std::uint64_t markEqual(std::size_t element, const std::byte *a, const std::byte *b,
+                        std::uint64_t count, std::uint64_t *words) {
+  switch (element) {
+  case 2:
+    return markEqual<std::uint16_t>(a, b, count, words);
+  case 4:
+    return markEqual<std::uint32_t>(a, b, count, words);
+  case 8:
+    return markEqual<std::uint64_t>(a, b, count, words);
+  default:
+    return markEqual<std::uint8_t>(a, b, count, words);
+  }
 }
 
 } // namespace
 
-BufferSet::BufferSet(Device &device, std::vector<BufferSpec> specs, std::uint64_t inputSeed)
-    : device_(device), specs_(std::move(specs)), inputSeed_(inputSeed),
-      guardBytes_(guardBytesOn(device)), placed_(specs_.size()) {}
+BufferSet::BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed)
+    : device_(context.device), memory_(context.memory), stages_(context.stages),
+      specs_(std::move(specs)), inputSeed_(inputSeed), guardBytes_(guardBytesOn(device_)),
+      placed_(specs_.size()) {}
 
 BufferSet::~BufferSet() {
+  const Stages::Scope stage(stages_, "free");
   // After a fault nothing can be freed; the process ends soon and takes the memory with it.
   for (const Placed &placed : placed_) {
     if (placed.base && device_.usable())
@@ -65,6 +90,7 @@ std::uint64_t BufferSet::footprint(const Device &device, const std::vector<Buffe
 }
 
 Status BufferSet::allocate(bool pristine) {
+  const Stages::Scope stage(stages_, "allocate");
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const std::uint64_t bytes = specs_[i].bytes;
     if (bytes + guardBytes_ == 0)
@@ -97,42 +123,58 @@ Status BufferSet::resetGuards(std::size_t buffer) {
   return {};
 }
 
+const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint64_t offset,
+                                    std::size_t size) {
+  const BufferSpec &spec = specs_[buffer];
+  Placed &placed = placed_[buffer];
+  const Stages::Scope stage(stages_, "draw");
+  if (source == Source::Contents && !placed.contents)
+    placed.contents = memory_.contents(spec, inputSeed_, buffer);
+  if (source == Source::Contents && placed.contents)
+    return placed.contents.get() + offset;
+  std::byte *bytes = memory_.scratch(1);
+  if (source == Source::Contents)
+    drawContentsParallel(spec, inputSeed_, buffer, offset, size, bytes);
+  else
+    drawPoisonParallel(poison_.seed, buffer, poison_.inverted, offset, size, bytes);
+  return bytes;
+}
+
+Status BufferSet::fill(std::size_t buffer) {
+  const Stages::Scope stage(stages_, "fill");
+  const BufferSpec &spec = specs_[buffer];
+  const Placed &placed = placed_[buffer];
+  return forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
+    if (spec.output)
+      return device_.poison(placed.data + offset, initial(buffer, Source::Poison, offset, size),
+                            size);
+    return device_.write(placed.data + offset, initial(buffer, Source::Contents, offset, size),
+                         size);
+  });
+}
+
 Status BufferSet::reset(Poison poison) {
   poison_ = poison;
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     if (Status status = resetGuards(i); !status.ok())
       return status;
-    const BufferSpec &spec = specs_[i];
-    if (spec.output)
+    if (Status status = fill(i); !status.ok())
+      return status;
+    if (!placed_[i].pristine)
       continue;
-    std::vector<std::byte> bytes = staging(spec.bytes);
-    const Status status = forChunks(spec.bytes, [&](std::uint64_t offset, std::size_t size) {
-      drawContents(spec, inputSeed_, i, offset, size, bytes.data());
-      if (Status written = device_.write(placed_[i].data + offset, bytes.data(), size);
-          !written.ok())
-        return written;
-      return placed_[i].pristine
-                 ? device_.write(placed_[i].pristine + offset, bytes.data(), size)
-                 : Status{};
-    });
-    if (!status.ok())
+    const Stages::Scope stage(stages_, "fill");
+    if (Status status = device_.copy(placed_[i].pristine, placed_[i].data, specs_[i].bytes);
+        !status.ok())
       return status;
   }
-  return poisonOutputs();
+  return {};
 }
 
-Status BufferSet::poisonOutputs() {
-  for (std::size_t i = 0; i < specs_.size(); ++i) {
-    if (!specs_[i].output)
-      continue;
-    std::vector<std::byte> bytes = staging(specs_[i].bytes);
-    const Status status = forChunks(specs_[i].bytes, [&](std::uint64_t offset, std::size_t size) {
-      drawPoison(poison_.seed, i, poison_.inverted, offset, size, bytes.data());
-      return device_.poison(placed_[i].data + offset, bytes.data(), size);
-    });
-    if (!status.ok())
-      return status;
-  }
+Status BufferSet::renew() {
+  for (std::size_t i = 0; i < specs_.size(); ++i)
+    if (!specs_[i].readOnly)
+      if (Status status = fill(i); !status.ok())
+        return status;
   return {};
 }
 
@@ -146,12 +188,18 @@ Status BufferSet::restore() {
 }
 
 Status BufferSet::check() {
+  const Stages::Scope stage(stages_, "check");
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     for (const bool after : {false, true})
       if (Status status = checkGuard(i, after); !status.ok())
         return status;
+    const std::string &name = specs_[i].name;
     if (specs_[i].readOnly)
-      if (Status status = checkInput(i); !status.ok())
+      if (Status status = checkUnchanged(i, placed_[i].data, "the read-only " + name); !status.ok())
+        return status;
+    if (placed_[i].pristine)
+      if (Status status = checkUnchanged(i, placed_[i].pristine, "the copy kopt keeps of " + name);
+          !status.ok())
         return status;
   }
   return {};
@@ -170,7 +218,8 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
     return {};
   const std::size_t size = scalarSize(specs_[buffer].scalar);
   if (after) {
-    const std::uint64_t byte = specs_[buffer].bytes + firstDifference(found, wanted, guardBytes_);
+    const std::uint64_t byte =
+        specs_[buffer].bytes + firstDifference(found.data(), wanted.data(), guardBytes_, 1);
     return {StatusCode::GuardTouched, "wrote past the end of " + specs_[buffer].name +
                                           ": at element " + std::to_string(byte / size) + " of " +
                                           std::to_string(specs_[buffer].bytes / size)};
@@ -184,72 +233,76 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
                                         ": at element -" + std::to_string(before)};
 }
 
-Status BufferSet::checkInput(std::size_t buffer) {
+/// Compared with what the host drew: a kernel that finds and changes what it was given changes nothing there.
+Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std::string &whose) {
   const BufferSpec &spec = specs_[buffer];
-  std::vector<std::byte> found = staging(spec.bytes), wanted = found;
-  return forChunks(spec.bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
-    if (Status status = device_.read(found.data(), placed_[buffer].data + offset, size);
-        !status.ok())
+  std::byte *found = memory_.scratch(0);
+  return forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
+    if (Status status = device_.read(found, address + offset, size); !status.ok())
       return status;
-    drawContents(spec, inputSeed_, buffer, offset, size, wanted.data());
-    const std::size_t at = firstDifference(found, wanted, size);
+    const std::uint64_t at =
+        firstDifference(found, initial(buffer, Source::Contents, offset, size), size);
     if (at == size)
       return {};
     return {StatusCode::InputChanged,
-            "wrote to the read-only " + spec.name + ": element " +
+            "wrote to " + whose + ": element " +
                 std::to_string((offset + at) / scalarSize(spec.scalar)) + " changed"};
   });
 }
 
-Status BufferSet::findPoison(std::vector<std::vector<bool>> &out) {
-  out.assign(specs_.size(), {});
+void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std::byte *bytes,
+                             std::size_t size, ElementSet &out) {
+  const Stages::Scope stage(stages_, "unwritten");
+  constexpr std::uint64_t kGrain = 8u << 10; // elements: whole words of bits, poison that fits a cache
+  const std::size_t element = scalarSize(specs_[buffer].scalar);
+  const std::uint64_t first = offset / element, count = size / element;
+  std::atomic<std::uint64_t> found{0};
+  parallelFor(count, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<std::byte> poison((end - begin) * element);
+    drawPoison(poison_.seed, buffer, poison_.inverted, offset + begin * element, poison.size(),
+               poison.data());
+    found += markEqual(element, bytes + begin * element, poison.data(), end - begin,
+                       out.words.data() + (first + begin) / 64);
+  });
+  // A buffer that ends inside an element: its first bytes count as one.
+  if (const std::size_t rest = size % element) {
+    std::byte poison[8];
+    const std::uint64_t at = count * element / 8 * 8;
+    drawPoison(poison_.seed, buffer, poison_.inverted, offset + at, 8, poison);
+    if (std::memcmp(bytes + count * element, poison + (count * element - at), rest) == 0) {
+      out.words[(first + count) / 64] |= std::uint64_t(1) << ((first + count) % 64);
+      ++found;
+    }
+  }
+  out.count += found;
+}
+
+Status BufferSet::collect(const std::vector<std::string> &paths,
+                          std::vector<ElementSet> *poisoned) {
+  if (poisoned)
+    poisoned->assign(specs_.size(), {});
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const BufferSpec &spec = specs_[i];
-    if (!spec.output)
+    const bool wanted = i < paths.size() && !paths[i].empty(), search = poisoned && spec.output;
+    if (!wanted && !search)
       continue;
-    const std::size_t element = scalarSize(spec.scalar);
-    out[i].reserve(spec.bytes / element + 1);
-    std::vector<std::byte> found = staging(spec.bytes), poison = found;
-    const Status status = forChunks(spec.bytes, [&](std::uint64_t offset, std::size_t size) {
-      if (Status read = device_.read(found.data(), placed_[i].data + offset, size); !read.ok())
+    const Stages::Scope stage(stages_, "read");
+    std::byte *file = nullptr;
+    if (wanted)
+      if (Status status = memory_.map(paths[i], spec.bytes, file); !status.ok())
+        return status;
+    if (search)
+      (*poisoned)[i].words.assign(spec.bytes / scalarSize(spec.scalar) / 64 + 1, 0);
+    const Status status = forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) {
+      std::byte *to = file ? file + offset : memory_.scratch(0);
+      if (Status read = device_.read(to, placed_[i].data + offset, size); !read.ok())
         return read;
-      drawPoison(poison_.seed, i, poison_.inverted, offset, size, poison.data());
-      for (std::size_t at = 0; at < size; at += element)
-        out[i].push_back(
-            std::memcmp(&found[at], &poison[at], std::min(element, size - at)) == 0);
+      if (search)
+        markPoisoned(i, offset, to, size, (*poisoned)[i]);
       return Status{};
     });
     if (!status.ok())
       return status;
-  }
-  return {};
-}
-
-Status BufferSet::dump(const std::string &directory, const std::string &prefix,
-                       std::vector<std::string> &files) {
-  struct Close {
-    void operator()(std::FILE *file) const { std::fclose(file); }
-  };
-  for (std::size_t i = 0; i < specs_.size(); ++i) {
-    const std::string path = directory + "/" + prefix + std::to_string(i) + ".bin";
-    const auto failed = [&] {
-      return Status{StatusCode::DeviceError,
-                    "cannot write " + path + ": " + std::strerror(errno)};
-    };
-    std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "wb"));
-    if (!file)
-      return failed();
-    std::vector<std::byte> bytes = staging(specs_[i].bytes);
-    const Status status = forChunks(specs_[i].bytes, [&](std::uint64_t offset, std::size_t size) {
-      if (Status read = device_.read(bytes.data(), placed_[i].data + offset, size); !read.ok())
-        return read;
-      return std::fwrite(bytes.data(), 1, size, file.get()) == size ? Status{} : failed();
-    });
-    if (!status.ok())
-      return status;
-    if (std::fflush(file.get()) != 0)
-      return failed();
-    files.push_back(path);
   }
   return {};
 }

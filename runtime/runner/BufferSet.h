@@ -3,9 +3,10 @@
 #pragma once
 
 #include "runtime/device/Device.h"
+#include "runtime/runner/HostMemory.h"
 #include "runtime/runner/LaunchSpec.h"
+#include "runtime/runner/Stages.h"
 
-#include <optional>
 #include <vector>
 
 namespace kopt::runtime {
@@ -16,9 +17,22 @@ struct Poison {
   bool inverted = false;
 };
 
+/// What the parts of one request share.
+struct RunContext {
+  Device &device;
+  HostMemory &memory;
+  Stages &stages;
+};
+
+/// Elements of one buffer.
+struct ElementSet {
+  std::vector<std::uint64_t> words; ///< a bit for each element, the lowest first
+  std::uint64_t count = 0;          ///< bits that are set
+};
+
 class BufferSet {
 public:
-  BufferSet(Device &device, std::vector<BufferSpec> specs, std::uint64_t inputSeed);
+  BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed);
   ~BufferSet();
   BufferSet(const BufferSet &) = delete;
   BufferSet &operator=(const BufferSet &) = delete;
@@ -27,20 +41,19 @@ public:
 
   /// `pristine`: also keeps copies of the in-place buffers on the device, for restore().
   Status allocate(bool pristine);
-  /// Draws everything anew: inputs, in-place buffers, poisoned outputs and guard zones.
+  /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. What is drawn comes from the
+  /// host, never from what a launch could have reached.
   Status reset(Poison poison);
   /// Gives the in-place buffers their first contents again, by copies within the device.
   Status restore();
-  /// Poisons the outputs as reset() does and leaves the rest.
-  Status poisonOutputs();
+  /// Gives outputs and in-place buffers what reset() gives them and leaves the rest.
+  Status renew();
 
   /// GuardTouched or InputChanged, with the buffer and the index, where a launch wrote what it may not.
   Status check();
-  /// Per buffer one flag an element: still the poison. Empty for buffers that are not outputs.
-  Status findPoison(std::vector<std::vector<bool>> &out);
-  /// Writes each buffer to DIRECTORY/PREFIX<index>.bin. DeviceError naming the file where the disk refuses.
-  Status dump(const std::string &directory, const std::string &prefix,
-              std::vector<std::string> &files);
+  /// Reads the contents of buffer i into the file paths[i]; an empty path, or none: not wanted. Where `poisoned` is not
+  /// null, it gets the elements of each output that still hold the poison; of other buffers none.
+  Status collect(const std::vector<std::string> &paths, std::vector<ElementSet> *poisoned);
 
   /// The launch with the addresses of this set in its arguments.
   LaunchRequest request(const LaunchSpec &launch) const;
@@ -53,14 +66,24 @@ private:
     Address base = 0;     ///< of the allocation; 0: a buffer of no bytes
     Address data = 0;     ///< of the buffer within it
     Address pristine = 0; ///< of the copy, 0 where there is none
+    HostMemory::Bytes contents; ///< as drawn; null: not drawn yet, or too large to keep
   };
+  enum class Source { Contents, Poison };
 
   std::uint64_t guardStream(std::size_t buffer, bool after) const;
+  /// Bytes [offset, offset + size) of what a buffer begins with; they last until the next use of scratch(1).
+  const std::byte *initial(std::size_t buffer, Source source, std::uint64_t offset,
+                           std::size_t size);
+  Status fill(std::size_t buffer);
   Status resetGuards(std::size_t buffer);
   Status checkGuard(std::size_t buffer, bool after);
-  Status checkInput(std::size_t buffer);
+  Status checkUnchanged(std::size_t buffer, Address address, const std::string &whose);
+  void markPoisoned(std::size_t buffer, std::uint64_t offset, const std::byte *bytes,
+                    std::size_t size, ElementSet &out);
 
   Device &device_;
+  HostMemory &memory_;
+  Stages &stages_;
   std::vector<BufferSpec> specs_;
   std::uint64_t inputSeed_;
   std::size_t guardBytes_;

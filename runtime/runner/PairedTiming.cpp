@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/PairedTiming.h"
 
-#include "runtime/runner/BufferSet.h"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -21,10 +19,12 @@ constexpr std::size_t kCheckEvery = 10;  ///< pairs between two looks at the evi
 
 /// One of the two modules: its launch and the buffers it runs on.
 struct Side {
-  const char *name;
-  const LaunchSpec *launch;
+  const char *name = "";
+  const LaunchSpec *launch = nullptr;
+  const std::vector<std::string> *outputs = nullptr;
   std::vector<BufferSet *> sets; ///< more than one where a batch rotates over copies
   std::vector<LaunchRequest> requests;
+  bool audited = false;
 };
 
 Status named(const Side &side, Status status) {
@@ -35,8 +35,8 @@ Status named(const Side &side, Status status) {
 
 class PairTimer {
 public:
-  PairTimer(Device &device, const TimingPlan &plan, const SecondsClock &clock)
-      : device_(device), plan_(plan), clock_(clock), begun_(clock()),
+  PairTimer(RunContext context, const TimingPlan &plan, const SecondsClock &clock)
+      : context_(context), device_(context.device), plan_(plan), clock_(clock), begun_(clock()),
         random_(plan.inputSeed ^ 0x6b6f7074u), cold_(plan.coldCache) {}
 
   Status run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &out);
@@ -45,11 +45,12 @@ private:
   Status makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t copies);
   Status warmUp(double &shortest);
   Status chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double shortest);
-  Status sample(Side &side, double &seconds);
-  Status audit(Side &side, const char *prefix, std::vector<std::string> &files, double &seconds);
+  Status sample(Side &side, double &seconds, bool restore = true);
+  Status audit(Side &side, double &seconds);
   Status timeModelled(TimingResult &out);
   bool timeIsUp(std::size_t pairs) const;
 
+  RunContext context_;
   Device &device_;
   const TimingPlan &plan_;
   const SecondsClock &clock_;
@@ -59,18 +60,18 @@ private:
   bool cold_;
   std::uint32_t batch_ = 1;
   std::vector<std::unique_ptr<BufferSet>> sets_;
-  Side a_{"first", nullptr, {}, {}}, b_{"second", nullptr, {}, {}};
+  Side a_, b_;
 };
 
 Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t copies) {
   sets_.clear();
-  a_ = {"first", &a, {}, {}};
-  b_ = {"second", &b, {}, {}};
+  a_ = {"first", &a, &plan_.outputsA, {}, {}};
+  b_ = {"second", &b, &plan_.outputsB, {}, {}};
   // Equal buffers are shared: then no difference between the two comes from where their buffers lie.
   const bool shared = a.buffers == b.buffers;
   const auto add = [&](Side &side) -> Status {
     sets_.push_back(
-        std::make_unique<BufferSet>(device_, side.launch->buffers, plan_.inputSeed));
+        std::make_unique<BufferSet>(context_, side.launch->buffers, plan_.inputSeed));
     side.sets.push_back(sets_.back().get());
     if (Status status = sets_.back()->allocate(true); !status.ok())
       return status;
@@ -91,6 +92,7 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
 }
 
 Status PairTimer::warmUp(double &shortest) {
+  const Stages::Scope stage(context_.stages, "warm-up");
   shortest = 0;
   const double until = clock_() + kWarmUpSeconds;
   for (std::uint32_t i = 0; i < 3 || (i < kMaxWarmUpLaunches && clock_() < until); ++i) {
@@ -137,10 +139,12 @@ Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double s
   return makeSets(a, b, copies);
 }
 
-Status PairTimer::sample(Side &side, double &seconds) {
-  for (BufferSet *set : side.sets)
-    if (Status status = set->restore(); !status.ok())
-      return status;
+Status PairTimer::sample(Side &side, double &seconds, bool restore) {
+  const Stages::Scope stage(context_.stages, "sample");
+  if (restore)
+    for (BufferSet *set : side.sets)
+      if (Status status = set->restore(); !status.ok())
+        return status;
   const Status status = batch_ > 1 ? device_.timeBatch(side.requests, cold_, seconds)
                                    : device_.time(side.requests[0], cold_, seconds);
   if (status.ok() && !(seconds > 0 && std::isfinite(seconds)))
@@ -148,22 +152,23 @@ Status PairTimer::sample(Side &side, double &seconds) {
   return named(side, status);
 }
 
-Status PairTimer::audit(Side &side, const char *prefix, std::vector<std::string> &files,
-                        double &seconds) {
+/// One sample on outputs and in-place buffers that the host has written anew, checked and kept.
+Status PairTimer::audit(Side &side, double &seconds) {
   const double begun = clock_();
   for (BufferSet *set : side.sets)
-    if (Status status = set->poisonOutputs(); !status.ok())
+    if (Status status = set->renew(); !status.ok())
       return status;
-  if (Status status = sample(side, seconds); !status.ok())
+  if (Status status = sample(side, seconds, /*restore=*/false); !status.ok())
     return status;
   for (BufferSet *set : side.sets)
     if (Status status = named(side, set->check()); !status.ok())
       return status;
-  if (!plan_.dumpDirectory.empty()) {
+  if (!side.outputs->empty()) {
     BufferSet &chosen = *side.sets[random_() % side.sets.size()];
-    if (Status status = chosen.dump(plan_.dumpDirectory, prefix, files); !status.ok())
+    if (Status status = chosen.collect(*side.outputs, nullptr); !status.ok())
       return status;
   }
+  side.audited = true;
   sampling_ += clock_() - begun;
   return {};
 }
@@ -210,12 +215,8 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
   while (out.samples.size() < most && !timeIsUp(out.samples.size())) {
     const std::size_t pair = out.samples.size();
     double secondsA = 0, secondsB = 0;
-    const auto takeA = [&] {
-      return pair == auditA ? audit(a_, "a", out.filesA, secondsA) : sample(a_, secondsA);
-    };
-    const auto takeB = [&] {
-      return pair == auditB ? audit(b_, "b", out.filesB, secondsB) : sample(b_, secondsB);
-    };
+    const auto takeA = [&] { return pair == auditA ? audit(a_, secondsA) : sample(a_, secondsA); };
+    const auto takeB = [&] { return pair == auditB ? audit(b_, secondsB) : sample(b_, secondsB); };
     const bool aFirst = random_() & 1;
     if (Status status = aFirst ? takeA() : takeB(); !status.ok())
       return status;
@@ -230,11 +231,9 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
   // Every timed launch counts: what one of them wrote beside its buffers is still there now. A deadline may also have
   // come before the chosen pair.
   for (Side *side : {&a_, &b_}) {
-    const bool isA = side == &a_;
-    std::vector<std::string> &files = isA ? out.filesA : out.filesB;
     double seconds = 0;
-    if (files.empty() && !plan_.dumpDirectory.empty())
-      if (Status status = audit(*side, isA ? "a" : "b", files, seconds); !status.ok())
+    if (!side->audited)
+      if (Status status = audit(*side, seconds); !status.ok())
         return status;
   }
   for (const std::unique_ptr<BufferSet> &set : sets_)
@@ -263,9 +262,9 @@ bool isTight(const std::vector<std::pair<double, double>> &samples) {
   return halfWidth <= std::max(kAbsolute, kRelative * std::fabs(logs[n / 2]));
 }
 
-Status timePairs(Device &device, const LaunchSpec &a, const LaunchSpec &b, const TimingPlan &plan,
-                 const SecondsClock &clock, TimingResult &out) {
-  return PairTimer(device, plan, clock).run(a, b, out);
+Status timePairs(RunContext context, const LaunchSpec &a, const LaunchSpec &b,
+                 const TimingPlan &plan, const SecondsClock &clock, TimingResult &out) {
+  return PairTimer(context, plan, clock).run(a, b, out);
 }
 
 } // namespace kopt::runtime

@@ -3,10 +3,8 @@
 // What the samples mean is the judge's to say; the stopping rule here only avoids samples that could change nothing.
 #pragma once
 
-#include "runtime/device/Device.h"
-#include "runtime/runner/LaunchSpec.h"
+#include "runtime/runner/BufferSet.h"
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +17,9 @@ struct TimingPlan {
   double budgetSeconds = 2;   ///< of sampling: after minSamples no pair begins past it
   double deadlineSeconds = 60; ///< fewer than minSamples rather than past 0.8 of it
   bool coldCache = true;
-  std::string dumpDirectory;  ///< empty: timed outputs are not kept
+  /// Files for the buffers after one randomly chosen timed launch of each module, as BufferSet::collect() takes them.
+  /// Empty: timed outputs are not kept.
+  std::vector<std::string> outputsA, outputsB;
 };
 
 struct TimingResult {
@@ -27,15 +27,11 @@ struct TimingResult {
   std::uint32_t batch = 1;
   std::vector<std::pair<double, double>> samples; ///< seconds of the first and the second module
   double smClockMHz = 0;
-  std::vector<std::string> filesA, filesB; ///< buffers after one randomly chosen timed launch of each
 };
 
-/// Seconds on a clock that only moves forward; tests bring their own.
-using SecondsClock = std::function<double()>;
-
 /// Both launches on one device. A status that is not Ok begins with which module it is about.
-Status timePairs(Device &device, const LaunchSpec &a, const LaunchSpec &b, const TimingPlan &plan,
-                 const SecondsClock &clock, TimingResult &out);
+Status timePairs(RunContext context, const LaunchSpec &a, const LaunchSpec &b,
+                 const TimingPlan &plan, const SecondsClock &clock, TimingResult &out);
 
 /// True where more pairs could not change what a judge concludes: the 99 % order-statistic interval of the median of
 /// log(a/b) is within 0.2 %, or within a tenth of the median's distance from no difference. Needs 30 pairs.

@@ -4,8 +4,8 @@
 #include "runtime/runner/BufferSet.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
+#include <bit>
+#include <unistd.h>
 
 namespace kopt::runtime {
 
@@ -37,49 +37,41 @@ void addCounts(Message &reply, const std::string &key, const std::vector<std::ui
   reply.addList(key, words);
 }
 
-bool holdsPoison(const std::vector<std::vector<bool>> &flags) {
-  return std::any_of(flags.begin(), flags.end(), [](const std::vector<bool> &buffer) {
-    return std::find(buffer.begin(), buffer.end(), true) != buffer.end();
-  });
-}
-
 /// One `run`: a launch on poisoned outputs, and a second one on the inverted poison where the first left some.
 class VerifiedRun {
 public:
-  VerifiedRun(Device &device, const LaunchSpec &launch, const Message &request)
-      : device_(device), launch_(launch),
-        buffers_(device, launch.buffers, request.number<std::uint64_t>("input_seed").value_or(1)),
+  VerifiedRun(RunContext context, const LaunchSpec &launch, const Message &request)
+      : context_(context), launch_(launch),
+        buffers_(context, launch.buffers, request.number<std::uint64_t>("input_seed").value_or(1)),
         poisonSeed_(request.number<std::uint64_t>("poison_seed").value_or(1)),
         instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
         checkRaces_(request.number<unsigned>("races").value_or(1) != 0) {}
 
-  Status execute(const std::string &directory) {
+  /// `outputs` as BufferSet::collect() takes them.
+  Status execute(const std::vector<std::string> &outputs) {
     unwritten_.assign(launch_.buffers.size(), 0);
     if (Status status = buffers_.allocate(false); !status.ok())
       return status;
     if (Status status = launchOn({poisonSeed_, false}); !status.ok())
       return status;
-    std::vector<std::vector<bool>> first, second;
-    if (Status status = buffers_.findPoison(first); !status.ok())
+    std::vector<ElementSet> first, second;
+    if (Status status = buffers_.collect(outputs, &first); !status.ok())
       return status;
-    if (!directory.empty())
-      if (Status status = buffers_.dump(directory, "buffer", files_); !status.ok())
-        return status;
     // An element that differs from the poison was written; one that equals it may have been given that value by the
     // kernel, which cannot happen again under the inverted poison unless nobody wrote it.
-    if (!holdsPoison(first))
+    if (std::all_of(first.begin(), first.end(), [](const ElementSet &set) { return set.count == 0; }))
       return {};
     if (Status status = launchOn({poisonSeed_, true}); !status.ok())
       return status;
-    if (Status status = buffers_.findPoison(second); !status.ok())
+    if (Status status = buffers_.collect({}, &second); !status.ok())
       return status;
     for (std::size_t i = 0; i < first.size(); ++i)
-      for (std::size_t at = 0; at < first[i].size(); ++at)
-        unwritten_[i] += first[i][at] && second[i][at];
+      for (std::size_t word = 0; word < first[i].words.size(); ++word)
+        unwritten_[i] +=
+            std::uint64_t(std::popcount(first[i].words[word] & second[i].words[word]));
     return {};
   }
 
-  const std::vector<std::string> &files() const { return files_; }
   const std::vector<std::uint64_t> &unwritten() const { return unwritten_; }
 
   LaunchRequest deviceRequest() const {
@@ -98,17 +90,19 @@ private:
   Status launchOn(Poison poison) {
     if (Status status = buffers_.reset(poison); !status.ok())
       return status;
-    if (Status status = device_.launch(deviceRequest()); !status.ok())
-      return status;
+    {
+      const Stages::Scope stage(context_.stages, "launch");
+      if (Status status = context_.device.launch(deviceRequest()); !status.ok())
+        return status;
+    }
     return buffers_.check();
   }
 
-  Device &device_;
+  RunContext context_;
   const LaunchSpec &launch_;
   BufferSet buffers_;
   std::uint64_t poisonSeed_, instructionLimit_;
   bool checkRaces_;
-  std::vector<std::string> files_;
   std::vector<std::uint64_t> unwritten_;
 };
 
@@ -123,7 +117,10 @@ std::string Session::answer(const std::string &line) {
   const std::optional<Message> request = Message::parse(line);
   if (!request)
     return errorReply("request", "this line is no request").format();
-  Message reply = identified(*request, dispatch(*request));
+  Stages stages(clock_);
+  Message reply = identified(*request, dispatch(*request, stages));
+  for (const auto &[name, seconds] : stages.seconds())
+    reply.addList("stage", {name, protocol::formatDouble(seconds)});
   if (!device_.usable())
     reply.add("last", 1);
   return reply.format();
@@ -134,20 +131,20 @@ std::string answerWithoutDevice(const std::string &line, const std::string &why)
       .format();
 }
 
-Message Session::dispatch(const Message &request) {
+Message Session::dispatch(const Message &request, Stages &stages) {
   const std::string &verb = request.verb();
   if (verb == "hello")
     return hello(request);
   if (verb == "load")
-    return load(request);
+    return load(request, stages);
   if (verb == "unload")
     return unload(request);
   if (verb == "run")
-    return run(request);
+    return run(request, stages);
   if (verb == "time")
-    return time(request);
+    return time(request, stages);
   if (verb == "profile")
-    return profile(request);
+    return profile(request, stages);
   if (verb == "quit") {
     ended_ = true;
     return Message("ok");
@@ -172,11 +169,15 @@ Message Session::hello(const Message &request) {
   reply.add("modelled", std::uint64_t(device.modelled));
   reply.add("l2", device.l2Bytes);
   reply.add("memory", device.memoryBytes);
+  // Can this process reach the driver's memory through the path it gives? A namespace may be between them.
+  if (request.has("probe"))
+    reply.add("shared", std::uint64_t(access(request.text("probe").c_str(), R_OK | W_OK) == 0));
   return reply;
 }
 
-Message Session::load(const Message &request) {
+Message Session::load(const Message &request, Stages &stages) {
   ModuleProperties module;
+  const Stages::Scope stage(stages, "load");
   const Status status = device_.load(request.text("path"), request.text("symbol"), module);
   Message reply = statusReply(status);
   if (!status.ok())
@@ -195,22 +196,20 @@ Message Session::unload(const Message &request) {
   return statusReply(device_.unload(request.number<std::uint32_t>("module").value_or(0)));
 }
 
-Message Session::run(const Message &request) {
+Message Session::run(const Message &request, Stages &stages) {
   LaunchSpec launch;
   std::string why;
   if (!parseLaunch(request, "a.", launch, why))
     return errorReply("request", why);
-  VerifiedRun verified(device_, launch, request);
-  const Status status = verified.execute(request.text("dir"));
+  VerifiedRun verified({device_, memory_, stages}, launch, request);
+  const Status status = verified.execute(request.list("out"));
   Message reply = statusReply(status);
-  if (status.ok()) {
-    reply.addList("files", verified.files());
+  if (status.ok())
     addCounts(reply, "unwritten", verified.unwritten());
-  }
   return reply;
 }
 
-Message Session::time(const Message &request) {
+Message Session::time(const Message &request, Stages &stages) {
   LaunchSpec a, b;
   std::string why;
   if (!parseLaunch(request, "a.", a, why) || !parseLaunch(request, "b.", b, why))
@@ -222,9 +221,10 @@ Message Session::time(const Message &request) {
   plan.budgetSeconds = request.number<double>("budget").value_or(plan.budgetSeconds);
   plan.deadlineSeconds = request.number<double>("deadline").value_or(plan.deadlineSeconds);
   plan.coldCache = request.number<unsigned>("cold").value_or(1) != 0;
-  plan.dumpDirectory = request.text("dir");
+  plan.outputsA = request.list("out_a");
+  plan.outputsB = request.list("out_b");
   TimingResult result;
-  const Status status = timePairs(device_, a, b, plan, clock_, result);
+  const Status status = timePairs({device_, memory_, stages}, a, b, plan, clock_, result);
   Message reply = statusReply(status);
   if (!status.ok())
     return reply;
@@ -239,20 +239,19 @@ Message Session::time(const Message &request) {
   reply.add("cache", result.cold ? "cold" : "warm");
   reply.add("batch", result.batch);
   reply.addDouble("sm_clock_mhz", result.smClockMHz);
-  reply.addList("files_a", result.filesA);
-  reply.addList("files_b", result.filesB);
   return reply;
 }
 
-Message Session::profile(const Message &request) {
+Message Session::profile(const Message &request, Stages &stages) {
   LaunchSpec launch;
   std::string why;
   if (!parseLaunch(request, "a.", launch, why))
     return errorReply("request", why);
-  VerifiedRun prepared(device_, launch, request);
+  VerifiedRun prepared({device_, memory_, stages}, launch, request);
   if (const Status status = prepared.prepare(); !status.ok())
     return statusReply(status);
   Counters counters;
+  const Stages::Scope stage(stages, "count");
   const Status status = device_.profile(prepared.deviceRequest(), counters);
   Message reply = statusReply(status);
   if (!status.ok())

@@ -20,16 +20,17 @@ public:
 
 private:
   using Message = protocol::Message;
-  Message dispatch(const Message &request);
+  Message dispatch(const Message &request, Stages &stages);
   Message hello(const Message &request);
-  Message load(const Message &request);
+  Message load(const Message &request, Stages &stages);
   Message unload(const Message &request);
-  Message run(const Message &request);
-  Message time(const Message &request);
-  Message profile(const Message &request);
+  Message run(const Message &request, Stages &stages);
+  Message time(const Message &request, Stages &stages);
+  Message profile(const Message &request, Stages &stages);
 
   Device &device_;
   SecondsClock clock_;
+  HostMemory memory_;
   bool ended_ = false;
 };
 

@@ -111,11 +111,12 @@ public:
     if (has(text, "PARTIAL"))
       unwritten = 1;
     for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
-      const auto &values = launch.buffers[i].readOnly ? in : out;
-      const auto path = scratch_ / ("buffer-" + std::to_string(i));
-      KOPT_CHECK(writeFileAtomically(
-          path, std::string_view(reinterpret_cast<const char *>(values.data()), values.size() * 4)));
-      outcome.buffers.push_back(path);
+      outcome.buffers.emplace_back();
+      if (!launch.buffers[i].readOnly) {
+        outcome.buffers.back() = scratch_ / fmt::format("{}-{}", options.slot, i);
+        KOPT_CHECK(writeFileAtomically(outcome.buffers.back(),
+                                       {reinterpret_cast<const char *>(out.data()), out.size() * 4}));
+      }
       outcome.unwritten.push_back(launch.buffers[i].readOnly ? 0 : unwritten);
     }
     return outcome;

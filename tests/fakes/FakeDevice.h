@@ -69,6 +69,8 @@ public:
     std::memset(memory, 0xEE, bytes + 1);
     out = reinterpret_cast<Address>(memory);
     live_.insert(out);
+    if (allocated)
+      allocated(out, bytes);
     return {};
   }
   Status release(Address address) override {
@@ -125,6 +127,7 @@ public:
   runtime::DeviceProperties info;
   std::map<std::string, Kernel> kernels;
   std::function<double(const std::string &)> seconds;
+  std::function<void(Address, std::size_t)> allocated; ///< told of each allocation
   std::vector<std::vector<LaunchRequest>> batches;
   std::size_t launches = 0, loads = 0, coldCalls = 0, batchesCold = 0;
   double elapsed = 0; ///< seconds of all timed launches together

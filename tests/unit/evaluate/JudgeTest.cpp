@@ -7,6 +7,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
+#include <random>
 
 using namespace kopt;
 
@@ -97,6 +98,48 @@ TEST_F(JudgeTest, HalvesAreReadAsHalves) {
   EXPECT_FALSE(compare<std::uint16_t>("f16", {0x3c00}, {0x3c01}));  // 1 and the next half
   EXPECT_TRUE(compare<std::uint16_t>("f16", {0x3c00}, {0x3c40}));   // 1 and 1.0625
   EXPECT_TRUE(compare<std::uint16_t>("bf16", {0x3f80}, {0x3f90}));  // 1 and 1.125
+}
+
+TEST_F(JudgeTest, NoNumberOfThreadsChangesAnything) {
+  std::mt19937 random(5);
+  std::vector<float> expected(3'000'001), actual;
+  for (float &value : expected)
+    value = float(random()) / 1e6f;
+  expected[1'234'567] = kNaN;
+  actual = expected;
+  for (std::size_t i = 65'536; i < actual.size(); i += 777)
+    actual[i] *= 1 + float(random() % 100) * 1e-6f;
+  Buffer buffer;
+  buffer.name = "out";
+  buffer.scalar = "f32";
+  buffer.bytes = 4 * expected.size();
+  const auto bytes = [](const std::vector<float> &values) {
+    return std::string_view(reinterpret_cast<const char *>(values.data()), 4 * values.size());
+  };
+  const auto one = compareContents(buffer, {}, bytes(expected), bytes(actual), 1);
+  ASSERT_TRUE(one);
+  EXPECT_GT(one->wrong, 100u);
+  for (const unsigned threads : {2, 3, 7, 16}) {
+    const auto many = compareContents(buffer, {}, bytes(expected), bytes(actual), threads);
+    ASSERT_TRUE(many);
+    EXPECT_EQ(many->index, one->index);
+    EXPECT_EQ(many->wrong, one->wrong);
+    EXPECT_EQ(many->total, one->total);
+    EXPECT_EQ(many->worstError, one->worstError);
+    EXPECT_EQ(many->allowed, one->allowed);
+  }
+}
+
+TEST_F(JudgeTest, BytesAfterTheLastWholeElementCount) {
+  Buffer buffer;
+  buffer.name = "out";
+  buffer.scalar = "f32";
+  buffer.bytes = 6;
+  const auto mismatch = compareContents(buffer, {}, {"abcdef", 6}, {"abcdeg", 6});
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->index, 1u);
+  EXPECT_EQ(mismatch->total, 2u);
+  EXPECT_FALSE(compareContents(buffer, {}, {"abcdef", 6}, {"abcdef", 6}));
 }
 
 TEST_F(JudgeTest, AFileOfTheWrongLengthIsAnErrorNotAPass) {

@@ -4,6 +4,7 @@
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeDevice.h"
 #include "fakes/FakeProcessRunner.h"
+#include "runtime/runner/Fill.h"
 #include "runtime/runner/Session.h"
 
 #include <cstdlib>
@@ -40,10 +41,12 @@ protected:
   }
 
   /// What a runner process would say. A session that has ended, or a `hello`, means a fresh process.
-  std::optional<std::vector<std::string>> answer(const std::string &line) {
+  std::optional<std::vector<std::string>> answer(std::string line) {
     lines.push_back(line);
     if (line.rfind("hello", 0) == 0) {
       ++starts;
+      if (memoryHidden)
+        line.erase(line.find(" probe="), line.find(" id=") - line.find(" probe="));
       device = std::make_unique<FakeDevice>();
       device->kernels = kernels;
       session = std::make_unique<runtime::Session>(*device, [this] { return device->elapsed; });
@@ -66,6 +69,14 @@ protected:
     return runner ? std::move(*runner) : nullptr;
   }
 
+  /// What the runner draws for the launch's input, which "copy" copies.
+  static std::string input(std::uint64_t seed) {
+    runtime::BufferSpec spec;
+    spec.scalar = "f32";
+    std::string bytes(400, '\0');
+    runtime::drawContents(spec, seed, 0, 0, bytes.size(), reinterpret_cast<std::byte *>(bytes.data()));
+    return bytes;
+  }
   static Launch launch(std::uint32_t bytes = 400) {
     Launch out;
     out.name = "one";
@@ -85,7 +96,7 @@ protected:
   std::unique_ptr<runtime::Session> session;
   std::vector<std::string> lines;
   std::string hangOn, dieOn, forgeOn;
-  bool deviceMissing = false;
+  bool deviceMissing = false, memoryHidden = false;
   int starts = 0;
 };
 
@@ -122,8 +133,42 @@ TEST_F(RunnerClientTest, RunsAndReturnsFiles) {
   ASSERT_TRUE(outcome) << outcome.error().what;
   EXPECT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
   ASSERT_EQ(outcome->buffers.size(), 2u);
-  EXPECT_EQ(*readFile(outcome->buffers[0]), *readFile(outcome->buffers[1]));
+  EXPECT_EQ(outcome->buffers[0], ""); // read-only, and found unchanged
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
   EXPECT_EQ(outcome->unwritten, (std::vector<std::uint64_t>{0, 0}));
+  EXPECT_TRUE(outcome->stages.contains("launch"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "buffers")); // it travelled through memory
+}
+
+TEST_F(RunnerClientTest, WhereTheRunnerCannotReachMemoryThereAreFiles) {
+  memoryHidden = true;
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->buffers[1], folder.path() / "buffers/run/buffer1.bin");
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+}
+
+TEST_F(RunnerClientTest, ASlotKeepsItsContentsWhileOthersAreUsed) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  RunOptions options;
+  options.slot = "kept";
+  const auto kept = runner->run(module, launch(), options);
+  options.slot = "other";
+  options.inputSeed = 2;
+  const auto other = runner->run(module, launch(), options);
+  EXPECT_EQ(*readFile(kept->buffers[1]), input(1));
+  EXPECT_EQ(*readFile(other->buffers[1]), input(2));
+}
+
+TEST_F(RunnerClientTest, TheRunnerCannotMakeTheMemoryShorter) {
+  const auto runner = start();
+  const auto outcome = runner->run(runner->load("copy", "")->id, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_NE(truncate(outcome->buffers[1].c_str(), 0), 0);
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
 }
 
 TEST_F(RunnerClientTest, CountsTheUnwritten) {
@@ -137,10 +182,11 @@ TEST_F(RunnerClientTest, SeedsReachTheRunner) {
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
   RunOptions options;
-  const std::string first = *readFile(runner->run(module, launch(), options)->buffers[0]);
-  EXPECT_EQ(first, *readFile(runner->run(module, launch(), options)->buffers[0]));
-  options.inputSeed = 2;
-  EXPECT_NE(first, *readFile(runner->run(module, launch(), options)->buffers[0]));
+  for (const std::uint64_t seed : {1, 1, 2}) {
+    options.inputSeed = seed;
+    EXPECT_EQ(*readFile(runner->run(module, launch(), options)->buffers[1]), input(seed));
+  }
+  EXPECT_NE(input(1), input(2));
 }
 
 TEST_F(RunnerClientTest, AModuleThatDoesNotLoadIsNotTheMachines) {
@@ -226,15 +272,16 @@ TEST_F(RunnerClientTest, UnloadFreesAndAnUnknownModuleIsABug) {
   EXPECT_EQ(outcome.error().code, ErrorCode::Internal);
 }
 
-TEST_F(RunnerClientTest, AFullDiskIsTheMachines) {
+TEST_F(RunnerClientTest, AFileThatCannotBeWrittenIsTheMachines) {
+  memoryHidden = true;
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
-  std::filesystem::create_directories(folder.path() / "buffers/run");
-  std::filesystem::create_symlink("/dev/full", folder.path() / "buffers/run/buffer1.bin");
+  const std::filesystem::path file = folder.path() / "buffers/run/buffer1.bin";
+  std::filesystem::create_directories(file);
   const auto outcome = runner->run(module, launch(), {});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::Environment);
-  EXPECT_NE(outcome.error().what.find("No space left"), std::string::npos);
+  EXPECT_NE(outcome.error().what.find(file.string() + ": Is a directory"), std::string::npos);
 }
 
 TEST_F(RunnerClientTest, ProfileWithoutNcuHasTheDriversFacts) {
@@ -305,7 +352,7 @@ TEST(RunnerProcess, AHangingProcessIsKilledWithItsChildren) {
   const std::filesystem::path program = folder->path() / "runner", child = folder->path() / "child";
   ASSERT_TRUE(writeFileAtomically(program, "#!/bin/sh\n"
                                            "reply() { echo \"ok $2 id=${1##*id=}\"; }\n"
-                                           "read -r line; reply \"$line\" 'version=1 kind=cuda'\n"
+                                           "read -r line; reply \"$line\" 'version=2 kind=cuda'\n"
                                            "read -r line; reply \"$line\" 'status=0 module=1'\n"
                                            "read -r line; sleep 1000 & echo $! > '" +
                                                child.string() + "'; wait\n"));

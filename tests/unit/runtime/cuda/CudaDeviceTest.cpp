@@ -215,4 +215,69 @@ TEST_F(CudaDeviceTest, CopiesStayInOrderWithLaunches) {
   EXPECT_TRUE(device->release(b).ok());
 }
 
+std::size_t count(const std::string &prefix) {
+  std::size_t found = 0;
+  for (const std::string &call : fakeDriver().calls)
+    found += call.rfind(prefix, 0) == 0;
+  return found;
+}
+
+TEST_F(CudaDeviceTest, LargeCopiesGoThroughPageLockedPieces) {
+  constexpr std::size_t kBytes = (70u << 20) + 12; // more pieces than there are stages, the last one short
+  std::vector<unsigned char> text(kBytes), back(kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i)
+    text[i] = static_cast<unsigned char>(i * 2654435761u >> 13);
+  for (const std::size_t pageLocked : {std::size_t(1) << 30, std::size_t(20) << 20}) {
+    SCOPED_TRACE(pageLocked);
+    device.reset();
+    fakeDriver() = {};
+    fakeDriver().pageLockedLeft = pageLocked;
+    std::string why;
+    device = openCudaDevice(0, why);
+    Address address = 0;
+    ASSERT_TRUE(device->allocate(kBytes, address).ok());
+    ASSERT_TRUE(device->write(address, text.data(), kBytes).ok());
+    std::fill(back.begin(), back.end(), 0);
+    ASSERT_TRUE(device->read(back.data(), address, kBytes).ok());
+    EXPECT_TRUE(back == text);
+    // Where there is not enough page-locked memory the driver copies by itself.
+    const std::size_t pieces = pageLocked == std::size_t(1) << 30 ? 9 : 0;
+    EXPECT_EQ(count("write "), pieces);
+    EXPECT_EQ(count("read "), pieces);
+    EXPECT_TRUE(device->release(address).ok());
+  }
+}
+
+TEST_F(CudaDeviceTest, WhatWasReadIsOutOfReachOfTheNextLaunch) {
+  const LaunchRequest launch = request();
+  constexpr std::size_t kBytes = 20u << 20;
+  std::vector<char> results(kBytes, 'r');
+  Address address = 0;
+  ASSERT_TRUE(device->allocate(kBytes, address).ok());
+  ASSERT_TRUE(device->write(address, results.data(), kBytes).ok());
+  ASSERT_TRUE(device->read(results.data(), address, kBytes).ok());
+  bool seen = false;
+  const auto search = [&](const std::string &, void **) {
+    for (const auto &[memory, bytes] : fakeDriver().pageLocked)
+      seen |= std::memchr(memory, 'r', bytes) != nullptr;
+  };
+  search("", nullptr);
+  EXPECT_TRUE(seen); // the search finds it before
+  seen = false;
+  fakeDriver().kernel = search;
+  ASSERT_TRUE(device->launch(launch).ok());
+  EXPECT_FALSE(seen);
+  EXPECT_TRUE(device->release(address).ok());
+}
+
+TEST_F(CudaDeviceTest, AFaultDuringALargeCopyIsAFault) {
+  std::vector<char> bytes(2u << 20);
+  Address address = 0;
+  ASSERT_TRUE(device->allocate(bytes.size(), address).ok());
+  fakeDriver().sticky = true;
+  EXPECT_EQ(device->read(bytes.data(), address, bytes.size()).code, StatusCode::Fault);
+  EXPECT_FALSE(device->usable());
+  std::free(reinterpret_cast<void *>(address));
+}
+
 } // namespace

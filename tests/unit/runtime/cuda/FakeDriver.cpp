@@ -160,6 +160,26 @@ CuResult cuMemcpyDtoH_v2(void *to, CuDevicePointer from, std::size_t bytes) {
   std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
   return alive();
 }
+CuResult cuMemcpyHtoDAsync_v2(CuDevicePointer to, const void *from, std::size_t bytes, CuStream) {
+  fakeDriver().calls.push_back("write " + std::to_string(bytes));
+  return cuMemcpyHtoD_v2(to, from, bytes);
+}
+CuResult cuMemcpyDtoHAsync_v2(void *to, CuDevicePointer from, std::size_t bytes, CuStream) {
+  fakeDriver().calls.push_back("read " + std::to_string(bytes));
+  return cuMemcpyDtoH_v2(to, from, bytes);
+}
+CuResult cuMemAllocHost_v2(void **memory, std::size_t bytes) {
+  if (fakeDriver().pageLockedLeft < bytes)
+    return kErrorOutOfMemory;
+  fakeDriver().pageLockedLeft -= bytes;
+  *memory = std::calloc(bytes, 1);
+  fakeDriver().pageLocked.emplace_back(*memory, bytes);
+  return alive();
+}
+CuResult cuMemFreeHost(void *memory) {
+  std::free(memory);
+  return alive();
+}
 CuResult cuMemcpyDtoDAsync_v2(CuDevicePointer to, CuDevicePointer from, std::size_t bytes, CuStream) {
   std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
   fakeDriver().calls.push_back("copy");
@@ -226,6 +246,7 @@ CuResult cuEventRecord(CuEvent, CuStream) {
   fakeDriver().calls.push_back("record");
   return alive();
 }
+CuResult cuEventSynchronize(CuEvent) { return alive(); }
 CuResult cuEventElapsedTime(float *milliseconds, CuEvent, CuEvent) {
   return *milliseconds = 0.5f, alive();
 }

@@ -11,8 +11,10 @@
 struct FakeDriverState {
   int initResult = 0, devices = 1, nextLaunchResult = 0, nextSyncResult = 0, moduleLoadResult = 0;
   int occupancy = 4, dynamicSharedLimit = 228 * 1024;
+  std::size_t pageLockedLeft = 1u << 30; ///< bytes
+  std::vector<std::pair<void *, std::size_t>> pageLocked;
   bool sticky = false; ///< a fault has happened: everything fails with it
-  std::vector<std::string> calls; ///< stream operations in order: memset N, record, launch NAME, graph N, copy, sync
+  std::vector<std::string> calls; ///< stream operations in order: memset N, record, launch NAME, graph N, copy, read N, write N, sync
   std::function<void(const std::string &kernel, void **arguments)> kernel;
   int dynamicSharedSet = 0, contextsReleased = 0;
 };

@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 
 namespace {
 
@@ -47,12 +49,15 @@ protected:
       launch->buffers[0].output = output;
     }
   }
-  Status time() { return timePairs(device, a, b, plan, clock, result); }
+  Status time() { return timePairs({device, memory, stages}, a, b, plan, clock, result); }
 
   FakeDevice device;
   LaunchSpec a, b;
   TimingPlan plan;
   SecondsClock clock;
+  SecondsClock wall = [] { return 0.0; };
+  HostMemory memory;
+  Stages stages{wall};
   TimingResult result;
   double timeA = 1e-3, timeB = 1e-3;
   std::string order;
@@ -216,16 +221,49 @@ TEST_F(PairedTimingTest, NoTimeIsNoSample) {
   EXPECT_TRUE(result.samples.empty());
 }
 
-TEST_F(PairedTimingTest, TimedOutputsAreDumped) {
+TEST_F(PairedTimingTest, TimedOutputsAreKept) {
   char pattern[] = "/tmp/kopt-timing-XXXXXX";
-  plan.dumpDirectory = mkdtemp(pattern);
+  const std::string folder = mkdtemp(pattern);
+  plan.outputsA = {folder + "/a"};
+  plan.outputsB = {folder + "/b"};
   ASSERT_TRUE(time().ok());
-  ASSERT_EQ(result.filesA.size(), 1u);
-  ASSERT_EQ(result.filesB.size(), 1u);
-  EXPECT_NE(result.filesA[0], result.filesB[0]);
-  for (const std::string &file : {result.filesA[0], result.filesB[0]})
-    EXPECT_EQ(std::filesystem::file_size(file), 4096u);
-  std::filesystem::remove_all(plan.dumpDirectory);
+  for (const char *file : {"/a", "/b"}) {
+    std::ifstream stream(folder + file, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    ASSERT_EQ(bytes.size(), 4096u);
+    EXPECT_EQ(bytes[0], 77); // what the kernels write
+    EXPECT_EQ(bytes[4], 5);  // what the buffer began with
+  }
+  std::filesystem::remove_all(folder);
+}
+
+// A launch that reaches the copy from which in-place buffers are restored would choose the later launches' inputs.
+TEST_F(PairedTimingTest, TheCopyForRestoringIsCheckedToo) {
+  std::vector<Address> copies;
+  device.allocated = [&](Address address, std::size_t bytes) {
+    if (bytes == 4096) // the buffer itself has guard zones around it
+      copies.push_back(address);
+  };
+  device.add("b", [&](const LaunchRequest &) {
+    reinterpret_cast<int *>(copies.at(0))[3] = 1;
+    return Status{};
+  });
+  const Status status = time();
+  EXPECT_EQ(status.code, StatusCode::InputChanged);
+  EXPECT_NE(status.detail.find("the copy kopt keeps of data: element 3"), std::string::npos)
+      << status.detail;
+}
+
+TEST_F(PairedTimingTest, InputsAreDrawnOnceForAllRequests) {
+  setRole(true, false);
+  for (const char *name : {"a", "b"})
+    device.add(name, [](const LaunchRequest &) { return Status{}; });
+  ASSERT_TRUE(time().ok());
+  ASSERT_TRUE(time().ok());
+  EXPECT_EQ(memory.drawn(), 1u);
+  plan.inputSeed = 2;
+  ASSERT_TRUE(time().ok());
+  EXPECT_EQ(memory.drawn(), 2u);
 }
 
 TEST(IsTight, WantsPairsAndAgreement) {

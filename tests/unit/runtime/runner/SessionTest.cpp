@@ -3,11 +3,13 @@
 #include "runtime/runner/Fill.h"
 #include "runtime/runner/Session.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sys/resource.h>
 
 namespace {
 
@@ -52,7 +54,15 @@ protected:
            " a.arg=buffer,0,0 a.arg=buffer,1,0 a.arg=value," + hex;
   }
   Message run(const std::string &launched) {
-    return ask("run id=9 input_seed=5 poison_seed=6 dir=" + folder + launched);
+    return ask("run id=9 input_seed=5 poison_seed=6 out=," + folder + "/out" + launched);
+  }
+  std::vector<float> output() { return floats(folder + "/out"); }
+  static std::vector<float> input() {
+    BufferSpec spec;
+    spec.scalar = "f32";
+    std::vector<float> drawn(kCount);
+    drawContents(spec, 5, 0, 0, 4 * kCount, reinterpret_cast<std::byte *>(drawn.data()));
+    return drawn;
   }
   std::vector<float> floats(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
@@ -70,7 +80,7 @@ protected:
 int status(const Message &reply) { return reply.number<int>("status").value_or(-1); }
 
 TEST_F(SessionTest, HelloDescribesTheDevice) {
-  const Message reply = ask("hello version=1 id=4");
+  const Message reply = ask("hello version=2 id=4");
   EXPECT_EQ(reply.verb(), "ok");
   EXPECT_EQ(reply.number<int>("id"), 4);
   EXPECT_EQ(reply.text("name"), "Fake GPU");
@@ -78,9 +88,9 @@ TEST_F(SessionTest, HelloDescribesTheDevice) {
 }
 
 TEST_F(SessionTest, AnotherVersionIsRefused) {
-  const Message reply = ask("hello version=2 id=4");
+  const Message reply = ask("hello version=1 id=4");
   EXPECT_EQ(reply.verb(), "error");
-  EXPECT_NE(reply.text("text").find("version 1"), std::string::npos);
+  EXPECT_NE(reply.text("text").find("version 2"), std::string::npos);
 }
 
 TEST_F(SessionTest, EveryLineIsAnswered) {
@@ -91,23 +101,48 @@ TEST_F(SessionTest, EveryLineIsAnswered) {
   EXPECT_FALSE(session.ended());
 }
 
-TEST_F(SessionTest, RunDumpsWhatTheKernelMade) {
+TEST_F(SessionTest, RunReturnsWhatTheKernelMade) {
   const Message reply = run(launch(load("twice")));
   ASSERT_EQ(status(reply), 0) << reply.text("detail");
-  const std::vector<std::string> files = reply.list("files");
-  ASSERT_EQ(files.size(), 2u);
-  const std::vector<float> in = floats(files[0]), out = floats(files[1]);
-  ASSERT_EQ(in.size(), kCount);
-  BufferSpec spec;
-  spec.scalar = "f32";
-  std::vector<float> wanted(kCount);
-  drawContents(spec, 5, 0, 0, 4 * kCount, reinterpret_cast<std::byte *>(wanted.data()));
-  EXPECT_EQ(in, wanted);
+  const std::vector<float> in = input(), out = output();
+  ASSERT_EQ(out.size(), kCount);
   for (std::size_t i = 0; i < kCount; ++i)
     ASSERT_EQ(out[i], 2 * in[i]);
   EXPECT_EQ(reply.list("unwritten"), (std::vector<std::string>{"0", "0"}));
   EXPECT_EQ(device.launches, 1u); // nothing was left poisoned, so one launch tells all
   EXPECT_EQ(device.liveAllocations(), 0u);
+}
+
+TEST_F(SessionTest, EveryStageIsTimed) {
+  double now = 0;
+  Session timed{device, [&now] { return now += 1; }};
+  timed.answer("load id=1 path=twice");
+  const auto reply = Message::parse(
+      timed.answer("run id=9 out=," + folder + "/out" + launch(1)));
+  ASSERT_TRUE(reply);
+  std::map<std::string, double> stages;
+  for (const std::vector<std::string> &stage : reply->lists("stage"))
+    stages[stage.at(0)] = protocol::parseNumber<double>(stage.at(1)).value_or(0);
+  for (const char *name : {"allocate", "draw", "fill", "launch", "check", "read", "unwritten", "free"})
+    EXPECT_GT(stages[name], 0) << name;
+  EXPECT_EQ(stages.size(), 8u);
+}
+
+TEST_F(SessionTest, AFileThatIsNoneIsTheMachines) {
+  const Message reply = ask("run id=9 out=,/dev/full" + launch(load("twice")));
+  EXPECT_EQ(reply.verb(), "error");
+  EXPECT_EQ(reply.text("code"), "environment");
+  EXPECT_NE(reply.text("text").find("/dev/full"), std::string::npos);
+}
+
+TEST_F(SessionTest, TheFileMayBeAnotherOneNextTime) {
+  const std::uint32_t module = load("twice");
+  run(launch(module));
+  std::filesystem::rename(folder + "/out", folder + "/kept");
+  run(launch(module, 0));
+  EXPECT_NE(output(), floats(folder + "/kept"));
+  run(launch(module));
+  EXPECT_EQ(output(), floats(folder + "/kept"));
 }
 
 TEST_F(SessionTest, UnwrittenElementsAreCountedExactly) {
@@ -139,7 +174,7 @@ TEST_F(SessionTest, InPlaceBuffersBeginFilled) {
   const Message reply = run(launch(load("nothing"), 0, "inout"));
   ASSERT_EQ(status(reply), 0);
   EXPECT_EQ(reply.list("unwritten"), (std::vector<std::string>{"0", "0"}));
-  for (const float value : floats(reply.list("files")[1])) {
+  for (const float value : output()) {
     ASSERT_GE(value, -1);
     ASSERT_LE(value, 1);
   }
@@ -202,18 +237,30 @@ TEST_F(SessionTest, LackOfMemoryIsNotTheCandidates) {
   EXPECT_EQ(reply.text("code"), "environment");
 }
 
-TEST_F(SessionTest, ADumpThatCannotBeWrittenNamesTheFile) {
+TEST_F(SessionTest, AFileThatCannotBeMadeIsNamed) {
   const Message reply =
-      ask("run id=9 dir=" + folder + "/missing" + launch(load("twice")));
+      ask("run id=9 out=," + folder + "/missing/out" + launch(load("twice")));
   EXPECT_EQ(reply.text("code"), "environment");
-  EXPECT_NE(reply.text("text").find(folder + "/missing/buffer0.bin"), std::string::npos);
+  EXPECT_NE(reply.text("text").find(folder + "/missing/out"), std::string::npos);
 }
 
-TEST_F(SessionTest, AFullDiskIsNotTheCandidates) {
-  std::filesystem::create_symlink("/dev/full", folder + "/buffer0.bin");
-  const Message reply = run(launch(load("twice")));
+TEST_F(SessionTest, ADiskWithoutRoomIsNotTheCandidates) {
+  const std::uint32_t module = load("twice");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit little{100, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &little);
+  const Message reply = run(launch(module));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
   EXPECT_EQ(reply.text("code"), "environment");
-  EXPECT_NE(reply.text("text").find("No space left"), std::string::npos);
+  EXPECT_NE(reply.text("text").find("cannot write " + folder + "/out"), std::string::npos);
+}
+
+TEST_F(SessionTest, HelloSaysWhetherTheDriversMemoryCanBeReached) {
+  EXPECT_EQ(ask("hello version=2 id=1 probe=" + folder).text("shared"), "1");
+  EXPECT_EQ(ask("hello version=2 id=1 probe=/proc/0/fd/3").text("shared"), "0");
 }
 
 TEST_F(SessionTest, ProfileReturnsCounters) {
@@ -231,7 +278,7 @@ TEST_F(SessionTest, ModulesComeAndGo) {
 }
 
 TEST_F(SessionTest, WithoutADeviceTheReasonIsTheReply) {
-  const auto reply = Message::parse(answerWithoutDevice("hello version=1 id=8", "no driver"));
+  const auto reply = Message::parse(answerWithoutDevice("hello version=2 id=8", "no driver"));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->text("code"), "no-device");
   EXPECT_EQ(reply->text("text"), "no driver");

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/runner/SharedBuffers.h"
+
+#include "driver/support/FileSystem.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace kopt {
+
+SharedBuffers::SharedBuffers(std::filesystem::path folder, std::uint64_t limit)
+    : folder_(std::move(folder)), limit_(limit), probe_(make("probe", 1)) {
+  if (limit_ == 0)
+    limit_ = std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 8;
+}
+
+SharedBuffers::~SharedBuffers() {
+  give(probe_);
+  for (auto &[key, memory] : memories_)
+    give(memory);
+}
+
+SharedBuffers::Memory SharedBuffers::make(const std::string &name, std::uint64_t bytes) {
+  Memory memory;
+  memory.descriptor = memfd_create(("kopt " + name).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (memory.descriptor < 0)
+    return memory;
+  // Sealed: whatever the runner does, what the judge has mapped stays as long as it is.
+  if (ftruncate(memory.descriptor, off_t(bytes)) != 0 ||
+      fcntl(memory.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    close(memory.descriptor);
+    memory.descriptor = -1;
+    return memory;
+  }
+  memory.bytes = bytes;
+  memory.path = fmt::format("/proc/{}/fd/{}", getpid(), memory.descriptor);
+  return memory;
+}
+
+void SharedBuffers::give(Memory &memory) {
+  if (memory.descriptor >= 0)
+    close(memory.descriptor);
+  memory = {};
+}
+
+Result<std::vector<std::string>> SharedBuffers::prepare(const std::string &slot,
+                                                        const std::vector<Buffer> &buffers) {
+  std::vector<std::string> paths(buffers.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const std::uint64_t bytes = buffers[i].bytes;
+    if (buffers[i].readOnly)
+      continue;
+    Memory &memory = memories_[{slot, i}];
+    if (memory.descriptor < 0 || memory.bytes != bytes) {
+      used_ -= memory.bytes;
+      give(memory);
+      if (used_ + bytes <= limit_)
+        memory = make(fmt::format("{} {}", slot, i), bytes);
+      used_ += memory.bytes;
+    }
+    paths[i] = memory.path;
+    if (!paths[i].empty())
+      continue;
+    const std::filesystem::path folder = folder_ / slot;
+    KOPT_CHECK(createDirectories(folder));
+    paths[i] = (folder / fmt::format("buffer{}.bin", i)).string();
+  }
+  return paths;
+}
+
+} // namespace kopt

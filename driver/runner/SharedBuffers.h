@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the runner leaves what a launch wrote, and the judge finds it: anonymous memory of this process, which the runner
+// opens by a path in /proc. It goes when the last of the two processes goes, however they end.
+#pragma once
+
+#include "driver/support/Result.h"
+#include "driver/workload/Workload.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+class SharedBuffers {
+public:
+  /// `folder` is for files, where memory is short or the runner cannot reach it. `limit`: bytes of memory at most; 0: an
+  /// eighth of the machine's.
+  explicit SharedBuffers(std::filesystem::path folder, std::uint64_t limit = 0);
+  ~SharedBuffers();
+  SharedBuffers(const SharedBuffers &) = delete;
+  SharedBuffers &operator=(const SharedBuffers &) = delete;
+
+  /// One path per buffer, empty where it is read-only. The files are as long as the buffers; what is in them lasts until
+  /// the next call with the same slot. Fails with Environment.
+  Result<std::vector<std::string>> prepare(const std::string &slot, const std::vector<Buffer> &buffers);
+
+  /// A path that a process can open if it can reach such memory; empty where there is none.
+  const std::string &probe() const { return probe_.path; }
+  /// Only files from now on.
+  void useFiles() { limit_ = 0; }
+
+private:
+  struct Memory {
+    int descriptor = -1;
+    std::uint64_t bytes = 0;
+    std::string path;
+  };
+  /// Without a descriptor where the machine gives none.
+  static Memory make(const std::string &name, std::uint64_t bytes);
+  void give(Memory &memory);
+
+  std::filesystem::path folder_;
+  std::uint64_t limit_, used_ = 0;
+  Memory probe_;
+  std::map<std::pair<std::string, std::size_t>, Memory> memories_; ///< by slot and buffer
+};
+
+} // namespace kopt

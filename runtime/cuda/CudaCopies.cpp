@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between host and device. Large ones go through a few pieces of page-locked memory: several threads fill or empty
+// one piece while the device moves the others. The caller's own memory is never made known to the device.
+#include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/Parallel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace kopt::runtime::cuda {
+
+namespace {
+
+constexpr std::size_t kStageBytes = 8u << 20;
+constexpr std::size_t kLarge = 1u << 20; ///< below it one call of the driver is as fast
+
+} // namespace
+
+bool CudaDevice::stages() {
+  if (!stagesTried_) {
+    stagesTried_ = true;
+    for (Stage &stage : stages_)
+      if (api_.memAllocHost(&stage.memory, kStageBytes) != kSuccess ||
+          api_.eventCreate(&stage.moved, kEventDisableTiming) != kSuccess) {
+        stage.memory = nullptr; // what the others have is left to the end of the process
+        break;
+      }
+  }
+  return std::all_of(stages_.begin(), stages_.end(),
+                     [](const Stage &stage) { return stage.memory != nullptr; });
+}
+
+/// Returns once the caller's memory is read; the copies end before any later launch begins, which is in the same stream.
+Status CudaDevice::write(Address to, const void *from, std::size_t bytes) {
+  if (bytes < kLarge || !stages())
+    return check(api_.memcpyHtoD(to, from, bytes), "cuMemcpyHtoD");
+  const auto *source = static_cast<const std::byte *>(from);
+  std::size_t turn = 0;
+  for (std::size_t done = 0; done < bytes; done += kStageBytes) {
+    const std::size_t part = std::min(kStageBytes, bytes - done);
+    Stage &stage = stages_[turn++ % stages_.size()];
+    if (Status status = check(api_.eventSynchronize(stage.moved), "a copy failed"); !status.ok())
+      return status;
+    parallelCopy(stage.memory, source + done, part);
+    if (part >= stage.results)
+      stage.results = 0;
+    if (Status status = check(api_.memcpyHtoDAsync(to + done, stage.memory, part, stream_),
+                              "cuMemcpyHtoDAsync");
+        !status.ok())
+      return status;
+    if (Status status = check(api_.eventRecord(stage.moved, stream_), "cuEventRecord");
+        !status.ok())
+      return status;
+  }
+  return {};
+}
+
+Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
+  if (bytes < kLarge || !stages())
+    return check(api_.memcpyDtoH(to, from, bytes), "cuMemcpyDtoH");
+  auto *target = static_cast<std::byte *>(to);
+  const std::size_t pieces = (bytes + kStageBytes - 1) / kStageBytes;
+  const auto size = [&](std::size_t piece) {
+    return std::min(kStageBytes, bytes - piece * kStageBytes);
+  };
+  const auto begin = [&](std::size_t piece) -> Status {
+    Stage &stage = stages_[piece % stages_.size()];
+    stage.results = std::max(stage.results, size(piece));
+    if (Status status = check(api_.memcpyDtoHAsync(stage.memory, from + piece * kStageBytes,
+                                                   size(piece), stream_),
+                              "cuMemcpyDtoHAsync");
+        !status.ok())
+      return status;
+    return check(api_.eventRecord(stage.moved, stream_), "cuEventRecord");
+  };
+  for (std::size_t piece = 0; piece < std::min(pieces, stages_.size()); ++piece)
+    if (Status status = begin(piece); !status.ok())
+      return status;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const Stage &stage = stages_[piece % stages_.size()];
+    if (Status status = check(api_.eventSynchronize(stage.moved), "a copy failed"); !status.ok())
+      return status;
+    parallelCopy(target + piece * kStageBytes, stage.memory, size(piece));
+    if (piece + stages_.size() < pieces)
+      if (Status status = begin(piece + stages_.size()); !status.ok())
+        return status;
+  }
+  return {};
+}
+
+/// Page-locked memory has an address on the device: what another kernel's launch left there is removed before the next
+/// launch.
+void CudaDevice::wipeStages() {
+  for (Stage &stage : stages_)
+    if (const std::size_t bytes = std::exchange(stage.results, 0))
+      parallelFor(bytes, kLarge, [&](std::uint64_t begin, std::uint64_t end) {
+        std::memset(static_cast<std::byte *>(stage.memory) + begin, 0, end - begin);
+      });
+}
+
+} // namespace kopt::runtime::cuda

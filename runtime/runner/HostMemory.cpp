@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/HostMemory.h"
+
+#include "runtime/device/Parallel.h"
+#include "runtime/runner/Fill.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <new>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace kopt::runtime {
+
+namespace {
+
+constexpr std::uint64_t kMostKept = 2ull << 30;
+constexpr std::uint64_t kDrawGrain = 256u << 10; ///< bytes a thread draws at a time, a multiple of 8
+
+class File {
+public:
+  explicit File(const std::string &path)
+      : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {}
+  ~File() {
+    if (fd_ >= 0)
+      close(fd_);
+  }
+  File(const File &) = delete;
+  File &operator=(const File &) = delete;
+  int get() const { return fd_; }
+
+private:
+  int fd_;
+};
+
+/// Makes the file `bytes` long with room on its disk, so that writing to its memory cannot fail. 0 or the error.
+int resize(int fd, std::uint64_t bytes, const struct stat &now) {
+  if (!S_ISREG(now.st_mode))
+    return EINVAL;
+  if (std::uint64_t(now.st_size) == bytes)
+    return 0;
+  if (ftruncate(fd, off_t(bytes)) != 0)
+    return errno;
+  return bytes == 0 ? 0 : posix_fallocate(fd, 0, off_t(bytes));
+}
+
+} // namespace
+
+HostMemory::~HostMemory() {
+  for (const auto &[path, mapping] : mappings_)
+    if (mapping.bytes > 0)
+      munmap(mapping.memory, mapping.bytes);
+}
+
+std::uint64_t HostMemory::defaultCapacity() {
+  const std::uint64_t memory =
+      std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE));
+  return std::min(memory / 8, kMostKept);
+}
+
+HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t seed,
+                                       std::uint64_t stream) {
+  if (spec.bytes == 0 || spec.bytes > capacity_)
+    return nullptr;
+  Input wanted{spec, seed, stream, nullptr};
+  wanted.spec.name.clear();
+  wanted.spec.readOnly = wanted.spec.output = false;
+  const auto found = std::find_if(inputs_.begin(), inputs_.end(), [&](const Input &input) {
+    return input.seed == seed && input.stream == stream && input.spec == wanted.spec;
+  });
+  if (found != inputs_.end()) {
+    inputs_.splice(inputs_.begin(), inputs_, found);
+    return inputs_.front().bytes;
+  }
+  while (kept_ + spec.bytes > capacity_ && !inputs_.empty()) {
+    kept_ -= inputs_.back().spec.bytes;
+    inputs_.pop_back();
+  }
+  // Not value-initialised: the threads that draw are the first to touch it.
+  std::byte *memory = new (std::nothrow) std::byte[spec.bytes];
+  if (!memory)
+    return nullptr;
+  wanted.bytes = Bytes(memory);
+  drawContentsParallel(spec, seed, stream, 0, spec.bytes, memory);
+  ++drawn_;
+  kept_ += spec.bytes;
+  inputs_.push_front(std::move(wanted));
+  return inputs_.front().bytes;
+}
+
+/// Unmaps what is no longer the file of its path: the driver has given that file up, and its memory goes with the last
+/// mapping.
+void HostMemory::dropStale() {
+  for (auto mapping = mappings_.begin(); mapping != mappings_.end();) {
+    struct stat now {};
+    const bool same = stat(mapping->first.c_str(), &now) == 0 &&
+                      now.st_dev == mapping->second.device && now.st_ino == mapping->second.inode &&
+                      std::uint64_t(now.st_size) == mapping->second.bytes;
+    if (same) {
+      ++mapping;
+      continue;
+    }
+    if (mapping->second.bytes > 0)
+      munmap(mapping->second.memory, mapping->second.bytes);
+    mapping = mappings_.erase(mapping);
+  }
+}
+
+Status HostMemory::map(const std::string &path, std::uint64_t bytes, std::byte *&out) {
+  const auto failed = [&](int error) {
+    return Status{StatusCode::DeviceError, "cannot write " + path + ": " + std::strerror(error)};
+  };
+  dropStale();
+  if (const auto known = mappings_.find(path);
+      known != mappings_.end() && known->second.bytes == bytes) {
+    out = known->second.memory;
+    return {};
+  }
+  const File file(path);
+  struct stat now {};
+  if (file.get() < 0 || fstat(file.get(), &now) != 0)
+    return failed(errno);
+  if (const int error = resize(file.get(), bytes, now))
+    return failed(error);
+  Mapping mapping{nullptr, bytes, now.st_dev, now.st_ino};
+  if (bytes > 0) {
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED)
+      return failed(errno);
+    mapping.memory = static_cast<std::byte *>(memory);
+  }
+  dropStale(); // the file may have had another size before
+  mappings_[path] = mapping;
+  out = mapping.memory;
+  return {};
+}
+
+std::byte *HostMemory::scratch(int slot) {
+  if (!scratch_[slot])
+    scratch_[slot].reset(new std::byte[kPiece]);
+  return scratch_[slot].get();
+}
+
+void drawContentsParallel(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
+                          std::uint64_t offset, std::size_t size, std::byte *out,
+                          unsigned threads) {
+  parallelFor(
+      size, kDrawGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        drawContents(spec, seed, stream, offset + begin, end - begin, out + begin);
+      },
+      threads);
+}
+
+void drawPoisonParallel(std::uint64_t seed, std::uint64_t stream, bool inverted,
+                        std::uint64_t offset, std::size_t size, std::byte *out, unsigned threads) {
+  parallelFor(
+      size, kDrawGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        drawPoison(seed, stream, inverted, offset + begin, end - begin, out + begin);
+      },
+      threads);
+}
+
+} // namespace kopt::runtime

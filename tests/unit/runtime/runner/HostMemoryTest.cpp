@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Parallel.h"
+#include "runtime/runner/Fill.h"
+#include "runtime/runner/HostMemory.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace kopt::runtime;
+
+BufferSpec floats(std::uint64_t bytes) {
+  BufferSpec spec;
+  spec.bytes = bytes;
+  spec.scalar = "f32";
+  return spec;
+}
+
+TEST(ParallelFor, EveryPieceIsDoneOnce) {
+  for (const std::uint64_t count : {0ull, 1ull, 999ull, 1000ull, 1001ull, 50'000ull})
+    for (const unsigned threads : {1u, 2u, 5u, 16u}) {
+      std::vector<std::atomic<int>> done(count);
+      parallelFor(
+          count, 1000,
+          [&](std::uint64_t begin, std::uint64_t end) {
+            EXPECT_EQ(begin % 1000, 0u);
+            for (std::uint64_t i = begin; i < end; ++i)
+              ++done[i];
+          },
+          threads);
+      for (const std::atomic<int> &times : done)
+        ASSERT_EQ(times, 1);
+    }
+}
+
+TEST(ParallelFor, MayBeCalledFromWithin) {
+  std::atomic<std::uint64_t> sum{0};
+  parallelFor(
+      8, 1,
+      [&](std::uint64_t, std::uint64_t) {
+        parallelFor(100, 10, [&](std::uint64_t begin, std::uint64_t end) { sum += end - begin; }, 4);
+      },
+      4);
+  EXPECT_EQ(sum, 800u);
+}
+
+TEST(ParallelFor, UsesSeveralThreads) {
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+  parallelFor(
+      2, 1,
+      [&](std::uint64_t, std::uint64_t) {
+        ++inside;
+        for (int i = 0; i < 5000 && !met; ++i) { // until the other one is here, or 5 s
+          met = met || inside == 2;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      },
+      2);
+  EXPECT_TRUE(met);
+}
+
+TEST(FirstDifference, IsTheFirstWhateverTheThreads) {
+  std::vector<unsigned char> a(9u << 20), b = a;
+  EXPECT_EQ(firstDifference(a.data(), b.data(), a.size(), 4), a.size());
+  b[8'000'000] = b[3'000'001] = b[3'000'007] = 1;
+  for (const unsigned threads : {1, 2, 8})
+    EXPECT_EQ(firstDifference(a.data(), b.data(), a.size(), threads), 3'000'001u);
+}
+
+TEST(Draw, ThreadsDoNotChangeTheBytes) {
+  const BufferSpec spec = floats((3u << 20) + 2); // ends inside an element
+  std::vector<std::byte> one(spec.bytes), many(spec.bytes);
+  drawContents(spec, 3, 1, 0, one.size(), one.data());
+  for (const unsigned threads : {1, 2, 7, 16}) {
+    std::fill(many.begin(), many.end(), std::byte{0});
+    drawContentsParallel(spec, 3, 1, 0, many.size(), many.data(), threads);
+    EXPECT_TRUE(one == many) << threads;
+  }
+  drawPoison(3, 1, true, 0, one.size(), one.data());
+  drawPoisonParallel(3, 1, true, 0, many.size(), many.data(), 5);
+  EXPECT_TRUE(one == many);
+}
+
+TEST(HostMemory, KeepsWhatWasDrawnAndForgetsTheOldest) {
+  HostMemory memory(3000);
+  const BufferSpec spec = floats(1000);
+  const HostMemory::Bytes first = memory.contents(spec, 1, 0);
+  ASSERT_TRUE(first);
+  std::vector<std::byte> wanted(1000);
+  drawContents(spec, 1, 0, 0, wanted.size(), wanted.data());
+  EXPECT_EQ(std::memcmp(first.get(), wanted.data(), 1000), 0);
+  EXPECT_EQ(memory.contents(spec, 1, 0), first);
+  EXPECT_EQ(memory.drawn(), 1u);
+  BufferSpec other = spec;
+  other.high = 2;
+  memory.contents(other, 1, 0);
+  memory.contents(spec, 2, 0);
+  EXPECT_EQ(memory.drawn(), 3u);
+  EXPECT_EQ(memory.kept(), 3000u);
+  memory.contents(spec, 1, 0); // used again: not the oldest any more
+  memory.contents(spec, 1, 1);
+  EXPECT_EQ(memory.drawn(), 4u);
+  EXPECT_EQ(memory.contents(spec, 1, 0), first);
+  EXPECT_EQ(memory.drawn(), 4u);
+  memory.contents(other, 1, 0);
+  EXPECT_EQ(memory.drawn(), 5u);
+  EXPECT_LE(memory.kept(), 3000u);
+}
+
+TEST(HostMemory, ANameOrARoleIsNoOtherContents) {
+  HostMemory memory(1 << 20);
+  BufferSpec spec = floats(1000);
+  memory.contents(spec, 1, 0);
+  spec.name = "other";
+  spec.readOnly = true;
+  memory.contents(spec, 1, 0);
+  EXPECT_EQ(memory.drawn(), 1u);
+}
+
+TEST(HostMemory, WhatIsTooLargeIsNotKept) {
+  HostMemory memory(999);
+  EXPECT_FALSE(memory.contents(floats(1000), 1, 0));
+  EXPECT_EQ(memory.kept(), 0u);
+}
+
+TEST(HostMemory, AFileIsMappedUntilItIsAnother) {
+  char pattern[] = "/tmp/kopt-map-XXXXXX";
+  const std::string folder = mkdtemp(pattern), file = folder + "/file";
+  HostMemory memory;
+  std::byte *first = nullptr, *second = nullptr;
+  ASSERT_TRUE(memory.map(file, 5000, first).ok());
+  ASSERT_TRUE(memory.map(file, 5000, second).ok());
+  EXPECT_EQ(first, second);
+  first[4999] = std::byte{1};
+  ASSERT_TRUE(memory.map(file, 6000, second).ok());
+  EXPECT_EQ(second[4999], std::byte{1});
+  EXPECT_EQ(std::filesystem::file_size(file), 6000u);
+  std::filesystem::remove(file);
+  ASSERT_TRUE(memory.map(file, 6000, second).ok());
+  EXPECT_EQ(second[4999], std::byte{0});
+  ASSERT_TRUE(memory.map(folder + "/empty", 0, second).ok());
+  EXPECT_FALSE(memory.map(folder, 10, second).ok());
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace
