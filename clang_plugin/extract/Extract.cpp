@@ -105,8 +105,7 @@ void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelI
 /// Specializations of one kernel whose slices differ only in what they instantiate.
 struct Work {
   std::vector<SpecializationInfo *> specializations;
-  SliceText small;           ///< before any instantiation
-  SliceText withAllIncludes; ///< tried where the smallest slice does not do
+  std::vector<SliceText> slices; ///< before any instantiation; the first that is proven is taken
 };
 
 /// The original's PTX, optimised and not; the second is only built when it is asked for.
@@ -212,7 +211,7 @@ void proveTogether(Original &original, const SliceText &slice,
   }
   SliceText text = slice;
   instantiate(text, instantiations);
-  std::vector<ProofOutcome> outcomes = original.prove(text.proofText, symbols);
+  std::vector<ProofOutcome> outcomes = original.prove(text.text, symbols);
   std::vector<SpecializationInfo *> left;
   for (std::size_t i = 0; i < pending.size(); ++i) {
     if (outcomes[i].proven || pending[i]->reason.empty())
@@ -231,19 +230,23 @@ void proveKernel(Original &original, Work &work) {
   for (SpecializationInfo *specialization : work.specializations)
     if (specialization->route == "slice")
       pending.push_back(specialization);
-  // A header that Clang's wrapper brings unasked may be one that nvcc wants named.
-  for (const SliceText *slice : {&work.small, &work.withAllIncludes}) {
-    if (pending.empty() || (slice == &work.withAllIncludes && slice->text == work.small.text))
+  auto doesNotCompile = [](const SpecializationInfo *specialization) {
+    return specialization->reason.rfind(kDoesNotCompile, 0) == 0;
+  };
+  for (const SliceText &slice : work.slices) {
+    if (pending.empty())
+      break;
+    // #line directives alone mend no error.
+    if (slice.withLines && std::all_of(pending.begin(), pending.end(), doesNotCompile))
       continue;
     std::size_t before = pending.size();
-    proveTogether(original, *slice, pending);
+    proveTogether(original, slice, pending);
     // One that cannot be written keeps the others from being compiled.
-    if (before > 1 && pending.size() == before &&
-        pending.front()->reason.rfind(kDoesNotCompile, 0) == 0)
+    if (before > 1 && pending.size() == before && doesNotCompile(pending.front()))
       for (SpecializationInfo *specialization : std::exchange(pending, {})) {
         std::vector<SpecializationInfo *> alone = {specialization};
         specialization->reason.clear();
-        proveTogether(original, *slice, alone);
+        proveTogether(original, slice, alone);
         pending.insert(pending.end(), alone.begin(), alone.end());
       }
   }
@@ -354,17 +357,17 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     for (auto &[enclosing, specializations] : groups) {
       Work work;
       work.specializations = specializations;
-      SliceRequest request = {&hostIndex, &deviceIndex, found.pattern, enclosing};
-      work.small = buildSlice(request);
-      request.allIncludes = true;
-      work.withAllIncludes = buildSlice(request);
+      work.slices = buildSlices({&hostIndex, &deviceIndex, found.pattern, enclosing});
+      // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
+      bool willProve = nvcc && options.prove;
+      const SliceText &preferred =
+          willProve || work.slices.size() == 2 ? work.slices.front() : work.slices[2];
       for (SpecializationInfo *specialization : specializations) {
-        if (!work.small.problem.empty()) {
+        if (!preferred.problem.empty()) {
           specialization->route = "overlay";
-          specialization->reason = work.small.problem;
+          specialization->reason = preferred.problem;
         }
-        // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
-        take(nvcc && options.prove ? work.small : work.withAllIncludes, *specialization);
+        take(preferred, *specialization);
         addSliceConstants(hostIndex, specialization->chunks, infos[k]);
         addSliceConstants(deviceIndex, specialization->chunks, infos[k]);
       }

@@ -13,7 +13,8 @@ namespace {
 
 class Collector : public clang::RecursiveASTVisitor<Collector> {
 public:
-  explicit Collector(const SourceIndex &index) : index_(index) {}
+  explicit Collector(const SourceIndex &index)
+      : index_(index), degraded_(index.unit().getDiagnostics().hasErrorOccurred()) {}
 
   Closure run(const std::vector<const clang::Decl *> &roots) {
     for (const clang::Decl *root : roots)
@@ -126,6 +127,9 @@ private:
       for (const clang::TemplateArgument &argument : specialization->getTemplateArgs().asArray())
         if (argument.getKind() == clang::TemplateArgument::Type)
           needType(argument.getAsType());
+    } else if (const auto *classes = llvm::dyn_cast<clang::ClassTemplateDecl>(declaration);
+               classes && degraded_) {
+      needSpecializations(*classes);
     } else if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
       if (const clang::VarDecl *pattern = variable->getTemplateInstantiationPattern())
         need(pattern);
@@ -135,6 +139,18 @@ private:
     } else if (const auto *constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration)) {
       need(llvm::cast<clang::EnumDecl>(constant->getDeclContext()));
     }
+  }
+
+  /// Where Clang gave up on an expression, which specialization it means is not known: all may be.
+  void needSpecializations(const clang::ClassTemplateDecl &classes) {
+    auto *asked = const_cast<clang::ClassTemplateDecl *>(&classes);
+    for (const clang::ClassTemplateSpecializationDecl *specialization : asked->specializations())
+      if (specialization->isExplicitSpecialization())
+        need(specialization);
+    llvm::SmallVector<clang::ClassTemplatePartialSpecializationDecl *, 8> partial;
+    asked->getPartialSpecializations(partial);
+    for (const clang::ClassTemplatePartialSpecializationDecl *specialization : partial)
+      need(specialization);
   }
 
   void needPlace(const clang::Decl *declaration) {
@@ -251,6 +267,7 @@ private:
   }
 
   const SourceIndex &index_;
+  const bool degraded_; ///< the pass has errors: parts of its AST are missing
   Closure closure_;
   std::vector<std::size_t> open_;
   std::set<const clang::Decl *> seen_;

@@ -80,12 +80,9 @@ bool isEditable(const Piece &piece, const std::string &role) {
 /// them.
 class Writer {
 public:
-  explicit Writer(SliceText &out) : out_(out) {}
+  Writer(SliceText &out, bool withLines) : out_(out), withLines_(withLines) {}
 
-  void glue(const std::string &text) {
-    out_.text += text;
-    out_.proofText += text;
-  }
+  void glue(const std::string &text) { out_.text += text; }
 
   void enter(const std::vector<std::string> &scopes) {
     std::size_t shared = 0;
@@ -103,12 +100,8 @@ public:
       glue(entry.inDevice ? "#ifdef __CUDA_ARCH__\n" : "#ifndef __CUDA_ARCH__\n");
     ChunkInfo chunk;
     chunk.source = {entry.piece->file, entry.piece->begin, entry.piece->end};
-    auto [file, line] = entry.index->presumedPlace(*entry.piece);
-    bool saysWhere = false;
-    for (const std::string &identifier : entry.piece->identifiers)
-      saysWhere |= identifier == "__LINE__" || identifier == "__FILE__";
-    out_.proofText +=
-        saysWhere ? "#line 1\n" : "#line " + std::to_string(line) + " \"" + file + "\"\n";
+    if (auto [file, line] = entry.index->presumedPlace(*entry.piece); withLines_)
+      glue("#line " + std::to_string(line) + " \"" + file + "\"\n");
     chunk.sliceBegin = out_.text.size();
     glue(entry.index->text(*entry.piece));
     chunk.sliceEnd = out_.text.size();
@@ -121,24 +114,25 @@ public:
 
 private:
   SliceText &out_;
+  const bool withLines_;
   std::vector<std::string> open_;
 };
 
-void collect(const SourceIndex &index, const std::vector<const clang::Decl *> &roots,
-             bool allIncludes, Entries &entries, SliceText &out) {
+/// The pieces that `roots` need, and why one of them cannot be copied.
+std::string collect(const SourceIndex &index, const std::vector<const clang::Decl *> &roots,
+                    Entries &entries) {
   if (roots.empty())
-    return;
+    return "";
   Closure closure = closureOf(index, roots);
-  for (const std::string &reason : closure.badText)
-    out.problem = reason;
-  for (std::size_t i = 0; i < index.pieces().size(); ++i) {
-    const Piece &piece = index.pieces()[i];
-    bool include = piece.kind == PieceKind::Include;
-    if (include && llvm::StringRef(piece.name).ends_with("kopt/kopt.h"))
-      continue;
-    if (closure.pieces.count(i) || (include && allIncludes))
+  for (std::size_t i : closure.pieces)
+    entries.try_emplace(keyOf(index.pieces()[i]), Entry{&index.pieces()[i], &index, false, false});
+  return closure.badText.empty() ? "" : *closure.badText.begin();
+}
+
+void addAllIncludes(const SourceIndex &index, Entries &entries) {
+  for (const Piece &piece : index.pieces())
+    if (piece.kind == PieceKind::Include)
       entries.try_emplace(keyOf(piece), Entry{&piece, &index, false, false});
-  }
 }
 
 /// What the other pass declares at the places of `roots`; nothing where it does not see them.
@@ -167,33 +161,22 @@ bool needsReference(const clang::FunctionDecl &kernel) {
   return kernel.getFormalLinkage() == clang::Linkage::Internal || kernel.isInAnonymousNamespace();
 }
 
-} // namespace
-
-SliceText buildSlice(const SliceRequest &request) {
+SliceText write(const SliceRequest &request, const Entries &entries, bool withLines) {
   SliceText out;
-  Entries entries;
-  std::vector<const clang::Decl *> roots = {request.kernel};
-  if (request.enclosing)
-    roots.push_back(request.enclosing);
-  if (request.device)
-    collect(*request.device, counterparts(*request.host, roots, *request.device),
-            request.allIncludes, entries, out);
-  collect(*request.host, roots, request.allIncludes, entries, out);
-  auto hostKeys = keysOf(request.host), deviceKeys = keysOf(request.device);
+  out.withLines = withLines;
+  Writer writer(out, withLines);
   std::optional<Position> kernelPlace = placeOf(*request.host, *request.kernel);
-
-  Writer writer(out);
   std::set<std::string> macros;
   bool usesTune = false;
-  for (auto &[key, entry] : entries)
+  for (const auto &[key, entry] : entries)
     for (const std::string &identifier : entry.piece->identifiers)
       usesTune |= identifier == "KOPT_TUNE";
   if (usesTune)
     writer.glue("#ifndef KOPT_TUNE\n#define KOPT_TUNE(...)\n#endif\n");
-  for (auto &[key, entry] : entries) {
-    entry.inHost = hostKeys.count(key);
-    entry.inDevice = deviceKeys.count(key) || !request.device;
+  for (const auto &[key, entry] : entries) {
     const Piece &piece = *entry.piece;
+    if (piece.kind == PieceKind::Include && llvm::StringRef(piece.name).ends_with("kopt/kopt.h"))
+      continue;
     // Includes stand outside all namespaces; a macro stands anywhere.
     if (piece.kind == PieceKind::Include)
       writer.enter({});
@@ -207,11 +190,44 @@ SliceText buildSlice(const SliceRequest &request) {
     writer.piece(entry, isKernel ? "kernel" : roleOf(piece));
   }
   writer.enter({});
-
   if (!request.kernel->isTemplated() && needsReference(*request.kernel))
     writer.glue("const void *koptReference() { return (const void *)" +
                 writtenName(*request.kernel) + "; }\n");
   return out;
+}
+
+} // namespace
+
+std::vector<SliceText> buildSlices(const SliceRequest &request) {
+  std::vector<const clang::Decl *> roots = {request.kernel};
+  if (request.enclosing)
+    roots.push_back(request.enclosing);
+  Entries needed;
+  std::string problem;
+  if (request.device)
+    problem = collect(*request.device, counterparts(*request.host, roots, *request.device), needed);
+  if (std::string other = collect(*request.host, roots, needed); problem.empty())
+    problem = other;
+  Entries withIncludes = needed;
+  if (request.device)
+    addAllIncludes(*request.device, withIncludes);
+  addAllIncludes(*request.host, withIncludes);
+
+  auto hostKeys = keysOf(request.host), deviceKeys = keysOf(request.device);
+  std::vector<SliceText> slices;
+  for (Entries *entries : {&needed, &withIncludes}) {
+    if (entries == &withIncludes && withIncludes.size() == needed.size())
+      continue;
+    for (auto &[key, entry] : *entries) {
+      entry.inHost = hostKeys.count(key);
+      entry.inDevice = deviceKeys.count(key) || !request.device;
+    }
+    for (bool withLines : {false, true}) {
+      slices.push_back(write(request, *entries, withLines));
+      slices.back().problem = problem;
+    }
+  }
+  return slices;
 }
 
 void instantiate(SliceText &slice, const std::vector<std::string> &expressions) {
@@ -221,7 +237,6 @@ void instantiate(SliceText &slice, const std::vector<std::string> &expressions) 
                        "() { return (const void *)" + expressions[i] + "; }";
     chunk.sliceBegin = slice.text.size();
     slice.text += text + "\n";
-    slice.proofText += text + "\n";
     chunk.sliceEnd = chunk.sliceBegin + text.size();
     chunk.role = "instantiation";
     chunk.name = expressions[i];

@@ -9,12 +9,9 @@ namespace kopt::frontend {
 
 struct SliceText {
   std::string text;
-  /// The same with #line directives, for the proof: assertions then name the same places as in the
-  /// original. Text that spells __LINE__ or __FILE__ itself gets none: it would mean something else
-  /// in the slice.
-  std::string proofText;
   std::vector<ChunkInfo> chunks;
   std::size_t kernelChunk = 0;
+  bool withLines = false; ///< has #line directives
   std::string problem; ///< why the text cannot stand on its own; empty if it can
 };
 
@@ -24,11 +21,12 @@ struct SliceRequest {
   /// A host function without which the kernel's template arguments cannot be named: a lambda's. Null
   /// where none is needed.
   const clang::FunctionDecl *enclosing = nullptr;
-  bool allIncludes = false; ///< every header of others, needed or not
 };
 
-/// The kernel as written, with all it needs. A template still has to be instantiated.
-SliceText buildSlice(const SliceRequest &request);
+/// The kernel as written, with all it needs; a template still has to be instantiated. Several texts,
+/// the one to be tried first, first: with the headers it needs, the same with #line directives (for
+/// code that asks where it stands, as assert() does), and both with every header the file includes.
+std::vector<SliceText> buildSlices(const SliceRequest &request);
 
 /// Adds a function that refers to each of `expressions`, such as "ns::k<float, 4>", so that the
 /// compiler emits them.

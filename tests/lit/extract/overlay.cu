@@ -1,10 +1,12 @@
-// What depends on the line it stands in compiles to something else anywhere else: the slice is not used, and says why.
+// What depends on what stands before it in the file compiles to something else anywhere else: the slice is not used, and
+// says why.
 // REQUIRES: nvcc
 // RUN: %with-toolkit %kopt-extract %s --list -- | FileCheck %s
 
-__global__ void whereAmI(int *p) { *p = __LINE__; }
+int before = __COUNTER__;
+__global__ void howMany(int *p) { *p = __COUNTER__; }
 
-void run(int *p) { whereAmI<<<1, 1>>>(p); }
+void run(int *p) { howMany<<<1, 1>>>(p); }
 
-// CHECK: specialization  whereAmI  overlay
+// CHECK: specialization  howMany  overlay
 // CHECK-NEXT: PTX differs at line
