@@ -18,6 +18,7 @@ namespace {
 
 /// The folder in which Clang sees the embedded shims.
 constexpr const char *kShimFolder = "/kopt-virtual/shim";
+constexpr const char *kMacroHeader = "kopt_late_macros.h";
 
 /// Copies diagnostics into plain data as they come; the AST may outlive the parse and report later
 /// still.
@@ -75,6 +76,38 @@ std::string absolutePath(const std::string &path, const std::string &directory) 
   return std::string(result);
 }
 
+NvccCommand commandOf(const ParseRequest &request) {
+  auto readFile = [&request](const std::string &path) -> std::optional<std::string> {
+    auto buffer = llvm::MemoryBuffer::getFile(absolutePath(path, request.directory));
+    if (!buffer)
+      return std::nullopt;
+    return (*buffer)->getBuffer().str();
+  };
+  return translateNvcc(request.nvccFlags, readFile);
+}
+
+/// Takes the macros out of Clang's arguments and gives them as the text of a header.
+std::string takeMacros(std::vector<std::string> &arguments) {
+  std::string text;
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    llvm::StringRef argument = arguments[i];
+    bool undefine = argument.starts_with("-U");
+    if ((!undefine && !argument.starts_with("-D")) || (argument.size() == 2 && i + 1 == arguments.size())) {
+      rest.push_back(arguments[i]);
+      continue;
+    }
+    std::string macro = argument.size() == 2 ? arguments[++i] : argument.drop_front(2).str();
+    if (std::size_t equals = macro.find('='); !undefine && equals != std::string::npos)
+      macro[equals] = ' ';
+    else if (!undefine)
+      macro += " 1";
+    text += (undefine ? "#undef " : "#define ") + macro + "\n";
+  }
+  arguments = std::move(rest);
+  return text;
+}
+
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(const ParseRequest &request) {
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
       llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(
@@ -87,6 +120,11 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(const ParseReques
   if (request.content)
     memory->addFile(absolutePath(request.file, request.directory), 0,
                     llvm::MemoryBuffer::getMemBufferCopy(*request.content, request.file));
+  if (request.lateMacros) {
+    NvccCommand command = commandOf(request);
+    memory->addFile(std::string(kShimFolder) + "/" + kMacroHeader, 0,
+                    llvm::MemoryBuffer::getMemBufferCopy(takeMacros(command.clang), kMacroHeader));
+  }
   overlay->pushOverlay(memory);
   if (!request.directory.empty())
     overlay->setCurrentWorkingDirectory(absolutePath(request.directory, ""));
@@ -119,13 +157,7 @@ bool namesStandard(const std::vector<std::string> &flags) {
 
 std::vector<std::string> clangArguments(const ParseRequest &request,
                                         std::vector<std::string> &notes) {
-  auto readFile = [&request](const std::string &path) -> std::optional<std::string> {
-    auto buffer = llvm::MemoryBuffer::getFile(absolutePath(path, request.directory));
-    if (!buffer)
-      return std::nullopt;
-    return (*buffer)->getBuffer().str();
-  };
-  NvccCommand command = translateNvcc(request.nvccFlags, readFile);
+  NvccCommand command = commandOf(request);
   notes.insert(notes.end(), command.notes.begin(), command.notes.end());
 
   std::optional<std::string> toolkit = findCudaToolkit();
@@ -145,6 +177,8 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
       "-Xclang", "-target-sdk-version=12.5"};
   if (!namesStandard(command.clang))
     arguments.push_back("-std=c++17");
+  if (request.lateMacros)
+    takeMacros(command.clang);
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
 
   arguments.push_back("-D__CUDA_ARCH_LIST__=" + architectureList(command.architectures));
@@ -157,6 +191,10 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
           "-D__CUDACC_VER_MINOR__=" + std::to_string(version.minor),
           "-D__CUDACC_VER_BUILD__=" + std::to_string(version.build)})
       arguments.push_back(argument);
+    if (request.lateMacros) {
+      arguments.push_back("-include");
+      arguments.push_back(kMacroHeader);
+    }
   } else {
     notes.push_back("no CUDA toolkit was found: kopt's own declarations of the CUDA API are used");
     for (const std::string &argument :
@@ -171,7 +209,9 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
   return arguments;
 }
 
-ParsedUnit parseCuda(const ParseRequest &request) {
+namespace {
+
+ParsedUnit parseOnce(const ParseRequest &request) {
   ParsedUnit unit;
   std::vector<std::string> arguments = clangArguments(request, unit.notes);
   arguments.insert(arguments.begin(), clangProgramName());
@@ -213,6 +253,36 @@ ParsedUnit parseCuda(const ParseRequest &request) {
   if (!unit.ast && unit.diagnostics.empty())
     unit.diagnostics.push_back({"fatal", request.file, "Clang could not start on this file", 0, 0});
   return unit;
+}
+
+/// An error in a header that Clang includes before the user's first line.
+bool breaksCudaHeaders(const ParsedUnit &unit) {
+  std::string toolkit = findCudaToolkit().value_or("/kopt-virtual/no-toolkit");
+  for (const Diagnostic &diagnostic : unit.diagnostics)
+    if (diagnostic.severity == "error" || diagnostic.severity == "fatal")
+      return llvm::StringRef(diagnostic.file).starts_with(clangResourceDirectory()) ||
+             llvm::StringRef(diagnostic.file).starts_with(toolkit) ||
+             llvm::sys::path::filename(diagnostic.file) == "cuda.h";
+  return false;
+}
+
+} // namespace
+
+ParsedUnit parseCuda(const ParseRequest &request) {
+  ParsedUnit unit = parseOnce(request);
+  if (!unit.hasErrors || request.lateMacros || !findCudaToolkit() || !breaksCudaHeaders(unit))
+    return unit;
+  std::vector<std::string> arguments = commandOf(request).clang;
+  if (takeMacros(arguments).empty())
+    return unit;
+  ParseRequest late = request;
+  late.lateMacros = true;
+  ParsedUnit again = parseOnce(late);
+  if (again.hasErrors)
+    return unit;
+  again.notes.push_back("the macros of the command line break CUDA headers that nvcc does not include by itself: they "
+                        "were defined after those");
+  return again;
 }
 
 } // namespace kopt::frontend

@@ -23,6 +23,9 @@ struct ParseRequest {
   std::vector<std::string> nvccFlags; ///< as the user's compile command has them; translated here
   std::string directory;              ///< that relative paths are meant from
   Pass pass = Pass::Device;
+  /// The command line's macros are defined after the CUDA headers that Clang includes by itself, where
+  /// nvcc includes fewer: parseCuda() tries this where a macro such as -DN=4 breaks one of them.
+  bool lateMacros = false;
 };
 
 struct Diagnostic {
