@@ -98,6 +98,8 @@ public:
     bool guarded = entry.inHost != entry.inDevice;
     if (guarded)
       glue(entry.inDevice ? "#ifdef __CUDA_ARCH__\n" : "#ifndef __CUDA_ARCH__\n");
+    if (entry.piece->kind == PieceKind::Macro && !macros_.insert(entry.piece->name).second)
+      glue("#undef " + entry.piece->name + "\n");
     ChunkInfo chunk;
     chunk.source = {entry.piece->file, entry.piece->begin, entry.piece->end};
     if (auto [file, line] = entry.index->presumedPlace(*entry.piece); withLines_)
@@ -116,6 +118,7 @@ private:
   SliceText &out_;
   const bool withLines_;
   std::vector<std::string> open_;
+  std::set<std::string> macros_; ///< defined so far
 };
 
 /// The pieces that `roots` need, and why one of them cannot be copied.
@@ -166,7 +169,6 @@ SliceText write(const SliceRequest &request, const Entries &entries, bool withLi
   out.withLines = withLines;
   Writer writer(out, withLines);
   std::optional<Position> kernelPlace = placeOf(*request.host, *request.kernel);
-  std::set<std::string> macros;
   bool usesTune = false;
   for (const auto &[key, entry] : entries)
     for (const std::string &identifier : entry.piece->identifiers)
@@ -182,8 +184,6 @@ SliceText write(const SliceRequest &request, const Entries &entries, bool withLi
       writer.enter({});
     else if (piece.kind != PieceKind::Macro)
       writer.enter(piece.scopes);
-    if (piece.kind == PieceKind::Macro && !macros.insert(piece.name).second)
-      writer.glue("#undef " + piece.name + "\n");
     bool isKernel = kernelPlace && piece.position == *kernelPlace;
     if (isKernel)
       out.kernelChunk = out.chunks.size();
