@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -117,6 +118,8 @@ bool writeFolders(const fs::path &output, Extraction &extraction, std::string &e
   std::set<std::string> taken;
   for (KernelInfo &kernel : extraction.kernels)
     for (SpecializationInfo &specialization : kernel.specializations) {
+      if (specialization.route != "slice") // its text is not the kernel: nobody is to build on it
+        continue;
       std::string base = folderName(specialization), name = base;
       for (int i = 2; !taken.insert(name).second; ++i)
         name = base + "_" + std::to_string(i);
@@ -131,22 +134,35 @@ bool writeFolders(const fs::path &output, Extraction &extraction, std::string &e
 }
 
 std::string summary(const Extraction &extraction, const fs::path &output) {
-  std::size_t specializations = 0, proven = 0;
+  std::size_t specializations = 0, proven = 0, launches = 0, unresolved = 0;
+  std::map<std::string, std::size_t> routes;
   std::string text;
-  for (const KernelInfo &kernel : extraction.kernels)
+  for (const KernelInfo &kernel : extraction.kernels) {
     for (const SpecializationInfo &specialization : kernel.specializations) {
       ++specializations;
       proven += specialization.proven;
+      ++routes[specialization.route];
       text += specialization.expression + ": " + specialization.route +
               (specialization.proven ? ", proven" : "") +
-              (specialization.reason.empty() ? "" : " (" + specialization.reason + ")") + " -> " +
-              specialization.slicePath + "\n";
+              (specialization.reason.empty() ? "" : " (" + specialization.reason + ")") +
+              (specialization.slicePath.empty() ? "" : " -> " + specialization.slicePath) + "\n";
     }
+    for (const LaunchInfo &launch : kernel.launches) {
+      ++launches;
+      unresolved += launch.geometry == "unresolved";
+    }
+  }
   for (const std::string &note : extraction.notes)
     text += "note: " + note + "\n";
+  auto also = [](std::size_t count, const std::string &what) {
+    return count ? ", " + std::to_string(count) + " " + what : "";
+  };
   return text + std::to_string(extraction.kernels.size()) + " kernels, " +
          std::to_string(specializations) + " specializations, " + std::to_string(proven) +
-         " proven, written to " + output.string() + "\n";
+         " proven" + also(routes["slice"] - proven, "not compared") +
+         also(routes["overlay"], "in overlay") + also(routes["refused"], "refused") +
+         also(launches, "launches") + also(unresolved, "of them unresolved") + ", written to " +
+         output.string() + "\n";
 }
 
 } // namespace

@@ -97,9 +97,10 @@ Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extracti
       KOPT_CHECK(ParamsProposer::check(declaration, kernel, specialization));
       if (specialization.slice.empty())
         return makeError(ErrorCode::BaselineFailed,
-                         fmt::format("kernel '{}' could not be lifted out of its file: {}", specialization.expression,
+                         fmt::format("kernel '{}' has no proven slice: {}", specialization.expression,
                                      specialization.reason),
-                         "run kopt-extract on the file for the details",
+                         "building its candidates in the original file (the overlay route) is not there yet; "
+                         "kopt-extract on the file tells the details",
                          fmt::format("{}:{}", kernel.file, kernel.line));
       KOPT_TRY(std::string text, readFile(specialization.slice));
       subjects.push_back({kernel, specialization, declaration, std::move(text), specialization.expression});

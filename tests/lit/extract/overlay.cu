@@ -2,6 +2,8 @@
 // says why.
 // REQUIRES: nvcc
 // RUN: %with-toolkit %kopt-extract %s --list -- | FileCheck %s
+// RUN: rm -rf %t && %with-toolkit %kopt-extract %s -o %t -- | FileCheck %s --check-prefix=SUMMARY
+// RUN: not ls %t/howMany
 
 int before = __COUNTER__;
 __global__ void howMany(int *p) { *p = __COUNTER__; }
@@ -10,3 +12,4 @@ void run(int *p) { howMany<<<1, 1>>>(p); }
 
 // CHECK: specialization  howMany  overlay
 // CHECK-NEXT: PTX differs at line
+// SUMMARY: 1 kernels, 1 specializations, 0 proven, 1 in overlay, 1 launches, written to

@@ -113,4 +113,18 @@ TEST(Subjects, ATemplateNobodyLaunchesCannotBeTuned) {
   EXPECT_EQ(subjects.error().where, "t.cu:3");
 }
 
+TEST(Subjects, AKernelWithoutAProvenSliceIsNotTunedOnSomethingElse) {
+  ExtractionResult extraction = oneKernel(true);
+  Specialization specialization;
+  specialization.expression = "transpose";
+  specialization.route = "overlay";
+  specialization.reason = "PTX differs at line 3";
+  extraction.kernels.front().specializations = {specialization};
+  const auto subjects = selectSubjects(extraction, {});
+  ASSERT_FALSE(subjects);
+  EXPECT_EQ(subjects.error().code, ErrorCode::BaselineFailed);
+  EXPECT_NE(subjects.error().what.find("PTX differs at line 3"), std::string::npos);
+  EXPECT_NE(subjects.error().hint.find("overlay"), std::string::npos);
+}
+
 } // namespace
