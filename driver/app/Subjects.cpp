@@ -21,11 +21,17 @@ std::vector<TuneClause> extraClauses(const KernelSpec &kernel, const SelectionRe
   return request.extraClauses ? request.extraClauses(kernel.name) : std::vector<TuneClause>{};
 }
 
+/// `stencil` names smooth::stencil too.
+bool isNamed(const std::string &glob, const std::string &name) {
+  const std::size_t scope = name.rfind("::");
+  return matchesGlob(glob, name) || (scope != std::string::npos && matchesGlob(glob, name.substr(scope + 2)));
+}
+
 bool isSelected(const KernelSpec &kernel, const SelectionRequest &request) {
   if (request.globs.empty())
     return kernel.annotated || !extraClauses(kernel, request).empty();
   for (const std::string &glob : request.globs)
-    if (matchesGlob(glob, kernel.name))
+    if (isNamed(glob, kernel.name))
       return true;
   return false;
 }
@@ -40,7 +46,7 @@ Status checkSelection(const ExtractionResult &extraction, const SelectionRequest
   for (const std::string &glob : request.globs) {
     bool any = false;
     for (const std::string &name : names)
-      any |= matchesGlob(glob, name);
+      any |= isNamed(glob, name);
     if (!any) {
       const std::string guess = didYouMean(glob, names);
       return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),

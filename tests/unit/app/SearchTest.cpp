@@ -106,6 +106,21 @@ TEST(Subjects, AMisspelledKernelNameIsGuessed) {
   EXPECT_NE(subjects.error().hint.find("did you mean 'transpose'"), std::string::npos) << subjects.error().hint;
 }
 
+TEST(Subjects, AKernelIsNamedWithOrWithoutItsNamespace) {
+  ExtractionResult extraction = oneKernel(false);
+  extraction.kernels.front().name = "smooth::transpose";
+  for (const char *glob : {"transpose", "smooth::transpose", "trans*", "smooth::*"}) {
+    SelectionRequest request;
+    request.globs = {glob};
+    const auto subjects = selectSubjects(extraction, request);
+    ASSERT_FALSE(subjects);
+    EXPECT_EQ(subjects.error().code, ErrorCode::BaselineFailed) << glob; // found; it has no specialization
+  }
+  SelectionRequest request;
+  request.globs = {"smooth"};
+  EXPECT_EQ(selectSubjects(extraction, request).error().code, ErrorCode::Usage);
+}
+
 TEST(Subjects, ATemplateNobodyLaunchesCannotBeTuned) {
   const auto subjects = selectSubjects(oneKernel(true), {});
   ASSERT_FALSE(subjects);
