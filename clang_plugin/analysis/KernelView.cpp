@@ -62,10 +62,11 @@ std::string specializationName(const FunctionDecl &function, const std::string &
   return normalizedName(text);
 }
 
-/// Declarations of this file, those inside namespaces and linkage specifications included.
+/// Declarations of this file, those inside namespaces and linkage specifications included. What a
+/// precompiled header holds is none of them and stays unread.
 void collectKernels(const DeclContext &context, const SourceManager &sources,
                     const std::string &name, std::vector<const FunctionDecl *> &found) {
-  for (const Decl *decl : context.decls()) {
+  for (const Decl *decl : context.noload_decls()) {
     if (!sources.isInMainFile(sources.getExpansionLoc(decl->getLocation())))
       continue;
     if (const auto *inner = dyn_cast<DeclContext>(decl);

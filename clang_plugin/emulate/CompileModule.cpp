@@ -4,6 +4,7 @@
 #include "clang_plugin/args/NvccToClangArgs.h"
 #include "clang_plugin/emulate/Instrument.h"
 #include "clang_plugin/parse/ParseCuda.h"
+#include "clang_plugin/parse/Preamble.h"
 #include "clang_plugin/parse/Toolkit.h"
 
 #include <clang/AST/ASTContext.h>
@@ -62,7 +63,7 @@ public:
   explicit KernelFinder(ModulePlan &plan) : plan_(plan) {}
 
   void HandleTranslationUnit(clang::ASTContext &context) override {
-    for (clang::Decl *declaration : context.getTranslationUnitDecl()->decls())
+    for (clang::Decl *declaration : context.getTranslationUnitDecl()->noload_decls())
       if (auto *space = llvm::dyn_cast<clang::NamespaceDecl>(declaration))
         if (space->getName() == "kopt_emulated_glue")
           for (clang::Decl *member : space->decls())
@@ -101,7 +102,10 @@ protected:
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     // First, so that the kernel is known when code generation ends with the optimiser.
     consumers.push_back(std::make_unique<KernelFinder>(plan_));
-    consumers.push_back(clang::EmitObjAction::CreateASTConsumer(compiler, file));
+    std::unique_ptr<clang::ASTConsumer> emitter = clang::EmitObjAction::CreateASTConsumer(compiler, file);
+    if (!emitter)
+      return nullptr; // the object file cannot be written; Clang has said why
+    consumers.push_back(std::move(emitter));
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
 
@@ -209,23 +213,32 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
   return arguments;
 }
 
-} // namespace
+using FileSystem = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>;
 
-bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan, std::string &log) {
-  initialiseTarget();
-  plan.headerDirectory = emulatedIncludeDirectory();
-  const std::string file = "slice.cu";
-  llvm::SmallString<256> path(request.directory.empty() ? "/" : request.directory);
-  llvm::sys::fs::make_absolute(path);
-  const std::string directory(path);
-  llvm::sys::path::append(path, file);
+constexpr const char *kFile = "slice.cu";
 
+/// The disk, with `text` as the file to compile.
+FileSystem filesWith(const std::string &text, llvm::StringRef directory) {
+  llvm::SmallString<256> path(directory);
+  llvm::sys::path::append(path, kFile);
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(withGlue(request.slice, request.expression), file));
+  memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, kFile));
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
       llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release()));
   files->pushOverlay(memory);
   files->setCurrentWorkingDirectory(directory);
+  return files;
+}
+
+/// One compilation. Where `preamble` is given it says to begin with a precompiled header if one can be had; it holds
+/// the invocation that did so afterwards, or nothing.
+bool compileOnce(const EmulateRequest &request, const std::string &object,
+                 std::shared_ptr<clang::CompilerInvocation> *preamble, ModulePlan &plan, std::string &log) {
+  plan.headerDirectory = emulatedIncludeDirectory();
+  llvm::SmallString<256> directory(request.directory.empty() ? "/" : request.directory);
+  llvm::sys::fs::make_absolute(directory);
+  const std::string source = withGlue(request.slice, request.expression);
+  FileSystem files = filesWith(source, directory);
 
   llvm::raw_string_ostream text(log);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
@@ -235,7 +248,7 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
                                    clang::diag::Severity::Ignored);
 
-  std::vector<std::string> arguments = driverArguments(request, file, object, log);
+  std::vector<std::string> arguments = driverArguments(request, kFile, object, log);
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -267,6 +280,11 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, compilerArguments, *diagnostics))
     return false;
+  if (preamble)
+    if (auto rest = usePreamble(*invocation, source, files)) {
+      files = filesWith(*rest, directory);
+      *preamble = invocation;
+    }
   invocation->getCodeGenOpts().PassBuilderCallbacks.push_back(
       [&plan](llvm::PassBuilder &builder) { addPasses(builder, plan); });
 
@@ -284,6 +302,26 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
     text << "error: '" << request.expression << "' names no kernel of the slice\n";
   text.flush();
   return compiled && plan.errors.empty() && !plan.kernel.empty();
+}
+
+} // namespace
+
+bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan, std::string &log) {
+  initialiseTarget();
+  std::shared_ptr<clang::CompilerInvocation> preamble;
+  ModulePlan first;
+  std::string firstLog;
+  bool compiled = compileOnce(request, object, &preamble, first, firstLog);
+  if (compiled || !preamble) {
+    plan = std::move(first);
+    log += firstLog;
+    return compiled;
+  }
+  // What is wrong is told by a compilation that read everything.
+  compiled = compileOnce(request, object, nullptr, plan, log);
+  if (compiled)
+    dropPreamble(*preamble);
+  return compiled;
 }
 
 } // namespace kopt::frontend::emulate

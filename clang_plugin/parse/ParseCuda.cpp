@@ -3,10 +3,12 @@
 
 #include "ClangShims.h"
 #include "clang_plugin/args/NvccToClangArgs.h"
+#include "clang_plugin/parse/Preamble.h"
 #include "clang_plugin/parse/Toolkit.h"
 
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/Utils.h>
 #include <clang/Serialization/PCHContainerOperations.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
@@ -15,10 +17,6 @@
 
 namespace kopt::frontend {
 namespace {
-
-/// The folder in which Clang sees the embedded shims.
-constexpr const char *kShimFolder = "/kopt-virtual/shim";
-constexpr const char *kMacroHeader = "kopt_late_macros.h";
 
 /// Copies diagnostics into plain data as they come; the AST may outlive the parse and report later
 /// still.
@@ -108,7 +106,8 @@ std::string takeMacros(std::vector<std::string> &arguments) {
   return text;
 }
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(const ParseRequest &request) {
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
+makeFileSystem(const ParseRequest &request, const std::optional<std::string> &content) {
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
       llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(
           llvm::vfs::createPhysicalFileSystem().release()));
@@ -117,9 +116,9 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(const ParseReques
     memory->addFile(
         std::string(kShimFolder) + "/" + std::string(name), 0,
         llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(text.data(), text.size()), name));
-  if (request.content)
+  if (content)
     memory->addFile(absolutePath(request.file, request.directory), 0,
-                    llvm::MemoryBuffer::getMemBufferCopy(*request.content, request.file));
+                    llvm::MemoryBuffer::getMemBufferCopy(*content, request.file));
   if (request.lateMacros) {
     NvccCommand command = commandOf(request);
     memory->addFile(std::string(kShimFolder) + "/" + kMacroHeader, 0,
@@ -211,7 +210,10 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
 
 namespace {
 
-ParsedUnit parseOnce(const ParseRequest &request) {
+/// One parse. Where `preamble` is given the parse may begin with a precompiled header; the invocation
+/// that did so is left there.
+ParsedUnit parseOnce(const ParseRequest &request,
+                     std::shared_ptr<clang::CompilerInvocation> *preamble) {
   ParsedUnit unit;
   std::vector<std::string> arguments = clangArguments(request, unit.notes);
   arguments.insert(arguments.begin(), clangProgramName());
@@ -228,20 +230,24 @@ ParsedUnit parseOnce(const ParseRequest &request) {
   // Clang's driver speaks before it has read -Wno-unknown-cuda-version.
   diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
                                    clang::diag::Severity::Ignored);
-  std::unique_ptr<clang::ASTUnit> failed;
-  unit.ast = clang::ASTUnit::LoadFromCommandLine(
-      pointers.data(), pointers.data() + pointers.size(),
-      std::make_shared<clang::PCHContainerOperations>(), diagnostics, clangResourceDirectory(),
-      /*StorePreamblesInMemory=*/false, /*PreambleStoragePath=*/"",
-      /*OnlyLocalDecls=*/false, clang::CaptureDiagsKind::None, /*RemappedFiles=*/{},
-      /*RemappedFilesKeepOriginalName=*/true, /*PrecompilePreambleAfterNParses=*/0,
-      clang::TU_Complete,
-      /*CacheCodeCompletionResults=*/false, /*IncludeBriefCommentsInCodeCompletion=*/false,
-      /*AllowPCHWithCompilerErrors=*/false, clang::SkipFunctionBodiesScope::None,
-      /*SingleFileParse=*/false,
-      /*UserFilesAreVolatile=*/true, /*ForSerialization=*/false,
-      /*RetainExcludedConditionalBlocks=*/false,
-      /*ModuleFormat=*/std::nullopt, &failed, makeFileSystem(request));
+  auto files = makeFileSystem(request, request.content);
+  clang::CreateInvocationOptions how;
+  how.Diags = diagnostics;
+  how.VFS = files;
+  std::shared_ptr<clang::CompilerInvocation> invocation = clang::createInvocation(pointers, how);
+  if (invocation && preamble && request.content)
+    if (auto rest = usePreamble(*invocation, *request.content, files)) {
+      files = makeFileSystem(request, rest);
+      *preamble = invocation;
+    }
+  if (invocation)
+    unit.ast = clang::ASTUnit::LoadFromCompilerInvocation(
+        invocation, std::make_shared<clang::PCHContainerOperations>(), diagnostics,
+        new clang::FileManager(invocation->getFileSystemOpts(), files),
+        /*OnlyLocalDecls=*/false, clang::CaptureDiagsKind::None,
+        /*PrecompilePreambleAfterNParses=*/0, clang::TU_Complete,
+        /*CacheCodeCompletionResults=*/false, /*IncludeBriefCommentsInCodeCompletion=*/false,
+        /*UserFilesAreVolatile=*/true);
 
   unit.diagnostics = *collected;
   for (const Diagnostic &diagnostic : unit.diagnostics) {
@@ -252,6 +258,18 @@ ParsedUnit parseOnce(const ParseRequest &request) {
   }
   if (!unit.ast && unit.diagnostics.empty())
     unit.diagnostics.push_back({"fatal", request.file, "Clang could not start on this file", 0, 0});
+  return unit;
+}
+
+/// One parse, by way of a precompiled header where one can be had.
+ParsedUnit parseQuickly(const ParseRequest &request) {
+  std::shared_ptr<clang::CompilerInvocation> preamble;
+  ParsedUnit unit = parseOnce(request, &preamble);
+  if (unit.ast || !preamble)
+    return unit;
+  unit = parseOnce(request, nullptr);
+  if (unit.ast)
+    dropPreamble(*preamble);
   return unit;
 }
 
@@ -269,7 +287,7 @@ bool breaksCudaHeaders(const ParsedUnit &unit) {
 } // namespace
 
 ParsedUnit parseCuda(const ParseRequest &request) {
-  ParsedUnit unit = parseOnce(request);
+  ParsedUnit unit = parseQuickly(request);
   if (!unit.hasErrors || request.lateMacros || !findCudaToolkit() || !breaksCudaHeaders(unit))
     return unit;
   std::vector<std::string> arguments = commandOf(request).clang;
@@ -277,7 +295,7 @@ ParsedUnit parseCuda(const ParseRequest &request) {
     return unit;
   ParseRequest late = request;
   late.lateMacros = true;
-  ParsedUnit again = parseOnce(late);
+  ParsedUnit again = parseQuickly(late);
   if (again.hasErrors)
     return unit;
   again.notes.push_back("the macros of the command line break CUDA headers that nvcc does not include by itself: they "

@@ -117,6 +117,13 @@ std::string runtimeIncludeDirectory() {
   return candidates[1];
 }
 
+std::optional<std::string> userCacheDirectory() {
+  for (auto [variable, below] : {std::pair("XDG_CACHE_HOME", "/kopt"), {"HOME", "/.cache/kopt"}})
+    if (const char *root = std::getenv(variable); root && llvm::sys::path::is_absolute(root))
+      return root + std::string(below);
+  return std::nullopt;
+}
+
 std::string clangProgramName() { return "clang++"; }
 
 } // namespace kopt::frontend

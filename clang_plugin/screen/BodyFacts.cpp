@@ -156,7 +156,7 @@ public:
   Reader(const KernelView &view, BodyFacts &facts) : view_(view), facts_(facts) {}
 
   void readFile(const DeclContext &context) {
-    for (const Decl *decl : context.decls()) {
+    for (const Decl *decl : context.noload_decls()) {
       if (!view_.isInText(decl->getLocation()))
         continue;
       if (const auto *variable = dyn_cast<VarDecl>(decl))

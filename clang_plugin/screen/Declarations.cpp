@@ -34,7 +34,7 @@ public:
       : view_(view), kernelName_(std::move(kernelName)) {}
 
   void read(const DeclContext &context) {
-    for (const Decl *decl : context.decls()) {
+    for (const Decl *decl : context.noload_decls()) {
       if (decl->isImplicit() || !view_.isInText(decl->getLocation()))
         continue;
       if (isa<NamespaceDecl>(decl) || isa<LinkageSpecDecl>(decl) || isa<ExportDecl>(decl))

@@ -275,5 +275,16 @@ TEST_F(EmulatedTest, RefusesWhatCouldActOnTheHost) {
   }
 }
 
+TEST_F(EmulatedTest, SaysThatTheModuleCannotBeWritten) {
+  frontend::emulate::EmulateRequest request;
+  request.slice = "__global__ void k() {}";
+  request.expression = "k";
+  request.directory = "/";
+  request.output = "/proc/nowhere/module.so";
+  const frontend::emulate::EmulateReply reply = frontend::emulate::emulate(request);
+  EXPECT_FALSE(reply.ok);
+  EXPECT_THAT(reply.log, HasSubstr("/proc/nowhere/module.so"));
+}
+
 } // namespace
 } // namespace kopt::runtime
