@@ -39,10 +39,6 @@ Status TuneSession::makeWinnerPatch(Search &search) {
            makePatch(edits, bench_->extraction().fileHashes, patchRoot(search.subject.kernel.file)));
   PatchMessage message;
   const Speedup &speedup = *winner.speedup;
-  const std::string measured =
-      speedup.modelled ? fmt::format("{:.2f}x (modelled, not measured)", speedup.estimate)
-                       : fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}%", speedup.estimate, speedup.low, speedup.high,
-                                     speedup.confidence * 100);
   message.subject = fmt::format("{}: {} {} on {}", search.subject.label, speedup.modelled ? "modelled" : "measured",
                                 fmt::format("{:.2f}x", speedup.estimate), bench_->device().name);
   message.body = fmt::format("{}\n\n{}", winner.candidate.title, winner.reason);
@@ -51,7 +47,7 @@ Status TuneSession::makeWinnerPatch(Search &search) {
                                 formatDuration(timing.candidateSeconds));
   message.kernel = search.subject.label;
   message.device = bench_->device().name + (speedup.modelled ? " (modelled)" : "");
-  message.speedup = measured;
+  message.speedup = inWords(speedup);
   message.verifiedBy = fmt::format("kopt on {}", bench_->device().modelled ? "the emulated device" : bench_->device().name);
   search.outcome.run.patchText = formatMail(patch, message);
   return {};

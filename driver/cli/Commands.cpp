@@ -58,13 +58,6 @@ json toJson(const Speedup &speedup) {
           {"confidence", speedup.confidence}, {"pairs", speedup.pairs}, {"modelled", speedup.modelled}};
 }
 
-std::string inWords(const Speedup &speedup) {
-  if (speedup.modelled)
-    return fmt::format("{:.2f}x (modelled, not measured)", speedup.estimate);
-  return fmt::format("{:.3f}x, {:.4g}% interval [{:.3f}, {:.3f}], {} pairs", speedup.estimate, speedup.confidence * 100,
-                     speedup.low, speedup.high, speedup.pairs);
-}
-
 json toJson(const TuneOutcome &outcome) {
   json object{{"kernel", outcome.label}, {"run", outcome.run.name}, {"judged", outcome.judged},
               {"stop_reason", outcome.run.stopReason}};

@@ -263,13 +263,17 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
   return true;
 }
 
+/// The launch that stands for the workload: rules speak of what costs most.
+std::size_t Evaluator::heaviestLaunch() const {
+  const std::vector<Launch> &launches = subject_.workload.launches;
+  return std::size_t(std::max_element(launches.begin(), launches.end(),
+                                      [](const Launch &a, const Launch &b) { return a.weight < b.weight; }) -
+                     launches.begin());
+}
+
 Status Evaluator::profile(const Built &built, Trial &trial) {
-  // The heaviest launch stands for the workload: rules speak of what costs most.
-  std::size_t heaviest = 0;
-  for (std::size_t i = 1; i < built.launches.size(); ++i)
-    if (subject_.workload.launches[i].weight > subject_.workload.launches[heaviest].weight)
-      heaviest = i;
-  KOPT_TRY(ProfileOutcome outcome, services_.profile(built.module, built.path, built.launches[heaviest]));
+  KOPT_TRY(ProfileOutcome outcome,
+           services_.profile(built.module, built.path, built.launches[heaviestLaunch()]));
   if (outcome.status != RunStatus::Ok) {
     trial.findings.push_back({"profile", "note", "no counters: " + outcome.detail, ""});
     return {};

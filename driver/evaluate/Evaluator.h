@@ -95,7 +95,8 @@ private:
   Status checkSensitivity();
   Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
-  Status limitInstructions();
+  Status limitInstructions(const Trial &baseline);
+  std::size_t heaviestLaunch() const;
   RunOptions runOptions(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t launch) const;
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
 

@@ -25,14 +25,14 @@ std::size_t medianRank(std::size_t count, double confidence) {
   return rank;
 }
 
+} // namespace
+
 std::string inWords(const Speedup &speedup) {
   if (speedup.modelled)
     return fmt::format("{:.3f}x (modelled)", speedup.estimate);
   return fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}% from {} pairs", speedup.estimate, speedup.low, speedup.high,
                      speedup.confidence * 100, speedup.pairs);
 }
-
-} // namespace
 
 double median(std::vector<double> values) {
   if (values.empty())

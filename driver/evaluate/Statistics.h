@@ -29,6 +29,9 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
 /// the launches' ends, which is never too narrow.
 Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights);
 
+/// "1.520x [1.498, 1.541] at 95% from 80 pairs", "1.520x (modelled)": in every verdict, patch and line for people.
+std::string inWords(const Speedup &speedup);
+
 struct TimingDecision {
   Verdict verdict = Verdict::Ambiguous;
   std::string reason;

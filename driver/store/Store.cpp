@@ -147,19 +147,6 @@ public:
     });
   }
 
-  Result<std::optional<RunRecord>> findRun(const std::string &name) override {
-    Statement query = database_->prepare((std::string(kRunColumns) + "WHERE name = ?").c_str());
-    return firstRun(query.bind(name));
-  }
-
-  Result<std::optional<RunRecord>> findUnfinished(const std::string &inputsHash) override {
-    Statement query =
-        database_->prepare((std::string(kRunColumns) +
-                            "WHERE inputs_hash = ? AND state = 'running' ORDER BY id DESC LIMIT 1")
-                               .c_str());
-    return firstRun(query.bind(inputsHash));
-  }
-
   Result<std::vector<RunRecord>> runs() override {
     Statement query = database_->prepare((std::string(kRunColumns) + "ORDER BY id").c_str());
     std::vector<RunRecord> result;
@@ -288,11 +275,6 @@ private:
     Statement query = database_->prepare("PRAGMA user_version");
     KOPT_CHECK(query.run());
     return int(query.integer());
-  }
-
-  static Result<std::optional<RunRecord>> firstRun(Statement &query) {
-    KOPT_TRY(const bool row, query.step());
-    return row ? std::optional(readRun(query)) : std::nullopt;
   }
 
   /// Stores a text once and returns its hash. Part of the caller's transaction.

@@ -50,9 +50,6 @@ public:
   virtual ~Store() = default;
   virtual Result<RunRecord> beginRun(const RunRecord &run) = 0;
   virtual Status updateRun(const RunRecord &run) = 0;
-  virtual Result<std::optional<RunRecord>> findRun(const std::string &name) = 0;
-  /// The newest run with these inputs that has not finished, if any.
-  virtual Result<std::optional<RunRecord>> findUnfinished(const std::string &inputsHash) = 0;
   virtual Result<std::vector<RunRecord>> runs() = 0;
   /// Commits the trial with its samples; returns it with its id. Fails with Internal if the run already has a trial of
   /// that candidate hash: no trial is repeated. A confirmation is recorded under the candidate's hash + ":confirm".

@@ -142,6 +142,7 @@ public:
     return outcome;
   }
   Result<ProfileOutcome> profile(ModuleId, const Launch &, const RunOptions &) override {
+    ++profiles;
     ProfileOutcome outcome;
     outcome.source = "fake";
     outcome.counters["smsp__thread_inst_executed.sum"] = 1000;
@@ -149,7 +150,7 @@ public:
   }
   bool restarted() override { return false; }
 
-  int runs = 0;
+  int runs = 0, profiles = 0;
 
 private:
   static double secondsOf(const std::string &text) { return has(text, "FAST") ? 5e-5 : has(text, "SLOW") ? 2e-4 : 1e-4; }

@@ -17,18 +17,6 @@ public:
     runs_.at(std::size_t(run.id) - 1) = run;
     return {};
   }
-  Result<std::optional<RunRecord>> findRun(const std::string &name) override {
-    for (const RunRecord &run : runs_)
-      if (run.name == name)
-        return run;
-    return std::nullopt;
-  }
-  Result<std::optional<RunRecord>> findUnfinished(const std::string &inputsHash) override {
-    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run)
-      if (run->inputsHash == inputsHash && run->finishedUtc.empty())
-        return *run;
-    return std::nullopt;
-  }
   Result<std::vector<RunRecord>> runs() override { return runs_; }
   Result<Trial> recordTrial(std::int64_t run, const Trial &trial) override {
     for (const Trial &old : trials_[run])

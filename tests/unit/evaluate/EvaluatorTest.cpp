@@ -42,6 +42,12 @@ TEST_F(EvaluatorTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
   EXPECT_TRUE(evaluator.subject().workload.launches[0].buffers[1].output);
 }
 
+TEST_F(EvaluatorTest, EachLaunchOfTheBaselineIsProfiledOnceOnAModelledDevice) {
+  Evaluator evaluator = make("kernel", true);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  EXPECT_EQ(runner_->profiles, 1);
+}
+
 TEST_F(EvaluatorTest, VerdictsFollowTheFirstLayerThatFails) {
   Evaluator evaluator = make();
   ASSERT_TRUE(evaluator.measureBaseline());

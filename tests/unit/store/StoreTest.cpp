@@ -55,7 +55,8 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
     ASSERT_TRUE(store->updateRun(run).has_value());
   }
   auto store = open();
-  RunRecord again = store->findRun(run.name).value().value();
+  ASSERT_EQ(store->runs().value().size(), 1u);
+  RunRecord again = store->runs().value().front();
   EXPECT_EQ(again.state, "finished");
   EXPECT_EQ(again.patchText, "the patch");
   EXPECT_EQ(again.sliceText, run.sliceText);
@@ -125,22 +126,24 @@ TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
   EXPECT_EQ(store->modelCalls(run.id).value().at(0).reply, "reply");
 }
 
-TEST_F(StoreTest, FindsTheNewestUnfinishedRunWithTheSameInputs) {
+TEST_F(StoreTest, RunsWithTheSameInputsStayApartInTheirOrder) {
   auto store = open();
   RunRecord run = sampleRun();
   run.state = "running";
-  std::int64_t newest = 0;
   for (const char *name : {"a", "b", "c"}) {
     run.name = name;
-    newest = store->beginRun(run).value().id;
+    ASSERT_TRUE(store->beginRun(run).has_value());
   }
-  RunRecord last = store->findUnfinished(run.inputsHash).value().value();
-  EXPECT_EQ(last.id, newest);
-  last.state = "finished";
-  ASSERT_TRUE(store->updateRun(last).has_value());
-  EXPECT_EQ(store->findUnfinished(run.inputsHash).value()->name, "b");
-  EXPECT_FALSE(store->findUnfinished("other inputs").value().has_value());
-  EXPECT_EQ(store->runs().value().size(), 3u);
+  RunRecord middle = store->runs().value().at(1);
+  middle.state = "finished";
+  ASSERT_TRUE(store->updateRun(middle).has_value());
+  const std::vector<RunRecord> runs = store->runs().value();
+  ASSERT_EQ(runs.size(), 3u);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(runs[i].name, std::string(1, char('a' + i)));
+    EXPECT_EQ(runs[i].state, i == 1 ? "finished" : "running");
+    EXPECT_EQ(runs[i].inputsHash, run.inputsHash);
+  }
 }
 
 TEST_F(StoreTest, AKillBetweenAnyTwoInstructionsLosesNothingThatWasReturned) {
