@@ -83,7 +83,8 @@ public:
 
   /// Launches and waits; what went wrong during execution is the status.
   virtual Status launch(const LaunchRequest &request) = 0;
-  /// Seconds of one launch, L2 flushed first where `cold`. On a modelled device the roofline time, the same each call.
+  /// Seconds of one launch, L2 flushed first where `cold`. On a modelled device the roofline time, the
+  /// same each call; a launch whose time it knows already need not be executed again.
   virtual Status time(const LaunchRequest &request, bool cold, double &seconds) = 0;
   /// Mean seconds of each launch of a batch that runs back to back, for kernels shorter than a timer can resolve. L2 is
   /// flushed before the batch where `cold`. The default is the mean of time().

@@ -185,8 +185,15 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
   return status;
 }
 
-/// One launch with everything counted. Races are left to launch(), whose job they are.
-Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepared, LaunchCounts &out) {
+/// One launch with everything counted; not executed again where the same launch on the same data is known. Races are left
+/// to launch(), whose job they are.
+Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepared, Counted &out) {
+  const std::uint64_t key = fingerprint(request);
+  if (const auto known = counted_.find(key); known != counted_.end()) {
+    out = known->second;
+    return {};
+  }
+  l2_.clear();
   const double resident = residentBlocks(gpu_, prepared.shape);
   const double l1 = std::max(8.0 * 1024, (gpu_.l1Bytes - resident * (prepared.shape.sharedPerBlock + 1024)) / resident);
   WarpTrace trace(prepared.module->info(), reinterpret_cast<std::uint64_t>(arena_->base()), arena_->size(), l2_,
@@ -198,14 +205,17 @@ Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepa
   launching_ = &request;
   Status status = runner_.run(*prepared.module, request, const_cast<void **>(prepared.arguments.data()), options);
   launching_ = nullptr;
-  out = trace.counts();
-  return status;
+  if (!status.ok())
+    return status;
+  out = counted_[key] = {trace.counts(), l2_.dirtySectors()};
+  return {};
 }
 
 std::uint64_t EmulatedDevice::fingerprint(const LaunchRequest &request) const {
   std::uint64_t hash = mix(request.module, request.grid.data(), sizeof request.grid);
   hash = mix(hash, request.block.data(), sizeof request.block);
   hash = mix(hash, &request.sharedBytes, sizeof request.sharedBytes);
+  hash = mix(hash, &request.instructionLimit, sizeof request.instructionLimit);
   for (const std::vector<std::byte> &argument : request.arguments)
     hash = mix(hash, argument.data(), argument.size());
   for (const auto &[offset, allocation] : arena_->allocations()) {
@@ -219,31 +229,17 @@ Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &sec
   Prepared prepared;
   if (Status status = prepare(request, prepared); !status.ok())
     return status;
-  // The same launch on the same data takes the same time: it is executed for its effects, and counted only once.
-  const std::uint64_t key = fingerprint(request);
-  if (auto known = times_.find(key); known != times_.end()) {
-    LaunchRequest again = request;
-    again.checkRaces = false;
-    if (Status status = launch(again); !status.ok())
-      return status;
-    seconds = cold ? known->second.first : known->second.second;
-    return {};
-  }
-  l2_.clear();
-  LaunchCounts counts;
-  if (Status status = count(request, prepared, counts); !status.ok())
+  Counted counted;
+  if (Status status = count(request, prepared, counted); !status.ok())
     return status;
-  const RooflineTime coldTime = rooflineTime(gpu_, prepared.shape, counts);
   // Repeated back to back, a launch whose data fits L2 finds it there; one that does not fit has replaced it by then.
-  const double touched = double(counts.dramReadSectors) * 32 + double(l2_.dirtySectors()) * 32;
-  LaunchCounts warm = counts;
-  if (touched < 0.8 * gpu_.l2Bytes) {
-    warm.l2Hits += warm.dramReadSectors;
-    warm.dramReadSectors = 0;
+  LaunchCounts &counts = counted.counts;
+  const double touched = double(counts.dramReadSectors) * 32 + double(counted.dirtySectors) * 32;
+  if (!cold && touched < 0.8 * gpu_.l2Bytes) {
+    counts.l2Hits += counts.dramReadSectors;
+    counts.dramReadSectors = 0;
   }
-  const RooflineTime warmTime = rooflineTime(gpu_, prepared.shape, warm);
-  times_[key] = {coldTime.seconds, warmTime.seconds};
-  seconds = cold ? coldTime.seconds : warmTime.seconds;
+  seconds = rooflineTime(gpu_, prepared.shape, counts).seconds;
   return {};
 }
 
@@ -252,11 +248,10 @@ Status EmulatedDevice::profile(const LaunchRequest &request, Counters &out) {
   Prepared prepared;
   if (Status status = prepare(request, prepared); !status.ok())
     return status;
-  l2_.clear();
-  LaunchCounts counts;
-  if (Status status = count(request, prepared, counts); !status.ok())
+  Counted counted;
+  if (Status status = count(request, prepared, counted); !status.ok())
     return status;
-  out = makeCounters(gpu_, prepared.shape, counts, rooflineTime(gpu_, prepared.shape, counts));
+  out = makeCounters(gpu_, prepared.shape, counted.counts, rooflineTime(gpu_, prepared.shape, counted.counts));
   return {};
 }
 

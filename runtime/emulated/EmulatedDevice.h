@@ -43,7 +43,11 @@ private:
     LaunchShape shape;
   };
   Status prepare(const LaunchRequest &request, Prepared &out);
-  Status count(const LaunchRequest &request, const Prepared &prepared, LaunchCounts &out);
+  struct Counted {
+    LaunchCounts counts;
+    std::uint64_t dirtySectors = 0; ///< left in L2
+  };
+  Status count(const LaunchRequest &request, const Prepared &prepared, Counted &out);
   std::uint64_t fingerprint(const LaunchRequest &request) const;
   std::string describe(std::uint64_t address, std::uint32_t bytes) const;
   Status checkRange(Address address, std::size_t bytes, const char *what) const;
@@ -55,7 +59,7 @@ private:
   SectorCache l2_;
   std::map<std::uint32_t, std::unique_ptr<EmulatedModule>> modules_;
   std::uint32_t lastModule_ = 0;
-  std::map<std::uint64_t, std::pair<double, double>> times_; ///< by fingerprint: cold, warm
+  std::map<std::uint64_t, Counted> counted_; ///< by fingerprint
   const LaunchRequest *launching_ = nullptr;
 };
 

@@ -88,6 +88,26 @@ TEST_F(CountersTest, TransposeTimesAreOrderedForTheRightReasons) {
   EXPECT_LE(warm, seconds[2]);
 }
 
+TEST_F(CountersTest, ALaunchIsExecutedOnceForItsCounts) {
+  LaunchRequest request = kernel("__global__ void k(int *x) { x[threadIdx.x] += 1; }", "k");
+  const std::vector<int> zeros(32), ones(32, 1);
+  const Address x = upload(zeros);
+  pass(request, x);
+  request.block = {32, 1, 1};
+  double first = 0, again = 0;
+  ASSERT_TRUE(device_->time(request, true, first).ok());
+  EXPECT_EQ(download<int>(x, 32), ones);
+  ASSERT_TRUE(device_->write(x, zeros.data(), 32 * sizeof(int)).ok());
+  ASSERT_TRUE(device_->time(request, true, again).ok());
+  EXPECT_EQ(again, first);
+  EXPECT_EQ(profile(request)[kStoreRequests], 1);
+  EXPECT_EQ(download<int>(x, 32), zeros) << "what is known is not executed again";
+  // Other data may take another path.
+  ASSERT_TRUE(device_->write(x, ones.data(), 32 * sizeof(int)).ok());
+  EXPECT_EQ(profile(request)[kStoreRequests], 1);
+  EXPECT_EQ(download<int>(x, 32), std::vector<int>(32, 2));
+}
+
 TEST_F(CountersTest, VectorLoadsAreOneRequest) {
   LaunchRequest request = kernel(R"(
     __global__ void copy(const float4 *in, float4 *out) { out[threadIdx.x] = in[threadIdx.x]; })", "copy");
