@@ -25,7 +25,7 @@ std::optional<fs::path> findDatabase(const std::string &build, const std::string
     fs::path path = fs::path(build);
     if (path.filename() != "compile_commands.json")
       path /= "compile_commands.json";
-    if (fs::exists(path, ignored))
+    if (fs::is_regular_file(path, ignored))
       return path;
     error = "no " + path.string() +
             " (configure the project with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or give the "
@@ -36,7 +36,7 @@ std::optional<fs::path> findDatabase(const std::string &build, const std::string
        folder = folder.parent_path()) {
     for (const fs::path &path :
          {folder / "compile_commands.json", folder / "build" / "compile_commands.json"})
-      if (fs::exists(path, ignored))
+      if (fs::is_regular_file(path, ignored))
         return path;
     if (folder == folder.parent_path())
       return std::nullopt;

@@ -353,7 +353,8 @@ private:
   }
 
   void expand(const std::string &path, const std::string &spelling) {
-    if (depth_ >= 8) {
+    // The second limit is for files that name themselves more than once.
+    if (depth_ >= 8 || files_ >= 256) {
       out_.notes.push_back("options files nest too deeply: " + spelling + " was skipped");
       return;
     }
@@ -364,6 +365,7 @@ private:
       return;
     }
     ++depth_;
+    ++files_;
     run(splitOptions(*text));
     --depth_;
   }
@@ -382,7 +384,7 @@ private:
 
   const ReadOptionsFile &readFile_;
   NvccCommand out_;
-  int depth_ = 0;
+  int depth_ = 0, files_ = 0; ///< options files that are open, and that were read
 };
 
 } // namespace

@@ -3,14 +3,32 @@
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
 
+#include <cstdint>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace kopt::frontend {
 
 using nlohmann::json;
 
 namespace {
+
+/// A whole number from `low` that 32 bits hold; where it is not one, std::out_of_range naming it.
+unsigned wholeNumber(const json &value, const char *what, std::uint64_t low = 0) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low ||
+      value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max())
+    throw std::out_of_range(std::string(what) + " is no whole number from " + std::to_string(low));
+  return value.get<unsigned>();
+}
+
+std::array<unsigned, 3> extent(const json &value, const char *what) {
+  if (!value.is_array() || value.size() != 3)
+    throw std::out_of_range(std::string(what) + " is no list of three numbers");
+  return {wholeNumber(value[0], what, 1), wholeNumber(value[1], what, 1),
+          wholeNumber(value[2], what, 1)};
+}
 
 TransformRequest readRequest(const json &request) {
   TransformRequest result;
@@ -22,8 +40,10 @@ TransformRequest readRequest(const json &request) {
   result.arch = request.value("arch", std::string());
   result.techniques = request.value("techniques", std::vector<std::string>());
   for (const json &launch : request.value("launches", json::array()))
-    result.launches.push_back({launch.value("grid", std::array<unsigned, 3>{1, 1, 1}),
-                               launch.at("block"), launch.value("shared_bytes", 0u)});
+    result.launches.push_back(
+        {extent(launch.value("grid", json{1u, 1u, 1u}), "a launch's grid"),
+         extent(launch.at("block"), "a launch's block"),
+         wholeNumber(launch.value("shared_bytes", json(0u)), "a launch's shared_bytes")});
   return result;
 }
 
@@ -54,7 +74,7 @@ int runTransforms(int, const char **) {
   TransformRequest request;
   try {
     request = readRequest(json::parse(std::cin));
-  } catch (const json::exception &error) {
+  } catch (const std::exception &error) {
     return fail(error.what(), "the request on standard input",
                 "members: slice, expression, kernel, flags, directory, launches, arch");
   }

@@ -21,6 +21,8 @@ namespace {
 using Node = Expression::Node;
 using NodePtr = std::shared_ptr<const Node>;
 
+constexpr std::size_t kLongest = 1000;
+
 bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool isNameChar(char c) {
   return isNameStart(c) || std::isdigit(static_cast<unsigned char>(c)) || c == '.';
@@ -247,6 +249,9 @@ Value compute(const Node &node, const Expression::Lookup &lookup) {
 } // namespace
 
 Result<Expression> Expression::parse(std::string_view text) {
+  if (text.size() > kLongest) // a tree is as deep as its text is long
+    return makeError(ErrorCode::Internal,
+                     fmt::format("an expression of {} characters is too long", text.size()));
   Parser parser(text);
   Expression expression;
   expression.root_ = parser.parseAll();

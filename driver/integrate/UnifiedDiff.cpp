@@ -141,7 +141,10 @@ std::optional<std::string> unquotePath(std::string_view text) {
     if (i + 1 >= text.size())
       return std::nullopt;
     const char next = text[i + 1];
-    if (next >= '0' && next <= '3' && i + 3 < text.size()) {
+    const auto octal = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '7'; };
+    if (next >= '0' && next <= '7') {
+      if (next > '3' || i + 3 >= text.size() || !octal(i + 2) || !octal(i + 3))
+        return std::nullopt;
       path += static_cast<char>((next - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
       i += 3;
       continue;
@@ -245,7 +248,10 @@ private:
       return damaged("the header of a hunk is malformed");
     const auto oldRange = parseRange(header.substr(4, plus - 4));
     const auto newRange = parseRange(header.substr(plus + 2, close - plus - 2));
-    if (!oldRange || !newRange)
+    const auto isRange = [](const auto &range) {
+      return range && (range->start > 0 || range->count == 0);
+    };
+    if (!isRange(oldRange) || !isRange(newRange))
       return damaged("the header of a hunk is malformed");
     ++next_;
     DiffHunk hunk;

@@ -2,6 +2,7 @@
 // Anthropic Messages. The system prompt is marked for the provider's cache: it is the same for
 // every call of a run.
 #include "driver/llm/Models.h"
+#include "driver/llm/TokenCount.h"
 
 #include <nlohmann/json.hpp>
 
@@ -9,11 +10,6 @@ namespace kopt {
 namespace {
 
 using nlohmann::json;
-
-long countOf(const json &usage, const char *key) {
-  return usage.is_object() && usage.contains(key) && usage[key].is_number() ? usage[key].get<long>()
-                                                                            : 0;
-}
 
 class AnthropicDialect final : public ChatDialect {
 public:
@@ -46,8 +42,8 @@ public:
       return std::nullopt;
     Part part;
     for (const json &block : document["content"])
-      if (block.is_object() && block.value("type", "") == "text" && block.contains("text") &&
-          block["text"].is_string())
+      if (block.is_object() && block.contains("type") && block["type"] == "text" &&
+          block.contains("text") && block["text"].is_string())
         part.reply.text += block["text"].get<std::string>();
     const json &stop = document.contains("stop_reason") ? document["stop_reason"] : json();
     std::string reason = stop.is_string() ? stop.get<std::string>() : "";
@@ -60,11 +56,11 @@ public:
                            ? document["model"].get<std::string>()
                            : model_;
     const json usage = document.contains("usage") ? document["usage"] : json();
-    part.reply.cachedTokens = countOf(usage, "cache_read_input_tokens");
-    part.reply.inputTokens = countOf(usage, "input_tokens") +
-                             countOf(usage, "cache_creation_input_tokens") +
+    part.reply.cachedTokens = tokenCount(usage, "cache_read_input_tokens");
+    part.reply.inputTokens = tokenCount(usage, "input_tokens") +
+                             tokenCount(usage, "cache_creation_input_tokens") +
                              part.reply.cachedTokens;
-    part.reply.outputTokens = countOf(usage, "output_tokens");
+    part.reply.outputTokens = tokenCount(usage, "output_tokens");
     return part;
   }
 

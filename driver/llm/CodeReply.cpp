@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <utility>
 #include <vector>
 
 namespace kopt {
@@ -134,8 +135,9 @@ std::optional<std::string> readConstants(const json &constants, const CodeContra
                          contract.constants.empty()
                              ? "none"
                              : join({contract.constants.begin(), contract.constants.end()}, ", "));
-    if (!value.is_number_integer())
-      return fmt::format("the value of constant \"{}\" is not a whole number", name);
+    if (!value.is_number_integer() ||
+        (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>())))
+      return fmt::format("the value of constant \"{}\" is not a whole number of 64 bits", name);
     out.constants[name] = value.get<std::int64_t>();
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chat completions, as spoken by OpenAI, vLLM, llama.cpp, Ollama and many others.
 #include "driver/llm/Models.h"
+#include "driver/llm/TokenCount.h"
 
 #include <nlohmann/json.hpp>
 
@@ -8,11 +9,6 @@ namespace kopt {
 namespace {
 
 using nlohmann::json;
-
-long countOf(const json &usage, const char *key) {
-  return usage.is_object() && usage.contains(key) && usage[key].is_number() ? usage[key].get<long>()
-                                                                            : 0;
-}
 
 std::string textOf(const json &object, const char *key) {
   return object.is_object() && object.contains(key) && object[key].is_string()
@@ -69,10 +65,10 @@ public:
     if (part.reply.model.empty())
       part.reply.model = model_;
     const json usage = document.contains("usage") ? document["usage"] : json();
-    part.reply.inputTokens = countOf(usage, "prompt_tokens");
-    part.reply.outputTokens = countOf(usage, "completion_tokens");
+    part.reply.inputTokens = tokenCount(usage, "prompt_tokens");
+    part.reply.outputTokens = tokenCount(usage, "completion_tokens");
     if (usage.is_object() && usage.contains("prompt_tokens_details"))
-      part.reply.cachedTokens = countOf(usage["prompt_tokens_details"], "cached_tokens");
+      part.reply.cachedTokens = tokenCount(usage["prompt_tokens_details"], "cached_tokens");
     return part;
   }
 

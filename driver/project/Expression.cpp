@@ -200,8 +200,13 @@ private:
     }
     const std::string &name = node.text;
     const Value &a = arguments[0];
-    if (name == "abs")
-      return a.real ? realValue(std::fabs(a.number)) : integerValue(std::llabs(a.integer));
+    if (name == "abs") {
+      if (a.real)
+        return realValue(std::fabs(a.number));
+      if (a.integer == std::numeric_limits<std::int64_t>::min())
+        return fail(node, "overflow");
+      return integerValue(std::llabs(a.integer));
+    }
     if (name == "ceil" || name == "floor") {
       // A front end that dropped a cast to float would turn ceil((float)n / 32) into something
       // smaller.

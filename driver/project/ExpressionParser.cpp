@@ -12,6 +12,7 @@ namespace kopt::expression {
 namespace {
 
 constexpr int kMaxDepth = 200; ///< nesting; deeper text is an attack on the stack or a mistake
+constexpr int kMaxOperators = 1000; ///< of two operands; the tree of a sum is as deep
 
 struct Token {
   enum class Kind { End, Number, Word, Punctuation };
@@ -167,13 +168,15 @@ private:
     int &depth_;
   };
 
-  static Node make(Node::Kind kind, std::string text, std::size_t column,
-                   std::vector<Node> children) {
+  /// Children are moved: an initializer list would copy them with all that is below.
+  template <class... Children>
+  static Node make(Node::Kind kind, std::string text, std::size_t column, Children... children) {
     Node node;
     node.kind = kind;
     node.text = std::move(text);
     node.column = column;
-    node.children = std::move(children);
+    node.children.reserve(sizeof...(children));
+    (node.children.push_back(std::move(children)), ...);
     return node;
   }
 
@@ -188,17 +191,19 @@ private:
     KOPT_TRY(Node yes, conditional());
     KOPT_CHECK(expect(":"));
     KOPT_TRY(Node no, conditional());
-    return make(Node::Kind::Conditional, "?", column,
-                {std::move(condition), std::move(yes), std::move(no)});
+    return make(Node::Kind::Conditional, "?", column, std::move(condition), std::move(yes),
+                std::move(no));
   }
 
   Result<Node> binary(int minimum) {
     KOPT_TRY(Node left, unary());
     while (peek().kind == Token::Kind::Punctuation && precedence(peek().text) >= minimum) {
+      if (++operators_ > kMaxOperators)
+        return fail("too many operators");
       Token op = peek();
       ++at_;
       KOPT_TRY(Node right, binary(precedence(op.text) + 1));
-      left = make(Node::Kind::Binary, op.text, op.column, {std::move(left), std::move(right)});
+      left = make(Node::Kind::Binary, op.text, op.column, std::move(left), std::move(right));
     }
     return left;
   }
@@ -211,7 +216,7 @@ private:
     for (const char *op : {"-", "+", "!", "~"})
       if (take(op)) {
         KOPT_TRY(Node operand, unary());
-        return make(Node::Kind::Unary, op, column, {std::move(operand)});
+        return make(Node::Kind::Unary, op, column, std::move(operand));
       }
     if (isNext("(")) {
       const std::size_t begin = at_++;
@@ -225,7 +230,7 @@ private:
   }
 
   static Node castNode(const Type &type, std::size_t column, Node operand) {
-    Node node = make(Node::Kind::Cast, "cast", column, {std::move(operand)});
+    Node node = make(Node::Kind::Cast, "cast", column, std::move(operand));
     node.type = type;
     return node;
   }
@@ -251,7 +256,7 @@ private:
       return staticCast();
     if (token.text == "true" || token.text == "false") {
       ++at_;
-      Node node = make(Node::Kind::Integer, "", token.column, {});
+      Node node = make(Node::Kind::Integer, "", token.column);
       node.integer = token.text == "true";
       return node;
     }
@@ -272,7 +277,7 @@ private:
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return std::tolower(c); });
     const bool hex = lower.rfind("0x", 0) == 0, bits = lower.rfind("0b", 0) == 0;
-    Node node = make(Node::Kind::Integer, "", token.column, {});
+    Node node = make(Node::Kind::Integer, "", token.column);
     char *end = nullptr;
     errno = 0;
     if (!hex && lower.find_first_of(".e") != std::string::npos) {
@@ -288,7 +293,7 @@ private:
     static const std::vector<std::string> kSuffixes = {"",    "u",   "l", "ul", "lu", "ll",
                                                        "ull", "llu", "z", "uz", "zu"};
     if (std::find(kSuffixes.begin(), kSuffixes.end(), end) == kSuffixes.end() ||
-        ((hex || bits) && end == lower.c_str() + 2 && lower.size() <= 2))
+        ((hex || bits) && end == lower.c_str() + 2))
       return fail("malformed number '" + token.text + "'", token.column);
     if (errno == ERANGE || value > 0x7fffffffffffffffull)
       return fail("number too large '" + token.text + "'", token.column);
@@ -344,7 +349,7 @@ private:
   }
 
   Result<Node> sizeOf() {
-    Node node = make(Node::Kind::Integer, "", peek().column, {});
+    Node node = make(Node::Kind::Integer, "", peek().column);
     ++at_;
     KOPT_CHECK(expect("("));
     const Token name = peek();
@@ -405,10 +410,14 @@ private:
     while (isNext("[") && peek(1).kind == Token::Kind::Number && isNext("]", 2)) {
       name += "[" + peek(1).text + "]";
       at_ += 3;
-      if (take("."))
-        name += "." + peek().text, ++at_;
+      if (take(".")) {
+        if (peek().kind != Token::Kind::Word)
+          return fail("expected a name");
+        name += "." + peek().text;
+        ++at_;
+      }
     }
-    return make(Node::Kind::Name, name, column, {});
+    return make(Node::Kind::Name, name, column);
   }
 
   Result<Node> call(const std::string &spelled, std::size_t column) {
@@ -426,13 +435,15 @@ private:
       return fail("'" + name + "' takes " + std::to_string(arity(name)) + " argument" +
                       (arity(name) == 1 ? "" : "s"),
                   column);
-    return make(Node::Kind::Call, name, column, std::move(arguments));
+    Node node = make(Node::Kind::Call, name, column);
+    node.children = std::move(arguments);
+    return node;
   }
 
   const std::string &text_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  int depth_ = 0;
+  int depth_ = 0, operators_ = 0;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "driver/support/Text.h"
 
 #include <cctype>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
@@ -67,6 +68,14 @@ std::string lastLines(const std::string &text, std::size_t count) {
 std::string textAt(const Json &object, const char *key) {
   auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// A whole number from `low` that T holds. Throws std::out_of_range naming it otherwise.
+template <class T> T wholeNumber(const Json &value, const char *what, std::uint64_t low = 0) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low ||
+      value.get<std::uint64_t>() > std::numeric_limits<T>::max())
+    throw std::out_of_range(std::string(what) + " is out of range");
+  return value.get<T>();
 }
 
 class ProcessFrontend final : public Frontend {
@@ -157,7 +166,9 @@ private:
     offer.technique = item.at("technique");
     offer.title = item.at("title");
     for (const Json &edit : item.at("edits")) {
-      SourceEdit made{{sliceFile, edit.at("begin"), edit.at("end")}, edit.at("text")};
+      SourceEdit made{{sliceFile, wholeNumber<std::uint64_t>(edit.at("begin"), "an edit's begin"),
+                       wholeNumber<std::uint64_t>(edit.at("end"), "an edit's end")},
+                      edit.at("text")};
       if (made.range.begin > made.range.end || made.range.end > sliceSize)
         throw std::out_of_range("an edit outside the slice in offer '" + offer.title + "'");
       offer.edits.push_back(std::move(made));
@@ -166,11 +177,13 @@ private:
     if (launch == item.end() || launch->is_null())
       return offer;
     if (auto block = launch->find("block"); block != launch->end() && !block->is_null())
-      offer.launch.block = Dim3{block->at(0), block->at(1), block->at(2)};
+      offer.launch.block = Dim3{wholeNumber<std::uint32_t>(block->at(0), "a block's x", 1),
+                                wholeNumber<std::uint32_t>(block->at(1), "a block's y", 1),
+                                wholeNumber<std::uint32_t>(block->at(2), "a block's z", 1)};
     if (auto cover = launch->find("cover_grid"); cover != launch->end())
       offer.launch.coverGrid = cover->get<bool>();
     if (auto shared = launch->find("shared_bytes"); shared != launch->end() && !shared->is_null())
-      offer.launch.sharedBytes = shared->get<std::uint32_t>();
+      offer.launch.sharedBytes = wholeNumber<std::uint32_t>(*shared, "the shared memory");
     return offer;
   }
 

@@ -4,6 +4,7 @@
 #include "driver/project/KernelSpec.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace kopt {
 namespace {
@@ -55,11 +56,15 @@ public:
   void read(Integer &out) const {
     if (!value_->is_number_integer())
       return fail("expected an integer");
-    if (std::is_unsigned_v<Integer> && *value_ < 0)
-      return fail("expected an integer from 0");
+    // Not through a comparison of Json: that takes large unsigned numbers for negative ones.
+    const bool fits = value_->is_number_unsigned()
+                          ? std::in_range<Integer>(value_->get<std::uint64_t>())
+                          : std::in_range<Integer>(value_->get<std::int64_t>());
+    if (!fits)
+      return fail(std::is_unsigned_v<Integer> && !value_->is_number_unsigned()
+                      ? "expected an integer from 0"
+                      : "integer out of range");
     out = value_->get<Integer>();
-    if (*value_ != Json(out))
-      fail("integer out of range");
   }
   void read(SourceRange &out) const {
     member("file").read(out.file);

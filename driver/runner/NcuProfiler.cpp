@@ -7,6 +7,7 @@
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -187,7 +188,7 @@ Result<Counters> parseNcuCsv(std::string_view text) {
         continue;
       const auto value = csvNumber(fields[i]);
       const auto factor = unitFactor(units[i]);
-      if (value && factor)
+      if (value && factor && std::isfinite(*value * *factor))
         counters[names[i]] = *value * *factor;
     }
     return counters;

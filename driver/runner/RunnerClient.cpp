@@ -10,6 +10,7 @@
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 
@@ -160,6 +161,8 @@ Status RunnerClient::connect() {
   if (reply.status != RunStatus::Ok)
     return makeError(ErrorCode::Environment, "kopt-runner did not start: " + reply.detail,
                      "run " + join(command_, " ") + " by hand to see what it says");
+  if (!process_)
+    return makeError(ErrorCode::Environment, "kopt-runner ended as soon as it had started");
   const Message &answer = reply.message;
   if (answer.number<unsigned>("shared") != 1u)
     shared_.useFiles();
@@ -209,6 +212,9 @@ Result<Reply> RunnerClient::exchange(Message request, Duration deadline) {
   if (!message || (message->verb() != "ok" && message->verb() != "error") ||
       message->number<std::uint64_t>("id") != id)
     return crashed("the runner sent no proper reply");
+  const int status = message->number<int>("status").value_or(int(RunStatus::Ok));
+  if (status < 0 || status > int(RunStatus::InputChanged))
+    return crashed("the runner sent no proper reply");
 
   const bool last = message->has("last");
   if (message->verb() == "error") {
@@ -225,7 +231,6 @@ Result<Reply> RunnerClient::exchange(Message request, Duration deadline) {
   // A fault has poisoned the context; the process ends by itself and the next call starts another.
   if (last)
     stop();
-  const int status = message->number<int>("status").value_or(int(RunStatus::Ok));
   return Reply{RunStatus(status), message->text("detail"), *message};
 }
 
@@ -269,6 +274,8 @@ Result<Reply> RunnerClient::ensureLoaded(ModuleId id) {
   KOPT_TRY(Reply reply, exchange(std::move(request), kLoadDeadline));
   if (reply.status != RunStatus::Ok)
     return reply;
+  if (!process_)
+    return Reply{RunStatus::Crashed, "the runner ended after it had loaded this", {}};
   found->second.remote = reply.message.number<std::uint32_t>("module");
   if (!found->second.remote)
     return makeError(ErrorCode::Internal, "the runner loaded a module and gave it no number");
@@ -361,7 +368,8 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   for (std::size_t i = 0; i < first.size(); ++i) {
     const auto secondsA = protocol::parseNumber<double>(first[i]);
     const auto secondsB = protocol::parseNumber<double>(second[i]);
-    if (!secondsA || !secondsB || !(*secondsA > 0) || !(*secondsB > 0))
+    if (!secondsA || !secondsB || !(*secondsA > 0) || !(*secondsB > 0) ||
+        !std::isfinite(*secondsA) || !std::isfinite(*secondsB))
       return makeError(ErrorCode::Internal, fmt::format("the runner sent the times '{}' and '{}'",
                                                         first[i], second[i]));
     outcome.samples.push_back({*secondsA, *secondsB});
@@ -399,7 +407,8 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
     return outcome;
   for (const std::vector<std::string> &counter : reply.message.lists("counter"))
     if (counter.size() == 2)
-      if (const auto value = protocol::parseNumber<double>(counter[1]))
+      if (const auto value = protocol::parseNumber<double>(counter[1]);
+          value && std::isfinite(*value))
         outcome.counters[counter[0]] = *value;
   outcome.source = device_.kind == "cuda" ? "ptxas" : device_.kind;
   return device_.kind == "cuda" ? addNsightCounters(id, launch, options, std::move(outcome))

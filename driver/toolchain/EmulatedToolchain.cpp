@@ -73,22 +73,24 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
   const nlohmann::json reply = nlohmann::json::parse(result.out, nullptr, false);
   if (!reply.is_object())
     return badReply(result, "gave no JSON");
-  if (const auto error = reply.find("error"); error != reply.end() && error->is_object())
+  const auto textOf = [](const nlohmann::json &object, const char *key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  if (const auto error = reply.find("error"); error != reply.end() && error->is_object()) {
+    const std::string what = textOf(*error, "what");
     return makeError(ErrorCode::Internal,
                      "the emulation compiler refused the request: " +
-                         error->value("what", std::string("no reason given")),
-                     error->value("hint", std::string()), error->value("where", std::string()));
+                         (what.empty() ? "no reason given" : what),
+                     textOf(*error, "hint"), textOf(*error, "where"));
+  }
   const auto ok = reply.find("ok");
   if (ok == reply.end() || !ok->is_boolean())
     return badReply(result, "gave a reply without \"ok\"");
-  const auto text = [&](const char *key) {
-    const auto found = reply.find(key);
-    return found != reply.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  outcome.log = replaceAll(text("log"), request.output.parent_path().string() + "/", "");
+  outcome.log = replaceAll(textOf(reply, "log"), request.output.parent_path().string() + "/", "");
   if (!ok->get<bool>())
     return outcome;
-  const std::string symbol = text("symbol");
+  const std::string symbol = textOf(reply, "symbol");
   if (!request.symbol.empty() && symbol != request.symbol) {
     outcome.log += fmt::format("error: the slice compiles to the kernel {}, wanted is {}\n",
                                symbol, request.symbol);

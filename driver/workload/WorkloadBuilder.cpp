@@ -29,12 +29,16 @@ template <class T> std::string bytesOf(T value) {
   return bytes;
 }
 
-Result<std::string> scalarBytes(const KernelParam &param, double value, const std::string &where) {
+Result<std::string> realBytes(const KernelParam &param, double value, const std::string &where) {
   if (param.scalar == "f32")
     return bytesOf(float(value));
   if (param.scalar == "f64")
     return bytesOf(value);
-  const auto integer = std::int64_t(value);
+  return makeError(ErrorCode::Usage, fmt::format("parameter '{}' of type '{}' cannot be given by a clause", param.name, param.type),
+                   "capture it from the program instead", where);
+}
+
+Result<std::string> integerBytes(const KernelParam &param, std::int64_t integer, const std::string &where) {
   if (param.scalar == "bool" || param.scalar == "i8" || param.scalar == "u8")
     return bytesOf(std::int8_t(integer));
   if (param.scalar == "i16" || param.scalar == "u16")
@@ -43,8 +47,7 @@ Result<std::string> scalarBytes(const KernelParam &param, double value, const st
     return bytesOf(std::int32_t(integer));
   if (param.scalar == "i64" || param.scalar == "u64")
     return bytesOf(integer);
-  return makeError(ErrorCode::Usage, fmt::format("parameter '{}' of type '{}' cannot be given by a clause", param.name, param.type),
-                   "capture it from the program instead", where);
+  return realBytes(param, double(integer), where);
 }
 
 /// Kernel parameters' values also bind the launch-site variables that are passed for them, and the other way round.
@@ -127,12 +130,12 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
     char *end = nullptr;
     const double value = std::strtod(declared->second.c_str(), &end);
     if (end != declared->second.c_str() && *end == '\0') {
-      KOPT_TRY(std::string bytes, scalarBytes(param, value, place(kernel)));
+      KOPT_TRY(std::string bytes, realBytes(param, value, place(kernel)));
       return Argument{ValueArg{std::move(bytes)}};
     }
   }
   if (const auto bound = bindings.find(param.name); bound != bindings.end()) {
-    KOPT_TRY(std::string bytes, scalarBytes(param, double(bound->second), place(kernel)));
+    KOPT_TRY(std::string bytes, integerBytes(param, bound->second, place(kernel)));
     return Argument{ValueArg{std::move(bytes)}};
   }
   return makeError(ErrorCode::Usage, fmt::format("kernel '{}' has no value for its parameter '{}' ({})", kernel.name, param.name, param.type),

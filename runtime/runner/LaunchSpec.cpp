@@ -21,13 +21,17 @@ bool parseExtent(const std::vector<std::string> &parts, std::array<std::uint32_t
   return true;
 }
 
+constexpr std::uint64_t kLargestBuffer = std::uint64_t(1)
+                                         << 48; ///< sums of sizes do not wrap around
+
 /// name, bytes, scalar, fill, low, high, role (in, out, inout)
 bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
   if (parts.size() != 7)
     return false;
   const auto bytes = parseNumber<std::uint64_t>(parts[1]);
   const auto low = parseNumber<double>(parts[4]), high = parseNumber<double>(parts[5]);
-  if (!bytes || !low || !high || !std::isfinite(*low) || !std::isfinite(*high))
+  if (!bytes || *bytes > kLargestBuffer || !low || !high || !std::isfinite(*low) ||
+      !std::isfinite(*high))
     return false;
   out.name = parts[0];
   out.bytes = *bytes;

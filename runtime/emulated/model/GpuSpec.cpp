@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/model/GpuSpec.h"
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -70,6 +71,10 @@ bool GpuSpec::read(const std::string &path, GpuSpec &out, std::string &why) {
       return false;
     }
     *known->second.value *= known->second.unit;
+    if (!std::isfinite(*known->second.value)) {
+      why = place + ": '" + key + "' is too large: '" + text + "'";
+      return false;
+    }
     numbers.erase(known);
   }
   if (!numbers.empty() || out.name.empty() || out.arch.empty()) {

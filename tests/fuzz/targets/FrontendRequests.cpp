@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON requests of `kopt-frontend transforms`, `screen` and `emulate`, without Clang: what they
+// ask for is answered here, from the request alone.
+#include "clang_plugin/emulate/CompileModule.h"
+#include "clang_plugin/screen/Screen.h"
+#include "clang_plugin/tool/Tools.h"
+#include "clang_plugin/transform/Catalogue.h"
+#include "tests/fuzz/Fuzz.h"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using kopt::fuzz::require;
+
+namespace kopt::frontend {
+
+llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
+  for (const LaunchShape &launch : request.launches)
+    for (std::size_t i = 0; i < 3; ++i)
+      require(launch.grid[i] > 0 && launch.block[i] > 0, "no launch is empty");
+  Offer offer;
+  offer.technique = request.kernel;
+  offer.title = request.expression;
+  offer.edits.push_back({0, unsigned(request.slice.size()), request.slice});
+  return std::vector<Offer>{offer};
+}
+
+llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &request) {
+  return std::vector<ScreenFinding>{
+      {"id", Severity::Flag, request.candidate + request.baselineExpression, 1}};
+}
+
+namespace emulate {
+bool compileModule(const EmulateRequest &request, const std::string &, ModulePlan &,
+                   std::string &log) {
+  log += request.slice + request.expression;
+  return false;
+}
+} // namespace emulate
+
+} // namespace kopt::frontend
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  using namespace kopt::frontend;
+  std::string_view input = kopt::fuzz::textOf(data, size);
+  using Tool = int (*)(int, const char **);
+  constexpr Tool kTools[] = {runTransforms, runScreen, runEmulate};
+  const Tool tool = kTools[kopt::fuzz::takeChoice(input, 3)];
+  std::istringstream in{std::string(input)};
+  std::ostringstream out;
+  std::cin.clear();
+  std::streambuf *const oldIn = std::cin.rdbuf(in.rdbuf()), *const oldOut =
+                                                                std::cout.rdbuf(out.rdbuf());
+  const int status = tool(0, nullptr);
+  std::cin.rdbuf(oldIn);
+  std::cout.rdbuf(oldOut);
+  require(status == 0 || status == 1, "a request is answered or refused");
+  const nlohmann::json reply = nlohmann::json::parse(out.str(), nullptr, false);
+  require(reply.is_object(), "the reply is a JSON object");
+  require(reply.contains("error") == (status == 1), "a refusal says why");
+  return 0;
+}
