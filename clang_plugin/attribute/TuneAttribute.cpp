@@ -73,6 +73,17 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
 public:
   explicit Checker(clang::ASTContext &context) : context_(context) {}
 
+  /// Most of a program's declarations stand in system headers, where nobody asks for tuning.
+  bool TraverseDecl(clang::Decl *declaration) {
+    if (declaration && declaration->getLocation().isValid() &&
+        declaration->getLexicalDeclContext() &&
+        declaration->getLexicalDeclContext()->isTranslationUnit() &&
+        context_.getSourceManager().isInSystemHeader(
+            context_.getSourceManager().getExpansionLoc(declaration->getLocation())))
+      return true;
+    return RecursiveASTVisitor::TraverseDecl(declaration);
+  }
+
   bool VisitFunctionDecl(clang::FunctionDecl *function) {
     for (const auto *annotation : function->specific_attrs<clang::AnnotateAttr>())
       if (annotation->getAnnotation() == kAnnotation &&

@@ -4,37 +4,24 @@
 #include "clang_plugin/args/NvccToClangArgs.h"
 #include "clang_plugin/extract/Kernels.h"
 #include "clang_plugin/extract/LibraryKernels.h"
+#include "clang_plugin/parallel/WorkPool.h"
+#include "clang_plugin/parse/FileRecord.h"
 #include "clang_plugin/parse/Toolkit.h"
 #include "clang_plugin/proof/Prove.h"
 #include "clang_plugin/proof/Ptx.h"
 #include "clang_plugin/slice/Slice.h"
 
 #include <algorithm>
-#include <atomic>
-#include <llvm/ADT/StringExtras.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/xxhash.h>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <utility>
 
 namespace kopt::frontend {
 namespace {
-
-/// XXH3-128 in its canonical form: big endian, high half first. The driver's support/Hash.cpp gives
-/// the same.
-std::string hashOf(llvm::ArrayRef<std::uint8_t> bytes) {
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(bytes);
-  auto hex = [](std::uint64_t half) {
-    std::string digits = llvm::utohexstr(half, /*LowerCase=*/true);
-    return std::string(16 - digits.size(), '0') + digits;
-  };
-  return hex(hash.high64) + hex(hash.low64);
-}
 
 void addNote(Extraction &extraction, const std::string &note) {
   if (std::find(extraction.notes.begin(), extraction.notes.end(), note) == extraction.notes.end())
@@ -65,7 +52,7 @@ void hashFiles(const SourceIndex &index, Extraction &extraction) {
   for (const std::string &file : index.userFiles())
     if (auto buffer =
             llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
-      extraction.fileHashes[file] = hashOf(llvm::arrayRefFromStringRef((*buffer)->getBuffer()));
+      extraction.fileHashes[file] = contentHash((*buffer)->getBuffer());
 }
 
 /// Gives each specialization the name that nvcc gives it, and marks those that nvcc emits no code
@@ -254,22 +241,8 @@ void proveKernel(Original &original, Work &work) {
     specialization->route = "overlay";
 }
 
-template <class Function> void inParallel(std::size_t count, unsigned jobs, Function work) {
-  std::atomic<std::size_t> next = 0;
-  auto loop = [&] {
-    for (std::size_t i = next++; i < count; i = next++)
-      work(i);
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::min<std::size_t>(jobs, count); ++i)
-    threads.emplace_back(loop);
-  loop();
-  for (std::thread &thread : threads)
-    thread.join();
-}
-
 /// A kernel in a header is found in every unit that includes it: its launches come together.
-void merge(Extraction &extraction, KernelInfo kernel) {
+void mergeKernel(Extraction &extraction, KernelInfo kernel) {
   for (KernelInfo &known : extraction.kernels) {
     if (known.name != kernel.name || known.file != kernel.file || known.line != kernel.line)
       continue;
@@ -291,13 +264,33 @@ void merge(Extraction &extraction, KernelInfo kernel) {
 
 } // namespace
 
+void merge(Extraction &all, Extraction unit) {
+  std::size_t earlier = all.notes.size();
+  for (std::string &note : unit.notes)
+    if (std::find(all.notes.begin(), all.notes.begin() + static_cast<std::ptrdiff_t>(earlier),
+                  note) == all.notes.begin() + static_cast<std::ptrdiff_t>(earlier))
+      all.notes.push_back(std::move(note));
+  all.fileHashes.merge(unit.fileHashes);
+  for (LibraryKernelInfo &kernel : unit.libraryKernels)
+    if (std::none_of(all.libraryKernels.begin(), all.libraryKernels.end(),
+                     [&](const LibraryKernelInfo &known) { return known.symbol == kernel.symbol; }))
+      all.libraryKernels.push_back(std::move(kernel));
+  for (KernelInfo &kernel : unit.kernels)
+    mergeKernel(all, std::move(kernel));
+}
+
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                         Extraction &extraction) {
   UnitOutcome outcome;
   std::vector<std::string> flags = expandedFlags(unit);
-  ParsedUnit host = parseCuda({unit.file, std::nullopt, unit.flags, unit.directory, Pass::Host});
-  ParsedUnit device =
-      parseCuda({unit.file, std::nullopt, unit.flags, unit.directory, Pass::Device});
+  ParsedUnit host, device;
+  options.pool.forEach(2, [&](std::size_t i) {
+    ParseRequest request = {unit.file, std::nullopt, unit.flags, unit.directory};
+    request.pass = i == 0 ? Pass::Host : Pass::Device;
+    request.skipLibraryBodies = true;
+    request.files = options.files;
+    (i == 0 ? host : device) = parseCuda(request);
+  });
   for (const std::string &note : host.notes)
     addNote(extraction, note);
 
@@ -307,8 +300,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
   if (host.hasErrors || device.hasErrors) {
     const ParsedUnit &broken = host.hasErrors ? host : device;
-    bool nvccAccepts =
-        host.ast && device.ast && nvcc && original.build(/*optimise=*/true).ok;
+    bool nvccAccepts = host.ast && device.ast && nvcc && original.build(/*optimise=*/options.prove).ok;
     if (!nvccAccepts) {
       outcome.diagnostics = broken.diagnostics;
       return outcome;
@@ -330,10 +322,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   hashFiles(hostIndex, extraction);
   hashFiles(deviceIndex, extraction);
   std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction.notes);
-  for (LibraryKernelInfo &kernel : findLibraryKernels(hostIndex))
-    if (std::none_of(extraction.libraryKernels.begin(), extraction.libraryKernels.end(),
-                     [&](const LibraryKernelInfo &known) { return known.symbol == kernel.symbol; }))
-      extraction.libraryKernels.push_back(std::move(kernel));
+  extraction.libraryKernels = findLibraryKernels(hostIndex);
   std::vector<KernelInfo> infos;
   std::vector<Work> works;
   for (FoundKernel &found : kernels) {
@@ -396,10 +385,12 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                 : "--no-proof: the slices were not compared with the original's PTX");
     sayOfEach("", "not compared with the original's PTX");
   } else if (!works.empty()) {
+    // nvcc takes its time, and other files wait for memory.
+    host.ast.reset();
+    device.ast.reset();
     const Original::Built &built = original.build(/*optimise=*/true);
     if (built.ok) {
-      inParallel(works.size(), options.jobs,
-                 [&](std::size_t i) { proveKernel(original, works[i]); });
+      options.pool.forEach(works.size(), [&](std::size_t i) { proveKernel(original, works[i]); });
     } else {
       std::string reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
       sayOfEach("refused", reason);
@@ -411,7 +402,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     std::erase_if(kernel.specializations, [](const SpecializationInfo &specialization) {
       return specialization.route == kNotEmitted;
     });
-    merge(extraction, std::move(kernel));
+    extraction.kernels.push_back(std::move(kernel));
   }
   return outcome;
 }

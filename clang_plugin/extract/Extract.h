@@ -7,6 +7,8 @@
 
 namespace kopt::frontend {
 
+class WorkPool;
+
 struct ExtractUnit {
   std::string file;               ///< absolute
   std::vector<std::string> flags; ///< nvcc's
@@ -14,8 +16,9 @@ struct ExtractUnit {
 };
 
 struct ExtractOptions {
+  WorkPool &pool; ///< for the two passes and the proofs
   bool prove = true;
-  unsigned jobs = 1;
+  FileRecord *files = nullptr; ///< told of everything that is read, where it is set
 };
 
 struct UnitOutcome {
@@ -23,9 +26,13 @@ struct UnitOutcome {
   std::vector<Diagnostic> diagnostics; ///< why not
 };
 
-/// Parses the unit in both passes and adds its kernels, their slices and proofs to `extraction`.
-/// Where it does not compile, nothing is added.
+/// Parses the unit in both passes and fills an empty `extraction` with its kernels, their slices
+/// and proofs. Where it does not compile, nothing is added. Units may be extracted at the same
+/// time.
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                         Extraction &extraction);
+
+/// Adds what was found in one more unit: what several of them found is there once.
+void merge(Extraction &all, Extraction unit);
 
 } // namespace kopt::frontend

@@ -3,6 +3,8 @@
 
 #include "ClangShims.h"
 #include "clang_plugin/args/NvccToClangArgs.h"
+#include "clang_plugin/parse/FileRecord.h"
+#include "clang_plugin/parse/LibraryBodies.h"
 #include "clang_plugin/parse/Preamble.h"
 #include "clang_plugin/parse/Toolkit.h"
 
@@ -91,7 +93,8 @@ std::string takeMacros(std::vector<std::string> &arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     llvm::StringRef argument = arguments[i];
     bool undefine = argument.starts_with("-U");
-    if ((!undefine && !argument.starts_with("-D")) || (argument.size() == 2 && i + 1 == arguments.size())) {
+    if ((!undefine && !argument.starts_with("-D")) ||
+        (argument.size() == 2 && i + 1 == arguments.size())) {
       rest.push_back(arguments[i]);
       continue;
     }
@@ -108,9 +111,11 @@ std::string takeMacros(std::vector<std::string> &arguments) {
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
 makeFileSystem(const ParseRequest &request, const std::optional<std::string> &content) {
-  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(
-          llvm::vfs::createPhysicalFileSystem().release()));
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> disk(
+      llvm::vfs::createPhysicalFileSystem().release());
+  if (request.files)
+    disk = request.files->watch(std::move(disk));
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(std::move(disk));
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto &[name, text] : shims::kFiles)
     memory->addFile(
@@ -135,7 +140,8 @@ std::string architectureList(const std::vector<std::string> &architectures) {
   std::set<unsigned> numbers;
   for (const std::string &architecture : architectures) {
     unsigned number = 0;
-    if (!llvm::StringRef(architecture).drop_while([](char c) { return !llvm::isDigit(c); })
+    if (!llvm::StringRef(architecture)
+             .drop_while([](char c) { return !llvm::isDigit(c); })
              .consumeInteger(10, number))
       numbers.insert(number * 10);
   }
@@ -148,6 +154,14 @@ std::string architectureList(const std::vector<std::string> &architectures) {
 bool namesStandard(const std::vector<std::string> &flags) {
   for (const std::string &flag : flags)
     if (flag.rfind("-std=", 0) == 0)
+      return true;
+  return false;
+}
+
+bool hasExtendedLambdas(const std::vector<std::string> &flags) {
+  for (const std::string &flag : flags)
+    if (flag == "-extended-lambda" || flag == "--extended-lambda" ||
+        flag == "-expt-extended-lambda" || flag == "--expt-extended-lambda")
       return true;
   return false;
 }
@@ -178,6 +192,10 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
     arguments.push_back("-std=c++17");
   if (request.lateMacros)
     takeMacros(command.clang);
+  // nvcc then includes one header more before the user's first line; not otherwise, for it is
+  // large.
+  if (hasExtendedLambdas(command.nvcc))
+    arguments.push_back("-DKOPT_EXTENDED_LAMBDA=1");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
 
   arguments.push_back("-D__CUDA_ARCH_LIST__=" + architectureList(command.architectures));
@@ -240,6 +258,8 @@ ParsedUnit parseOnce(const ParseRequest &request,
       files = makeFileSystem(request, rest);
       *preamble = invocation;
     }
+  if (invocation && request.skipLibraryBodies)
+    leaveOutLibraryBodies(*invocation);
   if (invocation)
     unit.ast = clang::ASTUnit::LoadFromCompilerInvocation(
         invocation, std::make_shared<clang::PCHContainerOperations>(), diagnostics,
@@ -298,7 +318,8 @@ ParsedUnit parseCuda(const ParseRequest &request) {
   ParsedUnit again = parseQuickly(late);
   if (again.hasErrors)
     return unit;
-  again.notes.push_back("the macros of the command line break CUDA headers that nvcc does not include by itself: they "
+  again.notes.push_back("the macros of the command line break CUDA headers that nvcc does not "
+                        "include by itself: they "
                         "were defined after those");
   return again;
 }

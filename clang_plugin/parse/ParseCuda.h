@@ -15,6 +15,8 @@ class ASTUnit;
 
 namespace kopt::frontend {
 
+class FileRecord;
+
 enum class Pass { Host, Device };
 
 struct ParseRequest {
@@ -23,9 +25,15 @@ struct ParseRequest {
   std::vector<std::string> nvccFlags; ///< as the user's compile command has them; translated here
   std::string directory;              ///< that relative paths are meant from
   Pass pass = Pass::Device;
-  /// The command line's macros are defined after the CUDA headers that Clang includes by itself, where
-  /// nvcc includes fewer: parseCuda() tries this where a macro such as -DN=4 breaks one of them.
+  /// The command line's macros are defined after the CUDA headers that Clang includes by itself,
+  /// where nvcc includes fewer: parseCuda() tries this where a macro such as -DN=4 breaks one of
+  /// them.
   bool lateMacros = false;
+  /// Leaves out bodies of toolkit and C++ library functions that the pass cannot need: of plain
+  /// functions, and of templates that run on the other side only. Twice as fast where headers are
+  /// large; not for those who follow the kernel's calls into the library.
+  bool skipLibraryBodies = false;
+  FileRecord *files = nullptr; ///< told of every file that is read or looked for, where it is set
 };
 
 struct Diagnostic {

@@ -5,9 +5,11 @@
 #include "clang_plugin/output/Harness.h"
 #include "clang_plugin/output/Json.h"
 #include "clang_plugin/output/Table.h"
+#include "clang_plugin/parallel/WorkPool.h"
 #include "clang_plugin/tool/Options.h"
 #include "clang_plugin/tool/Tools.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -61,10 +63,15 @@ int failToCompile(const Options &options, const std::string &file,
       "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --");
 }
 
+/// Compile databases by what they were asked for with: -p, or the folder of a file. Each is read
+/// once.
+using Databases = std::map<std::string, std::optional<CompileDatabase>>;
+
 /// Where the flags of a file come from: after --, a database, or nowhere (an unconfigured single
 /// file).
 std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file,
-                                   std::string &error, std::vector<std::string> &notes) {
+                                   Databases &databases, std::string &error,
+                                   std::vector<std::string> &notes) {
   ExtractUnit unit;
   std::error_code ignored;
   unit.file = fs::weakly_canonical(file, ignored).string();
@@ -72,9 +79,14 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
   if (options.hasFlags) {
     unit.flags = options.flags;
   } else {
-    std::optional<CompileDatabase> database = loadCompileDatabase(options.build, unit.file, error);
+    std::string place =
+        options.build.empty() ? fs::path(unit.file).parent_path().string() : options.build;
+    auto [known, added] = databases.try_emplace(place);
+    if (added)
+      known->second = loadCompileDatabase(options.build, unit.file, error);
     if (!error.empty())
       return std::nullopt;
+    const std::optional<CompileDatabase> &database = known->second;
     const CompileCommand *command = database ? findCommand(*database, unit.file) : nullptr;
     if (command) {
       unit.flags = command->arguments;
@@ -86,6 +98,27 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
   }
   unit.flags.insert(unit.flags.end(), options.extraArgs.begin(), options.extraArgs.end());
   return unit;
+}
+
+struct UnitJob {
+  ExtractUnit unit;
+  Extraction extraction;
+  UnitOutcome outcome;
+};
+
+/// As many files at once as the user allows. What follows a file that does not compile is not
+/// begun: the first such file ends the run.
+void extractAll(const Options &options, std::vector<UnitJob> &jobs) {
+  WorkPool pool(options.jobs);
+  std::atomic<std::size_t> firstBroken = jobs.size();
+  pool.forEach(jobs.size(), [&](std::size_t i) {
+    if (i > firstBroken)
+      return;
+    jobs[i].outcome = extractUnit(jobs[i].unit, {pool, options.prove}, jobs[i].extraction);
+    std::size_t known = firstBroken;
+    while (!jobs[i].outcome.ok && i < known && !firstBroken.compare_exchange_weak(known, i))
+      ;
+  });
 }
 
 /// All of the text or none of it: written beside and renamed.
@@ -182,24 +215,28 @@ int runExtract(int argc, const char **argv) {
   }
 
   Extraction extraction;
+  std::vector<UnitJob> jobs;
+  Databases databases;
   for (const std::string &file : options.files) {
     std::string error;
-    std::optional<ExtractUnit> unit = unitFor(options, file, error, extraction.notes);
+    std::optional<ExtractUnit> unit = unitFor(options, file, databases, error, extraction.notes);
     if (!unit)
       return fail(options, kUsage, error);
-    if (options.printClangArgs) {
+    if (options.printClangArgs)
       for (const std::string &argument :
            clangArguments({unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host},
                           extraction.notes))
         std::cout << argument << "\n";
-      continue;
-    }
-    UnitOutcome outcome = extractUnit(*unit, {options.prove, options.jobs}, extraction);
-    if (!outcome.ok)
-      return failToCompile(options, file, outcome.diagnostics);
+    jobs.push_back({std::move(*unit), {}, {}});
   }
   if (options.printClangArgs)
     return kDone;
+  extractAll(options, jobs);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!jobs[i].outcome.ok)
+      return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics);
+    merge(extraction, std::move(jobs[i].extraction));
+  }
 
   bool summarise = !options.list && !options.json;
   fs::path output = options.output.empty() && summarise ? "kopt.extract" : options.output;

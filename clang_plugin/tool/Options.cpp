@@ -22,7 +22,7 @@ translation unit of its own that is proven to compile to the same PTX.
   --json               print what was found, for programs (schema: kernels.schema.json)
   -o DIR               write slices and standalone harnesses to DIR, one folder a specialization
   --no-proof           do not compile with nvcc to prove the slices
-  --jobs N, -j N       how many proofs to run at once (default: the number of processors)
+  --jobs N, -j N       how many files, passes and proofs to work on at once (default: the number of processors)
   --print-clang-args   print the arguments Clang parses each file with
   --help, --version
 

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <time.h>
 #ifdef __cplusplus
-#include <functional>
 #include <new>
 #include <utility>
+#ifdef KOPT_EXTENDED_LAMBDA
+#include <functional>
+#endif
 #endif
 
 #if defined(__CUDA__) && defined(__cplusplus) && __has_include(<vector_types.h>)

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Frontend/ASTUnit.h>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace kopt::frontend {
 namespace {
@@ -59,6 +62,80 @@ TEST(ParseCuda, usesOwnDeclarationsWhereTheToolkitIsHidden) {
     }));
   }
   unsetenv("KOPT_CUDA_PATH");
+}
+
+struct TemporaryFile {
+  TemporaryFile(const std::string &name, const std::string &text)
+      : path(std::filesystem::temp_directory_path() / (std::to_string(::getpid()) + name)) {
+    std::ofstream(path) << text;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path); }
+  const std::filesystem::path path;
+};
+
+/// All function bodies that a parse left out, and all functions of the user.
+class Functions : public clang::RecursiveASTVisitor<Functions> {
+public:
+  explicit Functions(clang::ASTUnit &unit) : sources_(unit.getSourceManager()) {
+    TraverseDecl(unit.getASTContext().getTranslationUnitDecl());
+  }
+  bool VisitFunctionDecl(clang::FunctionDecl *function) {
+    if (function->hasSkippedBody())
+      skipped.push_back(function);
+    if (sources_.isWrittenInMainFile(function->getLocation()))
+      users.push_back(function);
+    return true;
+  }
+  std::vector<const clang::FunctionDecl *> skipped, users;
+
+private:
+  const clang::SourceManager &sources_;
+};
+
+TEST(ParseCuda, leavesOutBodiesOfLibrariesAlone) {
+  if (!findCudaToolkit())
+    GTEST_SKIP() << "no CUDA toolkit: kopt's own declarations have hardly a body";
+  // A file: a text would begin with a precompiled header, which has all bodies.
+  TemporaryFile file("kopt-bodies.cu", std::string("#include <vector>\n") + kProgram);
+  ParseRequest wanted;
+  wanted.file = file.path;
+  wanted.skipLibraryBodies = true;
+  for (Pass pass : {Pass::Host, Pass::Device}) {
+    wanted.pass = pass;
+    ParsedUnit unit = parseCuda(wanted);
+    ASSERT_TRUE(unit.ast) << text(unit);
+    EXPECT_FALSE(unit.hasErrors) << text(unit);
+    Functions functions(*unit.ast);
+    EXPECT_EQ(functions.users.size(), 2u);
+    for (const clang::FunctionDecl *function : functions.users)
+      EXPECT_TRUE(function->hasBody()) << function->getNameAsString();
+    EXPECT_GT(functions.skipped.size(), 100u);
+    bool templates = false;
+    for (const clang::FunctionDecl *function : functions.skipped) {
+      EXPECT_FALSE(function->isConstexpr()) << function->getQualifiedNameAsString();
+      templates |= function->isTemplated();
+      // What instantiates kernels stays in the host pass, what they call in the device pass.
+      if (function->isTemplated())
+        EXPECT_FALSE(pass == Pass::Host || function->hasAttr<clang::CUDADeviceAttr>())
+            << function->getQualifiedNameAsString();
+    }
+    EXPECT_EQ(templates, pass == Pass::Device);
+  }
+  wanted.skipLibraryBodies = false;
+  ParsedUnit whole = parseCuda(wanted);
+  ASSERT_TRUE(whole.ast);
+  EXPECT_TRUE(Functions(*whole.ast).skipped.empty());
+}
+
+TEST(ParseCuda, includesFunctionalWhereNvccDoes) {
+  if (!findCudaToolkit())
+    GTEST_SKIP() << "no CUDA toolkit";
+  ParseRequest wanted = request(Pass::Host, "std::function<int()> f;\n");
+  EXPECT_TRUE(parseCuda(wanted).hasErrors);
+  for (const char *flag : {"--extended-lambda", "-expt-extended-lambda"}) {
+    wanted.nvccFlags = {flag};
+    EXPECT_FALSE(parseCuda(wanted).hasErrors) << flag;
+  }
 }
 
 TEST(ParseCuda, keepsTheAstAfterAnErrorAndSaysWhere) {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every file that a parse looked at or looked for: what its result depends on.
+#pragma once
+
+#include <cstdint>
+#include <llvm/ADT/IntrusiveRefCntPtr.h>
+#include <llvm/ADT/StringRef.h>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace llvm::vfs {
+class FileSystem;
+}
+
+namespace kopt::frontend {
+
+struct SeenFile {
+  enum Kind : std::uint8_t {
+    Absent, ///< looked for and not there: it would change the result if it were
+    Exists, ///< a file that nobody read, or a folder
+    Listed, ///< a folder whose names were read
+    Read,
+  };
+  Kind kind = Absent;
+  std::uint64_t size = 0; ///< bytes, of what was read
+  std::string hash;       ///< contentHash(), of what was read or listed
+};
+
+/// XXH3-128 in its canonical form, 32 digits: the driver's support/Hash.cpp gives the same.
+std::string contentHash(llvm::StringRef content);
+
+/// Of a folder's names; empty where it cannot be read.
+std::string listingHash(const std::string &folder);
+
+/// Filled by the parses it is given to, which may run at the same time.
+class FileRecord {
+public:
+  /// `below`, with everything that is asked of it written down here. Must not outlive this record.
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
+  watch(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> below);
+
+  /// By absolute path.
+  std::map<std::string, SeenFile> files() const;
+
+  void noteAbsent(const std::string &path);
+  void noteExists(const std::string &path);
+  void noteListed(const std::string &path);
+  void noteRead(const std::string &path, llvm::StringRef content);
+
+private:
+  mutable std::mutex mutex_;
+  std::map<std::string, SeenFile> files_;
+};
+
+} // namespace kopt::frontend
