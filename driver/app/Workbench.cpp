@@ -33,7 +33,9 @@ Status Workbench::readSources(const SourceSettings &sources, const SelectionRequ
 Status Workbench::openDevice(const DeviceConfig &config) {
   services_.terminal.status("opening the device");
   KOPT_TRY(runner_, startRunner(services_.processes, services_.installation.runner, config,
-                                scratch_->path() / "runner", services_.installation.gpuSpecs));
+                                scratch_->path() / "runner", services_.installation.gpuSpecs,
+                                {[this](const std::string &text) { services_.terminal.line(text); },
+                                 [this] { return services_.interrupted && *services_.interrupted; }}));
   if (device().modelled) {
     KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend));
   } else {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,7 +40,7 @@ struct ModuleInfo {
   std::uint32_t registers = 0, sharedBytes = 0, localBytes = 0, constBytes = 0, maxThreads = 0;
 };
 
-/// Seconds by stage, named as in runtime/runner/README.md.
+/// Seconds by stage, named as in runtime/runner/README.md; and "lock": waiting for another kopt.
 using StageSeconds = std::map<std::string, double>;
 
 /// How one launch ended. Numbers are stored: never renumber.
@@ -112,6 +113,7 @@ struct ProfileOutcome {
   RunStatus status = RunStatus::Ok;
   std::string detail, source; ///< source: "emulated", "ncu", "ptxas"
   Counters counters;
+  StageSeconds stages;
 };
 
 class Runner {
@@ -135,10 +137,16 @@ public:
   virtual bool restarted() = 0;
 };
 
+/// What a runner asks of the program around it while another kopt uses the device.
+struct RunnerHooks {
+  std::function<void(const std::string &)> tell; ///< what is waited for, once a wait
+  std::function<bool()> interrupted;             ///< true: do not wait any longer
+};
+
 /// Starts `kopt-runner`; buffers travel through shared memory, or files under `scratch` where there is too little. After a crash or a deadline the next call
 /// starts a fresh process. Fails with Environment where no device of that kind answers, saying why.
 Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes, const std::filesystem::path &program,
                                             const DeviceConfig &config, const std::filesystem::path &scratch,
-                                            const std::filesystem::path &gpuSpecs);
+                                            const std::filesystem::path &gpuSpecs, RunnerHooks hooks = {});
 
 } // namespace kopt

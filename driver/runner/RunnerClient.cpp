@@ -2,6 +2,7 @@
 // Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that becomes a status,
 // and the next call finds a fresh process with its modules loaded again.
 #include "driver/toolchain/ChildEnvironment.h"
+#include "driver/runner/DeviceLock.h"
 #include "driver/runner/NcuProfiler.h"
 #include "driver/runner/SharedBuffers.h"
 #include "driver/evaluate/Runner.h"
@@ -10,6 +11,7 @@
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -98,9 +100,9 @@ struct Reply {
 class RunnerClient final : public Runner {
 public:
   RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
-               std::filesystem::path scratch)
+               std::filesystem::path scratch, RunnerHooks hooks)
       : processes_(processes), command_(std::move(command)), scratch_(std::move(scratch)),
-        shared_(scratch_) {}
+        shared_(scratch_), hooks_(std::move(hooks)) {}
 
   /// Starts the process and asks what its device is.
   Status connect();
@@ -124,6 +126,9 @@ private:
   };
 
   Result<Reply> exchange(Message request, Duration deadline);
+  /// The same for what launches kernels: while no other kopt does. `stages` is what the reply says of them and "lock".
+  Result<Reply> exchangeAlone(Message request, Duration deadline, StageSeconds &stages);
+  Result<DeviceLock::Hold> lockDevice(StageSeconds &stages);
   /// Loads what a fresh process has not loaded yet. A status that is not Ok is the module's doing.
   Result<Reply> ensureLoaded(ModuleId id);
   Reply lost(RunStatus status, std::string detail);
@@ -135,6 +140,8 @@ private:
   std::vector<std::string> command_;
   std::filesystem::path scratch_;
   SharedBuffers shared_;
+  RunnerHooks hooks_;
+  std::unique_ptr<DeviceLock> lock_;
   std::unique_ptr<InteractiveProcess> process_;
   DeviceInfo device_;
   std::map<ModuleId, Module> modules_;
@@ -174,6 +181,11 @@ Status RunnerClient::connect() {
   device_.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
   device_.l2Bytes = answer.number<std::uint64_t>("l2").value_or(0);
   connected_ = true;
+  // Nobody shares an emulated device.
+  if (!lock_)
+    lock_ = std::make_unique<DeviceLock>(device_.kind == "cuda" ? deviceLockFile(device_.uuid)
+                                                                : std::filesystem::path(),
+                                         device_.name, hooks_);
   return {};
 }
 
@@ -232,6 +244,22 @@ Result<Reply> RunnerClient::exchange(Message request, Duration deadline) {
   if (last)
     stop();
   return Reply{RunStatus(status), message->text("detail"), *message};
+}
+
+Result<DeviceLock::Hold> RunnerClient::lockDevice(StageSeconds &stages) {
+  const auto begun = std::chrono::steady_clock::now();
+  KOPT_TRY(DeviceLock::Hold hold, lock_->take());
+  stages["lock"] += Duration(std::chrono::steady_clock::now() - begun).count();
+  return hold;
+}
+
+Result<Reply> RunnerClient::exchangeAlone(Message request, Duration deadline,
+                                          StageSeconds &stages) {
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(stages));
+  KOPT_TRY(Reply reply, exchange(std::move(request), deadline));
+  for (const auto &[name, seconds] : stagesOf(reply.message))
+    stages[name] += seconds;
+  return reply;
 }
 
 Result<ModuleInfo> RunnerClient::load(const std::filesystem::path &path,
@@ -310,12 +338,12 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
   request.add("races", std::uint64_t(options.checkRaces));
   request.addList("out", files);
   // Outputs that stay poisoned cost a second launch.
-  KOPT_TRY(const Reply reply, exchange(std::move(request),
-                                       2 * options.deadline + kMargin + bufferTime(launch)));
   RunOutcome outcome;
+  KOPT_TRY(const Reply reply,
+           exchangeAlone(std::move(request), 2 * options.deadline + kMargin + bufferTime(launch),
+                         outcome.stages));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
-  outcome.stages = stagesOf(reply.message);
   if (reply.status != RunStatus::Ok)
     return outcome;
   outcome.buffers = paths(files);
@@ -354,11 +382,11 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   request.addList("out_a", filesA);
   request.addList("out_b", filesB);
   KOPT_TRY(const Reply reply,
-           exchange(std::move(request), options.deadline + kTimingMargin +
-                                            bufferTime(launchA) + bufferTime(launchB)));
+           exchangeAlone(std::move(request),
+                         options.deadline + kTimingMargin + bufferTime(launchA) + bufferTime(launchB),
+                         outcome.stages));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
-  outcome.stages = stagesOf(reply.message);
   if (reply.status != RunStatus::Ok)
     return outcome;
   const Message &answer = reply.message;
@@ -399,8 +427,9 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
   request.add("poison_seed", options.poisonSeed);
   request.add("instruction_limit", options.instructionLimit);
   request.add("races", std::uint64_t(options.checkRaces));
-  KOPT_TRY(const Reply reply, exchange(std::move(request),
-                                       options.deadline + kMargin + bufferTime(launch)));
+  KOPT_TRY(const Reply reply,
+           exchangeAlone(std::move(request), options.deadline + kMargin + bufferTime(launch),
+                         outcome.stages));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
   if (reply.status != RunStatus::Ok)
@@ -434,7 +463,10 @@ Result<ProfileOutcome> RunnerClient::addNsightCounters(ModuleId id, const Launch
   request.script = load.format() + "\n" + run.format() + "\n";
   request.folder = scratch_ / "ncu";
   request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(outcome.stages));
+  const auto begun = std::chrono::steady_clock::now();
   KOPT_TRY(const ProfileOutcome counted, ncu_->profile(request));
+  outcome.stages["ncu"] += Duration(std::chrono::steady_clock::now() - begun).count();
   outcome.detail = counted.detail;
   if (counted.status == RunStatus::Ok && !counted.counters.empty()) {
     outcome.source = counted.source;
@@ -470,7 +502,8 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
                                             const std::filesystem::path &program,
                                             const DeviceConfig &config,
                                             const std::filesystem::path &scratch,
-                                            const std::filesystem::path &gpuSpecs) {
+                                            const std::filesystem::path &gpuSpecs,
+                                            RunnerHooks hooks) {
   if (config.kind != "auto" && config.kind != "cuda" && config.kind != "emulated")
     return makeError(ErrorCode::Usage, "there is no kind of device '" + config.kind + "'",
                      "use cuda, emulated or auto");
@@ -478,7 +511,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
   if (config.kind != "emulated") {
     std::vector<std::string> command{program.string(), "--device", "cuda", "--ordinal",
                                      std::to_string(config.ordinal)};
-    auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch);
+    auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, hooks);
     const Status connected = client->connect();
     if (connected)
       return client;
@@ -489,7 +522,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
            gpuSpecFile(gpuSpecs, config.modelGpu.empty() ? "H200" : config.modelGpu));
   std::vector<std::string> command{program.string(), "--device", "emulated", "--gpu-spec",
                                    spec.string()};
-  auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch);
+  auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, hooks);
   KOPT_CHECK(client->connect());
   return client;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client against a real Session over a fake device; processes are fakes that can hang or die.
 #include "driver/evaluate/Runner.h"
+#include "driver/runner/DeviceLock.h"
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeDevice.h"
 #include "fakes/FakeProcessRunner.h"
@@ -24,9 +25,12 @@ using DeviceStatus = runtime::Status;
 class RunnerClientTest : public testing::Test {
 protected:
   RunnerClientTest() : folder(std::move(*TemporaryDirectory::create("kopt-client"))) {
+    setenv("KOPT_LOCK_DIR", folder.path().c_str(), 1);
     processes.onStart([this](const std::string &line) { return answer(line); });
     addKernels();
   }
+
+  ~RunnerClientTest() override { unsetenv("KOPT_LOCK_DIR"); }
 
   void addKernels() {
     kernels["copy"] = [](const LaunchRequest &request) {
@@ -62,9 +66,9 @@ protected:
     return std::vector{session->answer(line)};
   }
 
-  std::unique_ptr<Runner> start() {
+  std::unique_ptr<Runner> start(RunnerHooks hooks = {}) {
     auto runner = startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder.path() / "buffers",
-                              folder.path());
+                              folder.path(), std::move(hooks));
     EXPECT_TRUE(runner) << (runner ? "" : runner.error().what);
     return runner ? std::move(*runner) : nullptr;
   }
@@ -260,6 +264,32 @@ TEST_F(RunnerClientTest, TimesTwoModules) {
   EXPECT_EQ(outcome->samples[0].b, 1e-3);
   ASSERT_EQ(outcome->buffersB.size(), 2u);
   EXPECT_EQ(*readFile(outcome->buffersA[1]), *readFile(outcome->buffersB[1]));
+}
+
+TEST_F(RunnerClientTest, LaunchesWaitForAnotherKoptOnTheSameDevice) {
+  DeviceLock other(deviceLockFile("GPU-fake"), "Fake GPU", {});
+  std::optional<DeviceLock::Hold> hold(std::move(*other.take()));
+  std::vector<std::string> told;
+  const auto runner = start({[&](const std::string &text) {
+                               told.push_back(text);
+                               EXPECT_EQ(lines.back().rfind("load", 0), 0u); // nothing was launched
+                               hold.reset();
+                             },
+                             {}});
+  const ModuleId module = runner->load("copy", "")->id;
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  EXPECT_EQ(told.size(), 1u);
+  EXPECT_GT(outcome->stages.at("lock"), 0);
+  EXPECT_TRUE(other.take()); // given up with the reply
+}
+
+TEST_F(RunnerClientTest, AfterAFaultTheDeviceIsFreeForOthers) {
+  const auto runner = start();
+  runner->run(runner->load("fault", "")->id, launch(), {});
+  DeviceLock other(deviceLockFile("GPU-fake"), "Fake GPU", {{}, [] { return true; }});
+  EXPECT_TRUE(other.take());
 }
 
 TEST_F(RunnerClientTest, UnloadFreesAndAnUnknownModuleIsABug) {
