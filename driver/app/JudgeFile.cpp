@@ -105,6 +105,8 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
     KOPT_TRY(const Candidate candidate, candidateFromFile(subject, *changed));
     services.terminal.status(fmt::format("{}: judging {}", subject.label, request.candidate.filename().string()));
     KOPT_TRY(outcome.trial, evaluator->evaluate(candidate));
+    if (outcome.trial.verdict == Verdict::Faster)
+      KOPT_CHECK(evaluator->addCounters(outcome.trial));
     outcomes.push_back(std::move(outcome));
   }
   services.terminal.clear();

@@ -196,6 +196,7 @@ Status TuneSession::measureBaseline(Search &search) {
   options.arch = settings_.arch;
   options.seed = settings_.seed;
   options.policy.minGain = settings_.minGain;
+  options.buildThreads = settings_.buildJobs;
   KOPT_TRY(search.evaluator, bench_->makeEvaluator(search.subject, search.workload, options, search.outcome.run.name));
   KOPT_TRY(const Trial measured, search.evaluator->measureBaseline());
   search.workload = search.evaluator->subject().workload;
@@ -311,6 +312,11 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
     search.exhausted[proposer] = true;
     return {};
   }
+  std::vector<Candidate> unknown;
+  for (const Candidate &candidate : candidates)
+    if (!search.recorded.contains(candidate.contentHash()))
+      unknown.push_back(candidate);
+  search.evaluator->buildAhead(unknown);
   std::size_t best = search.incumbent;
   for (const Candidate &candidate : candidates) {
     if (services_.interrupted && *services_.interrupted)
@@ -330,12 +336,24 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
     ++search.roundsSinceGain;
     return {};
   }
+  // Rules and prompts of the next round read the incumbent's counters, and nobody reads the others'.
+  KOPT_CHECK(addCounters(search, best));
   search.incumbent = best;
   search.roundsSinceGain = 0;
   search.exhausted.assign(search.proposers.size(), false);
   const Trial &accepted = search.history[best];
   return decide(search, "accept", fmt::format("'{}' is the new incumbent: {}", accepted.candidate.title, accepted.reason),
                 nlohmann::json{{"candidate", accepted.candidateHash}, {"speedup", accepted.speedup->estimate}}.dump());
+}
+
+/// Counters of a trial that the report or the next round reads, where it has none yet.
+Status TuneSession::addCounters(Search &search, std::size_t index) {
+  Trial &trial = search.history[index];
+  if (!trial.counters.empty())
+    return {};
+  services_.terminal.status(fmt::format("{}: profiling {}", search.subject.label, trial.candidate.title));
+  KOPT_CHECK(search.evaluator->addCounters(trial));
+  return store_->recordCounters(trial);
 }
 
 Status TuneSession::confirmWinner(Search &search) {
@@ -359,6 +377,7 @@ Status TuneSession::confirmWinner(Search &search) {
                       nlohmann::json{{"candidate", chosen.candidateHash}}.dump()));
     if (confirmed.verdict != Verdict::Faster)
       continue;
+    KOPT_CHECK(addCounters(search, index));
     search.outcome.winner = chosen;
     search.outcome.winner->speedup = confirmed.speedup;
     search.outcome.winner->timings = confirmed.timings;

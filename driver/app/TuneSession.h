@@ -33,6 +33,7 @@ struct TuneSettings {
   std::uint64_t seed = 1;
   int maxModelCalls = 40;
   long maxTokens = 0;                    ///< of the language model; 0: no limit
+  unsigned buildJobs = 0;                ///< candidates built while others run; changes no result
   bool resume = false;
   bool dryRun = false;
 };
@@ -78,6 +79,7 @@ private:
   Status decide(Search &search, const std::string &kind, const std::string &text, const std::string &data = "{}");
   Status stage(Search &search, const std::string &name, Status (TuneSession::*step)(Search &));
   Status runRound(Search &search, std::size_t proposer, std::size_t limit);
+  Status addCounters(Search &search, std::size_t index);
 
   Services services_;
   TuneSettings settings_;

@@ -65,6 +65,8 @@ void addSearch(CLI::App *command, Flags &flags) {
   command->add_option("--trials", options.trials, "at most (default 200)");
   command->add_option("--patience", options.patience, "rounds without gain (default 4)");
   command->add_option("--budget-seconds", options.budgetSeconds, "wall time (default 1800)");
+  command->add_option("--build-jobs", options.buildJobs,
+                      "candidates built at a time while others run (default: processors less two; 0: none)");
   command->add_option("--output", options.output, "where run folders go (default kopt.out)");
   command->add_option("--fail-on", flags.line.failOn, "never or win: exit 2 where a patch was found")
       ->check(CLI::IsMember({"never", "win"}));

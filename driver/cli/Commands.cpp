@@ -124,6 +124,7 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.minGain = options.minGain - 1;
   settings.seed = std::uint64_t(options.seed);
   settings.maxTokens = options.maxTokens;
+  settings.buildJobs = unsigned(options.buildJobs);
   settings.resume = line.resume;
   settings.dryRun = line.dryRun;
   if (!options.tests.empty() || !options.benchmark.empty())
@@ -177,7 +178,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
     json object{{"kernel", outcome.label},        {"verdict", toString(trial.verdict)}, {"layer", toString(trial.layer)},
                 {"reason", trial.reason},         {"device", outcome.device.name},      {"modelled", outcome.device.modelled},
                 {"build_log", trial.buildLog},    {"speedup", nullptr},                 {"counters", trial.counters},
-                {"findings", json::array()}};
+                {"findings", json::array()},      {"seconds", trial.seconds},           {"stages", trial.stages}};
     if (trial.speedup)
       object["speedup"] = toJson(*trial.speedup);
     for (const Finding &finding : trial.findings)

@@ -3,6 +3,7 @@
 
 #include "driver/config/Options.h"
 #include "driver/support/Text.h"
+#include "runtime/device/Parallel.h"
 
 #include <algorithm>
 #include <cctype>
@@ -142,6 +143,12 @@ private:
 };
 
 } // namespace
+
+std::int64_t defaultBuildJobs() {
+  constexpr unsigned kMost = 16; // a round has no more candidates
+  const unsigned processors = runtime::processors();
+  return processors > 2 ? std::min(processors - 2, kMost) : 0;
+}
 
 std::vector<TuneClause> Config::clausesFor(const std::string &kernelName) const {
   std::vector<TuneClause> result;

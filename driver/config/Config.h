@@ -19,11 +19,14 @@ namespace kopt {
 /// dashes (budget-seconds), in the environment as KOPT_BUDGET_SECONDS, in manifests as
 /// budget_seconds.
 struct TuneOptions {
-  std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed;
+  std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed, buildJobs;
   std::optional<double> budgetSeconds, minGain;
   std::optional<std::vector<std::string>> proposers, kernels, benchmark;
   std::optional<std::string> model, device, modelGpu, arch, output, tests;
 };
+
+/// Two processors less than this process may use, so that a measurement never shares its own with a build.
+std::int64_t defaultBuildJobs();
 
 /// What a run does: every option with its value.
 struct ResolvedOptions {
@@ -32,6 +35,7 @@ struct ResolvedOptions {
   std::int64_t patience = 4;        ///< rounds without a new incumbent before the search stops
   std::int64_t maxTokens = 500'000; ///< of all model calls together, 0: no limit
   std::int64_t seed = 1;
+  std::int64_t buildJobs = defaultBuildJobs(); ///< candidates built at a time while others run, 0: none
   double budgetSeconds = 1800; ///< wall time of the run
   double minGain = 1.02;       ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm where a model is given

@@ -43,6 +43,7 @@ template <class Visitor> void forEachOption(Visitor visit) {
   visit("benchmark", &O::benchmark, &S::benchmark, checkNotEmpty);
   visit("tests", &O::tests, &S::tests, checkNotEmpty);
   visit("seed", &O::seed, &S::seed, checkFromZero);
+  visit("build-jobs", &O::buildJobs, &S::buildJobs, checkFromZero);
 }
 
 /// Options of one source, each with the place that set it.

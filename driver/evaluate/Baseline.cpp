@@ -4,7 +4,6 @@
 #include "driver/evaluate/Evaluator.h"
 
 #include "driver/evaluate/Judge.h"
-#include "driver/support/FileSystem.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <chrono>
@@ -21,6 +20,7 @@ Result<Evaluator::Expected> Evaluator::expect(std::size_t launch, std::uint64_t 
                                               const std::string &slot) {
   RunOptions options = runOptions(inputSeed, poisonSeed, launch);
   options.slot = fmt::format("{}-{}", slot, launch);
+  const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(RunOutcome outcome, services_.runner.run(baseline_.module, baseline_.launches[launch], options));
   if (outcome.status != RunStatus::Ok)
     return makeError(ErrorCode::BaselineFailed,
@@ -28,15 +28,16 @@ Result<Evaluator::Expected> Evaluator::expect(std::size_t launch, std::uint64_t 
                                  baseline_.launches[launch].name, outcome.detail),
                      "check the extents, arguments and fills of this launch against what the kernel reads and writes",
                      at(subject_.kernel));
-  return Expected{inputSeed, std::move(outcome.buffers)};
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return Expected{inputSeed, std::move(outcome.buffers), wall, std::move(outcome.stages)};
 }
 
 Status Evaluator::buildBaseline(Trial &trial) {
   KOPT_TRY(const RenderedSlice rendered,
            renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, trial.candidate));
   trial.sliceText = rendered.text;
-  KOPT_TRY(const bool built, build(trial.candidate, rendered, trial, baseline_));
-  if (!built)
+  KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, baseline_));
+  if (!compiled || !load(baseline_, trial))
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name, trial.reason),
                      trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog, at(subject_.kernel));
@@ -49,9 +50,9 @@ Status Evaluator::buildBaseline(Trial &trial) {
 Status Evaluator::classifyBuffers() {
   for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
     Launch &launch = baseline_.launches[i];
-    const auto start = std::chrono::steady_clock::now();
     KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
-    baselineSeconds_.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const auto waited = reference.stages.find("lock"); // another kopt's time
+    baselineSeconds_.push_back(reference.seconds - (waited == reference.stages.end() ? 0 : waited->second));
     bool writesAnything = false;
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       Buffer &buffer = launch.buffers[b];

@@ -2,7 +2,6 @@
 #include "driver/evaluate/Evaluator.h"
 
 #include "driver/evaluate/Judge.h"
-#include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 
 #include <algorithm>
@@ -17,6 +16,29 @@ namespace {
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+/// Adds the stages of one call of the runner, and what of its `wall` time none of them had.
+void addStages(Trial &trial, const std::string &part, double wall, const StageSeconds &stages) {
+  for (const auto &[name, seconds] : stages) {
+    trial.stages[name == "lock" ? name : part + "/" + name] += seconds;
+    wall -= seconds;
+  }
+  trial.stages[part + "/other"] += std::max(0.0, wall);
+}
+
+/// Adds the time of its life to a stage.
+class StageTimer {
+public:
+  StageTimer(Trial &trial, const char *stage) : trial_(trial), stage_(stage) {}
+  ~StageTimer() { trial_.stages[stage_] += secondsSince(start_); }
+  StageTimer(const StageTimer &) = delete;
+  StageTimer &operator=(const StageTimer &) = delete;
+
+private:
+  Trial &trial_;
+  const char *stage_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 std::uint64_t seedFrom(const std::string &text) { return std::stoull(hashHex(text).substr(0, 15), nullptr, 16); }
 
@@ -89,7 +111,8 @@ std::string Evaluator::codeKey(const std::string &moduleHash, const std::vector<
   return key;
 }
 
-Result<bool> Evaluator::screen(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial) {
+Result<bool> Evaluator::screen(const RenderedSlice &rendered, Trial &trial) const {
+  const StageTimer timer(trial, "build/screen");
   trial.layer = Layer::Screen;
   KOPT_TRY(trial.findings, services_.frontend.screen(subject_.sliceText, rendered.text, subject_.kernel,
                                                      rendered.expression));
@@ -102,7 +125,9 @@ Result<bool> Evaluator::screen(const Candidate &candidate, const RenderedSlice &
   return true;
 }
 
-Result<bool> Evaluator::build(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial, Built &built) {
+Result<bool> Evaluator::compile(const Candidate &candidate, const RenderedSlice &rendered,
+                                const std::filesystem::path &output, Trial &trial, Built &built) const {
+  const StageTimer timer(trial, "build/compile");
   trial.layer = Layer::Build;
   for (const Launch &launch : subject_.workload.launches) {
     auto changed = applyToLaunch(subject_.kernel, launch, candidate);
@@ -121,7 +146,7 @@ Result<bool> Evaluator::build(const Candidate &candidate, const RenderedSlice &r
   request.arch = options_.arch;
   request.flags = subject_.kernel.compileFlags;
   request.directory = subject_.kernel.directory;
-  request.output = options_.scratch / fmt::format("module-{}", built_++);
+  request.output = output;
   KOPT_TRY(const BuildOutcome outcome, services_.toolchain.build(request));
   trial.buildLog = outcome.log;
   trial.moduleHash = outcome.hash;
@@ -133,7 +158,80 @@ Result<bool> Evaluator::build(const Candidate &candidate, const RenderedSlice &r
     return false;
   }
   built.path = outcome.module;
-  auto loaded = services_.runner.load(outcome.module, request.symbol);
+  built.symbol = request.symbol;
+  return true;
+}
+
+Result<bool> Evaluator::screenAndCompile(const Candidate &candidate, const std::filesystem::path &output,
+                                         Prepared &prepared) const {
+  Trial &trial = prepared.trial;
+  const auto rendered = renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate);
+  if (!rendered) {
+    trial.verdict = Verdict::Rejected;
+    trial.reason = rendered.error().what;
+    return false;
+  }
+  trial.sliceText = rendered->text;
+  KOPT_TRY(const bool screened, screen(*rendered, trial));
+  if (!screened)
+    return false;
+  return compile(candidate, *rendered, output, trial, prepared.built);
+}
+
+Evaluator::Prepared Evaluator::prepare(const Candidate &candidate, const std::filesystem::path &output) const {
+  const auto start = std::chrono::steady_clock::now();
+  Prepared prepared;
+  prepared.trial.candidate = candidate;
+  prepared.trial.candidateHash = candidate.contentHash();
+  const Result<bool> ready = screenAndCompile(candidate, output, prepared);
+  if (ready)
+    prepared.ready = *ready;
+  else
+    prepared.error = ready.error();
+  prepared.seconds = secondsSince(start);
+  return prepared;
+}
+
+std::filesystem::path Evaluator::nextModule() { return options_.scratch / fmt::format("module-{}", modules_++); }
+
+void Evaluator::buildAhead(const std::vector<Candidate> &candidates) {
+  if (options_.buildThreads == 0)
+    return;
+  if (!builders_)
+    builders_ = std::make_unique<JobQueue>(options_.buildThreads);
+  for (const Candidate &candidate : candidates) {
+    const std::string hash = candidate.contentHash();
+    if (ahead_.contains(hash))
+      continue;
+    auto job = std::make_shared<std::packaged_task<Prepared()>>(
+        [this, candidate, output = nextModule()] { return prepare(candidate, output); });
+    ahead_.emplace(hash, job->get_future());
+    builders_->add([job] { (*job)(); });
+  }
+}
+
+Evaluator::Prepared Evaluator::take(const Candidate &candidate, double &waited) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string hash = candidate.contentHash();
+  Prepared prepared;
+  if (const auto known = faster_.find(hash); known != faster_.end()) {
+    prepared = known->second;
+    prepared.trial.stages.clear();
+    prepared.seconds = 0;
+  } else if (const auto begun = ahead_.find(hash); begun != ahead_.end()) {
+    prepared = begun->second.get();
+    ahead_.erase(begun);
+    prepared.trial.stages["wait"] += secondsSince(start);
+  } else {
+    prepared = prepare(candidate, nextModule());
+  }
+  waited = secondsSince(start);
+  return prepared;
+}
+
+bool Evaluator::load(Built &built, Trial &trial) {
+  const StageTimer timer(trial, "load");
+  auto loaded = services_.runner.load(built.path, built.symbol);
   if (!loaded) {
     trial.verdict = Verdict::RunFailed;
     trial.reason = loaded.error().what;
@@ -156,13 +254,16 @@ bool Evaluator::isDuplicate(const Candidate &candidate, const Built &built, Tria
 Result<bool> Evaluator::verifyOnce(const Built &built, std::size_t index, const Expected &expected,
                                    std::uint64_t poisonSeed, Trial &trial) {
   const Launch &launch = built.launches[index];
+  const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(const RunOutcome outcome,
            services_.runner.run(built.module, launch, runOptions(expected.inputSeed, poisonSeed, index)));
+  addStages(trial, "verify", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
     trial.verdict = verdictOf(outcome.status);
     trial.reason = fmt::format("launch '{}': {}", launch.name, outcome.detail);
     return false;
   }
+  const StageTimer timer(trial, "verify/judge");
   for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
     const Buffer &buffer = launch.buffers[i];
     if (buffer.readOnly)
@@ -195,6 +296,7 @@ Result<bool> Evaluator::verify(const Built &built, std::uint64_t freshSeed, Tria
     }
     // Inputs drawn from the frozen candidate's own hash: no candidate can have been made for them.
     KOPT_TRY(const Expected fresh, expect(i, freshSeed + i, kPoison, "fresh"));
+    addStages(trial, "verify", fresh.seconds, fresh.stages);
     KOPT_TRY(const bool right, verifyOnce(built, i, fresh, kOtherPoison, trial));
     if (!right)
       return false;
@@ -204,6 +306,7 @@ Result<bool> Evaluator::verify(const Built &built, std::uint64_t freshSeed, Tria
 
 /// What a timed launch left behind is compared too: code that tells timing from checking is caught here.
 Result<bool> Evaluator::timedOutputsAgree(const Launch &launch, const TimingOutcome &outcome, Trial &trial) {
+  const StageTimer timer(trial, "time/judge");
   for (std::size_t b = 0; b < outcome.buffersA.size() && b < outcome.buffersB.size(); ++b) {
     if (launch.buffers[b].readOnly || outcome.buffersA[b].empty() || outcome.buffersB[b].empty())
       continue;
@@ -230,8 +333,10 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
     options.inputSeed = expected_[i].inputSeed;
     options.slot = fmt::format("time-{}", i);
     options.deadline = std::max(options.deadline, Duration(20 * baselineSeconds_[i] + 2 * options.budget.count()));
+    const auto start = std::chrono::steady_clock::now();
     KOPT_TRY(const TimingOutcome outcome, services_.runner.time(baseline_.module, baseline_.launches[i], built.module,
                                                                 built.launches[i], options));
+    addStages(trial, "time", secondsSince(start), outcome.stages);
     if (outcome.status != RunStatus::Ok) {
       trial.verdict = verdictOf(outcome.status);
       trial.reason = fmt::format("launch '{}' while timing: {}", built.launches[i].name, outcome.detail);
@@ -240,6 +345,7 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
     KOPT_TRY(const bool right, timedOutputsAgree(built.launches[i], outcome, trial));
     if (!right)
       return false;
+    const StageTimer timer(trial, "time/statistics");
     LaunchTiming timing;
     timing.launch = built.launches[i].name;
     timing.samples = outcome.samples;
@@ -272,8 +378,10 @@ std::size_t Evaluator::heaviestLaunch() const {
 }
 
 Status Evaluator::profile(const Built &built, Trial &trial) {
+  const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(ProfileOutcome outcome,
            services_.profile(built.module, built.path, built.launches[heaviestLaunch()]));
+  addStages(trial, "profile", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
     trial.findings.push_back({"profile", "note", "no counters: " + outcome.detail, ""});
     return {};
@@ -288,23 +396,14 @@ Status Evaluator::profile(const Built &built, Trial &trial) {
 Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSeed, const VerdictPolicy &policy,
                                bool isConfirm) {
   const auto start = std::chrono::steady_clock::now();
-  Trial trial;
-  trial.candidate = candidate;
-  trial.candidateHash = candidate.contentHash();
-  Built built;
+  double waited = 0;
+  Prepared prepared = take(candidate, waited);
+  if (prepared.error)
+    return tl::unexpected(*prepared.error);
+  Trial trial = prepared.trial;
+  Built built = prepared.built;
   const auto run = [&]() -> Status {
-    const auto rendered = renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate);
-    if (!rendered) {
-      trial.verdict = Verdict::Rejected;
-      trial.reason = rendered.error().what;
-      return {};
-    }
-    trial.sliceText = rendered->text;
-    KOPT_TRY(const bool screened, screen(candidate, *rendered, trial));
-    if (!screened)
-      return {};
-    KOPT_TRY(const bool loaded, build(candidate, *rendered, trial, built));
-    if (!loaded)
+    if (!prepared.ready || !load(built, trial))
       return {};
     // A confirmation is a second look at code that is known; anything else with known code is no new trial.
     if (!isConfirm && isDuplicate(candidate, built, trial))
@@ -313,8 +412,7 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
     if (!verified)
       return {};
     KOPT_TRY(const bool timed, time(built, policy, trial));
-    const bool worthProfiling = trial.verdict == Verdict::Faster || services_.runner.device().modelled;
-    if (timed && worthProfiling && !isConfirm)
+    if (timed && services_.runner.device().modelled && !isConfirm)
       KOPT_CHECK(profile(built, trial));
     return {};
   };
@@ -323,8 +421,28 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
     services_.runner.unload(built.module);
   if (!status)
     return tl::unexpected(status.error());
-  trial.seconds = secondsSince(start);
+  trial.seconds = prepared.seconds + secondsSince(start) - waited;
+  if (trial.verdict == Verdict::Faster)
+    faster_.insert_or_assign(trial.candidateHash, std::move(prepared));
   return trial;
+}
+
+Status Evaluator::addCounters(Trial &trial) {
+  if (!trial.counters.empty() || trial.timings.empty())
+    return {};
+  const auto start = std::chrono::steady_clock::now();
+  double waited = 0;
+  Prepared prepared = take(trial.candidate, waited);
+  if (prepared.error)
+    return tl::unexpected(*prepared.error);
+  Trial unused;
+  if (!prepared.ready || !load(prepared.built, unused))
+    return {}; // what an earlier, interrupted run built is built no more: it goes without
+  std::erase_if(trial.findings, [](const Finding &finding) { return finding.id == "profile"; });
+  const Status status = profile(prepared.built, trial);
+  services_.runner.unload(prepared.built.module);
+  trial.seconds += secondsSince(start);
+  return status;
 }
 
 Result<Trial> Evaluator::evaluate(const Candidate &candidate) {

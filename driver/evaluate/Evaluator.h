@@ -6,9 +6,12 @@
 #include "driver/evaluate/Statistics.h"
 #include "driver/evaluate/Toolchain.h"
 #include "driver/project/Frontend.h"
+#include "driver/support/JobQueue.h"
 
 #include <functional>
+#include <future>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +22,7 @@ using ProfileFunction =
     std::function<Result<ProfileOutcome>(ModuleId, const std::filesystem::path &module, const Launch &)>;
 
 struct EvaluatorServices {
-  Frontend &frontend;
+  Frontend &frontend;   ///< screen() and the toolchain's build() are called from several threads at a time
   Toolchain &toolchain;
   Runner &runner;
   ProfileFunction profile;
@@ -31,6 +34,7 @@ struct EvaluatorOptions {
   std::uint64_t seed = 1;        ///< of everything random; the same seed repeats a run on a modelled device
   VerdictPolicy policy;
   TimeOptions timing;
+  unsigned buildThreads = 0;     ///< candidates that are screened and built while others run; 0: each in its turn
 };
 
 /// The kernel under test. Everything refers to the baseline.
@@ -52,8 +56,17 @@ public:
   /// succeed before anything else is judged. Fails with BaselineFailed, saying at which step and why.
   Result<Trial> measureBaseline();
 
-  /// One full evaluation. Fails only with Environment or Internal.
+  /// Says which candidates evaluate() will be asked for, in this order: they are screened and built on other threads
+  /// meanwhile. What is decided about them is decided by evaluate() alone, so it is the same without this.
+  void buildAhead(const std::vector<Candidate> &candidates);
+
+  /// One full evaluation, but for a GPU's counters: see addCounters(). Fails only with Environment, Internal or
+  /// Interrupted.
   Result<Trial> evaluate(const Candidate &candidate);
+
+  /// Counters for a trial that has none, of a candidate that was timed: on a GPU they cost seconds, so only those have
+  /// them whose counters someone reads next. Changes counters, source, findings, stages and seconds of the trial.
+  Status addCounters(Trial &trial);
 
   /// The candidate again on fresh inputs and fresh samples, at 99%: what is reported of a winner.
   Result<Trial> confirm(const Candidate &candidate);
@@ -68,16 +81,35 @@ private:
   struct Expected {
     std::uint64_t inputSeed = 0;
     std::vector<std::filesystem::path> buffers;
+    double seconds = 0; ///< of the run
+    StageSeconds stages;
   };
-  /// A candidate that compiled and loaded, and the launches it wants.
+  /// A candidate that compiled, the launches it wants, and the module once it is loaded.
   struct Built {
     std::filesystem::path path;
+    std::string symbol;
     ModuleId module = 0;
     std::vector<Launch> launches;
   };
+  /// What is known of a candidate before it runs: a trial that is decided already, or one with a module.
+  struct Prepared {
+    Trial trial;
+    Built built;
+    bool ready = false;
+    double seconds = 0;
+    std::optional<Error> error;
+  };
 
-  Result<bool> screen(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial);
-  Result<bool> build(const Candidate &candidate, const RenderedSlice &rendered, Trial &trial, Built &built);
+  /// These four are called from several threads: they change nothing of the evaluator.
+  Result<bool> screen(const RenderedSlice &rendered, Trial &trial) const;
+  Result<bool> compile(const Candidate &candidate, const RenderedSlice &rendered, const std::filesystem::path &output,
+                       Trial &trial, Built &built) const;
+  Result<bool> screenAndCompile(const Candidate &candidate, const std::filesystem::path &output, Prepared &prepared) const;
+  Prepared prepare(const Candidate &candidate, const std::filesystem::path &output) const;
+  /// What was built ahead, or kept of a faster one, or made now. Adds how long it was waited for.
+  Prepared take(const Candidate &candidate, double &waited);
+  std::filesystem::path nextModule();
+  bool load(Built &built, Trial &trial);
   bool isDuplicate(const Candidate &candidate, const Built &built, Trial &trial);
   Result<bool> verify(const Built &built, std::uint64_t freshSeed, Trial &trial);
   Result<bool> verifyOnce(const Built &built, std::size_t launch, const Expected &expected, std::uint64_t poisonSeed,
@@ -108,7 +140,10 @@ private:
   std::vector<double> baselineSeconds_;        ///< wall time of one run, per launch: what deadlines derive from
   std::vector<std::uint64_t> instructionLimits_;
   std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
-  int built_ = 0;
+  std::map<std::string, Prepared> faster_;     ///< by content hash: for the confirmation and the counters
+  int modules_ = 0;
+  std::map<std::string, std::future<Prepared>> ahead_; ///< by content hash
+  std::unique_ptr<JobQueue> builders_; ///< last: its jobs use the rest
 };
 
 } // namespace kopt

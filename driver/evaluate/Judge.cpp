@@ -203,6 +203,8 @@ Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::pa
 std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance, std::string_view expected,
                                         std::string_view actual, unsigned threads) {
   const std::string &scalar = buffer.scalar;
+  if (threads == 0)
+    threads = runtime::threadsFor(expected.size());
   const auto compare = [&]<class Type>(Type) { return compareAs<Type>(tolerance, expected, actual, threads); };
   if (scalar == "f32")
     return compare(Float{});

@@ -32,7 +32,7 @@ Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Toler
                                                const std::filesystem::path &actual);
 
 /// The same for contents that are in memory already, each of buffer.bytes bytes. By several threads, at most `threads`
-/// (0: one a processor); the result is the same for any number of them.
+/// (0: as many as are worth it); the result is the same for any number of them.
 std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance, std::string_view expected,
                                         std::string_view actual, unsigned threads = 0);
 

@@ -62,7 +62,10 @@ struct Trial {
   std::optional<Speedup> speedup;  ///< weighted over the workload's launches
   Counters counters;
   std::string counterSource;
-  double seconds = 0;           ///< wall time of the evaluation
+  double seconds = 0;           ///< that the evaluation took, building included where it was done ahead
+  /// What they were spent on: build/screen, build/compile, wait (for a build that was begun ahead), load, verify/…, time/…
+  /// (the runner's stages, judge, statistics, other), profile/…, lock.
+  StageSeconds stages;
 };
 
 const char *toString(Verdict verdict);

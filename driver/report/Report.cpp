@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/Report.h"
 
+#include "driver/evaluate/Statistics.h"
 #include "driver/integrate/UnifiedDiff.h"
 #include "driver/report/CounterTable.h"
 #include "driver/support/Text.h"
@@ -10,6 +11,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
+#include <numeric>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
@@ -84,6 +87,7 @@ public:
     verification();
     trials();
     decisions();
+    cost();
     models();
     apply();
     reproduce();
@@ -278,6 +282,37 @@ private:
         section("How the search went");
       any = true;
       line("- round {}, {}: {}", decision.round, decision.kind, decision.text);
+    }
+  }
+
+  /// Where the time of the evaluations went: stages that cost at least a hundredth of it.
+  void cost() {
+    std::vector<double> whole;
+    std::map<std::string, std::vector<double>> stages;
+    double together = 0;
+    for (const Trial &trial : history_.trials) {
+      if (&trial == history_.baseline() || isConfirmation(trial) || trial.stages.empty())
+        continue;
+      whole.push_back(trial.seconds);
+      together += trial.seconds;
+      for (const auto &[name, seconds] : trial.stages)
+        stages[name].push_back(seconds);
+    }
+    if (whole.empty())
+      return;
+    section("What the evaluations cost");
+    line("{} candidates: median {} each, longest {}. Builds may run while other candidates are "
+         "measured; `wait` is what they are waited for.\n",
+         whole.size(), formatDuration(median(whole)),
+         formatDuration(*std::max_element(whole.begin(), whole.end())));
+    line("| stage | candidates | median | longest | together |");
+    line("|---|---:|---:|---:|---:|");
+    for (const auto &[name, seconds] : stages) {
+      const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+      if (sum >= 0.01 * together)
+        line("| {} | {} | {} | {} | {} |", name, seconds.size(), formatDuration(median(seconds)),
+             formatDuration(*std::max_element(seconds.begin(), seconds.end())),
+             formatDuration(sum));
     }
   }
 

@@ -47,7 +47,8 @@ json trialJson(const Trial &trial) {
           {"timings", timings},
           {"counters", trial.counters},
           {"counter_source", trial.counterSource},
-          {"seconds", trial.seconds}};
+          {"seconds", trial.seconds},
+          {"stages", trial.stages}};
 }
 
 json embedded(const std::string &text) {

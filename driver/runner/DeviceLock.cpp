@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/runner/DeviceLock.h"
 
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -16,14 +17,19 @@ namespace kopt {
 
 namespace {
 
-/// Short beside the pauses between two requests of the one who holds it, so that nobody waits for long.
+/// Short beside the pauses between two requests of the one who holds it, so that nobody waits for
+/// long.
 constexpr std::chrono::milliseconds kPoll{5};
 
 } // namespace
 
 std::filesystem::path deviceLockFile(const std::string &uuid) {
   const char *folder = std::getenv("KOPT_LOCK_DIR");
-  return std::filesystem::path(folder && *folder ? folder : "/tmp") / ("kopt-" + uuid + ".lock");
+  // The name comes from the runner: it may name a file, not a path.
+  std::string name;
+  for (const char c : uuid)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
+  return std::filesystem::path(folder && *folder ? folder : "/tmp") / ("kopt-" + name + ".lock");
 }
 
 DeviceLock::DeviceLock(std::filesystem::path file, std::string device, RunnerHooks hooks)
@@ -37,24 +43,27 @@ DeviceLock::~DeviceLock() {
 Status DeviceLock::open() {
   if (descriptor_ >= 0)
     return {};
-  // What another user put there is opened too, but never through a link, and nothing that is no file. O_CREAT only where
-  // there is none: Linux refuses it for others' files in /tmp.
+  // What another user put there is opened too, but never through a link of any kind, and nothing
+  // that is no file. O_CREAT only where there is none: Linux refuses it for others' files in /tmp.
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   int descriptor = -1;
   for (const int flags : {kFlags, kFlags | O_CREAT | O_EXCL, kFlags})
     if (descriptor = ::open(file_.c_str(), flags, 0666); descriptor >= 0)
       break;
   const int error = errno;
-  struct stat info {};
-  if (descriptor < 0 || ::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-    const std::string why = descriptor < 0 ? std::error_code(error, std::generic_category()).message()
-                                           : std::string("it is no regular file");
+  struct stat info{};
+  if (descriptor < 0 || ::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_nlink > 1) {
+    const std::string why = descriptor < 0
+                                ? std::error_code(error, std::generic_category()).message()
+                                : std::string("it is no file of its own");
     if (descriptor >= 0)
       ::close(descriptor);
-    return makeError(ErrorCode::Environment,
-                     fmt::format("cannot open {}, with which kopt keeps others off {} while it measures: {}",
-                                 file_.string(), device_, why),
-                     "remove it, or name another folder for such files in KOPT_LOCK_DIR", file_.string());
+    return makeError(
+        ErrorCode::Environment,
+        fmt::format("cannot open {}, with which kopt keeps others off {} while it measures: {}",
+                    file_.string(), device_, why),
+        "remove it, or name another folder for such files in KOPT_LOCK_DIR", file_.string());
   }
   // Everyone's, whatever the mask says: it holds nothing but a number.
   if (info.st_uid == ::geteuid() && (info.st_mode & 0777) != 0666)
@@ -71,7 +80,7 @@ Result<bool> DeviceLock::tryLock() {
   if (result != 0)
     return false;
   // Someone may have removed the file: then the next kopt locks another one.
-  struct stat ours {}, named {};
+  struct stat ours{}, named{};
   if (::fstat(descriptor_, &ours) == 0 && ::lstat(file_.c_str(), &named) == 0 &&
       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kopt at a time launches kernels on a GPU: two that measure side by side measure each other. The lock is an flock on
-// a file named after the device; a process that dies, however it does, gives it up.
+// One kopt at a time launches kernels on a GPU: two that measure side by side measure each other.
+// The lock is an flock on a file named after the device; a process that dies, however it does,
+// gives it up.
 #pragma once
 
 #include "driver/evaluate/Runner.h"
@@ -11,12 +12,14 @@
 
 namespace kopt {
 
-/// KOPT_LOCK_DIR, or /tmp: not a folder of the user's own, because the GPU is shared by all users of the machine.
+/// KOPT_LOCK_DIR, or /tmp: not a folder of the user's own, because the GPU is shared by all users
+/// of the machine.
 std::filesystem::path deviceLockFile(const std::string &uuid);
 
 class DeviceLock {
 public:
-  /// `file`: empty for a device that nobody shares; then nothing is ever locked. `device` is its name for people.
+  /// `file`: empty for a device that nobody shares; then nothing is ever locked. `device` is its
+  /// name for people.
   DeviceLock(std::filesystem::path file, std::string device, RunnerHooks hooks);
   ~DeviceLock();
   DeviceLock(const DeviceLock &) = delete;
@@ -37,8 +40,8 @@ public:
     DeviceLock *lock_;
   };
 
-  /// Waits for whoever holds it. Fails with Environment where there can be no such file, Interrupted where the user no
-  /// longer wants to wait.
+  /// Waits for whoever holds it. Fails with Environment where there can be no such file,
+  /// Interrupted where the user no longer wants to wait.
   Result<Hold> take();
 
 private:

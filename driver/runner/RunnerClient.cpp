@@ -79,7 +79,9 @@ StageSeconds stagesOf(const Message &reply) {
   StageSeconds stages;
   for (const std::vector<std::string> &stage : reply.lists("stage"))
     if (stage.size() == 2)
-      stages[stage[0]] = protocol::parseNumber<double>(stage[1]).value_or(0);
+      if (const auto seconds = protocol::parseNumber<double>(stage[1]);
+          seconds && *seconds >= 0 && std::isfinite(*seconds))
+        stages[stage[0]] = *seconds;
   return stages;
 }
 
@@ -249,7 +251,9 @@ Result<Reply> RunnerClient::exchange(Message request, Duration deadline) {
 Result<DeviceLock::Hold> RunnerClient::lockDevice(StageSeconds &stages) {
   const auto begun = std::chrono::steady_clock::now();
   KOPT_TRY(DeviceLock::Hold hold, lock_->take());
-  stages["lock"] += Duration(std::chrono::steady_clock::now() - begun).count();
+  const double waited = Duration(std::chrono::steady_clock::now() - begun).count();
+  if (waited > 1e-3) // no more than the calls themselves
+    stages["lock"] += waited;
   return hold;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the runner leaves what a launch wrote, and the judge finds it: anonymous memory of this process, which the runner
-// opens by a path in /proc. It goes when the last of the two processes goes, however they end.
+// Where the runner leaves what a launch wrote, and the judge finds it: anonymous memory of this
+// process, which the runner opens by a path in /proc. It goes when the last of the two processes
+// goes, however they end.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -15,16 +16,17 @@ namespace kopt {
 
 class SharedBuffers {
 public:
-  /// `folder` is for files, where memory is short or the runner cannot reach it. `limit`: bytes of memory at most; 0: an
-  /// eighth of the machine's.
+  /// `folder` is for files, where memory is short or the runner cannot reach it. `limit`: bytes of
+  /// memory at most; 0: an eighth of the machine's.
   explicit SharedBuffers(std::filesystem::path folder, std::uint64_t limit = 0);
   ~SharedBuffers();
   SharedBuffers(const SharedBuffers &) = delete;
   SharedBuffers &operator=(const SharedBuffers &) = delete;
 
-  /// One path per buffer, empty where it is read-only. The files are as long as the buffers; what is in them lasts until
-  /// the next call with the same slot. Fails with Environment.
-  Result<std::vector<std::string>> prepare(const std::string &slot, const std::vector<Buffer> &buffers);
+  /// One path per buffer, empty where it is read-only. The files are as long as the buffers; what
+  /// is in them lasts until the next call with the same slot. Fails with Environment.
+  Result<std::vector<std::string>> prepare(const std::string &slot,
+                                           const std::vector<Buffer> &buffers);
 
   /// A path that a process can open if it can reach such memory; empty where there is none.
   const std::string &probe() const { return probe_.path; }

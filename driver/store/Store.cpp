@@ -166,15 +166,25 @@ public:
       recorded.id = database_->lastInsertId();
       for (std::size_t i = 0; i < trial.timings.size(); ++i)
         KOPT_CHECK(insertTiming(recorded.id, i, trial.timings[i]));
-      for (const auto &[name, value] : trial.counters)
-        KOPT_CHECK(database_->prepare("INSERT INTO counters VALUES (?,?,?)")
-                       .bind(recorded.id)
-                       .bind(name)
-                       .bind(value)
-                       .run());
-      return {};
+      return insertNumbers(recorded);
     }));
     return recorded;
+  }
+
+  Status recordCounters(const Trial &trial) override {
+    return database_->transaction([&]() -> Status {
+      Statement update = database_->prepare(
+          "UPDATE trials SET counter_source = ?, findings = ?, seconds = ? WHERE id = ?");
+      update.bind(trial.counterSource).bind(dumpJson(findingsToJson(trial.findings)));
+      KOPT_CHECK(update.bind(trial.seconds).bind(trial.id).run());
+      if (database_->changes() != 1)
+        return makeError(ErrorCode::Internal,
+                         "there is no trial " + std::to_string(trial.id) + " to add counters to");
+      for (const char *sql : {"DELETE FROM counters WHERE trial_id = ?",
+                              "DELETE FROM stages WHERE trial_id = ?"})
+        KOPT_CHECK(database_->prepare(sql).bind(trial.id).run());
+      return insertNumbers(trial);
+    });
   }
 
   Result<std::vector<Trial>> trials(std::int64_t run) override {
@@ -190,7 +200,10 @@ public:
     }
     for (Trial &trial : result) {
       KOPT_TRY(trial.timings, timings(trial.id));
-      KOPT_TRY(trial.counters, counters(trial.id));
+      KOPT_TRY(trial.counters,
+               numbers("SELECT name, value FROM counters WHERE trial_id = ?", trial.id));
+      KOPT_TRY(trial.stages,
+               numbers("SELECT name, seconds FROM stages WHERE trial_id = ?", trial.id));
     }
     return result;
   }
@@ -444,10 +457,10 @@ private:
     }
   }
 
-  Result<Counters> counters(std::int64_t trial) {
-    Statement query = database_->prepare("SELECT name, value FROM counters WHERE trial_id = ?");
+  Result<std::map<std::string, double>> numbers(const char *sql, std::int64_t trial) {
+    Statement query = database_->prepare(sql);
     query.bind(trial);
-    Counters result;
+    std::map<std::string, double> result;
     while (true) {
       KOPT_TRY(const bool row, query.step());
       if (!row)
@@ -455,6 +468,16 @@ private:
       std::string name = query.text();
       result[std::move(name)] = query.real();
     }
+  }
+
+  /// Part of the caller's transaction.
+  Status insertNumbers(const Trial &trial) {
+    for (const auto &[sql, values] :
+         {std::pair("INSERT INTO counters VALUES (?,?,?)", &trial.counters),
+          std::pair("INSERT INTO stages VALUES (?,?,?)", &trial.stages)})
+      for (const auto &[name, value] : *values)
+        KOPT_CHECK(database_->prepare(sql).bind(trial.id).bind(name).bind(value).run());
+    return {};
   }
 
   std::unique_ptr<Database> database_;

@@ -54,6 +54,8 @@ public:
   /// Commits the trial with its samples; returns it with its id. Fails with Internal if the run already has a trial of
   /// that candidate hash: no trial is repeated. A confirmation is recorded under the candidate's hash + ":confirm".
   virtual Result<Trial> recordTrial(std::int64_t run, const Trial &trial) = 0;
+  /// Adds to a recorded trial what was found of its counters afterwards: counters, source, findings, stages, seconds.
+  virtual Status recordCounters(const Trial &trial) = 0;
   virtual Result<std::vector<Trial>> trials(std::int64_t run) = 0;
   virtual Status recordDecision(std::int64_t run, const Decision &decision) = 0;
   virtual Result<std::vector<Decision>> decisions(std::int64_t run) = 0;

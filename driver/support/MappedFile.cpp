@@ -20,7 +20,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path &path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return failed(errno);
-  struct stat info {};
+  struct stat info{};
   void *memory = nullptr;
   int error = ::fstat(fd, &info) == 0 ? 0 : errno;
   if (error == 0 && info.st_size > 0) {

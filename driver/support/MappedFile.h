@@ -11,8 +11,8 @@ namespace kopt {
 
 class MappedFile {
 public:
-  /// Maps the whole file for reading. The file must not become shorter while this lives. Fails with Environment naming
-  /// the path and the reason.
+  /// Maps the whole file for reading. The file must not become shorter while this lives. Fails with
+  /// Environment naming the path and the reason.
   static Result<MappedFile> open(const std::filesystem::path &path);
   MappedFile(MappedFile &&other) noexcept;
   MappedFile &operator=(MappedFile &&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between host and device. Large ones go through a few pieces of page-locked memory: several threads fill or empty
-// one piece while the device moves the others. The caller's own memory is never made known to the device.
+// Copies between host and device. Large ones go through a few pieces of page-locked memory: several
+// threads fill or empty one piece while the device moves the others. The caller's own memory is
+// never made known to the device.
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/device/Parallel.h"
 
@@ -31,7 +32,8 @@ bool CudaDevice::stages() {
                      [](const Stage &stage) { return stage.memory != nullptr; });
 }
 
-/// Returns once the caller's memory is read; the copies end before any later launch begins, which is in the same stream.
+/// Returns once the caller's memory is read; the copies end before any later launch begins, which
+/// is in the same stream.
 Status CudaDevice::write(Address to, const void *from, std::size_t bytes) {
   if (bytes < kLarge || !stages())
     return check(api_.memcpyHtoD(to, from, bytes), "cuMemcpyHtoD");
@@ -67,9 +69,9 @@ Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
   const auto begin = [&](std::size_t piece) -> Status {
     Stage &stage = stages_[piece % stages_.size()];
     stage.results = std::max(stage.results, size(piece));
-    if (Status status = check(api_.memcpyDtoHAsync(stage.memory, from + piece * kStageBytes,
-                                                   size(piece), stream_),
-                              "cuMemcpyDtoHAsync");
+    if (Status status = check(
+            api_.memcpyDtoHAsync(stage.memory, from + piece * kStageBytes, size(piece), stream_),
+            "cuMemcpyDtoHAsync");
         !status.ok())
       return status;
     return check(api_.eventRecord(stage.moved, stream_), "cuEventRecord");
@@ -89,8 +91,8 @@ Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
   return {};
 }
 
-/// Page-locked memory has an address on the device: what another kernel's launch left there is removed before the next
-/// launch.
+/// Page-locked memory has an address on the device: what another kernel's launch left there is
+/// removed before the next launch.
 void CudaDevice::wipeStages() {
   for (Stage &stage : stages_)
     if (const std::size_t bytes = std::exchange(stage.results, 0))

@@ -124,8 +124,9 @@ unsigned processors() {
   static const unsigned count = [] {
     cpu_set_t set;
     CPU_ZERO(&set);
-    unsigned allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? unsigned(CPU_COUNT(&set))
-                                                                   : std::thread::hardware_concurrency();
+    unsigned allowed = sched_getaffinity(0, sizeof set, &set) == 0
+                           ? unsigned(CPU_COUNT(&set))
+                           : std::thread::hardware_concurrency();
     if (const double granted = grantedProcessors(); granted > 0)
       allowed = std::min(allowed, unsigned(std::ceil(granted)));
     return std::max(allowed, 1u);
@@ -146,15 +147,23 @@ void parallelFor(std::uint64_t count, std::uint64_t grain,
     helpers.run(job, threads - 1);
 }
 
-void parallelCopy(void *to, const void *from, std::uint64_t bytes) {
-  parallelFor(bytes, kPiece, [&](std::uint64_t begin, std::uint64_t end) {
-    std::memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
-                end - begin);
-  });
+unsigned threadsFor(std::uint64_t bytes) {
+  constexpr std::uint64_t kEach = 512u << 10; // some 50 us of work; waking a thread takes about 10
+  const std::uint64_t most = std::min(processors(), kMaxThreads);
+  return unsigned(std::clamp<std::uint64_t>(bytes / kEach, 1, most));
 }
 
-std::uint64_t firstDifference(const void *a, const void *b, std::uint64_t bytes,
-                              unsigned threads) {
+void parallelCopy(void *to, const void *from, std::uint64_t bytes) {
+  parallelFor(
+      bytes, kPiece,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        std::memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
+                    end - begin);
+      },
+      threadsFor(bytes));
+}
+
+std::uint64_t firstDifference(const void *a, const void *b, std::uint64_t bytes, unsigned threads) {
   const auto *left = static_cast<const unsigned char *>(a);
   const auto *right = static_cast<const unsigned char *>(b);
   std::atomic<std::uint64_t> first{bytes};
@@ -163,11 +172,12 @@ std::uint64_t firstDifference(const void *a, const void *b, std::uint64_t bytes,
       [&](std::uint64_t begin, std::uint64_t end) {
         if (begin >= first || std::memcmp(left + begin, right + begin, end - begin) == 0)
           return;
-        const auto at = std::uint64_t(std::mismatch(left + begin, left + end, right + begin).first - left);
+        const auto at =
+            std::uint64_t(std::mismatch(left + begin, left + end, right + begin).first - left);
         for (std::uint64_t known = first; at < known && !first.compare_exchange_weak(known, at);) {
         }
       },
-      threads);
+      threads ? threads : threadsFor(bytes));
   return first;
 }
 

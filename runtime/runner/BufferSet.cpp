@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kGuardBytes = 64 << 10;
 
-/// The emulated device reports any byte outside an allocation, reads too: zones would only hide that from it.
+/// The emulated device reports any byte outside an allocation, reads too: zones would only hide
+/// that from it.
 std::size_t guardBytesOn(const Device &device) {
   return device.properties().kind == "emulated" ? 0 : kGuardBytes;
 }
@@ -29,7 +30,8 @@ template <class Part> Status forPieces(std::uint64_t bytes, Part part) {
   return {};
 }
 
-/// Sets the bit of each of the `count` elements of type T that are the same in both. Returns how many.
+/// Sets the bit of each of the `count` elements of type T that are the same in both. Returns how
+/// many.
 template <class T>
 std::uint64_t markEqual(const std::byte *a, const std::byte *b, std::uint64_t count,
                         std::uint64_t *words) {
@@ -233,7 +235,8 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
                                         ": at element -" + std::to_string(before)};
 }
 
-/// Compared with what the host drew: a kernel that finds and changes what it was given changes nothing there.
+/// Compared with what the host drew: a kernel that finds and changes what it was given changes
+/// nothing there.
 Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std::string &whose) {
   const BufferSpec &spec = specs_[buffer];
   std::byte *found = memory_.scratch(0);
@@ -244,26 +247,30 @@ Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std:
         firstDifference(found, initial(buffer, Source::Contents, offset, size), size);
     if (at == size)
       return {};
-    return {StatusCode::InputChanged,
-            "wrote to " + whose + ": element " +
-                std::to_string((offset + at) / scalarSize(spec.scalar)) + " changed"};
+    return {StatusCode::InputChanged, "wrote to " + whose + ": element " +
+                                          std::to_string((offset + at) / scalarSize(spec.scalar)) +
+                                          " changed"};
   });
 }
 
 void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std::byte *bytes,
                              std::size_t size, ElementSet &out) {
   const Stages::Scope stage(stages_, "unwritten");
-  constexpr std::uint64_t kGrain = 8u << 10; // elements: whole words of bits, poison that fits a cache
+  constexpr std::uint64_t kGrain = 8u
+                                   << 10; // elements: whole words of bits, poison that fits a cache
   const std::size_t element = scalarSize(specs_[buffer].scalar);
   const std::uint64_t first = offset / element, count = size / element;
   std::atomic<std::uint64_t> found{0};
-  parallelFor(count, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-    std::vector<std::byte> poison((end - begin) * element);
-    drawPoison(poison_.seed, buffer, poison_.inverted, offset + begin * element, poison.size(),
-               poison.data());
-    found += markEqual(element, bytes + begin * element, poison.data(), end - begin,
-                       out.words.data() + (first + begin) / 64);
-  });
+  parallelFor(
+      count, kGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        std::vector<std::byte> poison((end - begin) * element);
+        drawPoison(poison_.seed, buffer, poison_.inverted, offset + begin * element, poison.size(),
+                   poison.data());
+        found += markEqual(element, bytes + begin * element, poison.data(), end - begin,
+                           out.words.data() + (first + begin) / 64);
+      },
+      threadsFor(size));
   // A buffer that ends inside an element: its first bytes count as one.
   if (const std::size_t rest = size % element) {
     std::byte poison[8];

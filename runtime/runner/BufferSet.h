@@ -41,18 +41,20 @@ public:
 
   /// `pristine`: also keeps copies of the in-place buffers on the device, for restore().
   Status allocate(bool pristine);
-  /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. What is drawn comes from the
-  /// host, never from what a launch could have reached.
+  /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. What is
+  /// drawn comes from the host, never from what a launch could have reached.
   Status reset(Poison poison);
   /// Gives the in-place buffers their first contents again, by copies within the device.
   Status restore();
   /// Gives outputs and in-place buffers what reset() gives them and leaves the rest.
   Status renew();
 
-  /// GuardTouched or InputChanged, with the buffer and the index, where a launch wrote what it may not.
+  /// GuardTouched or InputChanged, with the buffer and the index, where a launch wrote what it may
+  /// not.
   Status check();
-  /// Reads the contents of buffer i into the file paths[i]; an empty path, or none: not wanted. Where `poisoned` is not
-  /// null, it gets the elements of each output that still hold the poison; of other buffers none.
+  /// Reads the contents of buffer i into the file paths[i]; an empty path, or none: not wanted.
+  /// Where `poisoned` is not null, it gets the elements of each output that still hold the poison;
+  /// of other buffers none.
   Status collect(const std::vector<std::string> &paths, std::vector<ElementSet> *poisoned);
 
   /// The launch with the addresses of this set in its arguments.
@@ -63,15 +65,16 @@ public:
 
 private:
   struct Placed {
-    Address base = 0;     ///< of the allocation; 0: a buffer of no bytes
-    Address data = 0;     ///< of the buffer within it
-    Address pristine = 0; ///< of the copy, 0 where there is none
+    Address base = 0;           ///< of the allocation; 0: a buffer of no bytes
+    Address data = 0;           ///< of the buffer within it
+    Address pristine = 0;       ///< of the copy, 0 where there is none
     HostMemory::Bytes contents; ///< as drawn; null: not drawn yet, or too large to keep
   };
   enum class Source { Contents, Poison };
 
   std::uint64_t guardStream(std::size_t buffer, bool after) const;
-  /// Bytes [offset, offset + size) of what a buffer begins with; they last until the next use of scratch(1).
+  /// Bytes [offset, offset + size) of what a buffer begins with; they last until the next use of
+  /// scratch(1).
   const std::byte *initial(std::size_t buffer, Source source, std::uint64_t offset,
                            std::size_t size);
   Status fill(std::size_t buffer);

@@ -37,10 +37,17 @@ template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0)
     return sign;
-  // In units of the last place of its binade (or of the subnormals) the value is rounded by rint: nearest even.
-  const int exponent = std::max(std::ilogb(magnitude), 1 - kBias);
-  const double units = std::nearbyint(std::ldexp(magnitude, Mantissa - exponent));
-  const auto steps = static_cast<std::uint32_t>(units);
+  // In units of the last place of its binade (or of the subnormals), the bits that do not fit are rounded: nearest even.
+  const auto whole = std::bit_cast<std::uint64_t>(magnitude);
+  const int own = int(whole >> 52) - 1023;
+  const int exponent = std::max(own, 1 - kBias);
+  const int dropped = 52 - Mantissa + exponent - own;
+  const std::uint64_t digits = (whole & ((std::uint64_t(1) << 52) - 1)) | std::uint64_t(1) << 52;
+  std::uint32_t steps = 0; // below half a unit where all digits are dropped
+  if (dropped <= 53) {
+    const std::uint64_t half = std::uint64_t(1) << (dropped - 1);
+    steps = std::uint32_t((digits + half - 1 + (digits >> dropped & 1)) >> dropped);
+  }
   // Adding the mantissa with its hidden bit carries into the exponent by itself when rounding crossed a binade.
   const std::uint32_t bits = (std::uint32_t(exponent + kBias - 1) << Mantissa) + steps;
   return std::uint16_t(sign | bits);

@@ -18,7 +18,8 @@ namespace kopt::runtime {
 namespace {
 
 constexpr std::uint64_t kMostKept = 2ull << 30;
-constexpr std::uint64_t kDrawGrain = 256u << 10; ///< bytes a thread draws at a time, a multiple of 8
+constexpr std::uint64_t kDrawGrain = 256u
+                                     << 10; ///< bytes a thread draws at a time, a multiple of 8
 
 class File {
 public:
@@ -36,7 +37,8 @@ private:
   int fd_;
 };
 
-/// Makes the file `bytes` long with room on its disk, so that writing to its memory cannot fail. 0 or the error.
+/// Makes the file `bytes` long with room on its disk, so that writing to its memory cannot fail. 0
+/// or the error.
 int resize(int fd, std::uint64_t bytes, const struct stat &now) {
   if (!S_ISREG(now.st_mode))
     return EINVAL;
@@ -91,11 +93,11 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   return inputs_.front().bytes;
 }
 
-/// Unmaps what is no longer the file of its path: the driver has given that file up, and its memory goes with the last
-/// mapping.
+/// Unmaps what is no longer the file of its path: the driver has given that file up, and its memory
+/// goes with the last mapping.
 void HostMemory::dropStale() {
   for (auto mapping = mappings_.begin(); mapping != mappings_.end();) {
-    struct stat now {};
+    struct stat now{};
     const bool same = stat(mapping->first.c_str(), &now) == 0 &&
                       now.st_dev == mapping->second.device && now.st_ino == mapping->second.inode &&
                       std::uint64_t(now.st_size) == mapping->second.bytes;
@@ -120,7 +122,7 @@ Status HostMemory::map(const std::string &path, std::uint64_t bytes, std::byte *
     return {};
   }
   const File file(path);
-  struct stat now {};
+  struct stat now{};
   if (file.get() < 0 || fstat(file.get(), &now) != 0)
     return failed(errno);
   if (const int error = resize(file.get(), bytes, now))
@@ -152,7 +154,7 @@ void drawContentsParallel(const BufferSpec &spec, std::uint64_t seed, std::uint6
       [&](std::uint64_t begin, std::uint64_t end) {
         drawContents(spec, seed, stream, offset + begin, end - begin, out + begin);
       },
-      threads);
+      threads ? threads : threadsFor(size));
 }
 
 void drawPoisonParallel(std::uint64_t seed, std::uint64_t stream, bool inverted,
@@ -162,7 +164,7 @@ void drawPoisonParallel(std::uint64_t seed, std::uint64_t stream, bool inverted,
       [&](std::uint64_t begin, std::uint64_t end) {
         drawPoison(seed, stream, inverted, offset + begin, end - begin, out + begin);
       },
-      threads);
+      threads ? threads : threadsFor(size));
 }
 
 } // namespace kopt::runtime

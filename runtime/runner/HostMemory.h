@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the runner's own that outlives a request: inputs that were drawn, and the files that outputs are read back
-// into. None of it is ever known to a device, so no kernel can reach it.
+// Memory of the runner's own that outlives a request: inputs that were drawn, and the files that
+// outputs are read back into. None of it is ever known to a device, so no kernel can reach it.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -26,15 +26,17 @@ public:
   /// An eighth of the machine's memory, at most 2 GiB.
   static std::uint64_t defaultCapacity();
 
-  /// The whole contents of a buffer as drawContents() draws them, kept until others need the room. Null where the
-  /// buffer is larger than the capacity: then its parts are drawn as they are needed.
+  /// The whole contents of a buffer as drawContents() draws them, kept until others need the room.
+  /// Null where the buffer is larger than the capacity: then its parts are drawn as they are
+  /// needed.
   Bytes contents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream);
 
-  /// Memory that is the file's content: `bytes` long, made so where it is not. It stays valid until the next call of
-  /// this. DeviceError naming the file where it cannot be had.
+  /// Memory that is the file's content: `bytes` long, made so where it is not. It stays valid until
+  /// the next call of this. DeviceError naming the file where it cannot be had.
   Status map(const std::string &path, std::uint64_t bytes, std::byte *&out);
 
-  /// Space for one piece of a buffer, kPiece bytes; its contents last until the next use of the same `slot` (0 or 1).
+  /// Space for one piece of a buffer, kPiece bytes; its contents last until the next use of the
+  /// same `slot` (0 or 1).
   std::byte *scratch(int slot);
   static constexpr std::size_t kPiece = 16u << 20; ///< a multiple of every element size
 
@@ -59,7 +61,8 @@ private:
   std::unique_ptr<std::byte[]> scratch_[2];
 };
 
-/// drawContents() and drawPoison() by several threads; the same bytes for any number of them (0: one a processor).
+/// drawContents() and drawPoison() by several threads; the same bytes for any number of them (0: as
+/// many as are worth it).
 void drawContentsParallel(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                           std::uint64_t offset, std::size_t size, std::byte *out,
                           unsigned threads = 0);

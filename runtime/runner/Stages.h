@@ -12,7 +12,8 @@ namespace kopt::runtime {
 /// Seconds on a clock that only moves forward; tests bring their own.
 using SecondsClock = std::function<double()>;
 
-/// Seconds by stage. A stage within another one stops the outer one's clock: the sum is what the request took.
+/// Seconds by stage. A stage within another one stops the outer one's clock: the sum is what the
+/// request took.
 class Stages {
 public:
   explicit Stages(const SecondsClock &clock) : clock_(clock), since_(clock()) {}

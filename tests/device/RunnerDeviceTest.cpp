@@ -7,6 +7,7 @@
 #include "runtime/runner/Fill.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -305,6 +306,54 @@ TEST_F(DeviceTest, WarmCacheIsFasterThanCold) {
   };
   EXPECT_LT(median(time(module, launched, module, launched, false)),
             median(time(module, launched, module, launched, true)));
+}
+
+// 64 MiB in, 64 MiB out: what a candidate's runs cost beside the kernel.
+TEST_F(DeviceTest, LargeBuffersCostLittle) {
+  const ModuleId module = load("twice");
+  const Launch launched = launch(1 << 24, 1 << 24);
+  const auto print = [](const char *what, double wall, const StageSeconds &stages) {
+    std::printf("  %-22s %7.1f ms:", what, 1e3 * wall);
+    for (const auto &[name, seconds] : stages)
+      std::printf(" %s %.1f", name.c_str(), 1e3 * seconds);
+    std::printf("\n");
+  };
+  const auto secondsOf = [](const auto &call) {
+    const auto begun = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  RunOptions options;
+  double wall = 0;
+  for (const char *what : {"first run", "the same inputs again", "and again", "fresh inputs"}) {
+    options.inputSeed += std::string(what) == "fresh inputs";
+    RunOutcome outcome;
+    wall = secondsOf([&] { outcome = runner->run(module, launched, options).value_or(outcome); });
+    ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+    print(what, wall, outcome.stages);
+    const std::vector<float> in = input(1 << 24, options.inputSeed), out = floats(outcome.buffers[1]);
+    ASSERT_EQ(out[7'654'321], 2 * in[7'654'321]);
+  }
+  EXPECT_LT(wall, 0.5);
+  const ModuleId other = load("twice");
+  for (int i = 0; i < 2; ++i) {
+    TimingOutcome outcome;
+    wall = secondsOf([&] { outcome = runner->time(module, launched, other, launched, {}).value_or(outcome); });
+    ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+    print("timing", wall, outcome.stages);
+  }
+  EXPECT_LT(wall, 1);
+}
+
+// More pieces than there are page-locked stages, and a length that is no multiple of anything.
+TEST_F(DeviceTest, LargeCopiesAreExact) {
+  constexpr std::uint32_t kCount = (1 << 24) + 12345;
+  const RunOutcome outcome = run("twice", launch(kCount, kCount));
+  ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  const std::vector<float> in = input(kCount), out = floats(outcome.buffers[1]);
+  ASSERT_EQ(out.size(), kCount);
+  for (std::size_t i = 0; i < kCount; ++i)
+    ASSERT_EQ(out[i], 2 * in[i]) << i;
 }
 
 TEST_F(DeviceTest, ProfilesTheKernel) {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A front end, a toolchain and a runner without processes. What a "kernel" does is read from words in its text:
-// SLOW, FAST (times), CHEAT (wrong only while it is timed), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
+// SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to build), FULLDISK (cannot be built here), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
 #pragma once
 
 #include "driver/evaluate/Evaluator.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <random>
+#include <thread>
 
 namespace kopt::fakes {
 
@@ -39,7 +42,13 @@ public:
   std::string name() const override { return "fake"; }
   Result<BuildOutcome> build(const BuildRequest &request) override {
     ++builds;
+    most = std::max(most.load(), ++inside);
+    if (has(request.sliceText, "LONG"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    --inside;
     BuildOutcome outcome;
+    if (has(request.sliceText, "FULLDISK"))
+      return makeError(ErrorCode::Environment, "the disk is full");
     if (has(request.sliceText, "NOBUILD")) {
       outcome.log = "slice.cu(1): error: identifier \"x\" is undefined\n";
       return outcome;
@@ -51,7 +60,7 @@ public:
     outcome.hash = hashHex(request.sliceText.substr(0, request.sliceText.find("//")));
     return outcome;
   }
-  int builds = 0;
+  std::atomic<int> builds = 0, inside = 0, most = 0; ///< most: at the same time
 };
 
 /// Computes out[i] = 2 * in[i] + i for its one read-only and one written buffer.

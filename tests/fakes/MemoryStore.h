@@ -26,6 +26,13 @@ public:
     trials_[run].back().id = std::int64_t(trials_[run].size());
     return trials_[run].back();
   }
+  Status recordCounters(const Trial &trial) override {
+    for (auto &[run, trials] : trials_)
+      for (Trial &recorded : trials)
+        if (recorded.id == trial.id && recorded.candidateHash == trial.candidateHash)
+          recorded = trial;
+    return {};
+  }
   Result<std::vector<Trial>> trials(std::int64_t run) override { return trials_[run]; }
   Status recordDecision(std::int64_t run, const Decision &decision) override {
     decisions_[run].push_back(decision);

@@ -10,10 +10,11 @@ namespace {
 
 class EvaluatorTest : public testing::Test {
 protected:
-  Evaluator make(const std::string &kernel = "kernel", bool modelled = false) {
+  Evaluator make(const std::string &kernel = "kernel", bool modelled = false, unsigned buildThreads = 0) {
     runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);
     EvaluatorOptions options;
     options.scratch = folder_.path() / "evaluate";
+    options.buildThreads = buildThreads;
     EXPECT_TRUE(createDirectories(options.scratch));
     const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
       return runner_->profile(module, launch, {});
@@ -91,7 +92,107 @@ TEST_F(EvaluatorTest, AWinHasAnIntervalAndIsMeasured) {
   EXPECT_FALSE(trial.speedup->modelled);
   EXPECT_GT(trial.speedup->low, 1.9);
   EXPECT_GE(trial.speedup->pairs, 10u);
+}
+
+TEST_F(EvaluatorTest, OnAGpuOnlyWhoNeedsCountersPaysForThem) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  EXPECT_EQ(runner_->profiles, 1);
+  Trial fast = judge(evaluator, "FAST");
+  EXPECT_TRUE(fast.counters.empty());
+  EXPECT_EQ(runner_->profiles, 1);
+  const int builds = toolchain_.builds;
+  ASSERT_TRUE(evaluator.addCounters(fast));
+  EXPECT_FALSE(fast.counters.empty());
+  EXPECT_EQ(fast.counterSource, "fake");
+  EXPECT_TRUE(fast.stages.contains("profile/other"));
+  EXPECT_EQ(toolchain_.builds, builds); // what was verified is what is profiled
+  ASSERT_TRUE(evaluator.addCounters(fast));
+  EXPECT_EQ(runner_->profiles, 2);
+  Trial wrong = judge(evaluator, "WRONG");
+  ASSERT_TRUE(evaluator.addCounters(wrong));
+  EXPECT_TRUE(wrong.counters.empty());
+}
+
+TEST_F(EvaluatorTest, CountersOfATrialOfAnEarlierRunNeedABuild) {
+  Evaluator first = make();
+  ASSERT_TRUE(first.measureBaseline());
+  Trial trial = judge(first, "FAST");
+  Evaluator second = make();
+  ASSERT_TRUE(second.measureBaseline());
+  second.remember(trial);
+  ASSERT_TRUE(second.addCounters(trial));
   EXPECT_FALSE(trial.counters.empty());
+}
+
+TEST_F(EvaluatorTest, BuildingAheadChangesNoVerdict) {
+  const std::vector<std::string> texts = {"SLOW LONG", "FAST LONG", "NOBUILD", "REJECT", "FAST LONG// twin",
+                                          "WRONG LONG", "kernel// comment", "FAULT", "other"};
+  std::vector<Candidate> candidates;
+  for (const std::string &text : texts)
+    candidates.push_back(candidateWith(text));
+  Evaluator plain = make();
+  ASSERT_TRUE(plain.measureBaseline());
+  std::vector<Trial> expected;
+  for (const Candidate &candidate : candidates)
+    expected.push_back(*plain.evaluate(candidate));
+  EXPECT_EQ(toolchain_.most, 1);
+
+  Evaluator ahead = make("kernel", false, 3);
+  ASSERT_TRUE(ahead.measureBaseline());
+  ahead.buildAhead(candidates);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto trial = ahead.evaluate(candidates[i]);
+    ASSERT_TRUE(trial) << trial.error().what;
+    EXPECT_EQ(trial->verdict, expected[i].verdict) << texts[i];
+    EXPECT_EQ(trial->reason, expected[i].reason) << texts[i];
+    EXPECT_EQ(trial->layer, expected[i].layer) << texts[i];
+    EXPECT_EQ(trial->buildLog, expected[i].buildLog) << texts[i];
+    EXPECT_EQ(trial->moduleHash, expected[i].moduleHash) << texts[i];
+    EXPECT_TRUE(trial->stages.contains("wait")) << texts[i];
+  }
+  EXPECT_GT(toolchain_.most, 1);
+  EXPECT_LE(toolchain_.most, 3);
+}
+
+TEST_F(EvaluatorTest, AnErrorWhileBuildingAheadIsThatOfItsCandidate) {
+  Evaluator evaluator = make("kernel", false, 2);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  evaluator.buildAhead({candidateWith("FULLDISK"), candidateWith("FAST")});
+  const auto failed = evaluator.evaluate(candidateWith("FULLDISK"));
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::Environment);
+  EXPECT_EQ(judge(evaluator, "FAST").verdict, Verdict::Faster);
+}
+
+TEST_F(EvaluatorTest, WhatWasBuiltAheadInVainIsDropped) {
+  const int before = toolchain_.builds;
+  {
+    Evaluator evaluator = make("kernel", false, 1);
+    ASSERT_TRUE(evaluator.measureBaseline());
+    std::vector<Candidate> many;
+    for (int i = 0; i < 100; ++i)
+      many.push_back(candidateWith(fmt::format("LONG {}", i)));
+    evaluator.buildAhead(many);
+  }
+  EXPECT_LT(toolchain_.builds - before, 10);
+}
+
+TEST_F(EvaluatorTest, StagesAddUpToTheTrialsSeconds) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial trial = judge(evaluator, "FAST LONG");
+  double sum = 0;
+  for (const auto &[name, seconds] : trial.stages) {
+    EXPECT_GE(seconds, 0) << name;
+    sum += seconds;
+  }
+  for (const char *name : {"build/screen", "build/compile", "load", "verify/other", "verify/judge", "time/other",
+                           "time/judge", "time/statistics"})
+    EXPECT_TRUE(trial.stages.contains(name)) << name;
+  EXPECT_GE(trial.stages.at("build/compile"), 0.05);
+  EXPECT_LE(sum, trial.seconds);
+  EXPECT_GT(sum, 0.5 * trial.seconds); // the rest is this process waiting for a processor
 }
 
 TEST_F(EvaluatorTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
@@ -108,10 +209,12 @@ TEST_F(EvaluatorTest, ConfirmationLooksAtKnownCodeAgain) {
   Evaluator evaluator = make();
   ASSERT_TRUE(evaluator.measureBaseline());
   judge(evaluator, "FAST");
+  const int builds = toolchain_.builds;
   const auto confirmed = evaluator.confirm(candidateWith("FAST"));
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(confirmed->speedup->confidence, 0.99);
+  EXPECT_EQ(toolchain_.builds, builds); // the very module that was verified
 }
 
 TEST_F(EvaluatorTest, CodeOfAnEarlierRunIsRemembered) {

@@ -71,7 +71,7 @@ TEST_F(DeviceLockTest, AFreeDeviceIsTakenAtOnce) {
   for (int i = 0; i < 2; ++i)
     EXPECT_TRUE(lock.take());
   EXPECT_TRUE(told.empty());
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat(file.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0666u); // the GPU is every user's
 }
@@ -137,7 +137,11 @@ TEST_F(DeviceLockTest, NothingButAFileIsLocked) {
   std::filesystem::create_symlink("/etc/hostname", file);
   refused("symbolic links");
   ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
-  refused("no regular file");
+  refused("no file of its own");
+  ASSERT_TRUE(writeFileAtomically(folder.path() / "mine", "precious"));
+  std::filesystem::create_hard_link(folder.path() / "mine", file);
+  refused("no file of its own");
+  EXPECT_EQ(*readFile(folder.path() / "mine"), "precious");
   std::filesystem::create_directory(file);
   refused("Is a directory");
 }
@@ -150,6 +154,7 @@ TEST_F(DeviceLockTest, ADeviceThatNobodySharesNeedsNone) {
 TEST(DeviceLockFile, IsTheSameForAllUsersUnlessToldOtherwise) {
   unsetenv("KOPT_LOCK_DIR");
   EXPECT_EQ(deviceLockFile("GPU-1"), "/tmp/kopt-GPU-1.lock");
+  EXPECT_EQ(deviceLockFile("../etc/x y"), "/tmp/kopt-___etc_x_y.lock"); // nothing but a file there
   setenv("KOPT_LOCK_DIR", "/run/lock", 1);
   EXPECT_EQ(deviceLockFile("GPU-1"), "/run/lock/kopt-GPU-1.lock");
   unsetenv("KOPT_LOCK_DIR");

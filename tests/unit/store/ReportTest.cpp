@@ -70,6 +70,21 @@ void expectGolden(const std::string &name, const std::string &text) {
   EXPECT_EQ(text, *golden) << "run again with KOPT_UPDATE_GOLDEN=1 if the change is meant";
 }
 
+TEST(Report, SaysWhereTheTimeWent) {
+  RunHistory history = finishedRun();
+  EXPECT_THAT(renderMarkdown(history, {}, {}), Not(HasSubstr("What the evaluations cost"))); // an older run
+  history.trials[0].stages = {{"build/compile", 100}}; // the baseline is no candidate
+  history.trials[1].stages = {{"build/compile", 0.5}, {"verify/draw", 0.001}};
+  history.trials[1].seconds = 0.6;
+  history.trials[2].stages = {{"build/compile", 1.5}, {"time/sample", 0.5}};
+  history.trials[2].seconds = 2;
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("2 candidates: median 1.3 s each, longest 2 s"));
+  EXPECT_THAT(text, HasSubstr("| build/compile | 2 | 1 s | 1.5 s | 2 s |"));
+  EXPECT_THAT(text, HasSubstr("| time/sample | 1 | 500 ms | 500 ms | 500 ms |"));
+  EXPECT_THAT(text, Not(HasSubstr("verify/draw"))); // below a hundredth
+}
+
 TEST(Report, OfAModelledWin) {
   expectGolden("report/modelled.md", renderMarkdown(finishedRun(), bankConflicts(), {}));
 }

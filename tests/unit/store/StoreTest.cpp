@@ -92,6 +92,33 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   EXPECT_EQ(read.counterSource, trial.counterSource);
 }
 
+TEST_F(StoreTest, CountersMayComeLater) {
+  auto store = open();
+  const RunRecord run = store->beginRun(sampleRun()).value();
+  Trial early = sampleWinner();
+  early.counters.clear();
+  early.counterSource.clear();
+  early.stages = {{"build/screen", 0.5}, {"verify/draw", 0.25}};
+  Trial trial = store->recordTrial(run.id, early).value();
+  EXPECT_EQ(store->trials(run.id).value().at(0).stages, early.stages);
+  trial.counters = {{"dram__bytes_read.sum", 4096}};
+  trial.counterSource = "ncu";
+  trial.stages["profile/ncu"] = 2;
+  trial.seconds = 3;
+  trial.findings.push_back({"profile", "note", "no roofline", ""});
+  ASSERT_TRUE(store->recordCounters(trial).has_value());
+  const Trial read = store->trials(run.id).value().at(0);
+  EXPECT_EQ(read.counters, trial.counters);
+  EXPECT_EQ(read.counterSource, "ncu");
+  EXPECT_EQ(read.stages, trial.stages);
+  EXPECT_EQ(read.seconds, 3);
+  EXPECT_EQ(read.findings.back().message, "no roofline");
+  EXPECT_EQ(read.verdict, early.verdict);
+  ASSERT_TRUE(store->recordCounters(trial).has_value()); // again is no harm
+  trial.id = 999;
+  EXPECT_FALSE(store->recordCounters(trial).has_value());
+}
+
 TEST_F(StoreTest, RefusesToRepeatATrial) {
   auto store = open();
   RunRecord run = store->beginRun(sampleRun()).value();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/HostMemory.h"
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/Fill.h"
-#include "runtime/runner/HostMemory.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -44,7 +44,8 @@ TEST(ParallelFor, MayBeCalledFromWithin) {
   parallelFor(
       8, 1,
       [&](std::uint64_t, std::uint64_t) {
-        parallelFor(100, 10, [&](std::uint64_t begin, std::uint64_t end) { sum += end - begin; }, 4);
+        parallelFor(
+            100, 10, [&](std::uint64_t begin, std::uint64_t end) { sum += end - begin; }, 4);
       },
       4);
   EXPECT_EQ(sum, 800u);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace kopt {
+
+/// A few threads that run jobs, begun in the order they were given. The threads live as long as the
+/// queue: children that a job starts do not die with their thread.
+class JobQueue {
+public:
+  explicit JobQueue(unsigned threads);
+  /// Drops what has not begun and waits for the rest.
+  ~JobQueue();
+  JobQueue(const JobQueue &) = delete;
+  JobQueue &operator=(const JobQueue &) = delete;
+
+  void add(std::function<void()> job);
+
+private:
+  void loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  std::vector<std::thread> threads_;
+  bool ending_ = false;
+};
+
+} // namespace kopt

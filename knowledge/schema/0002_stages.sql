@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the seconds of a trial were spent on. Names: driver/evaluate/Trial.h.
+CREATE TABLE stages (
+  trial_id INTEGER NOT NULL REFERENCES trials(id),
+  name TEXT NOT NULL,
+  seconds REAL,
+  PRIMARY KEY (trial_id, name)
+) WITHOUT ROWID;
