@@ -7,6 +7,7 @@
 #include "tests/fuzz/Fuzz.h"
 
 #include <cmath>
+#include <cstdlib>
 
 using namespace kopt;
 using kopt::fuzz::require;
@@ -35,6 +36,7 @@ void replies(std::string_view input) {
     return std::vector<std::string>{line};
   });
   const std::filesystem::path folder = kopt::fuzz::scratch().path();
+  setenv("KOPT_LOCK_DIR", folder.c_str(), 1);
   const auto runner =
       startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder / "run", folder);
   if (!runner)
