@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the evaluation of one candidate costs, stage by stage, and how many kopt judges a minute.
 
-    evaluation_cost.py --kopt build/dev/bin/kopt [--device cuda] [--trials 48] [--max-median 3] [--min-rate 40]
+    evaluation_cost.py --kopt build/dev/bin/kopt [--device cuda] [--trials 44] [--max-median 3] [--min-rate 40]
 
-Tunes evaluation_cost.cu in a folder of its own. A candidate's time is its whole evaluation, building included where that was
-done while another one ran; the rate is over the wall clock from the measured baseline to the last verdict, rounds, records
-and profiles included. Exit status: 0; 1 where a limit is missed; 77 where there is no such device or no compiler for it.
+Tunes evaluation_cost.cu in a folder of its own. Only candidates that got as far as being timed count. A candidate's time is
+its whole evaluation, building included where that was done while another one ran; the rate is over the wall clock from the
+measured baseline to the last verdict, with rounds, records, profiles and all other candidates in it. Exit status: 0; 1 where a limit is missed; 77 where there is no such device or no compiler for it.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kopt", required=True)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--trials", type=int, default=48)
+    parser.add_argument("--trials", type=int, default=44)
     parser.add_argument("--build-jobs", type=int)
     parser.add_argument("--max-median", type=float, help="seconds of a candidate's whole evaluation")
     parser.add_argument("--min-rate", type=float, help="candidates a minute")
@@ -66,18 +66,19 @@ def main():
         report = json.loads(subprocess.run([options.kopt, "report", "--json"], cwd=folder, check=True,
                                            capture_output=True, text=True).stdout)
 
-    trials = [trial for trial in report["trials"]
+    judged = [trial for trial in report["trials"]
               if trial["candidate"]["proposer"] != "baseline" and not trial["candidate_hash"].endswith(":confirm")]
+    trials = [trial for trial in judged if trial["timings"]]
     begun = next(when for when, line in lines if ": baseline" in line)
     ended = max(when for when, line in lines if line.split(" ")[0] in VERDICTS)
     rate = 60 * len(trials) / (ended - begun)
     whole = [trial["seconds"] for trial in trials]
     median = statistics.median(whole)
     baseline = report["trials"][0]["timings"][0]["baseline_seconds"]
-    print(f"{report['device']['name']}: baseline {1e6 * baseline:.0f} us, {len(trials)} candidates, "
+    print(f"{report['device']['name']}: baseline {1e6 * baseline:.0f} us, {len(judged)} candidates, "
           + ", ".join(f"{count} {verdict}" for verdict, count in
-                      sorted({v: sum(t['verdict'] == v for t in trials) for v in VERDICTS}.items()) if count))
-    print(f"whole evaluation: median {median:.3f} s, longest {max(whole):.3f} s; {rate:.0f} candidates a minute "
+                      sorted({v: sum(t['verdict'] == v for t in judged) for v in VERDICTS}.items()) if count))
+    print(f"whole evaluation of {len(trials)}: median {median:.3f} s, longest {max(whole):.3f} s; {rate:.0f} candidates a minute "
           f"({ended - begun:.1f} s from the baseline to the last verdict)")
     stages = {}
     for trial in trials:
