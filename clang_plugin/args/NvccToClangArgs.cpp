@@ -353,9 +353,11 @@ private:
   }
 
   void expand(const std::string &path, const std::string &spelling) {
-    // The second limit is for files that name themselves more than once.
-    if (depth_ >= 8 || files_ >= 256) {
-      out_.notes.push_back("options files nest too deeply: " + spelling + " was skipped");
+    // The second limit is for files that name themselves or each other more than once.
+    if (depth_ >= 8 || files_ >= 64) {
+      if (!limited_)
+        out_.notes.push_back("options files nest too deeply: " + spelling + " was skipped");
+      limited_ = true;
       return;
     }
     std::optional<std::string> text = readFile_ ? readFile_(path) : std::nullopt;
@@ -385,6 +387,7 @@ private:
   const ReadOptionsFile &readFile_;
   NvccCommand out_;
   int depth_ = 0, files_ = 0; ///< options files that are open, and that were read
+  bool limited_ = false;      ///< some were left out
 };
 
 } // namespace
