@@ -109,10 +109,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   const std::string slice(100, 's');
   if (question == 1) {
     if (const auto offers = frontend->transforms(slice, "k", {}, {}))
-      for (const TransformOffer &offer : *offers)
+      for (const TransformOffer &offer : *offers) {
         for (const SourceEdit &edit : offer.edits)
           require(edit.range.begin <= edit.range.end && edit.range.end <= slice.size(),
                   "edits lie in the slice");
+        require(!offer.launch.block || offer.launch.block->count() > 0, "no offer of no threads");
+      }
     return 0;
   }
   if (question == 2) {

@@ -20,6 +20,10 @@ void counters(std::string_view input) {
       require(!name.empty() && std::isfinite(value), "what has no value is absent");
 }
 
+bool isKnown(RunStatus status) {
+  return status >= RunStatus::Ok && status <= RunStatus::InputChanged;
+}
+
 /// The lines answer one request each; a line's field `id=?` gets the request's number.
 void replies(std::string_view input) {
   std::vector<std::string> lines = kopt::fuzz::linesOf(input);
@@ -52,20 +56,24 @@ void replies(std::string_view input) {
   buffer.scalar = "f32";
   launch.buffers.push_back(buffer);
   launch.arguments.push_back(BufferArg{0, 0});
-  if (const auto outcome = (*runner)->run(a->id, launch, {});
-      outcome && outcome->status == RunStatus::Ok)
-    require(outcome->unwritten.size() == 1 && outcome->buffers.size() == 1,
+  if (const auto outcome = (*runner)->run(a->id, launch, {})) {
+    require(isKnown(outcome->status), "a run ends in a known way");
+    require(outcome->status != RunStatus::Ok ||
+                (outcome->unwritten.size() == 1 && outcome->buffers.size() == 1),
             "one answer for each buffer");
-  if (const auto outcome = (*runner)->time(a->id, launch, b->id, launch, {});
-      outcome && outcome->status == RunStatus::Ok) {
-    require(!outcome->samples.empty(), "a timing has samples");
+  }
+  if (const auto outcome = (*runner)->time(a->id, launch, b->id, launch, {})) {
+    require(isKnown(outcome->status), "a timing ends in a known way");
+    require(outcome->status != RunStatus::Ok || !outcome->samples.empty(), "a timing has samples");
     for (const TimingSample &sample : outcome->samples)
       require(sample.a > 0 && sample.b > 0 && std::isfinite(sample.a) && std::isfinite(sample.b),
               "a time is above 0");
   }
-  if (const auto outcome = (*runner)->profile(a->id, launch, {}))
+  if (const auto outcome = (*runner)->profile(a->id, launch, {})) {
+    require(isKnown(outcome->status), "a profile ends in a known way");
     for (const auto &[name, value] : outcome->counters)
       require(std::isfinite(value), "a counter is a number");
+  }
   (*runner)->unload(b->id);
 }
 

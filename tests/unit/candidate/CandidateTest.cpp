@@ -233,6 +233,21 @@ TEST_F(CandidateTest, AFloatingPointArgumentKeepsItsFraction) {
   EXPECT_EQ(value, 2.5f);
 }
 
+TEST_F(CandidateTest, AnArgumentOf64BitsKeepsAllOfThem) {
+  specialization_.params.push_back({"total", "long", ParamKind::Scalar, 8, 8, "i64", 1, 0, false, false});
+  for (const std::int64_t wanted : {std::int64_t(9007199254740993), std::int64_t(9223372036854775807)}) {
+    const auto built =
+        buildWorkload(kernel_, specialization_,
+                      declaration({"arg n = 64", "extent x = 64", "arg total = " + std::to_string(wanted)}), "emulated");
+    ASSERT_TRUE(built) << built.error().what;
+    std::int64_t value = 0;
+    const std::string bytes = std::get<ValueArg>(built->launches[0].arguments[2]).bytes;
+    ASSERT_EQ(bytes.size(), sizeof(value));
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    EXPECT_EQ(value, wanted);
+  }
+}
+
 TEST_F(CandidateTest, AMissingScalarIsNamed) {
   const auto built = buildWorkload(kernel_, specialization_, declaration({"extent x = 64"}), "emulated");
   ASSERT_FALSE(built);

@@ -54,5 +54,12 @@ TEST_F(CompileDbTest, refusesWhatIsNotADatabase) {
   EXPECT_NE(error.find("is not a compile database"), std::string::npos);
 }
 
+TEST_F(CompileDbTest, aFolderOfThatNameIsNone) {
+  fs::create_directories(root_ / "build" / "compile_commands.json");
+  std::string error;
+  EXPECT_FALSE(loadCompileDatabase((root_ / "build").string(), "a.cu", error));
+  EXPECT_NE(error.find("no " + (root_ / "build").string()), std::string::npos) << error;
+}
+
 } // namespace
 } // namespace kopt::frontend

@@ -109,6 +109,13 @@ TEST(UnifiedDiff, RefusesDamagedAndForeignPatches) {
   std::string wrongCount = good;
   wrongCount.replace(wrongCount.find("-1,3"), 4, "-1,9");
   EXPECT_FALSE(parseDiffs(wrongCount));
+  std::string beforeTheFirst = good;
+  beforeTheFirst.replace(beforeTheFirst.find("-1,3"), 4, "-0,3");
+  EXPECT_FALSE(parseDiffs(beforeTheFirst));
+  for (const char *name : {R"("b/\3zz")", R"("b/\777")", R"("b/\30")"})
+    EXPECT_FALSE(parseDiffs(std::string("diff --git a/x b/x\n--- a/x\n+++ ") + name +
+                            "\n@@ -1 +1 @@\n-a\n+b\n"))
+        << name;
 }
 
 } // namespace

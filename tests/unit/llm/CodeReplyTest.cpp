@@ -99,6 +99,8 @@ TEST(CodeReply, refusesLaunchesAndConstantsThatCannotBe) {
             std::string::npos);
   EXPECT_NE(breach(header("\"launch\":{\"stream\":1}")).find("\"stream\""), std::string::npos);
   EXPECT_NE(breach(header("\"constants\":{\"N\":4}")).find("there are: TILE"), std::string::npos);
+  EXPECT_NE(breach(header("\"constants\":{\"TILE\":18446744073709551615}")).find("64 bits"),
+            std::string::npos);
   EXPECT_NE(breach(header("\"constants\":{\"TILE\":\"4\"}")).find("whole number"),
             std::string::npos);
   EXPECT_NE(breach(header("\"host\":\"code\"")).find("\"host\""), std::string::npos);

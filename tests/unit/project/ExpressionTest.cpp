@@ -106,6 +106,13 @@ TEST(Expression, NamesTheColumnOfASyntaxError) {
   EXPECT_THAT(error("sizeof(Foo)"), HasSubstr("unknown type 'Foo'"));
   EXPECT_THAT(error(std::string(5000, '(')), HasSubstr("too many nested"));
   EXPECT_THAT(error(std::string(5000, '-') + "1"), HasSubstr("too many nested"));
+  std::string sum = "1";
+  for (int i = 0; i < 5000; ++i)
+    sum += "+1";
+  EXPECT_THAT(error(sum), HasSubstr("too many operators"));
+  EXPECT_THAT(error("0bu"), HasSubstr("malformed number"));
+  EXPECT_THAT(error("a[0]."), HasSubstr("expected a name"));
+  EXPECT_THAT(error("abs(-9223372036854775807 - 1)"), HasSubstr("overflow"));
 }
 
 } // namespace

@@ -84,6 +84,10 @@ TEST(ParseExtraction, NamesThePlaceOfAProblem) {
   document = extractionSample();
   document["kernels"][0]["line"] = 1e12;
   EXPECT_THAT(problem(document), HasSubstr("expected an integer at /kernels/0/line"));
+
+  document = extractionSample();
+  document["kernels"][0]["constants"][0]["value"] = 18446744073709551615u;
+  EXPECT_THAT(problem(document), HasSubstr("out of range at /kernels/0/constants/0/value"));
 }
 
 TEST(ParseExtraction, RefusesAnotherSchemaAndOtherDocuments) {
