@@ -9,9 +9,11 @@
 namespace kopt::frontend {
 namespace {
 
-/// Written out in digits: no names, no macros.
+/// Written out in digits: no names, no macros, nothing that another instantiation has otherwise.
 bool isWrittenOut(const clang::Stmt *statement) {
-  if (statement->getBeginLoc().isMacroID() || llvm::isa<clang::DeclRefExpr>(statement))
+  if (statement->getBeginLoc().isMacroID() ||
+      llvm::isa<clang::DeclRefExpr, clang::SubstNonTypeTemplateParmExpr,
+                clang::UnaryExprOrTypeTraitExpr, clang::TypeTraitExpr>(statement))
     return false;
   for (const clang::Stmt *child : statement->children())
     if (child && !isWrittenOut(child))

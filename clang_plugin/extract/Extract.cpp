@@ -241,8 +241,38 @@ void proveKernel(Original &original, Work &work) {
     specialization->route = "overlay";
 }
 
+void addConstants(const std::vector<ConstantInfo> &constants, KernelInfo &kernel) {
+  for (const ConstantInfo &constant : constants)
+    if (std::none_of(kernel.constants.begin(), kernel.constants.end(),
+                     [&](const ConstantInfo &other) { return other.name == constant.name; }))
+      kernel.constants.push_back(constant);
+}
+
+/// Moves launches of a kernel that is only declared to the one that defines it, in whatever unit.
+void joinLaunches(KernelInfo &declared, KernelInfo &defined) {
+  std::size_t before = declared.launches.size();
+  std::erase_if(declared.launches, [&defined](LaunchInfo &launch) {
+    bool isIts = std::any_of(defined.specializations.begin(), defined.specializations.end(),
+                             [&launch](const SpecializationInfo &specialization) {
+                               return specialization.symbol == launch.symbol;
+                             });
+    if (isIts)
+      defined.launches.push_back(std::move(launch));
+    return isIts;
+  });
+  if (declared.launches.size() != before)
+    addConstants(declared.constants, defined);
+}
+
 /// A kernel in a header is found in every unit that includes it: its launches come together.
 void mergeKernel(Extraction &extraction, KernelInfo kernel) {
+  for (KernelInfo &known : extraction.kernels)
+    if (known.isDefined != kernel.isDefined)
+      joinLaunches(kernel.isDefined ? known : kernel, kernel.isDefined ? kernel : known);
+  auto isIdle = [](const KernelInfo &known) { return !known.isDefined && known.launches.empty(); };
+  std::erase_if(extraction.kernels, isIdle);
+  if (isIdle(kernel))
+    return;
   for (KernelInfo &known : extraction.kernels) {
     if (known.name != kernel.name || known.file != kernel.file || known.line != kernel.line)
       continue;
@@ -253,10 +283,7 @@ void mergeKernel(Extraction &extraction, KernelInfo kernel) {
                        }))
         known.specializations.push_back(std::move(specialization));
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
-    for (const ConstantInfo &constant : kernel.constants)
-      if (std::none_of(known.constants.begin(), known.constants.end(),
-                       [&](const ConstantInfo &other) { return other.name == constant.name; }))
-        known.constants.push_back(constant);
+    addConstants(kernel.constants, known);
     return;
   }
   extraction.kernels.push_back(std::move(kernel));
@@ -277,6 +304,15 @@ void merge(Extraction &all, Extraction unit) {
       all.libraryKernels.push_back(std::move(kernel));
   for (KernelInfo &kernel : unit.kernels)
     mergeKernel(all, std::move(kernel));
+  // A launch in a header is found in every unit that includes it.
+  for (UnresolvedLaunch &launch : unit.unresolvedLaunches)
+    if (std::none_of(all.unresolvedLaunches.begin(), all.unresolvedLaunches.end(),
+                     [&](const UnresolvedLaunch &known) {
+                       return known.launch.file == launch.launch.file &&
+                              known.launch.line == launch.launch.line &&
+                              known.launch.column == launch.launch.column;
+                     }))
+      all.unresolvedLaunches.push_back(std::move(launch));
 }
 
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
@@ -321,7 +357,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   SourceIndex hostIndex(*host.ast), deviceIndex(*device.ast);
   hashFiles(hostIndex, extraction);
   hashFiles(deviceIndex, extraction);
-  std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction.notes);
+  std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction);
   extraction.libraryKernels = findLibraryKernels(hostIndex);
   std::vector<KernelInfo> infos;
   std::vector<Work> works;
@@ -362,7 +398,11 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       }
       works.push_back(std::move(work));
     }
-    if (found.specializations.empty())
+    if (!infos[k].isDefined)
+      addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
+                              infos[k].name + " is launched in " + unit.file +
+                              " and defined in another file");
+    else if (infos[k].specializations.empty())
       addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +
                               infos[k].name +
                               " is a template that nothing in this unit launches; there is no "

@@ -1,352 +1,340 @@
 // SPDX-License-Identifier: Apache-2.0
+// Variables of launch configurations, and the parts of structs.
 #include "clang_plugin/extract/Geometry.h"
+
+#include "clang_plugin/extract/Types.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
-#include <clang/AST/RecursiveASTVisitor.h>
 
 namespace kopt::frontend {
-namespace {
 
 using clang::Expr;
 
+namespace {
+
+const clang::FieldDecl *fieldOf(clang::QualType type, llvm::StringRef name) {
+  type = type.getNonReferenceType();
+  if (type->isPointerType())
+    type = type->getPointeeType();
+  const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  record = record ? record->getDefinition() : nullptr;
+  if (!record)
+    return nullptr;
+  for (const clang::FieldDecl *field : record->fields())
+    if (field->getName() == name)
+      return field;
+  for (const clang::CXXBaseSpecifier &base : record->bases())
+    if (const clang::FieldDecl *field = fieldOf(base.getType(), name))
+      return field;
+  return nullptr;
+}
+
 bool isExtent(clang::QualType type) {
-  const clang::CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  return record && (record->getName() == "dim3" || record->getName() == "uint3");
+  return fieldOf(type, "x") && fieldOf(type, "y") && fieldOf(type, "z") &&
+         !type.getNonReferenceType()->isPointerType();
 }
-
-const clang::VarDecl *variableOf(const Expr *expression) {
-  const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(strip(expression));
-  return reference ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
-}
-
-class FactFinder : public clang::RecursiveASTVisitor<FactFinder> {
-public:
-  explicit FactFinder(FunctionFacts &facts) : facts_(facts) {}
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool VisitBinaryOperator(clang::BinaryOperator *operation) {
-    if (!operation->isAssignmentOp())
-      return true;
-    const Expr *target = strip(operation->getLHS());
-    if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(target)) {
-      if (const clang::VarDecl *variable = variableOf(member->getBase())) {
-        facts_.memberAssignments[{variable, member->getMemberDecl()->getNameAsString()}].push_back(
-            operation);
-        return true;
-      }
-    }
-    modify(target);
-    return true;
-  }
-  bool VisitCXXOperatorCallExpr(clang::CXXOperatorCallExpr *call) {
-    if (call->isAssignmentOp() && call->getNumArgs())
-      modify(call->getArg(0));
-    return true;
-  }
-  bool VisitUnaryOperator(clang::UnaryOperator *operation) {
-    if (operation->isIncrementDecrementOp() ||
-        (operation->getOpcode() == clang::UO_AddrOf && !harmless_.count(operation)))
-      modify(operation->getSubExpr());
-    return true;
-  }
-  // `void *args[] = {&n, &x}` hands n to a launch, it does not change it.
-  bool VisitInitListExpr(clang::InitListExpr *list) {
-    for (const Expr *value : list->inits())
-      if (const auto *address = llvm::dyn_cast<clang::UnaryOperator>(strip(value)))
-        harmless_.insert(address);
-    return true;
-  }
-  bool VisitCallExpr(clang::CallExpr *call) {
-    const clang::FunctionDecl *callee = call->getDirectCallee();
-    if (!callee || llvm::isa<clang::CXXOperatorCallExpr>(call))
-      return true;
-    for (unsigned i = 0; i < std::min(call->getNumArgs(), callee->getNumParams()); ++i) {
-      clang::QualType type = callee->getParamDecl(i)->getType();
-      if (type->isLValueReferenceType() && !type.getNonReferenceType().isConstQualified())
-        modify(call->getArg(i));
-    }
-    return true;
-  }
-
-private:
-  void modify(const Expr *target) {
-    if (const clang::VarDecl *variable = variableOf(target))
-      facts_.modified.insert(variable);
-  }
-  FunctionFacts &facts_;
-  std::set<const clang::UnaryOperator *> harmless_;
-};
 
 } // namespace
 
-const Expr *strip(const Expr *expression) {
-  while (expression) {
-    const Expr *inner = expression->IgnoreParenCasts()->IgnoreImplicit();
-    if (const auto *constant = llvm::dyn_cast<clang::ConstantExpr>(inner))
-      inner = constant->getSubExpr();
-    if (const auto *construction = llvm::dyn_cast<clang::CXXConstructExpr>(inner);
-        construction && construction->getNumArgs() == 1 &&
-        construction->getConstructor()->isCopyOrMoveConstructor())
-      inner = construction->getArg(0);
-    if (inner == expression)
-      break;
-    expression = inner;
+GeometryReader::GeometryReader(HostCode &code, UnitFlow &flows, Site site,
+                               std::function<bool(const ConstantInfo &)> mayName)
+    : index_(code.index()), context_(index_.unit().getASTContext()), code_(code), flows_(flows),
+      site_(std::move(site)), constants_(index_), mayName_(std::move(mayName)) {
+  launching_.flow = flows_.of(site_.function);
+  launching_.isLaunching = true;
+}
+
+std::optional<std::string> GeometryReader::scalar(const ConfigPart &part) {
+  reason_.clear();
+  Used before = used_;
+  Steps steps;
+  clang::QualType type = part.expression->getType();
+  for (const std::string &name : part.fields) {
+    const clang::FieldDecl *field = fieldOf(type, name);
+    if (!field)
+      return std::nullopt;
+    steps.push_back(
+        {(type->isPointerType() ? "->" : ".") + name, field, nullptr, field->getType()});
+    type = field->getType();
   }
-  return expression;
-}
-
-FunctionFacts factsOf(const clang::FunctionDecl &function) {
-  FunctionFacts facts;
-  FactFinder(facts).TraverseDecl(const_cast<clang::FunctionDecl *>(&function));
-  if (const auto *body = llvm::dyn_cast_or_null<clang::CompoundStmt>(function.getBody()))
-    for (const clang::Stmt *statement : body->body()) {
-      if (const auto *expression = llvm::dyn_cast<Expr>(statement))
-        statement = strip(expression);
-      facts.straightLine.insert(statement);
-    }
-  return facts;
-}
-
-std::optional<std::string> GeometryReader::scalar(const Expr *expression) {
-  const clang::ASTContext &context = index_.unit().getASTContext();
-  expression = strip(expression);
-  if (!expression || expression->isTypeDependent() || ++depth_ > 200)
+  Where where{&launching_, site_.launch};
+  std::optional<Term> term =
+      steps.empty() ? scalar(part.expression, where) : component(part.expression, steps, where);
+  if (!term) {
+    used_ = std::move(before);
     return std::nullopt;
-  struct Leave {
-    int &depth;
-    ~Leave() { --depth; }
-  } leave{depth_};
+  }
+  return term->text;
+}
 
-  if (const auto *literal = llvm::dyn_cast<clang::IntegerLiteral>(expression)) {
-    if (std::optional<ConstantInfo> constant = constants_.findMacroAt(literal->getLocation()))
-      if (std::optional<std::string> name = onConstant_(*constant))
-        return name;
-    return llvm::toString(literal->getValue(), 10, false);
+std::optional<Extent> GeometryReader::extent(const ConfigPart &part) {
+  clang::QualType type = part.expression->getType();
+  for (const std::string &name : part.fields)
+    if (const clang::FieldDecl *field = fieldOf(type, name))
+      type = field->getType();
+  if (!isExtent(type)) {
+    std::optional<std::string> x = scalar(part);
+    return x ? std::optional(Extent{*x, "1", "1"}) : std::nullopt;
   }
-  if (const auto *substituted = llvm::dyn_cast<clang::SubstNonTypeTemplateParmExpr>(expression))
-    return scalar(substituted->getReplacement());
-  if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
-    if (std::optional<ConstantInfo> constant = constants_.find(reference->getDecl()))
-      return onConstant_(*constant).value_or(std::to_string(constant->value));
-    if (const auto *declaration = llvm::dyn_cast<clang::VarDecl>(reference->getDecl()))
-      return variable(declaration);
-  }
-  if (const auto *operation = llvm::dyn_cast<clang::BinaryOperator>(expression)) {
-    static const std::set<clang::BinaryOperatorKind> kOperators = {
-        clang::BO_Mul, clang::BO_Div,  clang::BO_Rem, clang::BO_Add, clang::BO_Sub, clang::BO_Shl,
-        clang::BO_Shr, clang::BO_LT,   clang::BO_GT,  clang::BO_LE,  clang::BO_GE,  clang::BO_EQ,
-        clang::BO_NE,  clang::BO_LAnd, clang::BO_LOr, clang::BO_And, clang::BO_Or,  clang::BO_Xor};
-    // In floating point a / b is not the integer a / b.
-    if (kOperators.count(operation->getOpcode()) &&
-        operation->getLHS()->getType()->isIntegralOrEnumerationType() &&
-        operation->getRHS()->getType()->isIntegralOrEnumerationType()) {
-      std::optional<std::string> left = scalar(operation->getLHS()),
-                                 right = scalar(operation->getRHS());
-      if (left && right)
-        return "(" + *left + " " + operation->getOpcodeStr().str() + " " + *right + ")";
+  Used before = used_;
+  Extent value;
+  for (std::size_t i = 0; i < 3; ++i) {
+    ConfigPart axis = part;
+    axis.fields.emplace_back(1, static_cast<char>('x' + i));
+    std::optional<std::string> text = scalar(axis);
+    if (!text) {
+      used_ = std::move(before);
       return std::nullopt;
     }
+    value[i] = *text;
   }
-  if (const auto *operation = llvm::dyn_cast<clang::UnaryOperator>(expression))
-    if (operation->getOpcode() == clang::UO_Minus || operation->getOpcode() == clang::UO_Plus) {
-      std::optional<std::string> value = scalar(operation->getSubExpr());
-      return value && operation->getOpcode() == clang::UO_Minus ? "(0 - " + *value + ")" : value;
-    }
-  if (const auto *choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
-    std::optional<std::string> condition = scalar(choice->getCond()),
-                               yes = scalar(choice->getTrueExpr()),
-                               no = scalar(choice->getFalseExpr());
-    if (condition && yes && no)
-      return "(" + *condition + " ? " + *yes + " : " + *no + ")";
-    return std::nullopt;
-  }
-  if (const auto *access = llvm::dyn_cast<clang::MemberExpr>(expression))
-    if (std::optional<std::string> value = member(access))
-      return value;
-  if (const auto *invocation = llvm::dyn_cast<clang::CallExpr>(expression))
-    if (std::optional<std::string> value = call(invocation))
-      return value;
-  clang::Expr::EvalResult result;
-  if (!expression->isValueDependent() && expression->getType()->isIntegralOrEnumerationType() &&
-      expression->EvaluateAsInt(result, context))
-    return llvm::toString(result.Val.getInt(), 10);
-  return std::nullopt;
-}
-
-std::optional<std::string> GeometryReader::variable(const clang::VarDecl *variable) {
-  if (auto value = bound_.find(variable); value != bound_.end())
-    return value->second;
-  if (!variable->getType().getNonReferenceType()->isIntegralOrEnumerationType())
-    return std::nullopt;
-  bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
-  bool settled = constant || (variable->isLocalVarDecl() && !variable->isStaticLocal() &&
-                              !facts_.modified.count(variable));
-  if (settled && variable->hasInit() && !keep_.count(variable) && open_.insert(variable).second) {
-    bool before = usesHostVariables_;
-    std::optional<std::string> value = scalar(variable->getInit());
-    open_.erase(variable);
-    if (value)
-      return value;
-    usesHostVariables_ = before;
-  }
-  usesHostVariables_ = true;
-  return variable->getNameAsString();
-}
-
-std::optional<std::string> GeometryReader::member(const clang::MemberExpr *member) {
-  if (const clang::VarDecl *base = variableOf(member->getBase());
-      base && isExtent(base->getType())) {
-    std::string name = member->getMemberDecl()->getNameAsString();
-    std::optional<std::array<std::string, 3>> all = extentOf(base);
-    if (all && name.size() == 1 && name[0] >= 'x' && name[0] <= 'z')
-      return (*all)[static_cast<std::size_t>(name[0] - 'x')];
-    return std::nullopt;
-  }
-  if (const auto *variable =
-          llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl())) { // a static member
-    if (std::optional<ConstantInfo> constant = constants_.find(variable))
-      return onConstant_(*constant).value_or(std::to_string(constant->value));
-  }
-  // A data member of the object whose function launches: a variable of the host program.
-  if (llvm::isa<clang::CXXThisExpr>(strip(member->getBase())) &&
-      member->getType()->isIntegralOrEnumerationType()) {
-    usesHostVariables_ = true;
-    return member->getMemberDecl()->getNameAsString();
-  }
-  return std::nullopt;
-}
-
-template <class Result>
-std::optional<Result>
-GeometryReader::inlined(const clang::CallExpr *call,
-                        const std::function<std::optional<Result>(const Expr *)> &read) {
-  const clang::FunctionDecl *callee = call->getDirectCallee();
-  const clang::FunctionDecl *definition = nullptr;
-  if (!callee || !callee->hasBody(definition) || depth_ > 100)
-    return std::nullopt;
-  const auto *body = llvm::dyn_cast<clang::CompoundStmt>(definition->getBody());
-  const auto *result =
-      body && body->size() == 1 ? llvm::dyn_cast<clang::ReturnStmt>(body->body_front()) : nullptr;
-  if (!result || !result->getRetValue())
-    return std::nullopt;
-  std::map<const clang::VarDecl *, std::string> bound;
-  for (unsigned i = 0; i < definition->getNumParams() && i < call->getNumArgs(); ++i)
-    if (std::optional<std::string> value = scalar(call->getArg(i)))
-      bound[definition->getParamDecl(i)] = *value;
-  // A parameter without a value would look like a host variable of that name.
-  if (bound.size() != definition->getNumParams())
-    return std::nullopt;
-  std::swap(bound, bound_);
-  std::optional<Result> value = read(result->getRetValue());
-  std::swap(bound, bound_);
   return value;
 }
 
-std::optional<std::string> GeometryReader::call(const clang::CallExpr *call) {
-  const clang::FunctionDecl *callee = call->getDirectCallee();
-  if (!callee)
-    return std::nullopt;
-  std::string name = callee->getNameAsString();
-  if ((name == "ceil" || name == "ceilf") && call->getNumArgs() == 1)
-    return ceiling(call->getArg(0));
-  if ((name == "min" || name == "max") && call->getNumArgs() == 2) {
-    std::optional<std::string> a = scalar(call->getArg(0)), b = scalar(call->getArg(1));
-    if (!a || !b)
-      return std::nullopt;
-    return "(" + *a + (name == "min" ? " < " : " > ") + *b + " ? " + *a + " : " + *b + ")";
+/// A variable of the host program, if the launch site can still name it and it has not changed.
+std::optional<GeometryReader::Term> GeometryReader::leaf(const Place &place, Where where) {
+  clang::QualType type = place.type();
+  if (!type->isIntegralOrEnumerationType())
+    return fail("'" + place.text() + "' of type '" + type.getAsString() + "'");
+  const Frame &frame = *where.frame;
+  const auto *variable = llvm::dyn_cast<clang::VarDecl>(place.root);
+  if (!frame.isLaunching) {
+    bool isGlobal = variable && !variable->isLocalVarDeclOrParm();
+    if (frame.caller && isGlobal && !frame.flow->writes(place))
+      return leaf(place, {frame.caller, frame.call});
+    return fail("'" + place.text() + "', which the launch site cannot name");
   }
-  return inlined<std::string>(call, [this](const Expr *value) { return scalar(value); });
-}
-
-/// ceil((float)a / b), the other way to round a division up.
-std::optional<std::string> GeometryReader::ceiling(const Expr *argument) {
-  const auto *division = llvm::dyn_cast<clang::BinaryOperator>(strip(argument));
-  if (!division || division->getOpcode() != clang::BO_Div)
-    return std::nullopt;
-  auto integer = [this](const Expr *side) -> std::optional<std::string> {
-    side = strip(side);
-    if (const auto *number = llvm::dyn_cast<clang::FloatingLiteral>(side)) {
-      double value = number->getValueAsApproximateDouble();
-      if (value != static_cast<double>(static_cast<long long>(value)))
-        return std::nullopt;
-      return std::to_string(static_cast<long long>(value));
-    }
-    return side->getType()->isIntegralOrEnumerationType() ? scalar(side) : std::nullopt;
-  };
-  std::optional<std::string> a = integer(division->getLHS()), b = integer(division->getRHS());
-  if (!a || !b)
-    return std::nullopt;
-  // Between integers the division has already rounded down.
-  if (division->getType()->isIntegralOrEnumerationType())
-    return "(" + *a + " / " + *b + ")";
-  return "((" + *a + " + " + *b + " - 1) / " + *b + ")";
-}
-
-std::optional<std::array<std::string, 3>> GeometryReader::extentOf(const clang::VarDecl *variable) {
-  if (facts_.modified.count(variable) || !open_.insert(variable).second)
-    return std::nullopt;
-  std::optional<std::array<std::string, 3>> value;
-  if (llvm::isa<clang::ParmVarDecl>(variable))
-    value = std::nullopt;
-  else if (const Expr *initial = variable->getInit())
-    value = extent(initial);
-  for (int i = 0; value && i < 3; ++i) {
-    auto assigned =
-        facts_.memberAssignments.find({variable, std::string(1, static_cast<char>('x' + i))});
-    if (assigned == facts_.memberAssignments.end())
-      continue;
-    const clang::BinaryOperator *assignment = assigned->second.back();
-    std::optional<std::string> component;
-    if (assigned->second.size() == 1 && assignment->getOpcode() == clang::BO_Assign &&
-        facts_.straightLine.count(assignment))
-      component = scalar(assignment->getRHS());
-    if (!component)
-      value.reset();
-    else
-      (*value)[static_cast<std::size_t>(i)] = *component;
+  bool atSite = where.point == site_.launch;
+  if (frame.flow && !frame.flow->isVisible(place.root, site_.launch))
+    return fail("'" + place.text() + "', which the launch site cannot name");
+  if (!atSite && !(frame.flow && flows_.isStable(*frame.flow, place, where.point, site_.launch)))
+    return fail("'" + place.text() + "', which changes before the launch");
+  std::string text = place.text();
+  // A static member goes by its plain name in its own class only.
+  if (variable && variable->isStaticDataMember()) {
+    const auto *method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(site_.function);
+    if (!method ||
+        method->getParent()->getCanonicalDecl() !=
+            llvm::cast<clang::CXXRecordDecl>(variable->getDeclContext())->getCanonicalDecl())
+      text = writtenName(*variable) + text.substr(variable->getName().size());
   }
-  open_.erase(variable);
-  return value;
+  used_.variables.insert(text);
+  return Term{text, false, ""};
 }
 
-std::optional<std::array<std::string, 3>> GeometryReader::extent(const Expr *expression) {
-  expression = strip(expression);
-  if (!expression || expression->isTypeDependent())
-    return std::nullopt;
-  if (const clang::VarDecl *variable = variableOf(expression);
-      variable && isExtent(variable->getType()))
-    return extentOf(variable);
-  if (const auto *construction = llvm::dyn_cast<clang::CXXConstructExpr>(expression)) {
-    std::array<std::string, 3> value = {"1", "1", "1"};
-    for (unsigned i = 0; i < construction->getNumArgs() && i < 3; ++i) {
-      if (llvm::isa<clang::CXXDefaultArgExpr>(construction->getArg(i)))
-        continue;
-      std::optional<std::string> component = scalar(construction->getArg(i));
-      if (!component)
-        return std::nullopt;
-      value[i] = *component;
-    }
+std::optional<GeometryReader::Term> GeometryReader::place(const Place &place, Where where) {
+  if (depth_ > 200)
+    return fail("an expression nested too deeply");
+  Used before = used_;
+  std::string reason = reason_;
+  if (where.frame->isLaunching && site_.passed.count(place.text()))
+    if (std::optional<Term> passed = leaf(place, where))
+      return passed;
+  used_ = before;
+  ++depth_;
+  std::optional<Term> value = held(place, where);
+  --depth_;
+  // A value that is an element or a member of something goes by the variable's shorter name.
+  bool isPath = value && place.steps.empty() && used_.variables.count(value->text) &&
+                !site_.passed.count(value->text) &&
+                value->text.find_first_of("[.>(") != std::string::npos;
+  if (value && !isPath)
     return value;
+  Used within = std::exchange(used_, std::move(before));
+  std::optional<Term> name = leaf(place, where);
+  if (!name && value) {
+    used_ = std::move(within);
+    name = value;
+  }
+  if (name)
+    reason_ = std::move(reason);
+  return name;
+}
+
+std::optional<GeometryReader::Term> GeometryReader::held(const Place &place, Where where) {
+  const FunctionFlow *flow = where.frame->flow;
+  const auto *variable = llvm::dyn_cast<clang::VarDecl>(place.root);
+  bool isGlobal = variable && !variable->hasLocalStorage();
+  if (isGlobal || !flow)
+    return atEntry(place, where);
+  Definition definition = flow->before(place, where.point);
+  // Others can reach what is not the function's own: then only its own last word counts, and only
+  // if nobody was called since.
+  if (!place.isLocal() && definition.kind != Definition::Kind::Entry) {
+    bool isReference = place.root->getType()->isReferenceType();
+    bool throughPointer = llvm::any_of(place.steps, [](const PlaceStep &step) {
+      return !step.field || llvm::StringRef(step.text).starts_with("->");
+    });
+    if (definition.kind == Definition::Kind::Choice || throughPointer ||
+        (isReference && !llvm::isa<clang::ParmVarDecl>(place.root)) || !definition.value ||
+        !flows_.callsKeep(*flow, place, definition.value, where.point))
+      return fail("'" + place.text() + "', which others can change");
+  }
+  return defined(definition, place, where);
+}
+
+std::optional<GeometryReader::Term> GeometryReader::defined(const Definition &definition,
+                                                            const Place &place, Where where) {
+  const Frame &frame = *where.frame;
+  switch (definition.kind) {
+  case Definition::Kind::Value: {
+    Where there{&frame, definition.value};
+    return definition.rest.empty() ? scalar(definition.value, there)
+                                   : component(definition.value, definition.rest, there);
+  }
+  case Definition::Kind::Update: {
+    Where there{&frame, definition.value};
+    // Narrow types wrap.
+    if (!place.type()->isIntegralOrEnumerationType() || context_.getTypeSize(place.type()) < 32)
+      return fail("a changing '" + place.text() + "'");
+    std::optional<Term> old = this->place(place, there);
+    if (!old)
+      return std::nullopt;
+    if (const auto *step = llvm::dyn_cast<clang::UnaryOperator>(definition.value))
+      return combine(step->isIncrementOp() ? clang::BO_Add : clang::BO_Sub, *old, {"1", false, ""},
+                     step->getType());
+    const auto *assignment = llvm::cast<clang::CompoundAssignOperator>(definition.value);
+    if (!assignment->getComputationResultType()->isIntegralOrEnumerationType())
+      return fail("a changing '" + place.text() + "'");
+    std::optional<Term> right = scalar(assignment->getRHS(), there);
+    return right
+               ? combine(clang::BinaryOperator::getOpForCompoundAssignment(assignment->getOpcode()),
+                         *old, *right, assignment->getType())
+               : std::nullopt;
+  }
+  case Definition::Kind::Choice: {
+    const clang::IfStmt *choice = definition.choice;
+    std::optional<Term> condition = scalar(choice->getCond(), {&frame, choice->getCond()});
+    if (!condition)
+      return std::nullopt;
+    std::optional<Term> branches[2];
+    for (bool isElse : {false, true}) {
+      // What only the branch not taken would name is not named.
+      if (condition->text == (isElse ? "1" : "0")) {
+        branches[isElse] = Term{"0", false, ""};
+        continue;
+      }
+      branches[isElse] = defined(
+          frame.flow->afterBranch(place, isElse ? choice->getElse() : choice->getThen(), choice),
+          place, {&frame, choice});
+      if (!branches[isElse])
+        return std::nullopt;
+    }
+    return choose(*condition, *branches[0], *branches[1]);
+  }
+  case Definition::Kind::Entry:
+    return atEntry(place, where);
+  case Definition::Kind::Unknown:
+    break;
+  }
+  return fail("'" + place.text() + "', whose value is not settled");
+}
+
+/// What a place held when its function began.
+std::optional<GeometryReader::Term> GeometryReader::atEntry(const Place &place, Where where) {
+  const Frame &frame = *where.frame;
+  if (auto argument = frame.arguments.find(place.root); argument != frame.arguments.end()) {
+    Where there{frame.caller, frame.call};
+    return place.steps.empty() ? scalar(argument->second, there)
+                               : component(argument->second, place.steps, there);
+  }
+  if (const auto *field = llvm::dyn_cast<clang::FieldDecl>(place.root)) {
+    if (!frame.object)
+      return std::nullopt;
+    Where there{frame.caller, frame.call};
+    if (llvm::isa<clang::CXXThisExpr>(strip(frame.object)))
+      return this->place(place, there);
+    Steps steps = {
+        {(frame.object->getType()->isPointerType() ? "->" : ".") + field->getNameAsString(), field,
+         nullptr, field->getType()}};
+    steps.insert(steps.end(), place.steps.begin(), place.steps.end());
+    return component(frame.object, steps, there);
+  }
+  const auto *variable = llvm::dyn_cast<clang::VarDecl>(place.root);
+  if (!variable)
+    return std::nullopt;
+  // A global keeps what it was initialised with if it is const, and then only a constant can tell.
+  const Expr *initial = variable->getAnyInitializer();
+  bool isCaptured = frame.caller && frame.flow &&
+                    variable->getDeclContext() != &frame.flow->function() &&
+                    variable->hasLocalStorage();
+  if (llvm::isa<clang::ParmVarDecl>(variable) && !isCaptured)
+    return frame.isLaunching || frame.isCaller ? fromCallers(place) : std::nullopt;
+  if (variable->hasLocalStorage()) { // captured by a lambda that is looked through
+    const FunctionFlow *around = frame.caller ? frame.caller->flow : nullptr;
+    return around && !around->writes(place) ? this->place(place, {frame.caller, frame.call})
+                                            : std::nullopt;
+  }
+  if (!initial || !(variable->isConstexpr() || variable->getType().isConstQualified()))
+    return std::nullopt;
+  Frame outside;
+  Where there{&outside, initial};
+  return place.steps.empty() ? scalar(initial, there) : component(initial, place.steps, there);
+}
+
+/// The part of a struct or array that `steps` lead to.
+std::optional<GeometryReader::Term> GeometryReader::component(const Expr *expression,
+                                                              const Steps &steps, Where where) {
+  if (!expression || expression->isTypeDependent() || depth_ > 200)
+    return fail("an expression that depends on template parameters");
+  if (const auto *parens = llvm::dyn_cast<clang::ParenExpr>(expression))
+    return component(parens->getSubExpr(), steps, where);
+  if (const auto *full = llvm::dyn_cast<clang::FullExpr>(expression))
+    return component(full->getSubExpr(), steps, where);
+  if (const auto *temporary = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(expression))
+    return component(temporary->getSubExpr(), steps, where);
+  if (const auto *temporary = llvm::dyn_cast<clang::CXXBindTemporaryExpr>(expression))
+    return component(temporary->getSubExpr(), steps, where);
+  if (const auto *standard = llvm::dyn_cast<clang::CXXDefaultArgExpr>(expression))
+    return component(standard->getExpr(), steps, where);
+  if (const auto *standard = llvm::dyn_cast<clang::CXXDefaultInitExpr>(expression))
+    return component(standard->getExpr(), steps, where);
+  if (const auto *cast = llvm::dyn_cast<clang::CastExpr>(expression))
+    return component(cast->getSubExpr(), steps, where);
+  if (llvm::isa<clang::ImplicitValueInitExpr, clang::CXXScalarValueInitExpr>(expression))
+    return Term{"0", false, ""};
+  if (const auto *construction = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
+    return constructed(construction, steps, where);
+  if (const auto *call = llvm::dyn_cast<clang::CallExpr>(expression);
+      call && !placeOf(call, context_))
+    return this->call(call, steps, where);
+  if (std::optional<Place> part = placeOf(expression, context_)) {
+    part->steps.insert(part->steps.end(), steps.begin(), steps.end());
+    return place(*part, where);
+  }
+  if (const auto *address = llvm::dyn_cast<clang::UnaryOperator>(expression);
+      address && address->getOpcode() == clang::UO_AddrOf && steps.front().field) {
+    Steps direct = steps; // (&object)->field
+    direct.front().text = "." + direct.front().field->getNameAsString();
+    return component(address->getSubExpr(), direct, where);
   }
   if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(expression)) {
-    std::array<std::string, 3> value = {"1", "1", "1"};
-    for (unsigned i = 0; i < list->getNumInits() && i < 3; ++i) {
-      std::optional<std::string> component = scalar(list->getInit(i));
-      if (!component)
-        return std::nullopt;
-      value[i] = *component;
-    }
-    return value;
+    if (!list->isSemanticForm() && list->getSemanticForm())
+      list = list->getSemanticForm();
+    unsigned at = 0;
+    if (steps.front().field)
+      at = steps.front().field->getFieldIndex();
+    else if (llvm::StringRef(steps.front().text).drop_front().drop_back().getAsInteger(10, at))
+      return fail("an element of a list");
+    // Bases come first in a list, and a union has one member.
+    const auto *record = list->getType()->getAsCXXRecordDecl();
+    if (record && (record->isUnion() || record->getNumBases()))
+      return fail("a member of '" + list->getType().getAsString() + "'");
+    const Expr *value = at < list->getNumInits() ? list->getInit(at) : list->getArrayFiller();
+    if (!value)
+      return Term{"0", false, ""};
+    Steps rest(steps.begin() + 1, steps.end());
+    return rest.empty() ? scalar(value, where) : component(value, rest, where);
   }
-  if (const auto *invocation = llvm::dyn_cast<clang::CallExpr>(expression);
-      invocation && isExtent(invocation->getType()))
-    return inlined<std::array<std::string, 3>>(invocation,
-                                               [this](const Expr *value) { return extent(value); });
-  if (expression->getType()->isIntegralOrEnumerationType())
-    if (std::optional<std::string> x = scalar(expression))
-      return std::array<std::string, 3>{*x, "1", "1"};
-  return std::nullopt;
+  if (const auto *choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
+    std::optional<Term> condition = scalar(choice->getCond(), where);
+    std::optional<Term> yes =
+        condition ? component(choice->getTrueExpr(), steps, where) : std::nullopt;
+    std::optional<Term> no = yes ? component(choice->getFalseExpr(), steps, where) : std::nullopt;
+    return no ? choose(*condition, *yes, *no) : std::nullopt;
+  }
+  return fail(std::string("an expression of the kind ") + expression->getStmtClassName());
 }
 
 } // namespace kopt::frontend

@@ -1,73 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch configuration as integer expressions in C syntax, whose leaves are numbers, named
-// constants and host variables. Looks through local variables, dim3, helper functions and macros.
+// A launch configuration as expressions in C syntax, whose leaves are numbers, named constants and
+// variables of the host program. Looks through variables, structs, helper functions, macros and,
+// for constants, the callers of the launching function. What an expression names is visible at the
+// launch site and still holds there what it held where the value was computed.
 #pragma once
 
 #include "clang_plugin/extract/Constants.h"
+#include "clang_plugin/flow/HostCode.h"
+#include "clang_plugin/flow/HostFlow.h"
 
 #include <array>
-#include <clang/AST/Expr.h>
 #include <functional>
-#include <map>
 #include <set>
 
 namespace kopt::frontend {
 
-/// Which variables of a function hold what they were initialised with.
-struct FunctionFacts {
-  std::set<const clang::VarDecl *> modified;
-  /// dim3 members assigned one by one: variable, member, and the values in source order.
-  std::map<std::pair<const clang::VarDecl *, std::string>,
-           std::vector<const clang::BinaryOperator *>>
-      memberAssignments;
-  std::set<const clang::Stmt *> straightLine; ///< statements of the function's outermost block
-};
+using Extent = std::array<std::string, 3>;
 
-FunctionFacts factsOf(const clang::FunctionDecl &function);
+/// A part of a launch configuration: `expression`, or what `steps` lead to in it.
+struct ConfigPart {
+  const clang::Expr *expression = nullptr;
+  std::vector<std::string> fields; ///< "gridDim" of a cudaLaunchConfig_t
+};
 
 class GeometryReader {
 public:
-  /// `keep`: variables that stay leaves, because the launch passes them to the kernel. `onConstant`
-  /// is told of each named constant that becomes a leaf and gives the name it goes by, or nothing
-  /// if its number must stand instead.
-  GeometryReader(const SourceIndex &index, const FunctionFacts &facts,
-                 std::set<const clang::VarDecl *> keep,
-                 std::function<std::optional<std::string>(const ConstantInfo &)> onConstant)
-      : index_(index), facts_(facts), keep_(std::move(keep)), constants_(index),
-        onConstant_(std::move(onConstant)) {}
+  struct Site {
+    const clang::FunctionDecl *function = nullptr; ///< around the launch; null at namespace scope
+    const clang::Expr *launch = nullptr;
+    /// Variables that stay leaves because the launch passes them to the kernel: "n", "shape.rows".
+    std::set<std::string> passed;
+    /// Callers of `function` that launch this kernel through it; null: all do.
+    const std::set<const clang::CallExpr *> *callers = nullptr;
+  };
 
-  std::optional<std::string> scalar(const clang::Expr *expression);
+  /// `mayName` says whether a constant can go by its name, or its number must stand instead.
+  GeometryReader(HostCode &code, UnitFlow &flows, Site site,
+                 std::function<bool(const ConstantInfo &)> mayName);
+
+  std::optional<std::string> scalar(const ConfigPart &part);
   /// x, y, z of a dim3, or of an integer that becomes one.
-  std::optional<std::array<std::string, 3>> extent(const clang::Expr *expression);
-  /// True once a leaf was a variable of the host program.
-  bool usesHostVariables() const { return usesHostVariables_; }
+  std::optional<Extent> extent(const ConfigPart &part);
+
+  /// Of everything read so far: the named constants and the host variables in it.
+  const std::vector<ConstantInfo> &constants() const { return used_.constants; }
+  const std::set<std::string> &variables() const { return used_.variables; }
+  /// Why the last reading failed.
+  const std::string &reason() const { return reason_; }
 
 private:
-  std::optional<std::string> variable(const clang::VarDecl *variable);
-  std::optional<std::string> call(const clang::CallExpr *call);
-  std::optional<std::string> ceiling(const clang::Expr *argument);
-  std::optional<std::string> member(const clang::MemberExpr *member);
-  std::optional<std::array<std::string, 3>> extentOf(const clang::VarDecl *variable);
-  /// Runs `read` on the returned expression of a function with nothing but a return, its parameters
-  /// bound.
-  template <class Result>
-  std::optional<Result>
-  inlined(const clang::CallExpr *call,
-          const std::function<std::optional<Result>(const clang::Expr *)> &read);
+  struct Term {
+    std::string text;
+    bool real = false;
+    std::string whole; ///< of a real one that is a converted integer: that integer
+  };
+  /// A function whose values are read: the launching one, a helper it calls, or one that calls it.
+  struct Frame {
+    const FunctionFlow *flow = nullptr;
+    const Frame *caller = nullptr; ///< of a helper
+    const clang::Stmt *call = nullptr;
+    std::map<const clang::ValueDecl *, const clang::Expr *> arguments;
+    const clang::Expr *object = nullptr; ///< what the helper is a member of
+    bool isLaunching = false;            ///< its variables can be leaves
+    bool isCaller = false;               ///< calls the launching function: constants only
+  };
+  /// Before `point` of a frame's function.
+  struct Where {
+    const Frame *frame;
+    const clang::Stmt *point;
+  };
+  using Steps = std::vector<PlaceStep>;
+
+  // Scalars.cpp: arithmetic
+  std::optional<Term> scalar(const clang::Expr *expression, Where where);
+  std::optional<Term> scalarCast(const clang::CastExpr *cast, Where where);
+  std::optional<Term> binary(const clang::BinaryOperator *operation, Where where);
+  std::optional<Term> combine(clang::BinaryOperatorKind kind, const Term &left, const Term &right,
+                              clang::QualType type);
+  std::optional<Term> unary(const clang::UnaryOperator *operation, Where where);
+  std::optional<Term> choose(const Term &condition, const Term &yes, const Term &no);
+  std::optional<Term> named(const clang::ValueDecl *declaration, const clang::Expr *expression,
+                            Where where);
+  std::optional<Term> folded(const clang::Expr *expression);
+  std::optional<Term> builtinVariable(const clang::PseudoObjectExpr *property);
+  Term nameOf(const ConstantInfo &constant);
+
+  // Geometry.cpp: variables and their parts
+  std::optional<Term> component(const clang::Expr *expression, const Steps &steps, Where where);
+  std::optional<Term> place(const Place &place, Where where);
+  std::optional<Term> held(const Place &place, Where where);
+  std::optional<Term> defined(const Definition &definition, const Place &place, Where where);
+  std::optional<Term> atEntry(const Place &place, Where where);
+  std::optional<Term> leaf(const Place &place, Where where);
+
+  // Calls.cpp: other functions
+  std::optional<Term> call(const clang::CallExpr *call, const Steps &steps, Where where);
+  std::optional<Term> knownFunction(const clang::CallExpr *call, Where where, bool &isKnown);
+  std::optional<Term> constructed(const clang::CXXConstructExpr *construction, const Steps &steps,
+                                  Where where);
+  std::optional<Term> returned(std::vector<const clang::Stmt *> statements, const Steps &steps,
+                               const Frame &frame);
+  std::optional<Term> fromCallers(const Place &parameter);
+
+  std::optional<Term> fail(const std::string &why);
+  std::optional<Term> limited(std::string text, bool real);
 
   const SourceIndex &index_;
-  const FunctionFacts &facts_;
-  std::set<const clang::VarDecl *> keep_;
+  const clang::ASTContext &context_;
+  HostCode &code_;
+  UnitFlow &flows_;
+  Site site_;
   Constants constants_;
-  std::function<std::optional<std::string>(const ConstantInfo &)> onConstant_;
-  std::map<const clang::VarDecl *, std::string>
-      bound_;                             ///< parameters of the helper being looked through
-  std::set<const clang::VarDecl *> open_; ///< being expanded: stops self reference
-  bool usesHostVariables_ = false;
-  int depth_ = 0;
+  std::function<bool(const ConstantInfo &)> mayName_;
+  Frame launching_;
+  /// What the text so far names; cut back where a reading is given up.
+  struct Used {
+    std::vector<ConstantInfo> constants;
+    std::set<std::string> variables;
+  } used_;
+  std::string reason_;
+  std::set<const clang::ValueDecl *> askedCallers_;
+  int depth_ = 0, frames_ = 0;
 };
-
-/// Without implicit nodes, casts and parentheses: what the user wrote.
-const clang::Expr *strip(const clang::Expr *expression);
 
 } // namespace kopt::frontend

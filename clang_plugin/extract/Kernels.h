@@ -15,13 +15,13 @@ struct FoundSpecialization {
 };
 
 struct FoundKernel {
-  const clang::FunctionDecl *pattern = nullptr; ///< the definition as written
+  const clang::FunctionDecl *pattern = nullptr; ///< the definition as written; null if elsewhere
   KernelInfo info;                              ///< all but specializations, flags and directory
   std::vector<FoundSpecialization> specializations;
 };
 
-/// From the host pass. `notes` is told of launches whose kernel could not be determined.
-std::vector<FoundKernel> findKernels(const SourceIndex &host, std::vector<std::string> &notes);
+/// From the host pass. Launches that belong to none of its kernels go to `extraction`, with notes.
+std::vector<FoundKernel> findKernels(const SourceIndex &host, Extraction &extraction);
 
 /// Adds to `kernel` the constants that stand in a range of the user's text which belongs to its
 /// slice.

@@ -63,6 +63,14 @@ struct LaunchInfo {
   std::string sharedBytes = "0";
   std::vector<std::string> args;
   std::optional<Range> gridRange, blockRange, sharedRange;
+  std::vector<std::string> variables; ///< of the host program, in the expressions
+  std::string reason;                 ///< why the geometry is unresolved
+};
+
+/// A launch that belongs to no kernel of the unit; what is known of it is filled in.
+struct UnresolvedLaunch {
+  LaunchInfo launch;
+  std::string callee, reason; ///< as spelled; why it belongs to no kernel
 };
 
 struct ConstantInfo {
@@ -82,6 +90,7 @@ struct KernelInfo {
   std::string name, file, unit; ///< qualified; where it is defined; the file that was compiled
   unsigned line = 0;
   bool annotated = false;
+  bool isDefined = true; ///< false: another file defines it, this one only launches it
   std::vector<ClauseInfo> clauses;
   std::vector<SpecializationInfo> specializations;
   std::vector<LaunchInfo> launches;
@@ -99,6 +108,7 @@ struct LibraryKernelInfo {
 struct Extraction {
   std::vector<KernelInfo> kernels;
   std::vector<LibraryKernelInfo> libraryKernels;
+  std::vector<UnresolvedLaunch> unresolvedLaunches;
   std::map<std::string, std::string> fileHashes;
   std::vector<std::string> notes;
 };

@@ -65,7 +65,9 @@ json launchJson(const LaunchInfo &launch) {
                  {"column", launch.column},     {"symbol", launch.symbol},
                  {"geometry", launch.geometry}, {"grid", launch.grid},
                  {"block", launch.block},       {"shared_bytes", launch.sharedBytes},
-                 {"args", launch.args}};
+                 {"args", launch.args},         {"variables", launch.variables}};
+  if (!launch.reason.empty())
+    result["reason"] = launch.reason;
   addRange(result, "grid_range", launch.gridRange);
   addRange(result, "block_range", launch.blockRange);
   addRange(result, "shared_range", launch.sharedRange);
@@ -76,7 +78,7 @@ json kernelJson(const KernelInfo &kernel) {
   json result = {{"name", kernel.name},           {"file", kernel.file},
                  {"line", kernel.line},           {"unit", kernel.unit},
                  {"annotated", kernel.annotated}, {"compile_flags", kernel.compileFlags},
-                 {"directory", kernel.directory}};
+                 {"directory", kernel.directory}, {"defined", kernel.isDefined}};
   for (const char *list : {"clauses", "specializations", "launches", "constants"})
     result[list] = json::array();
   for (const ClauseInfo &clause : kernel.clauses)
@@ -105,7 +107,8 @@ json toJson(const Extraction &extraction) {
                    {"notes", extraction.notes},
                    {"file_hashes", extraction.fileHashes},
                    {"kernels", json::array()},
-                   {"library_kernels", json::array()}};
+                   {"library_kernels", json::array()},
+                   {"unresolved_launches", json::array()}};
   for (const KernelInfo &kernel : extraction.kernels)
     document["kernels"].push_back(kernelJson(kernel));
   for (const LibraryKernelInfo &kernel : extraction.libraryKernels)
@@ -113,6 +116,12 @@ json toJson(const Extraction &extraction) {
                                            {"name", kernel.name},
                                            {"file", kernel.file},
                                            {"line", kernel.line}});
+  for (const UnresolvedLaunch &unresolved : extraction.unresolvedLaunches) {
+    json entry = launchJson(unresolved.launch);
+    entry["callee"] = unresolved.callee;
+    entry["reason"] = unresolved.reason;
+    document["unresolved_launches"].push_back(std::move(entry));
+  }
   return document;
 }
 

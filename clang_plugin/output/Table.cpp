@@ -10,6 +10,16 @@ std::string triple(const std::array<std::string, 3> &value) {
   return "(" + value[0] + ", " + value[1] + ", " + value[2] + ")";
 }
 
+std::string launchText(const LaunchInfo &launch, const std::string &kernel) {
+  std::string text = "  launch          " + launch.file + ":" + std::to_string(launch.line) + ":" +
+                     std::to_string(launch.column) + "  " + kernel + "  " + launch.geometry +
+                     "  grid " + triple(launch.grid) + " block " + triple(launch.block) +
+                     " shared " + (launch.sharedBytes.empty() ? "?" : launch.sharedBytes) + "\n";
+  if (!launch.reason.empty())
+    text += "                  " + launch.reason + "\n";
+  return text;
+}
+
 /// The expression of a specialization, known by its symbol.
 std::string nameOf(const KernelInfo &kernel, const std::string &symbol) {
   for (const SpecializationInfo &specialization : kernel.specializations)
@@ -34,10 +44,7 @@ std::string listText(const Extraction &extraction) {
         text += "                  " + specialization.reason + "\n";
     }
     for (const LaunchInfo &launch : kernel.launches)
-      text += "  launch          " + launch.file + ":" + std::to_string(launch.line) + ":" +
-              std::to_string(launch.column) + "  " + nameOf(kernel, launch.symbol) + "  " +
-              launch.geometry + "  grid " + triple(launch.grid) + " block " + triple(launch.block) +
-              " shared " + (launch.sharedBytes.empty() ? "?" : launch.sharedBytes) + "\n";
+      text += launchText(launch, nameOf(kernel, launch.symbol));
     for (const ConstantInfo &constant : kernel.constants)
       text += "  constant        " + constant.name + " = " + std::to_string(constant.value) + "  " +
               constant.kind + "\n";
@@ -45,6 +52,11 @@ std::string listText(const Extraction &extraction) {
   }
   if (extraction.kernels.empty())
     text += "no kernels\n";
+  if (!extraction.unresolvedLaunches.empty())
+    text += "launches of unknown kernels\n";
+  for (const UnresolvedLaunch &unresolved : extraction.unresolvedLaunches)
+    text += launchText(unresolved.launch, unresolved.callee) + "                  " +
+            unresolved.reason + "\n";
   for (const std::string &note : extraction.notes)
     text += "note: " + note + "\n";
   return text;

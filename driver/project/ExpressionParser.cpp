@@ -381,7 +381,7 @@ private:
     return castNode(*type, column, std::move(operand));
   }
 
-  /// A possibly qualified name with members and constant subscripts, or a call of a known function.
+  /// A possibly qualified name with members, subscripts and getters, or a call of a known function.
   Result<Node> nameOrCall() {
     const std::size_t column = peek().column;
     std::string name;
@@ -394,27 +394,32 @@ private:
       ++at_;
       if (take("::"))
         name += "::";
-      else if (take("."))
-        name += ".";
-      else if (take("->"))
-        name += "->";
       else
         break;
     }
-    if (isNext("(") && isNext(")", 1)) {
-      at_ += 2; // a getter: its value must be bound like a variable's
-      name += "()";
-    } else if (isNext("(")) {
+    if (isNext("(") && !isNext(")", 1))
       return call(name, column);
-    }
-    while (isNext("[") && peek(1).kind == Token::Kind::Number && isNext("]", 2)) {
-      name += "[" + peek(1).text + "]";
-      at_ += 3;
-      if (take(".")) {
+    // Elements, members and getters: their values must be bound like a variable's, by the whole
+    // name without blanks.
+    while (true) {
+      if (isNext("[")) {
+        const std::size_t begin = at_++;
+        KOPT_CHECK(conditional());
+        KOPT_CHECK(expect("]"));
+        for (std::size_t i = begin; i < at_; ++i)
+          name += tokens_[i].text;
+      } else if (isNext("(") && isNext(")", 1)) {
+        at_ += 2;
+        name += "()";
+      } else if (isNext(".") || isNext("->")) {
+        name += peek().text;
+        ++at_;
         if (peek().kind != Token::Kind::Word)
           return fail("expected a name");
-        name += "." + peek().text;
+        name += peek().text;
         ++at_;
+      } else {
+        break;
       }
     }
     return make(Node::Kind::Name, name, column);

@@ -198,6 +198,8 @@ void Reader::read(LaunchSite &out) const {
   need("grid", out.grid);
   need("block", out.block);
   may("shared_bytes", out.sharedBytes);
+  may("variables", out.variables);
+  may("reason", out.reason);
   may("args", out.args);
   may("grid_range", out.gridRange);
   may("block_range", out.blockRange);

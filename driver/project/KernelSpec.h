@@ -78,7 +78,9 @@ struct LaunchSite {
   std::string symbol;    ///< of the specialization launched
   std::string geometry;  ///< exact, symbolic or unresolved
   std::array<std::string, 3> grid, block;
-  std::string sharedBytes;
+  std::string sharedBytes = "0";       ///< each of these is empty where it is unresolved
+  std::vector<std::string> variables;  ///< those of the host program that the expressions name
+  std::string reason;                  ///< why the geometry is unresolved
   std::vector<std::string> args; ///< one expression per kernel parameter, as spelled
   std::optional<SourceRange> gridRange, blockRange, sharedRange; ///< the launch's own argument expressions
 };

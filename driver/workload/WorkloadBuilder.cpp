@@ -16,10 +16,13 @@ constexpr std::uint64_t kLargestBuffer = std::uint64_t(32) << 30;
 std::string place(const TuneClause &clause) { return fmt::format("{}:{}", clause.file, clause.line); }
 std::string place(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
 
+/// The first launch of the specialization, before those whose geometry could not be read.
 const LaunchSite *findSite(const KernelSpec &kernel, const Specialization &specialization, std::size_t &index) {
-  for (index = 0; index < kernel.launches.size(); ++index)
-    if (kernel.launches[index].symbol == specialization.symbol)
-      return &kernel.launches[index];
+  for (const bool resolved : {true, false})
+    for (index = 0; index < kernel.launches.size(); ++index)
+      if (const LaunchSite &site = kernel.launches[index];
+          site.symbol == specialization.symbol && (site.geometry != "unresolved") == resolved)
+        return &site;
   return nullptr;
 }
 
@@ -142,7 +145,22 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
                    fix, place(kernel));
 }
 
-GeometryExpressions geometryOf(const LaunchSite *site, const TuneDeclaration &declaration) {
+/// What the front end could not read and no clause gives is an error, never a default.
+Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSite *site,
+                                       const TuneDeclaration &declaration) {
+  const auto missing = [&](const std::string &what, const std::string &hint) {
+    return makeError(ErrorCode::Usage,
+                     fmt::format("the {} of this launch of '{}' could not be read{}", what, kernel.name,
+                                 site->reason.empty() ? "" : ": " + site->reason),
+                     hint, fmt::format("{}:{}", site->file, site->line));
+  };
+  if (site && declaration.grid.empty() && site->grid[0].empty())
+    return missing("grid", "give it, e.g. KOPT_TUNE(\"grid (n + 255) / 256\")");
+  if (site && declaration.block.empty() && site->block[0].empty())
+    return missing("block", "give it, e.g. KOPT_TUNE(\"block 256\")");
+  if (site && site->sharedBytes.empty())
+    return missing("dynamic shared memory", "launch with an integer variable, and give that a value, e.g. "
+                                            "KOPT_TUNE(\"arg bytes = 4096\")");
   GeometryExpressions result;
   const auto take = [](const std::vector<std::string> &declared, const std::array<std::string, 3> *atSite) {
     std::array<std::string, 3> axes{"1", "1", "1"};
@@ -155,7 +173,7 @@ GeometryExpressions geometryOf(const LaunchSite *site, const TuneDeclaration &de
   };
   result.grid = take(declaration.grid, site ? &site->grid : nullptr);
   result.block = take(declaration.block, site ? &site->block : nullptr);
-  if (site && !site->sharedBytes.empty())
+  if (site)
     result.sharedBytes = site->sharedBytes;
   return result;
 }
@@ -226,12 +244,16 @@ Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &s
     launch.name = declared.name;
     launch.weight = declared.weight;
     launch.site = siteIndex;
-    launch.geometry = geometryOf(site, declaration);
+    KOPT_TRY(launch.geometry, geometryOf(kernel, site, declaration));
     for (const NamedConstant &constant : constantsInScope(kernel, specialization))
       launch.bindings[constant.name] = constant.value;
     for (const TemplateArg &argument : specialization.templateArgs)
       if (argument.integral)
         launch.bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
+    // A variable of the host program is not a constant or template parameter of the same name.
+    if (site)
+      for (const std::string &variable : site->variables)
+        launch.bindings.erase(variable);
     for (const auto &[name, value] : declared.arguments)
       launch.bindings[name] = value;
     // Arguments may refer to each other and to launch variables: a few passes settle any order.

@@ -20,12 +20,12 @@ void run(float *p, int n, int rows, bool wide) {
   // CHECK: geometry.cu:[[#@LINE-1]]:3  k  symbolic  grid (((rows + 31) / 32), rows, 1) block (32, kRows, 1)
   int threads = wide ? 256 : 64;
   k<<<(int)ceil((float)n / threads), threads>>>(p, n);
-  // CHECK: geometry.cu:[[#@LINE-1]]:3  k  symbolic  grid (((n + (wide ? 256 : 64) - 1) / (wide ? 256 : 64)), 1, 1) block ((wide ? 256 : 64), 1, 1)
+  // CHECK: geometry.cu:[[#@LINE-1]]:3  k  symbolic  grid ((int)ceil((float)((float)n / (float)(wide ? 256 : 64))), 1, 1) block ((wide ? 256 : 64), 1, 1)
   dim3 changed(1);
   if (wide)
     changed.x = 7;
   k<<<changed, 1>>>(p, n);
-  // CHECK: geometry.cu:[[#@LINE-1]]:3  k  unresolved  grid ? block (1, 1, 1)
+  // CHECK: geometry.cu:[[#@LINE-1]]:3  k  symbolic  grid ((wide ? 7 : 1), 1, 1) block (1, 1, 1)
   int step = 1;
   for (step = 2; step < 8; step *= 2)
     k<<<step, min(step, 32)>>>(p, n);

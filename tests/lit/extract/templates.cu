@@ -27,7 +27,7 @@ void run(float *f, double *d, int *i) {
 // CHECK-DAG: specialization  ns::fill<double, 8>
 // CHECK-DAG: specialization  ns::fill<int, 2>
 // CHECK-DAG: ns::fill<float, 4>  exact  grid (2, 1, 1) block (128, 1, 1)
-// CHECK-DAG: ns::fill<double, 8>  exact  grid (1, 1, 1) block ((8 * 32), 1, 1)
+// CHECK-DAG: ns::fill<double, 8>  exact  grid (1, 1, 1) block (256, 1, 1)
 // CHECK-DAG: ns::fill<int, 2>  exact  grid (2, 1, 1) block ((64 * width), 1, 1)
 // CHECK-DAG: constant        width = 2  const
 // CHECK: note: {{.*}}nobody is a template that nothing in this unit launches

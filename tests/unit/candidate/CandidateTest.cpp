@@ -254,6 +254,49 @@ TEST_F(CandidateTest, AMissingScalarIsNamed) {
   EXPECT_NE(built.error().what.find("'n'"), std::string::npos);
 }
 
+TEST_F(CandidateTest, GeometryThatWasNotReadIsAnErrorAndNotOneBlock) {
+  LaunchSite &site = kernel_.launches.front();
+  site.geometry = "unresolved";
+  site.reason = "the grid depends on a call of 'power'";
+  site.grid = {};
+  const auto clauses = [&](const std::vector<std::string> &more) {
+    std::vector<std::string> all = {"arg n = 1000", "extent x = n + 64"};
+    all.insert(all.end(), more.begin(), more.end());
+    return declaration(all);
+  };
+  const auto built = buildWorkload(kernel_, specialization_, clauses({}), "emulated");
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().what.find("the grid of this launch of 'scale' could not be read: the grid depends on"),
+            std::string::npos)
+      << built.error().what;
+  EXPECT_NE(built.error().hint.find("grid"), std::string::npos);
+  EXPECT_EQ(built.error().where, path_ + ":4");
+  const auto given = buildWorkload(kernel_, specialization_, clauses({"grid 7"}), "emulated");
+  ASSERT_TRUE(given) << given.error().what;
+  EXPECT_EQ(given->launches[0].grid.x, 7u);
+
+  site.grid = {"1", "1", "1"};
+  site.sharedBytes = "";
+  EXPECT_FALSE(buildWorkload(kernel_, specialization_, clauses({}), "emulated"));
+  // Another launch whose geometry is known serves instead.
+  kernel_.launches.push_back(site);
+  kernel_.launches.back().geometry = "exact";
+  kernel_.launches.back().grid = {"3", "1", "1"};
+  kernel_.launches.back().sharedBytes = "0";
+  const auto second = buildWorkload(kernel_, specialization_, clauses({}), "emulated");
+  ASSERT_TRUE(second) << second.error().what;
+  EXPECT_EQ(second->launches[0].grid.x, 3u);
+  EXPECT_EQ(second->launches[0].site, 1u);
+}
+
+TEST_F(CandidateTest, AVariableOfTheProgramIsNotAConstantOfTheSameName) {
+  // The host function has a variable TILE of its own, which the constant in the kernel says nothing about.
+  kernel_.launches.front().variables = {"n", "TILE"};
+  const auto built = buildWorkload(kernel_, specialization_, declaration({"arg n = 1000", "extent x = n + 64"}), "emulated");
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().what.find("no value for TILE"), std::string::npos) << built.error().what;
+}
+
 TEST_F(CandidateTest, LaunchesDeclaredForAnotherDeviceAreNotTaken) {
   const auto declared = declaration({"extent x = n + 64", "launch big: n=1000000 on cuda", "launch small: n=100 on emulated",
                                      "launch both: n=50 weight 3"});

@@ -71,6 +71,22 @@ TEST(Expression, ReadsGridSizesAsProgramsSpellThem) {
   EXPECT_EQ(value("size.x + v.size() + p->width + dims[1]"), 731);
 }
 
+TEST(Expression, KnowsElementsByTheirWholeName) {
+  const Bindings elements = {{"sizes[i-1]", 96}, {"plan.dims[k].x", 8}, {"v[0].size()", 5}, {"p->q[2]", 4}};
+  const auto value = [&](const std::string &text) {
+    const auto result = evaluateExpression(text, elements);
+    EXPECT_TRUE(result.has_value()) << result.error().what;
+    return result.value_or(-1);
+  };
+  EXPECT_EQ(value("(sizes[i - 1] + 31) / 32"), 3);
+  EXPECT_EQ(value("plan.dims[ k ].x * v[0].size()"), 40);
+  EXPECT_EQ(value("p->q[2]"), 4);
+  EXPECT_EQ(namesIn("sizes[i - 1] * n").value(), (std::vector<std::string>{"sizes[i-1]", "n"}));
+  EXPECT_FALSE(namesIn("sizes[i").has_value());
+  EXPECT_FALSE(namesIn("sizes[]").has_value());
+  EXPECT_FALSE(namesIn("sizes[1].").has_value());
+}
+
 TEST(Expression, DoesNotEvaluateWhatIsNotReached) {
   EXPECT_EQ(value("zero && n / zero"), 0);
   EXPECT_EQ(value("zero == 0 || n / zero"), 1);

@@ -33,13 +33,20 @@ inline nlohmann::json extractionSample() {
     "launches": [{
       "file": "/src/a.cu", "line": 30, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
       "geometry": "symbolic", "grid": ["(n + 255) / 256", "1", "1"], "block": ["256", "1", "1"],
-      "shared_bytes": "0", "args": ["d_in", "n"],
-      "grid_range": {"file": "/src/a.cu", "begin": 405, "end": 420}, "block_range": null}],
+      "shared_bytes": "0", "args": ["d_in", "n"], "variables": ["n"],
+      "grid_range": {"file": "/src/a.cu", "begin": 405, "end": 420}, "block_range": null}, {
+      "file": "/src/a.cu", "line": 40, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
+      "geometry": "unresolved", "reason": "the grid depends on a call of 'power'", "grid": ["", "", ""],
+      "block": ["32", "1", "1"], "shared_bytes": "0", "args": [], "variables": []}],
     "constants": [{
       "name": "kShift", "kind": "constexpr", "value": -3,
       "value_range": {"file": "/src/a.cu", "begin": 15, "end": 17}, "line": 1,
       "used_by_kernel": true, "used_by_launch": true}]
-  }]
+  }],
+  "unresolved_launches": [{
+    "file": "/src/a.cu", "line": 50, "column": 3, "symbol": "", "callee": "table[i]", "reason": "not followed",
+    "geometry": "exact", "grid": ["1", "1", "1"], "block": ["32", "1", "1"], "shared_bytes": "0", "args": [],
+    "variables": []}]
 })json");
 }
 

@@ -55,6 +55,10 @@ TEST(ParseExtraction, ReadsEveryMember) {
   EXPECT_EQ(site.args.at(1), "n");
   EXPECT_EQ(site.gridRange->end, 420u);
   EXPECT_FALSE(site.sharedRange.has_value());
+  EXPECT_EQ(site.variables, std::vector<std::string>{"n"});
+  EXPECT_EQ(kernel.launches.at(1).geometry, "unresolved");
+  EXPECT_EQ(kernel.launches.at(1).grid[0], "");
+  EXPECT_EQ(kernel.launches.at(1).reason, "the grid depends on a call of 'power'");
   EXPECT_EQ(kernel.constants.at(0).value, -3);
   EXPECT_TRUE(kernel.constants.at(0).usedByLaunch);
   EXPECT_EQ(result->fileHashes.at("/src/a.cu"), "99aa06d3014798d86001c324468d497f");

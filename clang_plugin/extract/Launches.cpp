@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/extract/Launches.h"
+
+#include "clang_plugin/extract/Types.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/Lex/Lexer.h>
+
+namespace kopt::frontend {
+namespace {
+
+using clang::Expr;
+using Form = LaunchSite::Form;
+
+/// Where each way to launch has its parts.
+struct Parts {
+  const Expr *kernel = nullptr;
+  std::string kernelField;
+  std::optional<ConfigPart> grid, block, shared;
+  std::vector<ConfigPart> gridAxes, blockAxes; ///< where each axis is an argument
+  std::vector<const Expr *> args;
+  bool editable = false; ///< grid and block stand in the launch itself
+};
+
+/// The variables behind `void *args[] = {&a, &b}`.
+std::vector<const Expr *> addressed(const Expr *expression) {
+  const auto *reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(expression));
+  const auto *array = reference ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
+  const auto *list = array && array->getInit()
+                         ? llvm::dyn_cast<clang::InitListExpr>(strip(array->getInit()))
+                         : nullptr;
+  std::vector<const Expr *> values;
+  for (const Expr *item : list ? list->inits() : llvm::ArrayRef<Expr *>()) {
+    const auto *address = llvm::dyn_cast<clang::UnaryOperator>(strip(item));
+    if (!address || address->getOpcode() != clang::UO_AddrOf)
+      return {};
+    values.push_back(address->getSubExpr());
+  }
+  return values;
+}
+
+std::optional<ConfigPart> given(const Expr *expression) {
+  if (llvm::isa<clang::CXXDefaultArgExpr>(expression))
+    return std::nullopt;
+  return ConfigPart{expression, {}};
+}
+
+Parts partsOf(const LaunchSite &site) {
+  Parts parts;
+  const clang::CallExpr *call = site.call;
+  switch (site.form) {
+  case Form::Chevrons: {
+    parts.kernel = call->getCallee();
+    parts.args = {call->arg_begin(), call->arg_end()};
+    parts.editable = true;
+    const clang::CallExpr *config = llvm::cast<clang::CUDAKernelCallExpr>(call)->getConfig();
+    unsigned count = config ? config->getNumArgs() : 0;
+    if (count > 0)
+      parts.grid = given(config->getArg(0));
+    if (count > 1)
+      parts.block = given(config->getArg(1));
+    if (count > 2)
+      parts.shared = given(config->getArg(2));
+    break;
+  }
+  case Form::Runtime:
+    parts.kernel = call->getArg(0);
+    parts.grid = given(call->getArg(1));
+    parts.block = given(call->getArg(2));
+    parts.editable = true;
+    if (call->getNumArgs() > 3)
+      parts.args = addressed(call->getArg(3));
+    if (call->getNumArgs() > 4)
+      parts.shared = given(call->getArg(4));
+    break;
+  case Form::RuntimeConfig: {
+    const Expr *config = call->getArg(0);
+    parts.kernel = call->getArg(1);
+    parts.grid = ConfigPart{config, {"gridDim"}};
+    parts.block = ConfigPart{config, {"blockDim"}};
+    parts.shared = ConfigPart{config, {"dynamicSmemBytes"}};
+    const clang::FunctionDecl *callee = call->getDirectCallee();
+    if (callee->getName() == "cudaLaunchKernelEx")
+      parts.args = {call->arg_begin() + 2, call->arg_end()};
+    else if (call->getNumArgs() > 2)
+      parts.args = addressed(call->getArg(2));
+    break;
+  }
+  case Form::Driver:
+    parts.kernel = call->getArg(0);
+    for (unsigned i = 1; i < 4; ++i) {
+      parts.gridAxes.push_back({call->getArg(i), {}});
+      parts.blockAxes.push_back({call->getArg(i + 3), {}});
+    }
+    parts.shared = given(call->getArg(7));
+    if (call->getNumArgs() > 9)
+      parts.args = addressed(call->getArg(9));
+    break;
+  case Form::GraphNode: {
+    const Expr *node = call->getArg(4);
+    parts.kernel = node;
+    parts.kernelField = "func";
+    parts.grid = ConfigPart{node, {"gridDim"}};
+    parts.block = ConfigPart{node, {"blockDim"}};
+    parts.shared = ConfigPart{node, {"sharedMemBytes"}};
+    break;
+  }
+  }
+  return parts;
+}
+
+/// The text of an expression as the user wrote it: also where it is an argument of a macro. Invalid
+/// where it comes out of a macro's definition.
+clang::CharSourceRange writtenRange(const SourceIndex &index, const Expr *expression) {
+  return clang::Lexer::makeFileCharRange(
+      clang::CharSourceRange::getTokenRange(expression->getSourceRange()), index.sources(),
+      index.unit().getLangOpts());
+}
+
+std::string spelling(const SourceIndex &index, const Expr *expression) {
+  clang::CharSourceRange range = writtenRange(index, expression);
+  if (range.isInvalid()) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    clang::PrintingPolicy policy(index.unit().getLangOpts());
+    expression->IgnoreImplicit()->printPretty(stream, nullptr, policy);
+    return text;
+  }
+  return clang::Lexer::getSourceText(range, index.sources(), index.unit().getLangOpts()).str();
+}
+
+/// Arguments as spelled. The elements of an expanded pack all have the pack's name: none is told.
+std::vector<std::string> spelledArguments(const SourceIndex &index,
+                                          const std::vector<const Expr *> &arguments) {
+  std::map<std::string, std::set<const clang::ValueDecl *>> meanings;
+  auto declarationOf = [](const Expr *argument) -> const clang::ValueDecl * {
+    argument = strip(argument);
+    while (const auto *call = llvm::dyn_cast<clang::CallExpr>(argument)) { // std::forward
+      if (call->getNumArgs() != 1 || !call->getDirectCallee() ||
+          !call->getDirectCallee()->isInStdNamespace())
+        break;
+      argument = strip(call->getArg(0));
+    }
+    const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(argument);
+    return reference ? reference->getDecl() : nullptr;
+  };
+  for (const Expr *argument : arguments)
+    if (const clang::ValueDecl *declaration = declarationOf(argument))
+      meanings[declaration->getNameAsString()].insert(declaration);
+  std::vector<std::string> spelled;
+  for (const Expr *argument : arguments) {
+    const clang::ValueDecl *declaration = declarationOf(argument);
+    bool isTold = !declaration || meanings[declaration->getNameAsString()].size() == 1;
+    spelled.push_back(isTold ? spelling(index, argument) : "");
+  }
+  return spelled;
+}
+
+} // namespace
+
+std::optional<Range> LaunchReader::rangeOf(const Expr *expression) const {
+  // The text of the argument in the launch's own line, even if it is a macro's name.
+  clang::CharSourceRange range = writtenRange(code_.index(), expression);
+  if (range.isInvalid())
+    return std::nullopt;
+  const clang::SourceManager &sources = code_.index().sources();
+  auto [file, begin] = sources.getDecomposedLoc(range.getBegin());
+  auto [endFile, end] = sources.getDecomposedLoc(range.getEnd());
+  if (file != endFile || !code_.index().isUser(file))
+    return std::nullopt;
+  return Range{code_.index().path(file), begin, end};
+}
+
+KernelTargets LaunchReader::kernelsOf(const LaunchSite &site) const {
+  Parts parts = partsOf(site);
+  return followKernel(code_, flows_, site, parts.kernel, parts.kernelField);
+}
+
+std::string LaunchReader::calleeOf(const LaunchSite &site) const {
+  return spelling(code_.index(), partsOf(site).kernel);
+}
+
+LaunchReader::Reading
+LaunchReader::read(const LaunchSite &site, const KernelTarget &target, bool shared,
+                   const std::function<bool(const ConstantInfo &)> &mayName) const {
+  const SourceIndex &index = code_.index();
+  Parts parts = partsOf(site);
+  Reading reading;
+  LaunchInfo &launch = reading.launch;
+  clang::SourceLocation begin = index.sources().getFileLoc(site.call->getBeginLoc());
+  launch.file = index.path(index.sources().getFileID(begin));
+  launch.line = index.sources().getSpellingLineNumber(begin);
+  launch.column = index.sources().getSpellingColumnNumber(begin);
+  launch.symbol = target.kernel ? symbolOf(*target.kernel) : "";
+  launch.args = spelledArguments(index, parts.args);
+
+  GeometryReader::Site place{site.host, site.call, {}, nullptr};
+  for (const Expr *argument : parts.args)
+    if (std::optional<Place> variable = placeOf(argument, index.unit().getASTContext()))
+      place.passed.insert(variable->text());
+  if (!target.callers.empty())
+    place.callers = &target.callers;
+  GeometryReader reader(code_, flows_, std::move(place), mayName);
+
+  auto because = [&](const char *what) {
+    if (launch.reason.empty())
+      launch.reason = std::string("the ") + what + " depends on " +
+                      (reader.reason().empty() ? "what cannot be read" : reader.reason());
+  };
+  auto extent = [&](const std::optional<ConfigPart> &whole, const std::vector<ConfigPart> &axes,
+                    const char *what) -> Extent {
+    std::optional<Extent> value;
+    if (whole) {
+      value = reader.extent(*whole);
+    } else if (axes.size() == 3) {
+      value.emplace();
+      for (std::size_t i = 0; value && i < 3; ++i)
+        if (std::optional<std::string> axis = reader.scalar(axes[i]))
+          (*value)[i] = *axis;
+        else
+          value.reset();
+    }
+    if (!value)
+      because(what);
+    return value.value_or(Extent());
+  };
+  launch.grid = extent(parts.grid, parts.gridAxes, "grid");
+  launch.block = extent(parts.block, parts.blockAxes, "block");
+  launch.sharedBytes = "0";
+  if (parts.shared) {
+    std::optional<std::string> bytes = reader.scalar(*parts.shared);
+    if (!bytes)
+      because("shared memory");
+    launch.sharedBytes = bytes.value_or("");
+  }
+  if (launch.reason.empty())
+    launch.geometry = reader.variables().empty() ? "exact" : "symbolic";
+  launch.variables.assign(reader.variables().begin(), reader.variables().end());
+  reading.constants = reader.constants();
+
+  if (parts.editable && !shared) {
+    launch.gridRange = parts.grid ? rangeOf(parts.grid->expression) : std::nullopt;
+    launch.blockRange = parts.block ? rangeOf(parts.block->expression) : std::nullopt;
+    launch.sharedRange = parts.shared ? rangeOf(parts.shared->expression) : std::nullopt;
+    // One macro that bundles them is no place to edit one of them.
+    if (!launch.gridRange || !launch.blockRange || launch.gridRange == launch.blockRange) {
+      launch.gridRange.reset();
+      launch.blockRange.reset();
+      launch.sharedRange.reset();
+    }
+  }
+  return reading;
+}
+
+} // namespace kopt::frontend
