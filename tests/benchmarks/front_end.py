@@ -408,7 +408,11 @@ def speed(sources, args, databases, nvcc):
             else:
                 plain.append(words[i])
                 i += 1
-        reference = [clang, *plain, "-w", str(source)]
+        # CUDA 13 has no texture_fetch_functions.h any more; Clang 19 includes it.
+        header = args.work / "reference" / "texture_fetch_functions.h"
+        header.parent.mkdir(exist_ok=True)
+        header.touch()
+        reference = [clang, *plain, "-isystem", str(header.parent), "-w", str(source)]
         with tempfile.TemporaryDirectory() as cache:
             fresh = [args.extract, str(source), "--json", "--no-proof", "--no-cache", "-j", str(args.jobs), "--", *flags]
             kept = [args.extract, str(source), "--json", "--no-proof", "--", *flags]
@@ -441,7 +445,7 @@ def main():
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     parser.add_argument("--nvdisasm", default=shutil.which("nvdisasm"),
                         help="where the bytes differ, instructions are compared with module variables' slots numbered")
-    parser.add_argument("--clang", default="clang-19")
+    parser.add_argument("--clang", default="clang++-19")
     parser.add_argument("--match", default="", help="only files whose path has this regular expression")
     parser.add_argument("--list", type=pathlib.Path, help="only the files named in this file, as path endings")
     parser.add_argument("--sample", type=int, help="at most so many files, drawn with --seed")
