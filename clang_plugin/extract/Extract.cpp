@@ -12,10 +12,12 @@
 #include "clang_plugin/slice/Slice.h"
 
 #include <algorithm>
+#include <atomic>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -31,28 +33,23 @@ void addNote(Extraction &extraction, const std::string &note) {
 constexpr const char *kNotEmitted = "not emitted"; ///< a route that does not leave this file
 constexpr const char *kDoesNotCompile = "the slice does not compile: ";
 
-/// Options files are read once, here: everything later works with the flags themselves.
-std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
-  return translateNvcc(unit.flags,
-                       [&unit](const std::string &path) -> std::optional<std::string> {
-                         llvm::SmallString<256> full(path);
-                         if (path.empty() || path[0] != '/') {
-                           full = unit.directory;
-                           full += "/" + path;
-                         }
-                         auto buffer = llvm::MemoryBuffer::getFile(full);
-                         if (!buffer)
-                           return std::nullopt;
-                         return (*buffer)->getBuffer().str();
-                       })
-      .nvcc;
-}
-
 void hashFiles(const SourceIndex &index, Extraction &extraction) {
   for (const std::string &file : index.userFiles())
     if (auto buffer =
             llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
       extraction.fileHashes[file] = contentHash((*buffer)->getBuffer());
+}
+
+/// One hash for all headers that were read and are not the user's text, which slices bring along.
+std::string hashOfLibraries(const FileRecord &record, const Extraction &extraction) {
+  std::string all;
+  for (const auto &[path, file] : record.files()) {
+    llvm::SmallString<256> plain(path);
+    llvm::sys::path::remove_dots(plain, /*remove_dot_dot=*/true);
+    if (file.kind == SeenFile::Read && !extraction.fileHashes.count(std::string(plain)))
+      all += path + " " + file.hash + "\n";
+  }
+  return contentHash(all);
 }
 
 /// Gives each specialization the name that nvcc gives it, and marks those that nvcc emits no code
@@ -114,6 +111,10 @@ public:
     std::optional<Built> &built = optimise ? optimised_ : plain_;
     if (!built) {
       NvccOutcome outcome = compileToPtx(nvcc_, file_, flags_, directory_, optimise);
+      if (!outcome.ok) // what it read, nobody knows
+        isRepeatable_ = false;
+      if (inputs_.empty())
+        inputs_ = std::move(outcome.inputs);
       built = Built{outcome.ok, outcome.diagnostics, std::make_unique<PtxModule>(outcome.ptx)};
     }
     return *built;
@@ -131,11 +132,19 @@ public:
           outcome.reason = reason;
       return outcomes;
     };
+    std::optional<std::string> claim = claimOf(text, symbols);
+    if (claim && memory_->knows(*claim)) {
+      for (ProofOutcome &outcome : outcomes)
+        outcome.proven = true;
+      return outcomes;
+    }
     llvm::SmallString<128> path;
     int descriptor = -1;
     if (std::error_code error =
-            llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path))
+            llvm::sys::fs::createTemporaryFile("kopt-slice", "cu", descriptor, path)) {
+      isRepeatable_ = false;
       return failAll("no temporary file for the slice: " + error.message());
+    }
     llvm::FileRemover remover(path);
     {
       llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
@@ -143,6 +152,8 @@ public:
     }
     for (bool optimise : {true, false}) {
       NvccOutcome compiled = compileToPtx(nvcc_, std::string(path), flags_, directory_, optimise);
+      if (!compiled.isVerdict)
+        isRepeatable_ = false;
       if (!compiled.ok)
         return failAll(kDoesNotCompile + firstError(compiled.diagnostics));
       PtxModule slice(compiled.ptx);
@@ -161,16 +172,48 @@ public:
           outcomes[i] = compared;
         all &= compared.proven;
       }
+      if (all && optimise && claim)
+        memory_->keep(*claim);
       if (all)
         break;
     }
     return outcomes;
   }
 
+  /// From now on slices that `memory` knows are taken as proven. `libraries` says what the headers
+  /// are that are not the user's.
+  void remember(ProofMemory &memory, std::string libraries) {
+    memory_ = &memory;
+    libraries_ = std::move(libraries);
+  }
+
+  /// False once nvcc failed, but for slices that it refused.
+  bool isRepeatable() const { return isRepeatable_; }
+  /// Of the original, once it is built.
+  const std::vector<std::string> &inputs() const { return inputs_; }
+
 private:
+  /// All that makes the slice's PTX, and what it is compared with.
+  std::optional<std::string> claimOf(const std::string &text,
+                                     const std::vector<std::string> &symbols) {
+    const Built *original = memory_ ? &build(/*optimise=*/true) : nullptr;
+    if (!original || !original->ok)
+      return std::nullopt;
+    std::string claim = libraries_ + "\n" + contentHash(text);
+    for (const std::string &symbol : symbols)
+      if (auto code = original->ptx->normalised(findEntry(original->ptx->entries(), symbol)))
+        claim += "\n" + symbol + " " + contentHash(*code);
+      else
+        return std::nullopt;
+    return claim;
+  }
+
   std::string nvcc_, file_;
-  std::vector<std::string> flags_;
+  std::vector<std::string> flags_, inputs_;
+  ProofMemory *memory_ = nullptr;
+  std::string libraries_;
   std::string directory_;
+  std::atomic<bool> isRepeatable_ = true;
   std::mutex mutex_;
   std::optional<Built> optimised_, plain_;
 };
@@ -291,6 +334,22 @@ void mergeKernel(Extraction &extraction, KernelInfo kernel) {
 
 } // namespace
 
+std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
+  return translateNvcc(unit.flags,
+                       [&unit](const std::string &path) -> std::optional<std::string> {
+                         llvm::SmallString<256> full(path);
+                         if (path.empty() || path[0] != '/') {
+                           full = unit.directory;
+                           full += "/" + path;
+                         }
+                         auto buffer = llvm::MemoryBuffer::getFile(full);
+                         if (!buffer)
+                           return std::nullopt;
+                         return (*buffer)->getBuffer().str();
+                       })
+      .nvcc;
+}
+
 void merge(Extraction &all, Extraction unit) {
   std::size_t earlier = all.notes.size();
   for (std::string &note : unit.notes)
@@ -336,8 +395,10 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
   if (host.hasErrors || device.hasErrors) {
     const ParsedUnit &broken = host.hasErrors ? host : device;
-    bool nvccAccepts = host.ast && device.ast && nvcc && original.build(/*optimise=*/options.prove).ok;
+    bool nvccAccepts =
+        host.ast && device.ast && nvcc && original.build(/*optimise=*/options.prove).ok;
     if (!nvccAccepts) {
+      outcome.isRepeatable = original.isRepeatable();
       outcome.diagnostics = broken.diagnostics;
       return outcome;
     }
@@ -357,6 +418,8 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   SourceIndex hostIndex(*host.ast), deviceIndex(*device.ast);
   hashFiles(hostIndex, extraction);
   hashFiles(deviceIndex, extraction);
+  if (options.files && options.proofs)
+    original.remember(*options.proofs, hashOfLibraries(*options.files, extraction));
   std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction);
   extraction.libraryKernels = findLibraryKernels(hostIndex);
   std::vector<KernelInfo> infos;
@@ -444,6 +507,8 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     });
     extraction.kernels.push_back(std::move(kernel));
   }
+  outcome.isRepeatable = original.isRepeatable();
+  outcome.readByNvcc = original.inputs();
   return outcome;
 }
 

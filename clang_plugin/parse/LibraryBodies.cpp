@@ -48,16 +48,22 @@ private:
     if (!added)
       return known->second;
     auto entry = sources.getFileEntryRefForID(file);
-    llvm::StringRef name = entry ? entry->getFileEntry().tryGetRealPathName() : "";
+    if (!entry || !sources.isInSystemHeader(sources.getLocForStartOfFile(file)))
+      return Library::None;
+    // Folders of links to the toolkit's headers are common.
+    llvm::SmallString<256> name;
+    if (llvm::sys::fs::real_path(entry->getName(), name))
+      return Library::None;
     for (const std::string &folder : folders_.system)
       if (name.starts_with(folder))
         known->second = Library::WithoutKernels;
-    for (const std::string &folder : folders_.toolkit)
-      if (name.starts_with(folder)) {
-        llvm::StringRef parent = llvm::sys::path::filename(llvm::sys::path::parent_path(name));
-        bool own = parent == "include" || parent == "crt";
-        known->second = own ? Library::WithoutKernels : Library::WithKernels;
-      }
+    if (!folders_.toolkit.empty() && name.starts_with(folders_.toolkit)) {
+      llvm::StringRef parent = llvm::sys::path::filename(llvm::sys::path::parent_path(name));
+      bool own =
+          parent == llvm::sys::path::filename(llvm::StringRef(folders_.toolkit).drop_back()) ||
+          parent == "crt";
+      known->second = own ? Library::WithoutKernels : Library::WithKernels;
+    }
     return known->second;
   }
 
@@ -91,14 +97,14 @@ void leaveOutLibraryBodies(clang::CompilerInvocation &invocation) {
 
 LibraryFolders libraryFolders() {
   LibraryFolders folders;
-  folders.system = {"/usr/include/", "/usr/lib/", clangResourceDirectory() + "/"};
-  if (std::optional<std::string> toolkit = findCudaToolkit()) {
-    folders.toolkit.push_back(*toolkit + "/");
-    // Clang may name a header either way.
-    llvm::SmallString<128> real;
-    if (!llvm::sys::fs::real_path(*toolkit, real))
-      folders.toolkit.push_back(std::string(real) + "/");
-  }
+  for (const std::string &folder :
+       {std::string("/usr/include"), std::string("/usr/lib"), clangResourceDirectory()})
+    if (llvm::SmallString<128> real; !llvm::sys::fs::real_path(folder, real))
+      folders.system.push_back(std::string(real) + "/");
+  llvm::SmallString<128> real;
+  if (std::optional<std::string> toolkit = findCudaToolkit();
+      toolkit && !llvm::sys::fs::real_path(*toolkit + "/include", real))
+    folders.toolkit = std::string(real) + "/";
   return folders;
 }
 

@@ -118,6 +118,11 @@ std::string runtimeIncludeDirectory() {
 }
 
 std::optional<std::string> userCacheDirectory() {
+  if (const char *chosen = std::getenv("KOPT_CACHE_DIR"); chosen && *chosen) {
+    llvm::SmallString<128> folder(chosen);
+    llvm::sys::fs::make_absolute(folder);
+    return std::string(folder);
+  }
   for (auto [variable, below] : {std::pair("XDG_CACHE_HOME", "/kopt"), {"HOME", "/.cache/kopt"}})
     if (const char *root = std::getenv(variable); root && llvm::sys::path::is_absolute(root))
       return root + std::string(below);

@@ -25,8 +25,8 @@ std::string clangResourceDirectory();
 /// runtime/include: where <kopt/kopt.h> is.
 std::string runtimeIncludeDirectory();
 
-/// The user's folder for what kopt can make again: $XDG_CACHE_HOME/kopt, else ~/.cache/kopt.
-/// Nothing where neither variable holds an absolute path. May not exist yet.
+/// The user's folder for what kopt can make again: $KOPT_CACHE_DIR, else $XDG_CACHE_HOME/kopt, else
+/// ~/.cache/kopt. Nothing where neither of the last two holds an absolute path. May not exist yet.
 std::optional<std::string> userCacheDirectory();
 
 /// The name Clang's driver believes it was started by; finds the host's C++ library.

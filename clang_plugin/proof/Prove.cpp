@@ -11,6 +11,7 @@
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/Program.h>
 #include <sstream>
 
@@ -55,7 +56,48 @@ std::string read(llvm::StringRef path) {
   return buffer ? (*buffer)->getBuffer().str() : "";
 }
 
+/// Does nvcc say that it failed for want of something other than better code?
+bool blamesTheMachine(llvm::StringRef diagnostics) {
+  for (const char *words : {"died due to signal", "No space left", "allocate memory",
+                            "out of memory", "Resource temporarily", "Read-only file system"})
+    if (diagnostics.contains_insensitive(words))
+      return true;
+  return false;
+}
+
 } // namespace
+
+std::vector<std::string> makePrerequisites(llvm::StringRef rule, const std::string &directory) {
+  std::vector<std::string> paths;
+  std::string word;
+  auto finish = [&] {
+    if (!word.empty()) {
+      llvm::SmallString<256> path(word);
+      if (!llvm::sys::path::is_absolute(path)) {
+        path = directory;
+        llvm::sys::path::append(path, word);
+      }
+      paths.emplace_back(path);
+    }
+    word.clear();
+  };
+  rule = rule.drop_front(std::min(rule.find(": "), rule.size()));
+  rule.consume_front(":");
+  for (std::size_t i = 0; i < rule.size(); ++i) {
+    char next = i + 1 < rule.size() ? rule[i + 1] : '\0';
+    if (rule[i] == '\\' && next == '\n')
+      finish();
+    else if ((rule[i] == '\\' && (next == ' ' || next == '#' || next == '\\')) ||
+             (rule[i] == '$' && next == '$'))
+      word += rule[++i];
+    else if (rule[i] == ' ' || rule[i] == '\n' || rule[i] == '\t')
+      finish();
+    else
+      word += rule[i];
+  }
+  finish();
+  return paths;
+}
 
 NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
                          const std::vector<std::string> &flags, const std::string &directory,
@@ -66,7 +108,8 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
     outcome.diagnostics = "error: no temporary folder: " + error.message();
     return outcome;
   }
-  std::string ptx = (folder + "/kernel.ptx").str(), log = (folder + "/log").str();
+  std::string ptx = (folder + "/kernel.ptx").str(), log = (folder + "/log").str(),
+              inputs = (folder + "/inputs").str();
   // A shell only to enter the directory that the flags are meant from.
   std::string command =
       "cd " + shellQuoted(directory.empty() ? "." : directory) + " && exec " + shellQuoted(nvcc);
@@ -74,8 +117,8 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
     command += " " + shellQuoted(flag);
   if (!optimise)
     command += " -Xcicc -O0";
-  command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx " +
-             shellQuoted(file) + " -o " + shellQuoted(ptx);
+  command += " -I " + shellQuoted(runtimeIncludeDirectory()) + " -w -x cu -ptx -MD -MF " +
+             shellQuoted(inputs) + " " + shellQuoted(file) + " -o " + shellQuoted(ptx);
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log),
                                                 llvm::StringRef(log)};
   std::string problem;
@@ -85,6 +128,10 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
   outcome.diagnostics = problem + read(log);
   outcome.ptx = read(ptx);
   outcome.ok = status == 0 && !outcome.ptx.empty();
+  outcome.isVerdict =
+      outcome.ok || (status > 0 && status < 128 && !blamesTheMachine(outcome.diagnostics));
+  if (outcome.ok)
+    outcome.inputs = makePrerequisites(read(inputs), directory);
   llvm::sys::fs::remove_directories(folder);
   return outcome;
 }
@@ -101,8 +148,8 @@ ProofOutcome comparePtx(const PtxModule &original, const PtxModule &slice,
     return {false, "the slice's PTX has no kernel " + symbol};
   if (inOriginal.empty())
     return {false, "the original's PTX has no kernel " + symbol};
-  std::string difference = firstDifference(*original.normalised(inOriginal),
-                                           *slice.normalised(inSlice));
+  std::string difference =
+      firstDifference(*original.normalised(inOriginal), *slice.normalised(inSlice));
   return {difference.empty(), difference};
 }
 

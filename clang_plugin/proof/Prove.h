@@ -5,6 +5,7 @@
 
 #include "clang_plugin/proof/Ptx.h"
 
+#include <llvm/ADT/StringRef.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ struct NvccOutcome {
   bool ok = false;
   std::string ptx;         ///< empty unless ok
   std::string diagnostics; ///< nvcc's own words
+  /// The answer is about the code. False where a tool was killed, or found no room to work in.
+  bool isVerdict = false;
+  std::vector<std::string> inputs; ///< absolute paths of all that nvcc read, where ok
 };
 
 /// nvcc -ptx with the user's flags, for one architecture; `optimise` false keeps the code as the
@@ -22,6 +26,9 @@ struct NvccOutcome {
 NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
                          const std::vector<std::string> &flags, const std::string &directory,
                          bool optimise = true);
+
+/// The files in a rule for make as compilers write them ("target : a b \\"), from `directory`.
+std::vector<std::string> makePrerequisites(llvm::StringRef rule, const std::string &directory);
 
 struct ProofOutcome {
   bool proven = false;
@@ -32,9 +39,9 @@ struct ProofOutcome {
 ProofOutcome comparePtx(const PtxModule &original, const PtxModule &slice,
                         const std::string &symbol);
 
-/// The one of `entries` that is `symbol`, where file-local names may be written in the other compiler's
-/// way (Clang's `_ZL1k` and `12_GLOBAL__N_1`, nvcc's `_Z1k` and `_GLOBAL__N__<hash>_<file>`); empty if
-/// none is.
+/// The one of `entries` that is `symbol`, where file-local names may be written in the other
+/// compiler's way (Clang's `_ZL1k` and `12_GLOBAL__N_1`, nvcc's `_Z1k` and
+/// `_GLOBAL__N__<hash>_<file>`); empty if none is.
 std::string findEntry(const std::vector<std::string> &entries, const std::string &symbol);
 
 /// The first line of a compiler's output that says "error".

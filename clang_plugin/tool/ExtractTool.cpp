@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // kopt-extract, and kopt-frontend extract.
 #include "clang_plugin/args/CompileDb.h"
+#include "clang_plugin/cache/UnitCache.h"
 #include "clang_plugin/extract/Extract.h"
 #include "clang_plugin/output/Harness.h"
 #include "clang_plugin/output/Json.h"
 #include "clang_plugin/output/Table.h"
 #include "clang_plugin/parallel/WorkPool.h"
+#include "clang_plugin/parse/Toolkit.h"
 #include "clang_plugin/tool/Options.h"
 #include "clang_plugin/tool/Tools.h"
 
@@ -109,16 +111,18 @@ struct UnitJob {
 /// As many files at once as the user allows. What follows a file that does not compile is not
 /// begun: the first such file ends the run.
 void extractAll(const Options &options, std::vector<UnitJob> &jobs) {
+  UnitCache cache(options.cache ? userCacheDirectory().value_or("") : "");
   WorkPool pool(options.jobs);
   std::atomic<std::size_t> firstBroken = jobs.size();
   pool.forEach(jobs.size(), [&](std::size_t i) {
     if (i > firstBroken)
       return;
-    jobs[i].outcome = extractUnit(jobs[i].unit, {pool, options.prove}, jobs[i].extraction);
+    jobs[i].outcome = cache.extract(jobs[i].unit, {pool, options.prove}, jobs[i].extraction);
     std::size_t known = firstBroken;
     while (!jobs[i].outcome.ok && i < known && !firstBroken.compare_exchange_weak(known, i))
       ;
   });
+  cache.trim();
 }
 
 /// All of the text or none of it: written beside and renamed.

@@ -23,11 +23,14 @@ translation unit of its own that is proven to compile to the same PTX.
   -o DIR               write slices and standalone harnesses to DIR, one folder a specialization
   --no-proof           do not compile with nvcc to prove the slices
   --jobs N, -j N       how many files, passes and proofs to work on at once (default: the number of processors)
+  --no-cache           neither read nor keep answers: a file whose inputs are what they were is answered from the last one
   --print-clang-args   print the arguments Clang parses each file with
   --help, --version
 
 Without --list and --json a summary is printed, and slices are written to kopt.extract unless -o says otherwise.
 KOPT_CUDA_PATH names the CUDA toolkit; KOPT_CUDA_PATH=none hides it.
+KOPT_CACHE_DIR names the folder for what is kept from run to run (default: $XDG_CACHE_HOME/kopt, or ~/.cache/kopt);
+KOPT_CACHE_LIMIT is how many MiB of answers it may hold (default: 512).
 
 exit: 0 done; 1 usage; 4 a file does not compile; 6 the environment (a full disk, an unwritable folder); 70 internal
 )";
@@ -50,7 +53,7 @@ Options parseOptions(const std::vector<std::string> &arguments) {
   Options options;
   options.jobs = std::max(1u, std::thread::hardware_concurrency());
   const std::vector<std::string> known = {
-      "-p",     "-o",     "--list",    "--json",      "--no-proof",
+      "-p",     "-o",     "--list",    "--json",      "--no-proof",        "--no-cache",
       "--jobs", "--help", "--version", "--extra-arg", "--print-clang-args"};
   for (std::size_t i = 0; i < arguments.size() && options.error.empty(); ++i) {
     const std::string &argument = arguments[i];
@@ -91,6 +94,8 @@ Options parseOptions(const std::vector<std::string> &arguments) {
       options.json = true;
     } else if (argument == "--no-proof") {
       options.prove = false;
+    } else if (argument == "--no-cache") {
+      options.cache = false;
     } else if (argument == "--print-clang-args") {
       options.printClangArgs = true;
     } else if (argument == "--help" || argument == "-h") {

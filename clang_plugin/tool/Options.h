@@ -14,7 +14,7 @@ struct Options {
   std::vector<std::string> flags;     ///< after --
   bool hasFlags = false;              ///< there was a --
   std::string output;                 ///< -o
-  bool list = false, json = false, prove = true, help = false, version = false,
+  bool list = false, json = false, prove = true, cache = true, help = false, version = false,
        printClangArgs = false;
   unsigned jobs = 1;
   std::string error; ///< what is wrong with the command line; empty if nothing is

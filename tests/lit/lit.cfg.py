@@ -22,9 +22,12 @@ if os.path.exists(os.path.join(toolkit, "bin", "nvcc")):
     config.available_features.add("nvcc")
 
 config.environment["KOPT_CUDA_PATH"] = "none"
+config.environment["KOPT_CACHE_DIR"] = os.path.join(lit_config.params["output"], "cache")
 config.environment["PATH"] = os.pathsep.join([lit_config.params["llvm_tools"], os.environ["PATH"]])
 config.substitutions += [
-    ("%kopt-extract", os.path.join(bin_folder, "kopt-extract")),
+    # Each run is to show what this tool does now; %cached-extract is for the tests of what it remembers.
+    ("%kopt-extract", os.path.join(bin_folder, "kopt-extract") + " --no-cache"),
+    ("%cached-extract", os.path.join(bin_folder, "kopt-extract")),
     ("%kopt-frontend", os.path.join(bin_folder, "kopt-frontend")),
     ("%with-toolkit", "env KOPT_CUDA_PATH=" + toolkit),
     ("%nvcc", os.path.join(toolkit, "bin", "nvcc")),
