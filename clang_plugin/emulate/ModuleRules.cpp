@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/emulate/ModuleRules.h"
 
+#include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringSet.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/FileSystem.h>
 
 namespace kopt::frontend::emulate {
 namespace {
@@ -83,11 +85,21 @@ void checkCall(const llvm::CallBase &call, ModulePlan &plan) {
 
 } // namespace
 
-std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan) {
+const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan) {
+  const auto isOurs = [&](const llvm::DILocation &location) {
+    // Clang splits a path into a folder and a rest where it shares a folder with the one it runs in.
+    llvm::SmallString<256> path = location.getFilename();
+    llvm::sys::fs::make_absolute(location.getDirectory(), path);
+    return path.starts_with(plan.headerDirectory);
+  };
   const llvm::DILocation *location = instruction.getDebugLoc();
-  while (location && location->getInlinedAt() &&
-         location->getFilename().starts_with(plan.headerDirectory))
+  while (location && location->getInlinedAt() && isOurs(*location))
     location = location->getInlinedAt();
+  return location;
+}
+
+std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan) {
+  const llvm::DILocation *location = userLocation(instruction, plan);
   if (!location)
     return "an unknown line";
   return location->getFilename().str() + ":" + std::to_string(location->getLine());

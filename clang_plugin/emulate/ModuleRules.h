@@ -6,6 +6,7 @@
 #include "clang_plugin/emulate/Instrument.h"
 
 namespace llvm {
+class DILocation;
 class Instruction;
 class Module;
 class StringRef;
@@ -13,7 +14,10 @@ class StringRef;
 
 namespace kopt::frontend::emulate {
 
-/// Where an instruction stands in the user's text: "FILE:LINE", or "an unknown line".
+/// Where an instruction stands in the user's text: a line of kopt's own headers says nothing to the user, the line that
+/// called into them does. Null where that is not known.
+const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan);
+/// The same in words: "FILE:LINE", or "an unknown line".
 std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan);
 
 /// A mathematical function of the C library, which emulated code calls as it is.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/emulate/ModuleTables.h"
 
+#include "clang_plugin/emulate/ModuleRules.h"
+
 #include <llvm/IR/DebugInfoMetadata.h>
 
 namespace kopt::frontend::emulate {
@@ -34,10 +36,7 @@ llvm::Constant *ModuleTables::array(llvm::ArrayRef<llvm::Constant *> elements) {
 
 unsigned ModuleTables::addSite(const llvm::Instruction &at, SiteKind kind, unsigned bytes, unsigned flags,
                                unsigned block) {
-  const llvm::DILocation *location = at.getDebugLoc();
-  // A line of kopt's headers says nothing to the user: the line that called into them does.
-  while (location && location->getInlinedAt() && location->getFilename().starts_with(plan_.headerDirectory))
-    location = location->getInlinedAt();
+  const llvm::DILocation *location = userLocation(at, plan_);
   sites_.push_back(llvm::ConstantStruct::getAnon(
       {text(location ? location->getFilename() : ""), number(location ? location->getLine() : 0),
        number(location ? location->getColumn() : 0), number(static_cast<std::uint32_t>(kind)), number(bytes),
