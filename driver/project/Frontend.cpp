@@ -105,23 +105,15 @@ public:
                                                  const std::string &expression,
                                                  const KernelSpec &kernel,
                                                  const Workload &workload) override {
-    Json request = {{"slice", sliceText},
-                    {"expression", expression},
-                    {"kernel", kernel.name},
-                    {"flags", kernel.compileFlags},
-                    {"directory", kernel.directory},
-                    {"arch", archOf(kernel.compileFlags)},
-                    {"launches", Json::array()}};
+    Json request = variantRequest(sliceText, expression, kernel);
+    request["launches"] = Json::array();
     for (const Launch &launch : workload.launches)
       request["launches"].push_back({{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
                                      {"block", {launch.block.x, launch.block.y, launch.block.z}},
                                      {"shared_bytes", launch.sharedBytes}});
     KOPT_TRY(Json reply, question("transforms", request));
 
-    std::string sliceFile;
-    for (const Specialization &specialization : kernel.specializations)
-      if (specialization.expression == expression)
-        sliceFile = specialization.slice;
+    const std::string sliceFile = sliceFileOf(kernel, expression);
     std::vector<TransformOffer> offers;
     try {
       for (const Json &item : reply.at("offers"))
@@ -159,7 +151,48 @@ public:
     return findings;
   }
 
+  Result<MutantSet> mutants(const std::string &sliceText, const std::string &expression,
+                            const KernelSpec &kernel, const MutantRequest &wanted) override {
+    Json request = variantRequest(sliceText, expression, kernel);
+    request["at_most"] = wanted.atMost;
+    request["seed"] = wanted.seed;
+    request["operators"] = wanted.operators;
+    KOPT_TRY(Json reply, question("mutate", request));
+    try {
+      return parseMutants(reply, sliceText, sliceFileOf(kernel, expression));
+    } catch (const std::exception &problem) {
+      return malformed("mutate", problem.what());
+    }
+  }
+
+  Result<PreciseClone> preciseClone(const std::string &sliceText, const std::string &expression,
+                                    const KernelSpec &kernel) override {
+    KOPT_TRY(Json reply, question("precise", variantRequest(sliceText, expression, kernel)));
+    try {
+      return parsePreciseClone(reply);
+    } catch (const std::exception &problem) {
+      return malformed("precise", problem.what());
+    }
+  }
+
 private:
+  static Json variantRequest(const std::string &sliceText, const std::string &expression,
+                             const KernelSpec &kernel) {
+    return {{"slice", sliceText},
+            {"expression", expression},
+            {"kernel", kernel.name},
+            {"flags", kernel.compileFlags},
+            {"directory", kernel.directory},
+            {"arch", archOf(kernel.compileFlags)}};
+  }
+
+  static std::string sliceFileOf(const KernelSpec &kernel, const std::string &expression) {
+    for (const Specialization &specialization : kernel.specializations)
+      if (specialization.expression == expression)
+        return specialization.slice;
+    return {};
+  }
+
   static TransformOffer offerFrom(const Json &item, const std::string &sliceFile,
                                   std::size_t sliceSize) {
     TransformOffer offer;

@@ -5,6 +5,7 @@
 #include "driver/candidate/Candidate.h"
 #include "driver/evaluate/Trial.h"
 #include "driver/project/KernelSpec.h"
+#include "driver/project/KernelVariants.h"
 #include "driver/support/Process.h"
 
 namespace kopt {
@@ -35,6 +36,12 @@ public:
   /// What the candidate's slice changed that it must not, or that wants stress: findings with severity reject or flag.
   virtual Result<std::vector<Finding>> screen(const std::string &baselineSlice, const std::string &candidateSlice,
                                               const KernelSpec &kernel, const std::string &expression) = 0;
+  /// Wrong versions of the kernel in this slice text, each of which parses. None where the kernel has nothing to change.
+  virtual Result<MutantSet> mutants(const std::string &sliceText, const std::string &expression, const KernelSpec &kernel,
+                                    const MutantRequest &request) = 0;
+  /// The kernel in double precision; that there is none is an answer (PreciseClone::refusals), not an error.
+  virtual Result<PreciseClone> preciseClone(const std::string &sliceText, const std::string &expression,
+                                            const KernelSpec &kernel) = 0;
 };
 
 std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes, const std::filesystem::path &program);

@@ -33,8 +33,20 @@ public:
       return std::vector<Finding>{{"asm", "reject", "new inline assembly", "line 3"}};
     return std::vector<Finding>{};
   }
+  Result<MutantSet> mutants(const std::string &, const std::string &, const KernelSpec &,
+                            const MutantRequest &request) override {
+    MutantSet chosen = mutantSet;
+    if (chosen.mutants.size() > request.atMost)
+      chosen.mutants.resize(request.atMost);
+    return chosen;
+  }
+  Result<PreciseClone> preciseClone(const std::string &, const std::string &, const KernelSpec &) override {
+    return clone;
+  }
   ExtractionResult extraction;
   std::vector<TransformOffer> offers;
+  MutantSet mutantSet; ///< empty: the kernel has nothing to change
+  PreciseClone clone{.refusals = {{"integers", "the kernel computes with integers only", 1}}};
 };
 
 class FakeToolchain : public Toolchain {

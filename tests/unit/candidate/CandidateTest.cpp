@@ -366,6 +366,13 @@ public:
                                       const std::string &) override {
     return std::vector<Finding>{};
   }
+  Result<MutantSet> mutants(const std::string &, const std::string &, const KernelSpec &,
+                            const MutantRequest &) override {
+    return MutantSet{};
+  }
+  Result<PreciseClone> preciseClone(const std::string &, const std::string &, const KernelSpec &) override {
+    return PreciseClone{.refusals = {{"none", "there is none here", 0}}};
+  }
 };
 
 TEST_F(ParamsTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditableChunks) {

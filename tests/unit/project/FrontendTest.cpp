@@ -119,5 +119,95 @@ TEST_F(FrontendTest, AScreenThatCannotBeReadNeverPasses) {
   }
 }
 
+TEST_F(FrontendTest, AsksForMutantsAndMakesTheirText) {
+  processes_.on({"mutate"}, 0, R"({"found":9,"in_macros":2,"mutants":[
+    {"operator":"comparison","title":"`<` made `<=` at line 1","kind":"value","line":1,
+     "edits":[{"begin":1,"end":2,"text":"<="}]},
+    {"operator":"removed-barrier","title":"no barrier","kind":"schedule","note":"one warp","line":2,
+     "edits":[{"begin":0,"end":1,"text":""},{"begin":3,"end":3,"text":"!"}]}]})");
+  MutantRequest wanted{.atMost = 2, .seed = 7, .operators = {"comparison", "removed-barrier"}};
+  auto set = frontend_->mutants("a<b", "ns::stencil<float, 2>", kernel(), wanted);
+  ASSERT_TRUE(set.has_value()) << set.error().what;
+  EXPECT_EQ(set->found, 9u);
+  EXPECT_EQ(set->inMacros, 2u);
+  ASSERT_EQ(set->mutants.size(), 2u);
+  EXPECT_EQ(set->mutants[0].sliceText, "a<=b");
+  EXPECT_EQ(set->mutants[0].kind, MutantKind::Value);
+  EXPECT_EQ(set->mutants[0].mayBeEqual, "");
+  EXPECT_EQ(set->mutants[1].sliceText, "<b!");
+  EXPECT_EQ(set->mutants[1].kind, MutantKind::Schedule);
+  EXPECT_EQ(set->mutants[1].mayBeEqual, "one warp");
+  EXPECT_EQ(set->mutants[1].edits.at(0).range.file, "/out/stencil.cu");
+  EXPECT_EQ(request()["at_most"], 2);
+  EXPECT_EQ(request()["seed"], 7);
+  EXPECT_EQ(request()["operators"], json({"comparison", "removed-barrier"}));
+  EXPECT_EQ(request()["expression"], "ns::stencil<float, 2>");
+}
+
+TEST_F(FrontendTest, AMutantThatIsNoneIsMalformed) {
+  for (const char *mutant :
+       {R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[{"begin":2,"end":9,"text":""}]})",
+        R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[{"begin":2,"end":1,"text":""}]})",
+        R"({"operator":"o","title":"t","kind":"odd","line":1,"edits":[{"begin":0,"end":1,"text":"x"}]})",
+        R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[]})",
+        R"({"operator":"o","title":"t","kind":"value","line":1,
+            "edits":[{"begin":1,"end":2,"text":""},{"begin":0,"end":1,"text":"x"}]})"}) {
+    fakes::FakeProcessRunner processes;
+    processes.on({"mutate"}, 0, R"({"found":1,"in_macros":0,"mutants":[)" + std::string(mutant) + "]}");
+    auto set = makeFrontend(processes, "f")->mutants("a<b", "e", kernel(), {});
+    ASSERT_FALSE(set.has_value()) << mutant;
+    EXPECT_EQ(set.error().code, ErrorCode::Internal);
+  }
+}
+
+TEST_F(FrontendTest, AsksForThePreciseClone) {
+  processes_.on({"precise"}, 0, R"({"ok":true,"slice":"text","expression":"ns::stencil<double, 2>","symbol":"_Z1k",
+    "params":[{"name":"in","pointer":true,
+               "element":{"size":8,"new_size":16,"fields":[
+                 {"offset":0,"new_offset":0,"scalar":"f32","new_scalar":"f64"},
+                 {"offset":4,"new_offset":8,"scalar":"i32","new_scalar":"i32"}]}},
+              {"name":"n","pointer":false,"element":{"size":4,"new_size":4,"fields":[]}}],
+    "variables":[{"name":"weights","count":9,"element":{"size":4,"new_size":8,"fields":[
+                 {"offset":0,"new_offset":0,"scalar":"f32","new_scalar":"f64"}]}}],
+    "shared_factor":2,"notes":[{"id":"to-integer","message":"m","line":4}]})");
+  auto clone = frontend_->preciseClone("slice", "ns::stencil<float, 2>", kernel());
+  ASSERT_TRUE(clone.has_value()) << clone.error().what;
+  EXPECT_TRUE(clone->made());
+  EXPECT_EQ(clone->expression, "ns::stencil<double, 2>");
+  ASSERT_EQ(clone->params.size(), 2u);
+  EXPECT_TRUE(clone->params[0].element.widened());
+  EXPECT_EQ(clone->params[0].element.fields.at(1).newOffset, 8u);
+  EXPECT_FALSE(clone->params[1].element.widened());
+  EXPECT_EQ(clone->variables.at(0).count, 9u);
+  EXPECT_EQ(clone->sharedFactor, 2u);
+  EXPECT_EQ(clone->notes.at(0).line, 4u);
+  EXPECT_EQ(request()["slice"], "slice");
+}
+
+TEST_F(FrontendTest, ARefusedCloneIsAnAnswer) {
+  processes_.on({"precise"}, 0, R"({"ok":false,"refusals":[{"id":"asm","message":"inline PTX","line":3}]})");
+  auto clone = frontend_->preciseClone("slice", "e", kernel());
+  ASSERT_TRUE(clone.has_value()) << clone.error().what;
+  EXPECT_FALSE(clone->made());
+  EXPECT_EQ(clone->refusals.at(0).id, "asm");
+}
+
+TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
+  for (const char *reply :
+       {R"({"ok":false,"refusals":[]})", R"({})", R"({"ok":true,"slice":"","expression":"e","symbol":"s"})",
+        R"({"ok":true,"slice":"t","expression":"e","symbol":"s","params":[],"variables":[],"shared_factor":0,"notes":[]})",
+        R"({"ok":true,"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
+            "params":[{"name":"p","pointer":true,"element":{"size":4,"new_size":8,"fields":[]}}]})",
+        R"({"ok":true,"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
+            "params":[{"name":"p","pointer":true,"element":{"size":4,"new_size":8,"fields":[
+              {"offset":4,"new_offset":0,"scalar":"f32","new_scalar":"f64"}]}}]})"}) {
+    fakes::FakeProcessRunner processes;
+    processes.on({"precise"}, 0, reply);
+    auto clone = makeFrontend(processes, "f")->preciseClone("s", "e", kernel());
+    ASSERT_FALSE(clone.has_value()) << reply;
+    EXPECT_EQ(clone.error().code, ErrorCode::Internal);
+  }
+}
+
 } // namespace
 } // namespace kopt
