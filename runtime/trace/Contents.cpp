@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/trace/Contents.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <fcntl.h>
+#include <new>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace kopt::runtime::trace {
+
+namespace {
+
+constexpr char kMagic[8] = {'K', 'O', 'P', 'T', 'B', 'U', 'F', '\0'};
+constexpr std::uint32_t kPlain = 1u << 31; ///< in a piece's size: stored as it is
+constexpr int kLevel = 1;                  ///< the program waits for it
+
+struct ContentsHeader {
+  char magic[8];
+  std::uint32_t version, pieces;
+  std::uint64_t bytes, pieceBytes;
+  std::uint8_t hash[16];
+};
+static_assert(sizeof(ContentsHeader) == 48);
+
+ContentHash toHash(const XXH128_hash_t &value) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, value);
+  ContentHash hash;
+  std::memcpy(hash.data(), canonical.digest, hash.size());
+  return hash;
+}
+
+std::size_t pieceSize(std::uint64_t bytes, std::uint64_t index) {
+  return std::size_t(std::min(kPieceBytes, bytes - index * kPieceBytes));
+}
+
+/// Calls `each(index, data, size)` with all pieces of the source in order.
+template <class Each>
+bool forPieces(std::uint64_t bytes, const ContentsSource &source, std::byte *space, std::string &why, Each each) {
+  for (std::uint64_t index = 0; index * kPieceBytes < bytes; ++index) {
+    const std::size_t size = pieceSize(bytes, index);
+    if (!source(index * kPieceBytes, size, space, why) || !each(index, size))
+      return false;
+  }
+  return true;
+}
+
+/// A file that becomes `path` when it is complete, and nothing before.
+class NewFile {
+public:
+  explicit NewFile(const std::string &path) : path_(path) {
+    static std::atomic<unsigned> count{0};
+    temporary_ = path + "." + std::to_string(getpid()) + "." + std::to_string(count++) + ".new";
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  }
+  ~NewFile() {
+    if (fd_ >= 0) {
+      close(fd_);
+      unlink(temporary_.c_str());
+    }
+  }
+  NewFile(const NewFile &) = delete;
+  NewFile &operator=(const NewFile &) = delete;
+
+  bool isOpen() const { return fd_ >= 0; }
+  bool write(const void *bytes, std::size_t size, std::uint64_t at) {
+    const char *from = static_cast<const char *>(bytes);
+    while (size > 0) {
+      const ssize_t done = pwrite(fd_, from, size, off_t(at));
+      if (done < 0 && errno == EINTR)
+        continue;
+      if (done <= 0)
+        return false;
+      from += done;
+      at += std::uint64_t(done);
+      size -= std::size_t(done);
+    }
+    return true;
+  }
+  bool finish() {
+    const bool closed = close(fd_) == 0;
+    fd_ = -1;
+    if (closed && rename(temporary_.c_str(), path_.c_str()) == 0)
+      return true;
+    unlink(temporary_.c_str());
+    return false;
+  }
+
+private:
+  std::string path_, temporary_;
+  int fd_ = -1;
+};
+
+bool failed(const std::string &path, std::string &why) {
+  why = "cannot write " + path + ": " + std::strerror(errno);
+  return false;
+}
+
+} // namespace
+
+ContentHash hashContents(const std::byte *bytes, std::uint64_t size) { return toHash(XXH3_128bits(bytes, size)); }
+
+bool storeContents(const std::string &folder, std::uint64_t bytes, const ContentsSource &source, ContentHash &hash,
+                   std::uint64_t &written, std::string &why) {
+  written = 0;
+  if (bytes > kLargestContents) {
+    why = std::to_string(bytes) + " bytes are more than a trace holds";
+    return false;
+  }
+  const std::unique_ptr<std::byte[]> space(new (std::nothrow) std::byte[kPieceBytes]);
+  const std::size_t bound = ZSTD_compressBound(kPieceBytes);
+  const std::unique_ptr<std::byte[]> packed(new (std::nothrow) std::byte[bound]);
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  if (!space || !packed || !state) {
+    why = "no memory to compress a buffer with";
+    return false;
+  }
+  XXH3_128bits_reset(state.get());
+  if (!forPieces(bytes, source, space.get(), why, [&](std::uint64_t, std::size_t size) {
+        XXH3_128bits_update(state.get(), space.get(), size);
+        return true;
+      }))
+    return false;
+  hash = toHash(XXH3_128bits_digest(state.get()));
+
+  const std::string path = folder + "/" + contentsPath(hash);
+  if (access(path.c_str(), R_OK) == 0)
+    return true;
+  mkdir((folder + "/contents").c_str(), 0700);
+  mkdir(path.substr(0, path.rfind('/')).c_str(), 0700);
+  NewFile file(path);
+  if (!file.isOpen())
+    return failed(path, why);
+
+  ContentsHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.version = kContentsVersion;
+  header.pieces = std::uint32_t((bytes + kPieceBytes - 1) / kPieceBytes);
+  header.bytes = bytes;
+  header.pieceBytes = kPieceBytes;
+  std::memcpy(header.hash, hash.data(), hash.size());
+  std::vector<std::uint32_t> sizes(header.pieces);
+  std::uint64_t at = sizeof header + sizes.size() * sizeof(std::uint32_t);
+  XXH3_128bits_reset(state.get());
+  const bool stored = forPieces(bytes, source, space.get(), why, [&](std::uint64_t index, std::size_t size) {
+    XXH3_128bits_update(state.get(), space.get(), size);
+    const std::size_t small = ZSTD_compress(packed.get(), bound, space.get(), size, kLevel);
+    const bool plain = ZSTD_isError(small) || small >= size;
+    sizes[index] = std::uint32_t(plain ? size : small) | (plain ? kPlain : 0);
+    const std::size_t length = plain ? size : small;
+    if (!file.write(plain ? space.get() : packed.get(), length, at))
+      return failed(path, why);
+    at += length;
+    return true;
+  });
+  if (!stored)
+    return false;
+  if (toHash(XXH3_128bits_digest(state.get())) != hash) {
+    why = "the buffer changed while it was stored";
+    return false;
+  }
+  if (!file.write(&header, sizeof header, 0) ||
+      !file.write(sizes.data(), sizes.size() * sizeof(std::uint32_t), sizeof header) || !file.finish())
+    return failed(path, why);
+  written = at;
+  return true;
+}
+
+std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::string &why) {
+  std::unique_ptr<ContentsFile> file(new ContentsFile);
+  file->path_ = path;
+  const auto bad = [&](std::size_t offset, const std::string &what) {
+    why = path + ": byte " + std::to_string(offset) + ": " + what;
+    return nullptr;
+  };
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat facts {};
+  if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    why = path + ": " + (fd < 0 ? std::strerror(errno) : "no regular file");
+    if (fd >= 0)
+      close(fd);
+    return nullptr;
+  }
+  file->mapped_ = std::size_t(facts.st_size);
+  void *memory = file->mapped_ ? mmap(nullptr, file->mapped_, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  close(fd);
+  if (memory == MAP_FAILED)
+    return bad(0, "an empty file, or one that cannot be mapped");
+  file->memory_ = static_cast<const std::byte *>(memory);
+
+  ContentsHeader header{};
+  if (file->mapped_ < sizeof header || std::memcmp(file->memory_, kMagic, sizeof kMagic) != 0)
+    return bad(0, "this is no buffer of a trace of kopt");
+  std::memcpy(&header, file->memory_, sizeof header);
+  if (header.version != kContentsVersion)
+    return bad(8, "a buffer of version " + std::to_string(header.version) + "; this kopt reads version " +
+                      std::to_string(kContentsVersion) + ": record it again");
+  if (header.pieceBytes != kPieceBytes || header.bytes > kLargestContents ||
+      header.pieces != (header.bytes + kPieceBytes - 1) / kPieceBytes)
+    return bad(12, std::to_string(header.pieces) + " pieces for " + std::to_string(header.bytes) + " bytes");
+  const std::uint64_t table = std::uint64_t(header.pieces) * sizeof(std::uint32_t);
+  if (table > file->mapped_ - sizeof header)
+    return bad(sizeof header, "the table of pieces is cut");
+  file->bytes_ = header.bytes;
+  std::memcpy(file->hash_.data(), header.hash, file->hash_.size());
+  std::uint64_t at = sizeof header + table;
+  for (std::uint32_t i = 0; i < header.pieces; ++i) {
+    std::uint32_t size = 0;
+    std::memcpy(&size, file->memory_ + sizeof header + i * sizeof size, sizeof size);
+    file->begins_.push_back(at);
+    file->plain_.push_back((size & kPlain) != 0);
+    const std::uint64_t length = size & ~kPlain;
+    if (length > file->mapped_ - at || (file->plain_.back() && length != pieceSize(header.bytes, i)))
+      return bad(sizeof header + i * sizeof size, "piece " + std::to_string(i) + " has " + std::to_string(length) +
+                                                      " bytes, the file " + std::to_string(file->mapped_));
+    at += length;
+  }
+  file->begins_.push_back(at);
+  if (at != file->mapped_)
+    return bad(at, "the file goes on behind its last piece");
+  return file;
+}
+
+ContentsFile::~ContentsFile() {
+  if (memory_)
+    munmap(const_cast<std::byte *>(memory_), mapped_);
+}
+
+bool ContentsFile::readPiece(std::size_t index, std::byte *to, std::string &why) const {
+  const std::byte *from = memory_ + begins_[index];
+  const std::size_t packed = std::size_t(begins_[index + 1] - begins_[index]), size = pieceSize(bytes_, index);
+  if (plain_[index]) {
+    std::memcpy(to, from, size);
+    return true;
+  }
+  const std::size_t got = ZSTD_decompress(to, size, from, packed);
+  if (!ZSTD_isError(got) && got == size)
+    return true;
+  why = path_ + ": byte " + std::to_string(begins_[index]) + ": piece " + std::to_string(index) +
+        " does not decompress: " + (ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it has another size");
+  return false;
+}
+
+bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to, std::string &why) const {
+  if (offset > bytes_ || size > bytes_ - offset) {
+    why = path_ + ": has " + std::to_string(bytes_) + " bytes; " + std::to_string(size) + " at " +
+          std::to_string(offset) + " were asked for";
+    return false;
+  }
+  std::unique_ptr<std::byte[]> space;
+  while (size > 0) {
+    const std::size_t index = std::size_t(offset / kPieceBytes), within = std::size_t(offset % kPieceBytes);
+    const std::size_t piece = pieceSize(bytes_, index), part = std::min(size, piece - within);
+    if (part == piece) {
+      if (!readPiece(index, to, why))
+        return false;
+    } else {
+      if (!space)
+        space.reset(new std::byte[kPieceBytes]);
+      if (!readPiece(index, space.get(), why))
+        return false;
+      std::memcpy(to, space.get() + within, part);
+    }
+    to += part;
+    offset += part;
+    size -= part;
+  }
+  return true;
+}
+
+bool ContentsFile::verify(std::string &why) const {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  const std::unique_ptr<std::byte[]> space(new std::byte[kPieceBytes]);
+  XXH3_128bits_reset(state.get());
+  for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
+    if (!readPiece(i, space.get(), why))
+      return false;
+    XXH3_128bits_update(state.get(), space.get(), pieceSize(bytes_, i));
+  }
+  if (toHash(XXH3_128bits_digest(state.get())) == hash_)
+    return true;
+  why = path_ + ": its bytes are not those it is named after";
+  return false;
+}
+
+} // namespace kopt::runtime::trace

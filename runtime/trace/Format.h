@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a trace: what libkopt-capture.so writes and LogReader reads. See README.md. Little endian, as the machines
+// that CUDA runs on are. Numbers of kinds are on disk: add, never change.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace kopt::runtime::trace {
+
+inline constexpr std::uint32_t kLogVersion = 1;
+inline constexpr char kLogMagic[8] = {'K', 'O', 'P', 'T', 'L', 'O', 'G', '\0'};
+inline constexpr std::size_t kHeaderBytes = 4096;
+inline constexpr std::uint32_t kSegmentBytes = 1u << 20;
+inline constexpr std::uint32_t kSegmentMark = 0x4745534bu; ///< "KSEG"
+inline constexpr std::size_t kSegmentHeaderBytes = 16;
+inline constexpr std::size_t kRecordHeaderBytes = 16;
+/// A record lies within one segment; what is longer is split or cut by its writer.
+inline constexpr std::size_t kMaxRecordBytes = 256u << 10;
+inline constexpr std::size_t kMaxTextBytes = 16u << 10;
+
+/// The first bytes of a log, mapped as long as the process lives.
+struct LogHeader {
+  char magic[8];
+  std::uint32_t version, segmentBytes;
+  std::uint64_t pid;
+  std::uint64_t startNanoseconds; ///< since 1970
+  std::uint32_t ended;            ///< 1: the program came to its end
+  std::uint32_t full;             ///< 1: there was no more room, on the disk or under the cap
+  std::uint64_t lostRecords;      ///< that found no room
+  std::uint64_t countedLaunches;  ///< all of them, those past the cap too
+};
+static_assert(sizeof(LogHeader) == 56);
+
+struct SegmentHeader {
+  std::uint32_t mark, thread;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(SegmentHeader) == kSegmentHeaderBytes);
+
+struct RecordHeader {
+  std::uint32_t bytes; ///< with this header, a multiple of 8; written last: 0 ends a segment
+  std::uint16_t kind, flags;
+  std::uint64_t sequence; ///< one counter for all threads of the process
+};
+static_assert(sizeof(RecordHeader) == kRecordHeaderBytes);
+
+enum class RecordKind : std::uint16_t {
+  Process = 1,
+  Function = 2,
+  Context = 3,
+  Allocation = 4,
+  Free = 5,
+  Launch = 6,
+  Duration = 7,
+  GraphNode = 8,
+  GraphLaunch = 9,
+  Snapshot = 10,
+  NotSnapshotted = 11,
+  Counted = 12, ///< launches past the cap: only their number
+  Note = 13,
+};
+
+enum LaunchFlag : std::uint16_t {
+  kCooperative = 1,
+  kCluster = 2,           ///< with thread block clusters
+  kLayoutUnknown = 4,     ///< nothing said how large the parameters are: no arguments are recorded
+  kOtherAttributes = 8,   ///< launch attributes besides cooperative and cluster
+};
+
+enum class AllocationKind : std::uint8_t {
+  Device = 0,
+  Managed = 1,
+  Async = 2,
+  Host = 3,       ///< page-locked, or registered: the device reads it where it is
+  Mapped = 4,     ///< cuMemMap
+  Symbol = 5,     ///< a variable of a module; has a name
+};
+
+/// XXH3-128 of contents: their name in the trace.
+using ContentHash = std::array<std::uint8_t, 16>;
+
+inline std::string hexOf(const ContentHash &hash) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : hash) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+/// Where the contents of this name are in a trace folder: "contents/3f/3f….kbuf".
+inline std::string contentsPath(const ContentHash &hash) {
+  const std::string hex = hexOf(hash);
+  return "contents/" + hex.substr(0, 2) + "/" + hex + ".kbuf";
+}
+
+inline constexpr char kLogFile[] = "launches.klog"; ///< in the folder of each process
+
+/// Appends fields to a record's payload. Never grows past `Capacity`: what does not fit is dropped and `overflow` says so.
+template <std::size_t Capacity> class PayloadWriter {
+public:
+  void clear() { size_ = 0, overflow_ = false; }
+  template <class T> void put(T value) { putBytes(&value, sizeof value); }
+  void putBytes(const void *bytes, std::size_t count) {
+    if (count > Capacity - size_) {
+      overflow_ = true;
+      return;
+    }
+    if (count > 0)
+      std::memcpy(bytes_ + size_, bytes, count);
+    size_ += count;
+  }
+  /// Length, then the bytes; cut at kMaxTextBytes.
+  void putText(std::string_view text) {
+    text = text.substr(0, kMaxTextBytes);
+    put(std::uint32_t(text.size()));
+    putBytes(text.data(), text.size());
+  }
+  const std::byte *data() const { return bytes_; }
+  std::size_t size() const { return size_; }
+  bool overflow() const { return overflow_; }
+
+private:
+  std::size_t size_ = 0;
+  bool overflow_ = false;
+  std::byte bytes_[Capacity];
+};
+
+using RecordPayload = PayloadWriter<kMaxRecordBytes - kRecordHeaderBytes>;
+
+} // namespace kopt::runtime::trace

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the log of one process. Each thread appends to a segment of its own, mapped from the file: no lock and no system
+// call but once a megabyte, and what was appended is in the file even if the process is killed the instant after.
+#pragma once
+
+#include "runtime/trace/Format.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace kopt::runtime::trace {
+
+class LogFile {
+public:
+  /// Creates the file; it must not exist. `maxBytes`: of the file; past it records are lost and counted. Null with `why`.
+  static std::unique_ptr<LogFile> create(const std::string &path, std::uint64_t maxBytes, std::string &why);
+  /// Leaves the mappings of segments alone: other threads may still write to theirs.
+  ~LogFile();
+  LogFile(const LogFile &) = delete;
+  LogFile &operator=(const LogFile &) = delete;
+
+  std::uint64_t nextSequence() { return sequence_.fetch_add(1, std::memory_order_relaxed); }
+  /// The header in the file: what is written there is there at once.
+  LogHeader &header() { return *header_; }
+  bool isFull() const { return full_.load(std::memory_order_relaxed); }
+
+private:
+  friend class Appender;
+  LogFile() = default;
+  /// The memory of a new segment, null where there is no more room.
+  std::byte *takeSegment();
+  void lose();
+
+  int fd_ = -1;
+  std::uint64_t bytes_ = kHeaderBytes, maxBytes_ = 0;
+  std::uint32_t segments_ = 0;
+  LogHeader *header_ = nullptr;
+  std::mutex growing_;
+  std::atomic<std::uint64_t> sequence_{1};
+  std::atomic<bool> full_{false};
+};
+
+/// One thread's way into the log. Not to be shared between threads.
+class Appender {
+public:
+  explicit Appender(LogFile &log) : log_(log) {}
+  ~Appender();
+  Appender(const Appender &) = delete;
+  Appender &operator=(const Appender &) = delete;
+
+  /// False where there was no room: the record is lost, and counted.
+  bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const void *payload, std::size_t bytes);
+  bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const RecordPayload &payload) {
+    return append(kind, flags, sequence, payload.data(), payload.size());
+  }
+
+private:
+  LogFile &log_;
+  std::byte *segment_ = nullptr;
+  std::size_t used_ = 0;
+};
+
+} // namespace kopt::runtime::trace
