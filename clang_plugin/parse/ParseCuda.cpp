@@ -253,7 +253,8 @@ ParsedUnit parseOnce(const ParseRequest &request,
   how.Diags = diagnostics;
   how.VFS = files;
   std::shared_ptr<clang::CompilerInvocation> invocation = clang::createInvocation(pointers, how);
-  if (invocation && preamble && request.content)
+  // A record of files must see those that a precompiled header would hide.
+  if (invocation && preamble && request.content && !request.files)
     if (auto rest = usePreamble(*invocation, *request.content, files)) {
       files = makeFileSystem(request, rest);
       *preamble = invocation;

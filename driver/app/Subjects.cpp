@@ -2,6 +2,7 @@
 #include "driver/app/Subjects.h"
 
 #include "driver/candidate/ParamsProposer.h"
+#include "driver/project/Overlay.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -62,6 +63,24 @@ Status checkSelection(const ExtractionResult &extraction, const SelectionRequest
                    extraction.kernels.front().file);
 }
 
+/// The text that candidates change: the proven slice, or the whole file where there is none.
+Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSpec &kernel,
+                              const Specialization &specialization, const TuneDeclaration &declaration) {
+  TuneSubject subject{kernel, specialization, declaration, "", specialization.expression};
+  if (!specialization.slice.empty()) {
+    KOPT_TRY(subject.sliceText, readFile(specialization.slice));
+    return subject;
+  }
+  KOPT_TRY(Overlay overlay, editInOriginal(kernel, specialization, extraction.fileHashes));
+  subject.sliceText = std::move(overlay.text);
+  subject.specialization = std::move(overlay.specialization);
+  for (Specialization &known : subject.kernel.specializations)
+    if (known.symbol == specialization.symbol)
+      known = subject.specialization;
+  subject.kernel.compileFlags = std::move(overlay.compileFlags);
+  return subject;
+}
+
 } // namespace
 
 bool matchesGlob(const std::string &glob, const std::string &name) {
@@ -101,15 +120,8 @@ Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extracti
                        "give the file that launches it too", fmt::format("{}:{}", kernel.file, kernel.line));
     for (const Specialization &specialization : kernel.specializations) {
       KOPT_CHECK(ParamsProposer::check(declaration, kernel, specialization));
-      if (specialization.slice.empty())
-        return makeError(ErrorCode::BaselineFailed,
-                         fmt::format("kernel '{}' has no proven slice: {}", specialization.expression,
-                                     specialization.reason),
-                         "building its candidates in the original file (the overlay route) is not there yet; "
-                         "kopt-extract on the file tells the details",
-                         fmt::format("{}:{}", kernel.file, kernel.line));
-      KOPT_TRY(std::string text, readFile(specialization.slice));
-      subjects.push_back({kernel, specialization, declaration, std::move(text), specialization.expression});
+      KOPT_TRY(TuneSubject subject, subjectOf(extraction, kernel, specialization, declaration));
+      subjects.push_back(std::move(subject));
     }
   }
   return subjects;

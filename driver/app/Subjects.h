@@ -16,7 +16,7 @@ struct TuneSubject {
   KernelSpec kernel;
   Specialization specialization;
   TuneDeclaration declaration;
-  std::string sliceText;
+  std::string sliceText; ///< of the slice, or of the whole file where the specialization's route is overlay
   std::string label; ///< "transpose", "stencil<float, 1>"
 };
 

@@ -45,6 +45,19 @@ Status Workbench::openDevice(const DeviceConfig &config) {
                                       device().modelled ? ", times are modelled" : "", toolchain_->name()));
   for (const std::string &note : extraction_.notes)
     services_.terminal.line("note: " + note);
+  for (const TuneSubject &subject : subjects_) {
+    if (subject.specialization.route != "overlay")
+      continue;
+    if (device().modelled)
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' could not be lifted out ({}), so it is built in its own file, which the "
+                                   "emulated device cannot run",
+                                   subject.label, subject.specialization.reason),
+                       "use --device cuda on a machine with a GPU and nvcc",
+                       fmt::format("{}:{}", subject.kernel.file, subject.kernel.line));
+    services_.terminal.line(fmt::format("note: {} could not be lifted out ({}): its candidates are built in {} as a whole",
+                                        subject.label, subject.specialization.reason, subject.kernel.unit));
+  }
   return {};
 }
 

@@ -226,6 +226,7 @@ void Reader::read(KernelSpec &out) const {
   need("name", out.name);
   need("file", out.file);
   need("line", out.line);
+  need("unit", out.unit);
   need("annotated", out.annotated);
   may("clauses", out.clauses);
   need("specializations", out.specializations);

@@ -106,6 +106,7 @@ struct KernelSpec {
   std::string name; ///< qualified
   std::string file;
   unsigned line = 0;
+  std::string unit; ///< the file that is compiled; `file` may be a header
   bool annotated = false;
   std::vector<TuneClause> clauses;
   std::vector<Specialization> specializations;

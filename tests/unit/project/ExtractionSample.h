@@ -11,7 +11,7 @@ inline nlohmann::json extractionSample() {
   "schema_version": 1, "tool": "kopt-extract 0.1.0", "notes": ["no nvcc: slices are not proven"],
   "file_hashes": {"/src/a.cu": "99aa06d3014798d86001c324468d497f"},
   "kernels": [{
-    "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "annotated": true,
+    "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "unit": "/src/a.cu", "annotated": true,
     "clauses": [{"text": "param R in {1, 2}", "file": "/src/a.cu", "line": 6}],
     "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src",
     "specializations": [{
