@@ -3,11 +3,18 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import unittest
 
 from kopt_test import DATA, FLAGS, KoptTest
 
+# What __COUNTER__ is depends on what stands before it: the kernel's slice is something else.
+COUNTED = """int before = __COUNTER__;
+constexpr int kBlock = 128;
+__global__ void counted(int *p) { *p = __COUNTER__; }
+void run(int *p) { counted<<<1, kBlock>>>(p); }
+"""
 NO_TOOLKIT = {"KOPT_CUDA_PATH": "none"}
 
 
@@ -85,6 +92,12 @@ class Errors(KoptTest):
     def test_an_unknown_model_gpu(self):
         self.scale()
         self.fails(1, "H2000", "H200", command=self.tune("--model-gpu", "H2000"))
+
+    @unittest.skipUnless(shutil.which("nvcc") or pathlib.Path("/usr/local/cuda/bin/nvcc").exists(), "there is no nvcc")
+    def test_a_kernel_that_must_stay_in_its_file(self):
+        self.write("counted.cu", COUNTED)
+        self.fails(4, "counted.cu:3", "could not be lifted out", "--device cuda",
+                   command=["tune", "counted.cu", "--kernel", "counted", "--device", "emulated", *FLAGS])
 
     def test_a_broken_config(self):
         self.scale()
