@@ -54,13 +54,28 @@ void addLaunch(Message &request, const std::string &prefix, std::uint32_t module
                      buffer.readOnly ? "in"
                      : buffer.output ? "out"
                                      : "inout"});
+  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+    const Buffer &buffer = launch.buffers[i];
+    if (buffer.fill.kind == "captured")
+      request.addList(prefix + "contents", {std::to_string(i), buffer.fill.path});
+    if (!buffer.symbol.empty())
+      request.addList(prefix + "symbol", {std::to_string(i), buffer.symbol});
+    if (buffer.address != 0)
+      request.addList(prefix + "address", {std::to_string(i), std::to_string(buffer.address),
+                                           buffer.holdsPointers ? "1" : "0"});
+  }
   for (const Argument &argument : launch.arguments) {
-    if (const auto *value = std::get_if<ValueArg>(&argument))
-      request.addList(prefix + "arg", {"value", hexBytes(value->bytes)});
-    else
+    if (const auto *value = std::get_if<ValueArg>(&argument)) {
+      std::vector<std::string> fields{"value", hexBytes(value->bytes)};
+      for (const PointerWord &pointer : value->pointers)
+        for (const std::uint64_t number : {std::uint64_t(pointer.at), std::uint64_t(pointer.buffer), pointer.offset})
+          fields.push_back(std::to_string(number));
+      request.addList(prefix + "arg", fields);
+    } else {
       request.addList(prefix + "arg",
                       {"buffer", std::to_string(std::get<BufferArg>(argument).buffer),
                        std::to_string(std::get<BufferArg>(argument).offset)});
+    }
   }
 }
 

@@ -21,8 +21,9 @@ struct Dim3 {
 
 /// How the elements of a buffer are drawn, before every launch, from the launch's seed.
 struct Fill {
-  std::string kind = "uniform"; ///< uniform, zero, iota, constant
+  std::string kind = "uniform"; ///< uniform, zero, iota, constant, captured
   double low = -1, high = 1;    ///< inclusive for integers, clipped to what the type holds; constant: low is the value
+  std::string path{};           ///< captured: the buffer of a trace whose bytes it gets (runtime/trace/Contents.h)
 };
 
 struct Buffer {
@@ -34,11 +35,19 @@ struct Buffer {
   /// Nothing reads its old contents: poisoned before every launch instead of filled, and only of such buffers are
   /// unwritten elements counted. Never set together with readOnly.
   bool output = false;
+  /// A variable of the module (mangled) instead of memory of its own: set before every launch. No argument points to it.
+  std::string symbol{};
+  /// Where the buffer lay in the program it was captured from; 0: it was not captured.
+  std::uint64_t address = 0;
+  /// Its captured contents hold addresses within the launch's buffers: they are moved with them.
+  bool holdsPointers = false;
 };
 
 /// An argument is a buffer (index into Launch::buffers plus a byte offset) or the bytes of a value.
 struct BufferArg { std::size_t buffer = 0; std::uint64_t offset = 0; };
-struct ValueArg { std::string bytes; };
+/// Eight bytes of a value that are an address: of which buffer, and at which offset in it.
+struct PointerWord { std::size_t at = 0; std::size_t buffer = 0; std::uint64_t offset = 0; };
+struct ValueArg { std::string bytes; std::vector<PointerWord> pointers{}; };
 using Argument = std::variant<BufferArg, ValueArg>;
 
 /// Geometry as expressions over Launch::bindings.

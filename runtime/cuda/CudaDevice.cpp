@@ -248,6 +248,20 @@ Status CudaDevice::poison(Address to, const void *from, std::size_t bytes) {
   return write(to, from, bytes);
 }
 
+Status CudaDevice::variable(std::uint32_t module, const std::string &name, Address &out,
+                            std::size_t &bytes) {
+  const auto found = modules_.find(module);
+  if (found == modules_.end())
+    return {StatusCode::DeviceError, "no module " + std::to_string(module) + " is loaded"};
+  CuDevicePointer pointer = 0;
+  const CuResult result =
+      api_.moduleGetGlobal(&pointer, &bytes, found->second.module, name.c_str());
+  if (result == kErrorNotFound)
+    return {StatusCode::LaunchFailed, "the module has no variable " + name};
+  out = pointer;
+  return check(result, "cuModuleGetGlobal");
+}
+
 Status CudaDevice::copy(Address to, Address from, std::size_t bytes) {
   return check(api_.memcpyDtoDAsync(to, from, bytes, stream_), "cuMemcpyDtoDAsync");
 }

@@ -25,6 +25,8 @@ public:
   Status write(Address to, const void *from, std::size_t bytes) override;
   Status read(void *to, Address from, std::size_t bytes) override;
   Status poison(Address to, const void *from, std::size_t bytes) override;
+  Status variable(std::uint32_t module, const std::string &name, Address &out,
+                  std::size_t &bytes) override;
   Status copy(Address to, Address from, std::size_t bytes) override;
   Status launch(const LaunchRequest &request) override;
   Status time(const LaunchRequest &request, bool cold, double &seconds) override;

@@ -87,6 +87,8 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(moduleLoadData, "cuModuleLoadData", CuResult(CuModule *, const void *))                        \
   X(moduleUnload, "cuModuleUnload", CuResult(CuModule))                                            \
   X(moduleGetFunction, "cuModuleGetFunction", CuResult(CuFunction *, CuModule, const char *))      \
+  X(moduleGetGlobal, "cuModuleGetGlobal_v2",                                                       \
+    CuResult(CuDevicePointer *, std::size_t *, CuModule, const char *))                            \
   X(funcGetAttribute, "cuFuncGetAttribute", CuResult(int *, CuFunctionAttribute, CuFunction))      \
   X(funcSetAttribute, "cuFuncSetAttribute", CuResult(CuFunction, CuFunctionAttribute, int))        \
   X(memAlloc, "cuMemAlloc_v2", CuResult(CuDevicePointer *, std::size_t))                           \

@@ -5,6 +5,10 @@
 
 namespace kopt::runtime {
 
+Status Device::variable(std::uint32_t, const std::string &name, Address &, std::size_t &) {
+  return {StatusCode::LaunchFailed, "the module has no variable " + name};
+}
+
 Status Device::copy(Address to, Address from, std::size_t bytes) {
   constexpr std::size_t kChunk = 4u << 20;
   std::vector<std::byte> staging(std::min(bytes, kChunk));

@@ -78,6 +78,9 @@ public:
   virtual Status read(void *to, Address from, std::size_t bytes) = 0;
   /// Sets bytes without counting as initialising them: a poison that the emulated device still reports when read.
   virtual Status poison(Address to, const void *from, std::size_t bytes) = 0;
+  /// Where a variable of a loaded module is (its mangled name), and how large. LaunchFailed where it has none of that
+  /// name. Constant memory can be written and read there like any other.
+  virtual Status variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes);
   /// Copies within the device, in the order of launches. The default goes through the host.
   virtual Status copy(Address to, Address from, std::size_t bytes);
 

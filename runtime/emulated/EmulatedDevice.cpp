@@ -118,6 +118,15 @@ Status EmulatedDevice::poison(Address to, const void *from, std::size_t bytes) {
   return {};
 }
 
+Status EmulatedDevice::variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes) {
+  const auto found = modules_.find(module);
+  const std::byte *memory = found == modules_.end() ? nullptr : found->second->variable(name, bytes);
+  if (!memory)
+    return {StatusCode::LaunchFailed, "the module has no variable " + name};
+  out = reinterpret_cast<Address>(memory);
+  return {};
+}
+
 Status EmulatedDevice::copy(Address to, Address from, std::size_t bytes) {
   for (Address address : {to, from})
     if (Status status = checkRange(address, bytes, "copy"); !status.ok())

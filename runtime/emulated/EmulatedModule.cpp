@@ -4,6 +4,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <link.h>
+#include <string_view>
 
 namespace kopt::runtime::emulated {
 namespace {
@@ -17,6 +18,27 @@ void openLibraries() {
     return true;
   }();
   (void)once;
+}
+
+/// The parts of a variable's mangled name. nvcc names a static variable k2, Clang _ZL2k2, and within a namespace the same
+/// way with and without the L.
+std::vector<std::string_view> partsOf(std::string_view name) {
+  const bool nested = name.starts_with("_ZN");
+  std::string_view rest = nested ? name.substr(3) : name.starts_with("_ZL") ? name.substr(2) : std::string_view();
+  std::vector<std::string_view> parts;
+  while (!rest.empty() && rest != "E") {
+    rest.remove_prefix(rest.front() == 'L' ? 1 : 0);
+    std::size_t length = 0;
+    while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9' && length < name.size()) {
+      length = 10 * length + std::size_t(rest.front() - '0');
+      rest.remove_prefix(1);
+    }
+    if (length == 0 || length > rest.size())
+      return {name}; // templates and the like: only as a whole
+    parts.push_back(rest.substr(0, length));
+    rest.remove_prefix(length);
+  }
+  return parts.empty() ? std::vector<std::string_view>{name} : parts;
 }
 
 } // namespace
@@ -61,6 +83,15 @@ EmulatedModule::~EmulatedModule() {
     arena_.release(variable);
   if (handle_)
     dlclose(handle_);
+}
+
+std::byte *EmulatedModule::variable(const std::string &name, std::size_t &bytes) const {
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    if (partsOf(name) == partsOf(info_->globals[i].name)) {
+      bytes = std::size_t(info_->globals[i].bytes);
+      return variables_[i];
+    }
+  return nullptr;
 }
 
 const char *EmulatedModule::variableAt(std::uint64_t arenaOffset) const {

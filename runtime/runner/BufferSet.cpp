@@ -67,10 +67,11 @@ std::uint64_t markEqual(std::size_t element, const std::byte *a, const std::byte
 
 } // namespace
 
-BufferSet::BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed)
+BufferSet::BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed,
+                     std::vector<std::uint32_t> modules)
     : device_(context.device), memory_(context.memory), stages_(context.stages),
       specs_(std::move(specs)), inputSeed_(inputSeed), guardBytes_(guardBytesOn(device_)),
-      placed_(specs_.size()) {}
+      modules_(std::move(modules)), placed_(specs_.size()) {}
 
 BufferSet::~BufferSet() {
   const Stages::Scope stage(stages_, "free");
@@ -87,7 +88,7 @@ std::uint64_t BufferSet::footprint(const Device &device, const std::vector<Buffe
                                    bool pristine) {
   std::uint64_t sum = 0;
   for (const BufferSpec &spec : specs)
-    sum += spec.bytes + 2 * guardBytesOn(device) + (pristine && spec.inPlace() ? spec.bytes : 0);
+    sum += (spec.symbol.empty() ? spec.bytes : 0) + 2 * guardBytesOn(device) + (pristine && spec.inPlace() ? spec.bytes : 0);
   return sum;
 }
 
@@ -95,11 +96,19 @@ Status BufferSet::allocate(bool pristine) {
   const Stages::Scope stage(stages_, "allocate");
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const std::uint64_t bytes = specs_[i].bytes;
-    if (bytes + guardBytes_ == 0)
-      continue;
-    if (Status status = device_.allocate(bytes + 2 * guardBytes_, placed_[i].base); !status.ok())
-      return status;
-    placed_[i].data = placed_[i].base + guardBytes_;
+    if (specs_[i].fill == FillKind::Captured)
+      if (Status status = memory_.captured(specs_[i].contents, bytes, placed_[i].file); !status.ok())
+        return status;
+    if (!specs_[i].symbol.empty()) {
+      if (Status status = findVariable(i); !status.ok())
+        return status;
+    } else if (bytes + guardBytes_ > 0) {
+      if (Status status = device_.allocate(bytes + 2 * guardBytes_, placed_[i].base); !status.ok())
+        return status;
+      placed_[i].data = placed_[i].base + guardBytes_;
+    }
+    if (specs_[i].address != 0 && placed_[i].data != 0)
+      moves_.push_back({specs_[i].address, placed_[i].data, bytes});
     if (pristine && specs_[i].inPlace() && bytes > 0)
       if (Status status = device_.allocate(bytes, placed_[i].pristine); !status.ok())
         return status;
@@ -107,12 +116,53 @@ Status BufferSet::allocate(bool pristine) {
   return {};
 }
 
+/// A module without a variable that is only read cannot depend on it; one that is written has to be there.
+Status BufferSet::findVariable(std::size_t buffer) {
+  const BufferSpec &spec = specs_[buffer];
+  for (const std::uint32_t module : modules_) {
+    Address address = 0;
+    std::size_t bytes = 0;
+    Status status = device_.variable(module, spec.symbol, address, bytes);
+    if (status.code == StatusCode::LaunchFailed && spec.readOnly)
+      continue;
+    if (!status.ok())
+      return status;
+    if (bytes != spec.bytes)
+      return {StatusCode::LaunchFailed, "the variable " + spec.symbol + " has " + std::to_string(bytes) +
+                                            " bytes in the module, " + std::to_string(spec.bytes) + " in the launch"};
+    placed_[buffer].variables.push_back(address);
+  }
+  if (!placed_[buffer].variables.empty())
+    placed_[buffer].data = placed_[buffer].variables.front();
+  return {};
+}
+
+void BufferSet::moveAddresses(std::byte *bytes, std::size_t size, bool toDevice) const {
+  for (std::size_t at = 0; at + sizeof(Address) <= size; at += sizeof(Address)) {
+    Address word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    // The end of a buffer is an address people keep too; where another one begins there, that one is meant.
+    const Move *found = nullptr;
+    for (const Move &move : moves_) {
+      const std::uint64_t offset = word - (toDevice ? move.from : move.to);
+      if (offset < move.bytes || (offset == move.bytes && !found))
+        found = &move;
+      if (offset < move.bytes)
+        break;
+    }
+    if (!found)
+      continue;
+    word = toDevice ? word - found->from + found->to : word - found->to + found->from;
+    std::memcpy(bytes + at, &word, sizeof word);
+  }
+}
+
 std::uint64_t BufferSet::guardStream(std::size_t buffer, bool after) const {
   return specs_.size() + 2 * buffer + (after ? 1 : 0);
 }
 
 Status BufferSet::resetGuards(std::size_t buffer) {
-  if (guardBytes_ == 0)
+  if (guardBytes_ == 0 || !specs_[buffer].symbol.empty())
     return {};
   std::vector<std::byte> bytes(guardBytes_);
   for (const bool after : {false, true}) {
@@ -132,13 +182,22 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
   const Stages::Scope stage(stages_, "draw");
   if (source == Source::Contents && !placed.contents)
     placed.contents = memory_.contents(spec, inputSeed_, buffer);
-  if (source == Source::Contents && placed.contents)
+  const bool moved = source == Source::Contents && spec.holdsPointers;
+  if (source == Source::Contents && placed.contents && !moved)
     return placed.contents.get() + offset;
   std::byte *bytes = memory_.scratch(1);
-  if (source == Source::Contents)
+  if (source == Source::Contents && placed.contents) {
+    std::memcpy(bytes, placed.contents.get() + offset, size);
+  } else if (source == Source::Contents && placed.file) {
+    failure_ = readCaptured(*placed.file, offset, size, bytes);
+    if (!failure_.ok())
+      return nullptr;
+  } else if (source == Source::Contents)
     drawContentsParallel(spec, inputSeed_, buffer, offset, size, bytes);
   else
     drawPoisonParallel(poison_.seed, buffer, poison_.inverted, offset, size, bytes);
+  if (moved)
+    moveAddresses(bytes, size, true);
   return bytes;
 }
 
@@ -146,12 +205,19 @@ Status BufferSet::fill(std::size_t buffer) {
   const Stages::Scope stage(stages_, "fill");
   const BufferSpec &spec = specs_[buffer];
   const Placed &placed = placed_[buffer];
+  const std::vector<Address> places =
+      spec.symbol.empty() ? std::vector<Address>{placed.data} : placed.variables;
   return forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
-    if (spec.output)
-      return device_.poison(placed.data + offset, initial(buffer, Source::Poison, offset, size),
-                            size);
-    return device_.write(placed.data + offset, initial(buffer, Source::Contents, offset, size),
-                         size);
+    const std::byte *bytes =
+        initial(buffer, spec.output ? Source::Poison : Source::Contents, offset, size);
+    if (!bytes)
+      return failure_;
+    for (const Address place : places)
+      if (Status status = spec.output ? device_.poison(place + offset, bytes, size)
+                                      : device_.write(place + offset, bytes, size);
+          !status.ok())
+        return status;
+    return {};
   });
 }
 
@@ -196,7 +262,11 @@ Status BufferSet::check() {
       if (Status status = checkGuard(i, after); !status.ok())
         return status;
     const std::string &name = specs_[i].name;
-    if (specs_[i].readOnly)
+    if (specs_[i].readOnly && !specs_[i].symbol.empty())
+      for (const Address place : placed_[i].variables)
+        if (Status status = checkUnchanged(i, place, "the read-only " + name); !status.ok())
+          return status;
+    if (specs_[i].readOnly && specs_[i].symbol.empty())
       if (Status status = checkUnchanged(i, placed_[i].data, "the read-only " + name); !status.ok())
         return status;
     if (placed_[i].pristine)
@@ -208,7 +278,7 @@ Status BufferSet::check() {
 }
 
 Status BufferSet::checkGuard(std::size_t buffer, bool after) {
-  if (guardBytes_ == 0)
+  if (guardBytes_ == 0 || !specs_[buffer].symbol.empty())
     return {};
   std::vector<std::byte> found(guardBytes_), wanted(guardBytes_);
   const Address at = after ? placed_[buffer].data + specs_[buffer].bytes : placed_[buffer].base;
@@ -243,8 +313,10 @@ Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std:
   return forPieces(spec.bytes, [&](std::uint64_t offset, std::size_t size) -> Status {
     if (Status status = device_.read(found, address + offset, size); !status.ok())
       return status;
-    const std::uint64_t at =
-        firstDifference(found, initial(buffer, Source::Contents, offset, size), size);
+    const std::byte *wanted = initial(buffer, Source::Contents, offset, size);
+    if (!wanted)
+      return failure_;
+    const std::uint64_t at = firstDifference(found, wanted, size);
     if (at == size)
       return {};
     return {StatusCode::InputChanged, "wrote to " + whose + ": element " +
@@ -306,6 +378,9 @@ Status BufferSet::collect(const std::vector<std::string> &paths,
         return read;
       if (search)
         markPoisoned(i, offset, to, size, (*poisoned)[i]);
+      // As they were captured: then two runs, whose buffers lie elsewhere, can be compared.
+      if (file && spec.holdsPointers)
+        moveAddresses(to, size, false);
       return Status{};
     });
     if (!status.ok())
@@ -321,13 +396,11 @@ LaunchRequest BufferSet::request(const LaunchSpec &launch) const {
   request.block = launch.block;
   request.sharedBytes = launch.sharedBytes;
   for (const ArgumentSpec &argument : launch.arguments) {
-    if (!argument.isBuffer) {
-      request.arguments.push_back(argument.value);
-      continue;
+    std::vector<std::byte> bytes = argument.value;
+    for (const PointerSpec &pointer : argument.pointers) {
+      const Address address = placed_[pointer.buffer].data + pointer.offset;
+      std::memcpy(bytes.data() + pointer.at, &address, sizeof address);
     }
-    const Address address = placed_[argument.buffer].data + argument.offset;
-    std::vector<std::byte> bytes(sizeof address);
-    std::memcpy(bytes.data(), &address, sizeof address);
     request.arguments.push_back(std::move(bytes));
   }
   return request;

@@ -32,7 +32,10 @@ struct ElementSet {
 
 class BufferSet {
 public:
-  BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed);
+  /// `modules`: those whose launches run on this set; variables are set in each of them. Sets with a variable that is not
+  /// read-only are for one module.
+  BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed,
+            std::vector<std::uint32_t> modules);
   ~BufferSet();
   BufferSet(const BufferSet &) = delete;
   BufferSet &operator=(const BufferSet &) = delete;
@@ -40,6 +43,8 @@ public:
   const std::vector<BufferSpec> &specs() const { return specs_; }
 
   /// `pristine`: also keeps copies of the in-place buffers on the device, for restore().
+  /// LaunchFailed where a module lacks a variable that the launch writes, or has it in another size; DeviceError where
+  /// captured contents cannot be read.
   Status allocate(bool pristine);
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. What is
   /// drawn comes from the host, never from what a launch could have reached.
@@ -69,15 +74,25 @@ private:
     Address data = 0;           ///< of the buffer within it
     Address pristine = 0;       ///< of the copy, 0 where there is none
     HostMemory::Bytes contents; ///< as drawn; null: not drawn yet, or too large to keep
+    const trace::ContentsFile *file = nullptr; ///< of captured contents
+    std::vector<Address> variables; ///< of a variable: where it is in the modules that have it; `data` is the first
+  };
+  /// Where the addresses of a captured buffer are on the device.
+  struct Move {
+    Address from = 0, to = 0;
+    std::uint64_t bytes = 0;
   };
   enum class Source { Contents, Poison };
 
   std::uint64_t guardStream(std::size_t buffer, bool after) const;
   /// Bytes [offset, offset + size) of what a buffer begins with; they last until the next use of
-  /// scratch(1).
+  /// scratch(1). Null, with failure_, where captured contents cannot be read.
   const std::byte *initial(std::size_t buffer, Source source, std::uint64_t offset,
                            std::size_t size);
   Status fill(std::size_t buffer);
+  Status findVariable(std::size_t buffer);
+  /// Replaces addresses within captured buffers by those on the device, or the other way round.
+  void moveAddresses(std::byte *bytes, std::size_t size, bool toDevice) const;
   Status resetGuards(std::size_t buffer);
   Status checkGuard(std::size_t buffer, bool after);
   Status checkUnchanged(std::size_t buffer, Address address, const std::string &whose);
@@ -90,6 +105,9 @@ private:
   std::vector<BufferSpec> specs_;
   std::uint64_t inputSeed_;
   std::size_t guardBytes_;
+  std::vector<std::uint32_t> modules_;
+  std::vector<Move> moves_;
+  Status failure_;
   Poison poison_;
   std::vector<Placed> placed_;
 };

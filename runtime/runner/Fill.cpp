@@ -102,6 +102,8 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return Traits::from(double(i % std::uint64_t(Traits::kExactIntegers)));
     });
+  case FillKind::Captured: // read from its file, never drawn
+    return;
   case FillKind::Uniform:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       const double unit = double(draw(key, i) >> 11) * 0x1p-53;
@@ -136,6 +138,8 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
       const auto limit = std::uint64_t(std::numeric_limits<T>::max());
       return static_cast<T>(limit == UINT64_MAX ? i : i % (limit + 1));
     });
+  case FillKind::Captured:
+    return;
   case FillKind::Uniform: {
     const std::uint64_t span = std::uint64_t(high) - std::uint64_t(low); // modular, exact
     return store<T>(out, size, first, [&](std::uint64_t i) {

@@ -14,7 +14,8 @@ namespace kopt::runtime {
 std::size_t scalarSize(const std::string &scalar);
 
 /// Draws bytes [offset, offset + size) of a buffer; `offset` is a multiple of 8. Never NaN or infinite: values are
-/// clipped to what the type holds. `stream` is the buffer's index in its launch.
+/// clipped to what the type holds. `stream` is the buffer's index in its launch. Captured contents are not drawn: nothing is
+/// written for them.
 void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                   std::uint64_t offset, std::size_t size, std::byte *out);
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -67,9 +68,14 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
                                        std::uint64_t stream) {
   if (spec.bytes == 0 || spec.bytes > capacity_)
     return nullptr;
+  const bool isCaptured = spec.fill == FillKind::Captured; // the same for every seed
+  if (isCaptured)
+    seed = stream = 0;
   Input wanted{spec, seed, stream, nullptr};
   wanted.spec.name.clear();
-  wanted.spec.readOnly = wanted.spec.output = false;
+  wanted.spec.symbol.clear();
+  wanted.spec.readOnly = wanted.spec.output = wanted.spec.holdsPointers = false;
+  wanted.spec.address = 0;
   const auto found = std::find_if(inputs_.begin(), inputs_.end(), [&](const Input &input) {
     return input.seed == seed && input.stream == stream && input.spec == wanted.spec;
   });
@@ -86,11 +92,34 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   if (!memory)
     return nullptr;
   wanted.bytes = Bytes(memory);
-  drawContentsParallel(spec, seed, stream, 0, spec.bytes, memory);
-  ++drawn_;
+  if (isCaptured) {
+    const trace::ContentsFile *file = nullptr;
+    if (!captured(spec.contents, spec.bytes, file).ok() || !readCaptured(*file, 0, spec.bytes, memory).ok())
+      return nullptr; // its parts, then: reading those says what is wrong
+  } else {
+    drawContentsParallel(spec, seed, stream, 0, spec.bytes, memory);
+    ++drawn_;
+  }
   kept_ += spec.bytes;
   inputs_.push_front(std::move(wanted));
   return inputs_.front().bytes;
+}
+
+Status HostMemory::captured(const std::string &path, std::uint64_t bytes, const trace::ContentsFile *&out) {
+  std::unique_ptr<trace::ContentsFile> &file = captured_[path];
+  std::string why;
+  if (!file)
+    file = trace::ContentsFile::open(path, why);
+  if (file && file->bytes() != bytes)
+    why = path + " holds " + std::to_string(file->bytes()) + " bytes, the buffer has " + std::to_string(bytes);
+  else if (file && !checked_.contains(path) && file->verify(why))
+    checked_.insert(path);
+  if (!why.empty()) {
+    captured_.erase(path);
+    return {StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
+  }
+  out = file.get();
+  return {};
 }
 
 /// Unmaps what is no longer the file of its path: the driver has given that file up, and its memory
@@ -144,6 +173,22 @@ std::byte *HostMemory::scratch(int slot) {
   if (!scratch_[slot])
     scratch_[slot].reset(new std::byte[kPiece]);
   return scratch_[slot].get();
+}
+
+Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size, std::byte *out) {
+  std::mutex failing;
+  std::string why;
+  parallelFor(
+      size, trace::kPieceBytes,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        std::string reason;
+        if (file.read(offset + begin, end - begin, out + begin, reason))
+          return;
+        const std::lock_guard lock(failing);
+        why = reason;
+      },
+      threadsFor(size));
+  return why.empty() ? Status{} : Status{StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
 }
 
 void drawContentsParallel(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,

@@ -5,10 +5,12 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/runner/LaunchSpec.h"
+#include "runtime/trace/Contents.h"
 
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace kopt::runtime {
@@ -26,10 +28,13 @@ public:
   /// An eighth of the machine's memory, at most 2 GiB.
   static std::uint64_t defaultCapacity();
 
-  /// The whole contents of a buffer as drawContents() draws them, kept until others need the room.
-  /// Null where the buffer is larger than the capacity: then its parts are drawn as they are
-  /// needed.
+  /// The whole contents of a buffer as drawContents() draws them, or as they were captured, kept until others need the
+  /// room. Null where the buffer is larger than the capacity: then its parts are had as they are needed.
   Bytes contents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream);
+
+  /// A buffer of a trace, opened and compared with its name once. DeviceError naming the file where it is missing, damaged
+  /// or not `bytes` long.
+  Status captured(const std::string &path, std::uint64_t bytes, const trace::ContentsFile *&out);
 
   /// Memory that is the file's content: `bytes` long, made so where it is not. It stays valid until
   /// the next call of this. DeviceError naming the file where it cannot be had.
@@ -58,8 +63,13 @@ private:
   std::uint64_t capacity_, kept_ = 0, drawn_ = 0;
   std::list<Input> inputs_; ///< the last used first
   std::map<std::string, Mapping> mappings_;
+  std::map<std::string, std::unique_ptr<trace::ContentsFile>> captured_;
+  std::set<std::string> checked_; ///< of those, compared with their names
   std::unique_ptr<std::byte[]> scratch_[2];
 };
+
+/// Reads a part of a buffer of a trace by several threads. DeviceError naming the file.
+Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size, std::byte *out);
 
 /// drawContents() and drawPoison() by several threads; the same bytes for any number of them (0: as
 /// many as are worth it).

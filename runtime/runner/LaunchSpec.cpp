@@ -46,6 +46,8 @@ bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
     out.fill = FillKind::Iota;
   else if (parts[3] == "constant")
     out.fill = FillKind::Constant;
+  else if (parts[3] == "captured")
+    out.fill = FillKind::Captured;
   else
     return false;
   out.readOnly = parts[6] == "in";
@@ -53,20 +55,63 @@ bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
   return out.readOnly || out.output || parts[6] == "inout";
 }
 
-/// buffer, INDEX, OFFSET | value, HEXDIGITS
+/// A member of a launch's buffers that the field's first part names, or null.
+BufferSpec *bufferOf(const std::vector<std::string> &parts, std::size_t count, std::vector<BufferSpec> &buffers) {
+  const auto index = parts.size() == count ? parseNumber<std::size_t>(parts[0]) : std::nullopt;
+  return index && *index < buffers.size() ? &buffers[*index] : nullptr;
+}
+
+/// INDEX, PATH
+bool parseContents(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
+  BufferSpec *buffer = bufferOf(parts, 2, buffers);
+  if (!buffer || buffer->fill != FillKind::Captured || parts[1].empty())
+    return false;
+  buffer->contents = parts[1];
+  return true;
+}
+
+/// INDEX, NAME
+bool parseSymbol(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
+  BufferSpec *buffer = bufferOf(parts, 2, buffers);
+  if (!buffer || parts[1].empty())
+    return false;
+  buffer->symbol = parts[1];
+  return true;
+}
+
+/// INDEX, ADDRESS, 0 or 1
+bool parseAddress(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
+  BufferSpec *buffer = bufferOf(parts, 3, buffers);
+  const auto address = buffer ? parseNumber<std::uint64_t>(parts[1]) : std::nullopt;
+  if (!address || *address == 0 || *address > ~std::uint64_t(0) - kLargestBuffer || (parts[2] != "0" && parts[2] != "1"))
+    return false;
+  buffer->address = *address;
+  buffer->holdsPointers = parts[2] == "1";
+  return true;
+}
+
+/// The three numbers from parts[first] on.
+bool parsePointer(const std::vector<std::string> &parts, std::size_t first, const std::vector<BufferSpec> &buffers,
+                  ArgumentSpec &out) {
+  const auto at = parseNumber<std::size_t>(parts[first]), index = parseNumber<std::size_t>(parts[first + 1]);
+  const auto offset = parseNumber<std::uint64_t>(parts[first + 2]);
+  if (!at || !index || !offset || *index >= buffers.size() || !buffers[*index].symbol.empty() ||
+      *offset > buffers[*index].bytes || out.value.size() < sizeof(Address) ||
+      *at > out.value.size() - sizeof(Address))
+    return false;
+  out.pointers.push_back({*at, *index, *offset});
+  return true;
+}
+
+/// buffer, INDEX, OFFSET | value, HEXDIGITS[, AT, INDEX, OFFSET]...
 bool parseArgument(const std::vector<std::string> &parts, const std::vector<BufferSpec> &buffers,
                    ArgumentSpec &out) {
   if (parts.size() == 3 && parts[0] == "buffer") {
-    const auto index = parseNumber<std::size_t>(parts[1]);
-    const auto offset = parseNumber<std::uint64_t>(parts[2]);
-    if (!index || !offset || *index >= buffers.size() || *offset > buffers[*index].bytes)
-      return false;
-    out.isBuffer = true;
-    out.buffer = *index;
-    out.offset = *offset;
-    return true;
+    out.value.resize(sizeof(Address));
+    return parsePointer({"0", parts[1], parts[2]}, 0, buffers, out);
   }
-  if (parts.size() != 2 || parts[0] != "value" || parts[1].empty() || parts[1].size() % 2 != 0)
+  if (parts.size() < 2 || parts.size() % 3 != 2 || parts[0] != "value" || parts[1].empty() ||
+      parts[1].size() % 2 != 0)
     return false;
   for (std::size_t i = 0; i < parts[1].size(); i += 2) {
     unsigned byte = 0;
@@ -75,6 +120,9 @@ bool parseArgument(const std::vector<std::string> &parts, const std::vector<Buff
       return false;
     out.value.push_back(std::byte(byte));
   }
+  for (std::size_t i = 2; i < parts.size(); i += 3)
+    if (!parsePointer(parts, i, buffers, out))
+      return false;
   return true;
 }
 
@@ -101,6 +149,18 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
   for (const std::vector<std::string> &parts : request.lists(prefix + "buffer"))
     if (!parseBuffer(parts, out.buffers.emplace_back()))
       return bad("buffer");
+  for (const std::vector<std::string> &parts : request.lists(prefix + "contents"))
+    if (!parseContents(parts, out.buffers))
+      return bad("contents");
+  for (const BufferSpec &buffer : out.buffers)
+    if (buffer.fill == FillKind::Captured && buffer.contents.empty())
+      return bad("contents");
+  for (const std::vector<std::string> &parts : request.lists(prefix + "symbol"))
+    if (!parseSymbol(parts, out.buffers))
+      return bad("symbol");
+  for (const std::vector<std::string> &parts : request.lists(prefix + "address"))
+    if (!parseAddress(parts, out.buffers))
+      return bad("address");
   for (const std::vector<std::string> &parts : request.lists(prefix + "arg"))
     if (!parseArgument(parts, out.buffers, out.arguments.emplace_back()))
       return bad("arg");

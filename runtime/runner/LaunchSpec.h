@@ -2,6 +2,7 @@
 // A launch as a request describes it: driver/workload/Workload.h without what only the judge needs.
 #pragma once
 
+#include "runtime/device/Device.h"
 #include "runtime/runner/Protocol.h"
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace kopt::runtime {
 
-enum class FillKind { Uniform, Zero, Iota, Constant };
+enum class FillKind { Uniform, Zero, Iota, Constant, Captured };
 
 struct BufferSpec {
   std::string name;
@@ -21,16 +22,24 @@ struct BufferSpec {
   FillKind fill = FillKind::Uniform;
   double low = -1, high = 1;
   bool readOnly = false, output = false;
+  std::string contents;       ///< of a captured fill: the path of a buffer of a trace
+  std::string symbol;         ///< a variable of the module instead of memory of its own
+  std::uint64_t address = 0;  ///< where it lay when it was captured; 0: not captured
+  bool holdsPointers = false; ///< its contents hold addresses within the captured buffers
   /// Its contents change and matter: to be restored between launches.
   bool inPlace() const { return !readOnly && !output; }
   bool operator==(const BufferSpec &) const = default;
 };
 
-struct ArgumentSpec {
-  bool isBuffer = false;
-  std::size_t buffer = 0;
+/// An address of a buffer, as an argument or, `at` bytes into it, as a part of one.
+struct PointerSpec {
+  std::size_t at = 0, buffer = 0;
   std::uint64_t offset = 0;
+};
+
+struct ArgumentSpec {
   std::vector<std::byte> value;
+  std::vector<PointerSpec> pointers; ///< each takes the place of eight bytes of the value
 };
 
 struct LaunchSpec {
@@ -41,7 +50,7 @@ struct LaunchSpec {
   std::vector<ArgumentSpec> arguments;
 };
 
-/// Reads the fields `prefix`module, grid, block, shared, buffer, arg. False with `why` naming the first bad field.
+/// Reads the fields `prefix`module, grid, block, shared, buffer, contents, symbol, address, arg. False with `why` naming the first bad field.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why);
 

@@ -33,6 +33,11 @@ Status named(const Side &side, Status status) {
   return status;
 }
 
+bool writesVariables(const LaunchSpec &launch) {
+  return std::any_of(launch.buffers.begin(), launch.buffers.end(),
+                     [](const BufferSpec &spec) { return !spec.symbol.empty() && !spec.readOnly; });
+}
+
 class PairTimer {
 public:
   PairTimer(RunContext context, const TimingPlan &plan, const SecondsClock &clock)
@@ -67,11 +72,16 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
   sets_.clear();
   a_ = {"first", &a, &plan_.outputsA, {}, {}};
   b_ = {"second", &b, &plan_.outputsB, {}, {}};
-  // Equal buffers are shared: then no difference between the two comes from where their buffers lie.
-  const bool shared = a.buffers == b.buffers;
+  // Equal buffers are shared: then no difference between the two comes from where their buffers lie. A variable that is
+  // written is each module's own.
+  const bool shared = a.buffers == b.buffers && !writesVariables(a);
+  std::vector<std::uint32_t> modules{a.module};
+  if (shared && b.module != a.module)
+    modules.push_back(b.module);
   const auto add = [&](Side &side) -> Status {
     sets_.push_back(
-        std::make_unique<BufferSet>(context_, side.launch->buffers, plan_.inputSeed));
+        std::make_unique<BufferSet>(context_, side.launch->buffers, plan_.inputSeed,
+                                    shared ? modules : std::vector<std::uint32_t>{side.launch->module}));
     side.sets.push_back(sets_.back().get());
     if (Status status = sets_.back()->allocate(true); !status.ok())
       return status;
@@ -119,6 +129,8 @@ Status PairTimer::warmUp(double &shortest) {
 Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double shortest) {
   if (shortest <= 0 || shortest >= kShortKernel)
     return {};
+  if (writesVariables(a) || writesVariables(b))
+    return {}; // there is one of each: it could not be restored between the launches of a batch
   const std::size_t wanted =
       std::clamp<std::size_t>(std::size_t(kBatchSeconds / shortest), 10, kMaxBatch);
   const auto isInPlace = [](const BufferSpec &spec) { return spec.inPlace(); };

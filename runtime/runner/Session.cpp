@@ -42,7 +42,8 @@ class VerifiedRun {
 public:
   VerifiedRun(RunContext context, const LaunchSpec &launch, const Message &request)
       : context_(context), launch_(launch),
-        buffers_(context, launch.buffers, request.number<std::uint64_t>("input_seed").value_or(1)),
+        buffers_(context, launch.buffers, request.number<std::uint64_t>("input_seed").value_or(1),
+                 {launch.module}),
         poisonSeed_(request.number<std::uint64_t>("poison_seed").value_or(1)),
         instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
         checkRaces_(request.number<unsigned>("races").value_or(1) != 0) {}

@@ -219,7 +219,7 @@ private:
     }
     case RecordKind::Counted: {
       const auto function = fields.get<std::uint32_t>();
-      out_.uncounted[function] = fields.get<std::uint64_t>();
+      out_.totals[function] = fields.get<std::uint64_t>();
       return fields.ok() && function < kMostFunctions;
     }
     case RecordKind::Note:
@@ -374,13 +374,13 @@ private:
     for (Duration &duration : durations_)
       if (duration.function != UINT32_MAX)
         place(duration.function);
-    std::map<std::uint32_t, std::uint64_t> uncounted;
-    for (const auto &[before, count] : out_.uncounted) {
+    std::map<std::uint32_t, std::uint64_t> totals;
+    for (const auto &[before, count] : out_.totals) {
       std::uint32_t id = before;
       place(id);
-      uncounted[id] += count;
+      totals[id] += count;
     }
-    out_.uncounted = std::move(uncounted);
+    out_.totals = std::move(totals);
   }
 
   void placeReleases() {

@@ -90,7 +90,7 @@ struct ProcessTrace {
   std::vector<Launch> launches;        ///< by sequence number, nodes of launched graphs included
   std::map<std::uint64_t, Snapshot> snapshots; ///< by the launch's sequence number
   std::map<std::uint64_t, std::string> notSnapshotted; ///< reason, by the launch's sequence number
-  std::map<std::uint32_t, std::uint64_t> uncounted; ///< by function: launches past the cap
+  std::map<std::uint32_t, std::uint64_t> totals; ///< by function: all its launches, where more were made than recorded
   std::vector<std::string> notes;
   std::shared_ptr<const void> memory; ///< what the spans point into, where this owns it
 

@@ -91,6 +91,15 @@ public:
     return write(to, from, bytes);
   }
 
+  Status variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes) override {
+    const auto found = variables.find({modules_[module], name});
+    if (found == variables.end())
+      return Device::variable(module, name, out, bytes);
+    out = reinterpret_cast<Address>(found->second.data());
+    bytes = found->second.size();
+    return {};
+  }
+
   Status launch(const LaunchRequest &request) override {
     ++launches;
     const auto found = modules_.find(request.module);
@@ -126,6 +135,7 @@ public:
 
   runtime::DeviceProperties info;
   std::map<std::string, Kernel> kernels;
+  std::map<std::pair<std::string, std::string>, std::string> variables; ///< contents by module and name
   std::function<double(const std::string &)> seconds;
   std::function<void(Address, std::size_t)> allocated; ///< told of each allocation
   std::vector<std::vector<LaunchRequest>> batches;

@@ -31,10 +31,10 @@ void parsed(const protocol::Message &message) {
       continue;
     }
     for (const ArgumentSpec &argument : launch.arguments)
-      require(argument.isBuffer ? argument.buffer < launch.buffers.size() &&
-                                      argument.offset <= launch.buffers[argument.buffer].bytes
-                                : !argument.value.empty(),
-              "an argument lies in its buffer or has a value");
+      for (const PointerSpec &pointer : argument.pointers)
+        require(pointer.buffer < launch.buffers.size() && pointer.offset <= launch.buffers[pointer.buffer].bytes &&
+                    pointer.at + 8 <= argument.value.size(),
+                "addresses lie in their buffers");
   }
 }
 

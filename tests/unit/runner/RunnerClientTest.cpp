@@ -382,7 +382,7 @@ TEST(RunnerProcess, AHangingProcessIsKilledWithItsChildren) {
   const std::filesystem::path program = folder->path() / "runner", child = folder->path() / "child";
   ASSERT_TRUE(writeFileAtomically(program, "#!/bin/sh\n"
                                            "reply() { echo \"ok $2 id=${1##*id=}\"; }\n"
-                                           "read -r line; reply \"$line\" 'version=2 kind=cuda'\n"
+                                           "read -r line; reply \"$line\" 'version=3 kind=cuda'\n"
                                            "read -r line; reply \"$line\" 'status=0 module=1'\n"
                                            "read -r line; sleep 1000 & echo $! > '" +
                                                child.string() + "'; wait\n"));

@@ -69,6 +69,22 @@ TEST_F(CudaDeviceTest, DescribesTheDevice) {
   EXPECT_FALSE(properties.modelled);
 }
 
+TEST_F(CudaDeviceTest, FindsVariablesOfTheModule) {
+  fakeDriver().variables["_ZN2ns4coefE"] = std::string(64, '\1');
+  ModuleProperties module;
+  ASSERT_TRUE(device->load(cubin("one\n"), "", module).ok());
+  Address at = 0;
+  std::size_t bytes = 0;
+  ASSERT_TRUE(device->variable(module.module, "_ZN2ns4coefE", at, bytes).ok());
+  EXPECT_EQ(bytes, 64u);
+  EXPECT_NE(at, 0u);
+  const Status absent = device->variable(module.module, "coef", at, bytes);
+  EXPECT_EQ(absent.code, StatusCode::LaunchFailed);
+  EXPECT_NE(absent.detail.find("coef"), std::string::npos);
+  EXPECT_TRUE(device->usable());
+  EXPECT_EQ(device->variable(99, "coef", at, bytes).code, StatusCode::DeviceError);
+}
+
 TEST_F(CudaDeviceTest, FindsTheKernel) {
   ModuleProperties module;
   EXPECT_TRUE(device->load(cubin("one\n"), "", module).ok());

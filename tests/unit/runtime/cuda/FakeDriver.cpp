@@ -122,6 +122,14 @@ CuResult cuFuncGetParamInfo(CuFunction, std::size_t index, std::size_t *offset, 
   *size = index == 0 ? 8 : 4;
   return kSuccess;
 }
+CuResult cuModuleGetGlobal_v2(CuDevicePointer *pointer, std::size_t *bytes, CuModule, const char *name) {
+  const auto found = fakeDriver().variables.find(name);
+  if (found == fakeDriver().variables.end())
+    return kErrorNotFound;
+  *pointer = reinterpret_cast<CuDevicePointer>(found->second.data());
+  *bytes = found->second.size();
+  return alive();
+}
 CuResult cuFuncGetAttribute(int *value, CuFunctionAttribute which, CuFunction) {
   switch (which) {
   case kFunctionMaxThreads:

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <functional>
-#include <utility>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct FakeDriverState {
@@ -16,6 +17,7 @@ struct FakeDriverState {
   bool sticky = false; ///< a fault has happened: everything fails with it
   std::vector<std::string> calls; ///< stream operations in order: memset N, record, launch NAME, graph N, copy, read N, write N, sync
   std::function<void(const std::string &kernel, void **arguments)> kernel;
+  std::map<std::string, std::string> variables; ///< of every module: contents by name
   int dynamicSharedSet = 0, contextsReleased = 0;
 };
 

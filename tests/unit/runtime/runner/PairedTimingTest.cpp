@@ -36,7 +36,8 @@ protected:
       buffer.low = 5;
       launch.buffers = {buffer};
       launch.arguments.resize(1);
-      launch.arguments[0].isBuffer = true;
+      launch.arguments[0].value.resize(8);
+      launch.arguments[0].pointers = {{0, 0, 0}};
     }
     device.seconds = [this](const std::string &name) { return name == "a" ? timeA : timeB; };
     // A little of the time passes outside of launches.

@@ -69,8 +69,8 @@ TEST(LaunchSpec, ReadsEveryField) {
   EXPECT_TRUE(launch.buffers[1].output);
   EXPECT_EQ(launch.buffers[1].fill, FillKind::Constant);
   ASSERT_EQ(launch.arguments.size(), 2u);
-  EXPECT_EQ(launch.arguments[0].buffer, 1u);
-  EXPECT_EQ(launch.arguments[0].offset, 16u);
+  EXPECT_EQ(launch.arguments[0].pointers.at(0).buffer, 1u);
+  EXPECT_EQ(launch.arguments[0].pointers.at(0).offset, 16u);
   EXPECT_EQ(launch.arguments[1].value,
             (std::vector<std::byte>{std::byte{0x0a}, std::byte{0}, std::byte{0xff},
                                     std::byte{0x7f}}));

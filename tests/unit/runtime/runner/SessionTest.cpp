@@ -79,8 +79,115 @@ protected:
 
 int status(const Message &reply) { return reply.number<int>("status").value_or(-1); }
 
+/// A kernel that follows pointers: within a struct, within a buffer, and from a variable of its module.
+class CapturedTest : public SessionTest {
+protected:
+  struct Argument {
+    std::int32_t count;
+    float *out;
+  };
+  CapturedTest() {
+    device.variables[{"gather", "_ZL6factor"}] = std::string(4, '\0');
+    device.add("gather", [this](const LaunchRequest &request) {
+      const auto argument = FakeDevice::argument<Argument>(request, 0);
+      const auto *rows = FakeDevice::argument<const float *const *>(request, 1);
+      float factor = 0;
+      std::memcpy(&factor, device.variables.at({"gather", "_ZL6factor"}).data(), sizeof factor);
+      for (std::int32_t i = 0; i < argument.count; ++i)
+        argument.out[i] = factor * *rows[i];
+      return Status{};
+    });
+  }
+  template <class T> std::string contents(const std::vector<T> &values) {
+    kopt::runtime::trace::ContentHash hash{};
+    std::uint64_t written = 0;
+    std::string why;
+    EXPECT_TRUE(kopt::runtime::trace::storeContents(
+        folder, values.size() * sizeof(T),
+        [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
+          std::memcpy(to, reinterpret_cast<const std::byte *>(values.data()) + offset, size);
+          return true;
+        },
+        hash, written, why))
+        << why;
+    return folder + "/" + kopt::runtime::trace::contentsPath(hash);
+  }
+  /// Data at 4096 and rows (pointers into it) at 65536, as they lay when they were captured.
+  std::string gather(const std::string &variable) {
+    const std::vector<float> data{1, 2, 3, 4};
+    const std::vector<std::uint64_t> rows{4096 + 12, 4096, 4096 + 4};
+    return " a.module=" + std::to_string(load("gather")) +
+           " a.grid=1,1,1 a.block=32,1,1 a.shared=0"
+           " a.buffer=data,16,f32,captured,0,0,in a.buffer=rows,24,u64,captured,0,0,in"
+           " a.buffer=out,12,f32,uniform,-1,1,out a.buffer=factor,4,f32,captured,0,0,in"
+           " a.contents=0," + contents(data) + " a.contents=1," + contents(rows) +
+           " a.contents=3," + contents(std::vector<float>{10}) + " a.symbol=3," + variable +
+           " a.address=0,4096,0 a.address=1,65536,1"
+           " a.arg=value,03000000000000000000000000000000,8,2,0 a.arg=buffer,1,0";
+  }
+};
+
+TEST_F(CapturedTest, AddressesWithinStructsAndBuffersAndVariablesAreSet) {
+  const Message reply = ask("run id=9 out=,," + folder + "/out," + gather("_ZL6factor"));
+  ASSERT_EQ(reply.text("status"), "0") << reply.format();
+  EXPECT_EQ(output(), (std::vector<float>{40, 10, 20}));
+}
+
+TEST_F(CapturedTest, WhatIsReadBackHoldsTheAddressesItWasCapturedWith) {
+  std::string launched = gather("_ZL6factor");
+  launched.replace(launched.find("captured,0,0,in a.buffer=out"), 15, "captured,0,0,inout");
+  const Message reply = ask("run id=9 out=," + folder + "/rows," + folder + "/out," + launched);
+  ASSERT_EQ(reply.text("status"), "0") << reply.format();
+  std::ifstream file(folder + "/rows", std::ios::binary);
+  std::uint64_t rows[3] = {};
+  file.read(reinterpret_cast<char *>(rows), sizeof rows);
+  EXPECT_EQ(rows[0], 4096u + 12);
+  EXPECT_EQ(rows[2], 4096u + 4);
+}
+
+TEST_F(CapturedTest, AModuleWithoutAVariableThatIsOnlyReadGoesWithoutIt) {
+  const Message reply = ask("run id=9 out=,," + folder + "/out," + gather("_ZL5other"));
+  ASSERT_EQ(reply.text("status"), "0") << reply.format();
+  EXPECT_EQ(output(), (std::vector<float>{0, 0, 0}));
+  // One that the launch writes has to be there.
+  std::string launched = gather("_ZL5other");
+  launched.replace(launched.find("factor,4,f32,captured,0,0,in"), 28, "factor,4,f32,captured,0,0,inout");
+  const Message refused = ask("run id=9 out=,," + folder + "/out," + launched);
+  EXPECT_EQ(refused.text("status"), "1") << refused.format();
+  EXPECT_NE(refused.text("detail").find("_ZL5other"), std::string::npos);
+}
+
+TEST_F(CapturedTest, DamagedContentsAreTheMachinesFaultAndNamed) {
+  const std::string launched = gather("_ZL6factor");
+  const std::string path = contents(std::vector<float>{1, 2, 3, 4});
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(-1, std::ios::end).put('\x55');
+  const Message reply = ask("run id=9 out=,," + folder + "/out," + launched);
+  EXPECT_EQ(reply.verb(), "error") << reply.format();
+  EXPECT_EQ(reply.text("code"), "environment");
+  EXPECT_NE(reply.text("text").find(path), std::string::npos) << reply.format();
+}
+
+TEST_F(CapturedTest, MalformedFieldsAreRefusedByName) {
+  const std::string good = gather("_ZL6factor");
+  const auto refused = [&](const std::string &from, const std::string &to, const std::string &field) {
+    std::string bad = good;
+    bad.replace(bad.find(from), from.size(), to);
+    const Message reply = ask("run id=9 out=,,," + bad);
+    EXPECT_EQ(reply.verb(), "error");
+    EXPECT_NE(reply.text("text").find(field), std::string::npos) << reply.format();
+  };
+  refused("a.contents=0,", "a.contents=7,", "a.contents");
+  refused("a.contents=3,", "a.other=3,", "a.contents");
+  refused("a.symbol=3,", "a.symbol=4,", "a.symbol");
+  refused("a.address=0,4096,0", "a.address=0,4096,2", "a.address");
+  refused(",8,2,0", ",9,2,0", "a.arg");
+  refused(",8,2,0", ",8,3,0", "a.arg");
+  refused(",8,2,0", ",8,2,13", "a.arg");
+  refused(",8,2,0", ",8,2", "a.arg");
+}
+
 TEST_F(SessionTest, HelloDescribesTheDevice) {
-  const Message reply = ask("hello version=2 id=4");
+  const Message reply = ask("hello version=3 id=4");
   EXPECT_EQ(reply.verb(), "ok");
   EXPECT_EQ(reply.number<int>("id"), 4);
   EXPECT_EQ(reply.text("name"), "Fake GPU");
@@ -90,7 +197,7 @@ TEST_F(SessionTest, HelloDescribesTheDevice) {
 TEST_F(SessionTest, AnotherVersionIsRefused) {
   const Message reply = ask("hello version=1 id=4");
   EXPECT_EQ(reply.verb(), "error");
-  EXPECT_NE(reply.text("text").find("version 2"), std::string::npos);
+  EXPECT_NE(reply.text("text").find("version 3"), std::string::npos);
 }
 
 TEST_F(SessionTest, EveryLineIsAnswered) {
@@ -259,8 +366,8 @@ TEST_F(SessionTest, ADiskWithoutRoomIsNotTheCandidates) {
 }
 
 TEST_F(SessionTest, HelloSaysWhetherTheDriversMemoryCanBeReached) {
-  EXPECT_EQ(ask("hello version=2 id=1 probe=" + folder).text("shared"), "1");
-  EXPECT_EQ(ask("hello version=2 id=1 probe=/proc/0/fd/3").text("shared"), "0");
+  EXPECT_EQ(ask("hello version=3 id=1 probe=" + folder).text("shared"), "1");
+  EXPECT_EQ(ask("hello version=3 id=1 probe=/proc/0/fd/3").text("shared"), "0");
 }
 
 TEST_F(SessionTest, ProfileReturnsCounters) {
@@ -278,7 +385,7 @@ TEST_F(SessionTest, ModulesComeAndGo) {
 }
 
 TEST_F(SessionTest, WithoutADeviceTheReasonIsTheReply) {
-  const auto reply = Message::parse(answerWithoutDevice("hello version=2 id=8", "no driver"));
+  const auto reply = Message::parse(answerWithoutDevice("hello version=3 id=8", "no driver"));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->text("code"), "no-device");
   EXPECT_EQ(reply->text("text"), "no driver");
