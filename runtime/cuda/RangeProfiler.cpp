@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/RangeProfiler.h"
+
+#include <cmath>
+
+namespace kopt::runtime::cuda {
+
+namespace {
+
+/// More than any chip needs for the few dozen metrics of the rules (14 on GH100): a loop that does not end by itself.
+constexpr int kMaxPasses = 500;
+
+std::string words(const cupti::Api &api, const char *what, cupti::Result result) {
+  std::string text = std::string(what) + ": " + api.describe(result);
+  if (result == cupti::kInsufficientPrivileges ||
+      result == cupti::kVirtualizedInsufficientPrivileges)
+    text += "; the driver denies hardware counters to this user: load the nvidia module with "
+            "NVreg_RestrictProfilingToAdminUsers=0, or give the process CAP_SYS_ADMIN";
+  return text;
+}
+
+/// False with `why` filled where a call of CUPTI failed.
+bool succeeded(const cupti::Api &api, const char *what, cupti::Result result, std::string &why) {
+  if (result != cupti::kOk)
+    why = words(api, what, result);
+  return result == cupti::kOk;
+}
+
+} // namespace
+
+MetricSet::MetricSet(const cupti::Api &api, std::string chip,
+                     std::vector<std::uint8_t> availability)
+    : api_(api), chip_(std::move(chip)), availability_(std::move(availability)) {}
+
+MetricSet::~MetricSet() { freeHost(host_); }
+
+cupti::HostObject *MetricSet::makeHost(std::string &why) const {
+  auto params = cupti::params<cupti::HostInitializeParams>();
+  params.profilerType = cupti::kRangeProfiler;
+  params.chipName = chip_.c_str();
+  params.counterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
+  return succeeded(api_, "cuptiProfilerHostInitialize", api_.hostInitialize(&params), why)
+             ? params.host
+             : nullptr;
+}
+
+void MetricSet::freeHost(cupti::HostObject *host) const {
+  if (!host)
+    return;
+  auto params = cupti::params<cupti::HostDeinitializeParams>();
+  params.host = host;
+  api_.hostDeinitialize(&params);
+}
+
+bool MetricSet::add(cupti::HostObject *host, std::vector<const char *> names) const {
+  auto params = cupti::params<cupti::AddMetricsParams>();
+  params.host = host;
+  params.names = names.data();
+  params.count = names.size();
+  return api_.addMetrics(&params) == cupti::kOk;
+}
+
+bool MetricSet::select(const std::vector<std::string> &names, std::string &why) {
+  // A name that is refused spoils the host object for all others (seen with CUPTI 13.0): each is tried on its own.
+  kept_.clear();
+  for (const std::string &name : names) {
+    cupti::HostObject *host = makeHost(why);
+    if (!host)
+      return false;
+    if (add(host, {name.c_str()}))
+      kept_.push_back(name);
+    freeHost(host);
+  }
+  if (kept_.empty()) {
+    why = chip_ + " has none of the metrics asked for";
+    return false;
+  }
+  names_.clear();
+  for (const std::string &name : kept_)
+    names_.push_back(name.c_str());
+  freeHost(host_);
+  host_ = makeHost(why);
+  if (!host_)
+    return false;
+  if (!add(host_, names_)) {
+    why = "CUPTI takes each of the metrics, but not all together";
+    return false;
+  }
+  return configure(why);
+}
+
+bool MetricSet::configure(std::string &why) {
+  auto size = cupti::params<cupti::ConfigImageSizeParams>();
+  size.host = host_;
+  if (!succeeded(api_, "cuptiProfilerHostGetConfigImageSize", api_.configImageSize(&size), why))
+    return false;
+  config_.assign(size.imageSize, 0);
+  auto image = cupti::params<cupti::ConfigImageParams>();
+  image.host = host_;
+  image.imageSize = config_.size();
+  image.image = config_.data();
+  if (!succeeded(api_, "cuptiProfilerHostGetConfigImage", api_.configImage(&image), why))
+    return false;
+  auto passes = cupti::params<cupti::PassesParams>();
+  passes.imageSize = config_.size();
+  passes.image = config_.data();
+  if (!succeeded(api_, "cuptiProfilerHostGetNumOfPasses", api_.passes(&passes), why))
+    return false;
+  passes_ = passes.passes;
+  return true;
+}
+
+bool MetricSet::evaluate(const std::vector<std::uint8_t> &counterData, std::vector<double> &values,
+                         std::string &why) const {
+  values.assign(names_.size(), 0);
+  std::vector<const char *> names = names_;
+  auto params = cupti::params<cupti::EvaluateParams>();
+  params.host = host_;
+  params.counterData = counterData.data();
+  params.counterDataSize = counterData.size();
+  params.names = names.data();
+  params.count = names.size();
+  params.values = values.data();
+  return succeeded(api_, "cuptiProfilerHostEvaluateToGpuValues", api_.evaluate(&params), why);
+}
+
+std::unique_ptr<RangeProfiler> RangeProfiler::open(CuContext context, int ordinal,
+                                                   std::string &why) {
+  cupti::Api api;
+  return cupti::load(api, why) ? open(api, context, ordinal, why) : nullptr;
+}
+
+std::unique_ptr<RangeProfiler> RangeProfiler::open(const cupti::Api &api, CuContext context,
+                                                   int ordinal, std::string &why) {
+  std::unique_ptr<RangeProfiler> made(new RangeProfiler);
+  made->api_ = api;
+  made->context_ = context;
+  auto initialize = cupti::params<cupti::InitializeParams>();
+  if (!succeeded(api, "cuptiProfilerInitialize", api.initialize(&initialize), why))
+    return nullptr;
+  auto chip = cupti::params<cupti::ChipNameParams>();
+  chip.deviceIndex = std::size_t(ordinal);
+  if (!succeeded(api, "cuptiDeviceGetChipName", api.chipName(&chip), why))
+    return nullptr;
+  made->chip_ = chip.chipName ? chip.chipName : "";
+  auto availability = cupti::params<cupti::CounterAvailabilityParams>();
+  availability.context = context;
+  if (!succeeded(api, "cuptiProfilerGetCounterAvailability",
+                 api.counterAvailability(&availability), why))
+    return nullptr;
+  made->availability_.assign(availability.imageSize, 0);
+  availability.image = made->availability_.data();
+  if (!succeeded(api, "cuptiProfilerGetCounterAvailability",
+                 api.counterAvailability(&availability), why))
+    return nullptr;
+  made->availability_.resize(availability.imageSize);
+  return made;
+}
+
+Status RangeProfiler::failed(const char *what, cupti::Result result) const {
+  return {StatusCode::DeviceError, words(api_, what, result)};
+}
+
+MetricSet *RangeProfiler::select(const std::vector<std::string> &metrics, std::string &why) {
+  if (const auto known = sets_.find(metrics); known != sets_.end())
+    return known->second.get();
+  auto set = std::make_unique<MetricSet>(api_, chip_, availability_);
+  if (!set->select(metrics, why))
+    return nullptr;
+  return sets_.emplace(metrics, std::move(set)).first->second.get();
+}
+
+Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet &metrics,
+                          const Pass &pass, std::vector<std::uint8_t> &counterData) {
+  std::vector<const char *> names = metrics.names();
+  auto size = cupti::params<cupti::CounterDataSizeParams>();
+  size.profiler = profiler;
+  size.names = names.data();
+  size.count = names.size();
+  size.maxRanges = 1;
+  size.maxRangeTreeNodes = 1;
+  if (const auto result = api_.counterDataSize(&size); result != cupti::kOk)
+    return failed("cuptiRangeProfilerGetCounterDataSize", result);
+  counterData.assign(size.counterDataSize, 0);
+  auto image = cupti::params<cupti::CounterDataParams>();
+  image.profiler = profiler;
+  image.counterDataSize = counterData.size();
+  image.counterData = counterData.data();
+  if (const auto result = api_.counterDataInitialize(&image); result != cupti::kOk)
+    return failed("cuptiRangeProfilerCounterDataImageInitialize", result);
+
+  auto config = cupti::params<cupti::SetConfigParams>();
+  config.profiler = profiler;
+  config.configSize = metrics.config().size();
+  config.config = metrics.config().data();
+  config.counterDataSize = counterData.size();
+  config.counterData = counterData.data();
+  config.range = cupti::kAutoRange;
+  config.replayMode = cupti::kUserReplay;
+  config.maxRangesPerPass = 1;
+  config.nestingLevels = 1;
+  config.minNestingLevel = 1;
+  config.targetNestingLevel = 1;
+  if (const auto result = api_.setConfig(&config); result != cupti::kOk)
+    return failed("cuptiRangeProfilerSetConfig", result);
+
+  auto self = cupti::params<cupti::ProfilerParams>();
+  self.profiler = profiler;
+  bool complete = false;
+  for (int i = 0; i < kMaxPasses && !complete; ++i) {
+    if (Status status = pass.prepare(); !status.ok())
+      return status;
+    if (const auto result = api_.start(&self); result != cupti::kOk)
+      return failed("cuptiRangeProfilerStart", result);
+    if (Status status = pass.launch(); !status.ok())
+      return status;
+    auto stop = cupti::params<cupti::StopParams>();
+    stop.profiler = profiler;
+    if (const auto result = api_.stop(&stop); result != cupti::kOk)
+      return failed("cuptiRangeProfilerStop", result);
+    complete = stop.allPassesSubmitted != 0;
+  }
+  if (!complete)
+    return {StatusCode::DeviceError,
+            "the counters were not complete after " + std::to_string(kMaxPasses) + " passes"};
+
+  auto decode = cupti::params<cupti::DecodeParams>();
+  decode.profiler = profiler;
+  if (const auto result = api_.decode(&decode); result != cupti::kOk)
+    return failed("cuptiRangeProfilerDecodeData", result);
+  auto info = cupti::params<cupti::CounterDataInfoParams>();
+  info.counterData = counterData.data();
+  info.counterDataSize = counterData.size();
+  if (const auto result = api_.counterDataInfo(&info); result != cupti::kOk)
+    return failed("cuptiRangeProfilerGetCounterDataInfo", result);
+  if (decode.rangesDropped != 0 || info.ranges != 1)
+    return {StatusCode::DeviceError, "the profiler kept " + std::to_string(info.ranges) +
+                                         " ranges and dropped " +
+                                         std::to_string(decode.rangesDropped) +
+                                         " where one was measured"};
+  return {};
+}
+
+Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pass &pass,
+                              Counters &out) {
+  std::string why;
+  const MetricSet *set = select(metrics, why);
+  if (!set)
+    return {StatusCode::DeviceError, why};
+  auto enable = cupti::params<cupti::EnableParams>();
+  enable.context = context_;
+  if (const auto result = api_.enable(&enable); result != cupti::kOk)
+    return failed("cuptiRangeProfilerEnable", result);
+  std::vector<std::uint8_t> counterData;
+  Status status = run(enable.profiler, *set, pass, counterData);
+  // Left on, the profiler would slow down whatever this process launches next.
+  auto disable = cupti::params<cupti::ProfilerParams>();
+  disable.profiler = enable.profiler;
+  if (const auto result = api_.disable(&disable); result != cupti::kOk && status.ok())
+    status = failed("cuptiRangeProfilerDisable", result);
+  if (!status.ok())
+    return status;
+  std::vector<double> values;
+  if (!set->evaluate(counterData, values, why))
+    return {StatusCode::DeviceError, why};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(values[i]))
+      out[set->names()[i]] = values[i];
+  return {};
+}
+
+} // namespace kopt::runtime::cuda
