@@ -11,7 +11,7 @@ namespace kopt {
 
 /// What counts as a gain worth reporting, and how sure one must be.
 struct VerdictPolicy {
-  double confidence = 0.95;   ///< two-sided, of the interval
+  double confidence = 0.99;   ///< two-sided, of the interval: false verdicts on identical code stay below 1%
   double minGain = 0.01;      ///< relative: below this, faster is Same
   double regressionGuard = 0.02; ///< a single launch that is surely slower than this forbids Faster
   int candidates = 1;         ///< how many were compared: the error rate is divided by it (Bonferroni)

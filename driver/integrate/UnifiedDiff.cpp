@@ -232,8 +232,16 @@ private:
     if (!path || !startsWith(*path, "b/"))
       return damaged("the name of a file is malformed");
     diff.path = path->substr(2);
+    std::ptrdiff_t growth = 0;
     while (next_ < lines_.size() && startsWith(lines_[next_], "@@ -")) {
       KOPT_TRY(DiffHunk hunk, parseHunk());
+      // Where the hunk is in the new file follows from the hunks before it; a header of a patch that was edited by hand
+      // may say something else.
+      if (growth < 0 && hunk.oldStart < std::size_t(-growth))
+        return damaged("the hunks of a file are out of order");
+      hunk.newStart = std::size_t(std::ptrdiff_t(hunk.oldStart) + growth);
+      for (const DiffLine &line : hunk.lines)
+        growth += line.kind == '+' ? 1 : line.kind == '-' ? -1 : 0;
       diff.hunks.push_back(std::move(hunk));
     }
     if (diff.hunks.empty())
@@ -257,7 +265,6 @@ private:
     DiffHunk hunk;
     // A range of no lines names the line before it.
     hunk.oldStart = oldRange->count == 0 ? oldRange->start : oldRange->start - 1;
-    hunk.newStart = newRange->count == 0 ? newRange->start : newRange->start - 1;
     std::size_t oldLeft = oldRange->count, newLeft = newRange->count;
     while (oldLeft > 0 || newLeft > 0) {
       if (next_ >= lines_.size())

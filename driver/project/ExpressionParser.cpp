@@ -220,7 +220,7 @@ private:
       }
     if (isNext("(")) {
       const std::size_t begin = at_++;
-      if (std::optional<Type> type = typeName(); type && take(")")) {
+      if (std::optional<Type> type = castType(); type && take(")")) {
         KOPT_TRY(Node operand, unary());
         return castNode(*type, column, std::move(operand));
       }
@@ -260,13 +260,13 @@ private:
       node.integer = token.text == "true";
       return node;
     }
-    const std::size_t begin = at_;
-    if (std::optional<Type> type = typeName(); type && take("(")) {
+    if (std::optional<Type> type = castType()) {
+      if (!take("("))
+        return fail("a value was expected, '" + token.text + "' is a type", token.column);
       KOPT_TRY(Node operand, conditional());
       KOPT_CHECK(expect(")"));
       return castNode(*type, token.column, std::move(operand));
     }
-    at_ = begin;
     return nameOrCall();
   }
 
@@ -299,6 +299,17 @@ private:
       return fail("number too large '" + token.text + "'", token.column);
     node.integer = std::int64_t(value);
     return node;
+  }
+
+  /// A type that a cast may name. `half` is none: no geometry is computed in it, and it is a good name for a variable.
+  std::optional<Type> castType() {
+    const std::size_t begin = at_;
+    std::optional<Type> type = typeName();
+    if (type && type->real && type->bytes == 2) {
+      at_ = begin;
+      return std::nullopt;
+    }
+    return type;
   }
 
   /// A type made of C's own words in any order, or a known alias; leaves at_ unchanged where there

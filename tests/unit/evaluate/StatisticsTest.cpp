@@ -94,4 +94,58 @@ TEST(Statistics, TheSameSamplesGiveTheSameInterval) {
   EXPECT_EQ(pairedSpeedup(samples, 0.95, false).low, pairedSpeedup(samples, 0.95, false).low);
 }
 
+/// Pairs as a GPU gives them: neighbours are alike, some are far off, and the clock drifts over the whole. `spread` is the
+/// interquartile range of a single time, `gain` the true speedup.
+std::vector<TimingSample> noisyPairs(std::mt19937_64 &random, std::size_t count, double spread, double gain) {
+  std::normal_distribution<double> normal(0, spread / 1.349 / std::sqrt(2.0));
+  std::uniform_real_distribution<double> uniform;
+  constexpr double kAlike = 0.3, kOutliers = 0.02, kDrift = 0.02;
+  std::vector<TimingSample> samples;
+  double common = 0, own[2] = {0, 0};
+  for (std::size_t i = 0; i < count; ++i) {
+    common = kAlike * common + std::sqrt(1 - kAlike * kAlike) * normal(random);
+    const double drift = 1 + kDrift * double(i) / double(count);
+    double times[2];
+    for (int side = 0; side < 2; ++side) {
+      own[side] = kAlike * own[side] + std::sqrt(1 - kAlike * kAlike) * normal(random);
+      times[side] = 100e-6 * drift * std::exp(common + own[side]);
+      if (uniform(random) < kOutliers)
+        times[side] *= 1 + 0.5 * uniform(random);
+    }
+    samples.push_back({times[0] * gain, times[1]});
+  }
+  return samples;
+}
+
+struct Share {
+  int faster = 0, slower = 0;
+};
+Share verdictsUnderNoise(double gain, double spread, int comparisons) {
+  std::mt19937_64 random(20260101);
+  VerdictPolicy policy;
+  policy.minGain = 0.005;
+  Share share;
+  for (int i = 0; i < comparisons; ++i) {
+    const Verdict verdict = verdictOf(noisyPairs(random, 200, spread, gain), policy);
+    share.faster += verdict == Verdict::Faster;
+    share.slower += verdict == Verdict::Slower;
+  }
+  return share;
+}
+
+// The spreads are what kernels of 20 us (2.8%) and 100 us (0.6%) showed on an H200.
+TEST(VerdictsUnderNoise, IdenticalCodeIsHardlyEverADifference) {
+  for (const double spread : {0.006, 0.028, 0.1}) {
+    const Share share = verdictsUnderNoise(1, spread, 300);
+    EXPECT_LE(share.faster + share.slower, 3) << "spread " << spread;
+  }
+}
+
+TEST(VerdictsUnderNoise, TrueDifferencesAreFound) {
+  EXPECT_GE(verdictsUnderNoise(1.02, 0.006, 100).faster, 99);
+  EXPECT_GE(verdictsUnderNoise(1.01, 0.006, 100).faster, 99);
+  EXPECT_GE(verdictsUnderNoise(1.02, 0.028, 100).faster, 95);
+  EXPECT_GE(verdictsUnderNoise(1 / 1.02, 0.028, 100).slower, 95);
+}
+
 } // namespace

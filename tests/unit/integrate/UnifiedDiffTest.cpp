@@ -56,6 +56,18 @@ TEST(UnifiedDiff, ReadsBackWhatItWrote) {
   }
 }
 
+// As after a hunk was taken out of a patch by hand: the line numbers of the new file no longer follow.
+TEST(UnifiedDiff, NewLineNumbersFollowFromTheHunks) {
+  const std::string head = "diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n";
+  const auto diffs = parseDiffs(head + "@@ -1 +2 @@\n-one\n+two\n");
+  ASSERT_TRUE(diffs) << diffs.error().what;
+  const std::string before = "one\ntwo\n", after = "two\ntwo\n";
+  EXPECT_EQ(applyDiff(before, diffs->front()).value_or("?"), after);
+  EXPECT_EQ(applyDiff(after, invertDiff(diffs->front())).value_or("?"), before);
+  EXPECT_EQ(formatDiff(diffs->front()), head + "@@ -1 +1 @@\n-one\n+two\n");
+  EXPECT_FALSE(parseDiffs(head + "@@ -2,2 +1,0 @@\n-a\n-b\n@@ -1 +1 @@\n-one\n+two\n").has_value());
+}
+
 TEST(UnifiedDiff, HoldsForAnyTwoTexts) {
   std::mt19937 random(1);
   const auto text = [&] {

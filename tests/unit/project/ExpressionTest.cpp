@@ -13,7 +13,7 @@ using testing::HasSubstr;
 const Bindings kNames = {
     {"n", 1000},     {"TILE", 32},     {"ns::kRows", 8},
     {"size.x", 640}, {"v.size()", 77}, {"p->width", 5},
-    {"zero", 0},     {"dims[1]", 9},   {"big", std::numeric_limits<std::int64_t>::max()}};
+    {"zero", 0},     {"half", 512},     {"dims[1]", 9},   {"big", std::numeric_limits<std::int64_t>::max()}};
 
 std::int64_t value(const std::string &text) {
   auto result = evaluateExpression(text, kNames);
@@ -103,6 +103,15 @@ TEST(Expression, RefusesWhatHasNoValue) {
   EXPECT_THAT(error("1 << 63"), HasSubstr("overflow"));
   EXPECT_THAT(error("ceil(n / 32)"), HasSubstr("'ceil' of an integer"));
   EXPECT_THAT(error("1.5 % 2"), HasSubstr("'%' of a floating-point value"));
+}
+
+TEST(Expression, ATypeIsNoValueAndHalfIsAName) {
+  EXPECT_THAT(error("long"), HasSubstr("'long' is a type"));
+  EXPECT_THAT(error("n + unsigned"), HasSubstr("'unsigned' is a type"));
+  EXPECT_FALSE(namesIn("size_t").has_value());
+  EXPECT_EQ(value("(half) - 1"), 511) << "a difference, no cast";
+  EXPECT_EQ(value("sizeof(half) * n"), 2000);
+  EXPECT_EQ(value("(size_t)n + (long long)-1"), 999);
 }
 
 TEST(Expression, ListsAllNamesWithoutAValue) {
