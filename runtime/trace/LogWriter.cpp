@@ -36,6 +36,11 @@ std::unique_ptr<LogFile> LogFile::create(const std::string &path, std::uint64_t 
   return log;
 }
 
+std::uint64_t LogFile::nextId() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 LogFile::~LogFile() {
   if (header_)
     munmap(header_, kHeaderBytes);
@@ -54,7 +59,8 @@ std::byte *LogFile::takeSegment() {
   if (bytes_ + kSegmentBytes > maxBytes_ ||
       posix_fallocate(fd_, off_t(bytes_), off_t(kSegmentBytes)) != 0)
     return nullptr;
-  void *memory = mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, off_t(bytes_));
+  void *memory = mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd_,
+                      off_t(bytes_));
   if (memory == MAP_FAILED)
     return nullptr;
   bytes_ += kSegmentBytes;

@@ -23,6 +23,8 @@ public:
   std::uint64_t nextSequence() { return sequence_.fetch_add(1, std::memory_order_relaxed); }
   /// The header in the file: what is written there is there at once.
   LogHeader &header() { return *header_; }
+  /// Of this object alone, never given again.
+  std::uint64_t id() const { return id_; }
   bool isFull() const { return full_.load(std::memory_order_relaxed); }
 
 private:
@@ -32,6 +34,9 @@ private:
   std::byte *takeSegment();
   void lose();
 
+  static std::uint64_t nextId();
+
+  std::uint64_t id_ = nextId();
   int fd_ = -1;
   std::uint64_t bytes_ = kHeaderBytes, maxBytes_ = 0;
   std::uint32_t segments_ = 0;

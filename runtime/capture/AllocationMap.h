@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that is allocated now. Any thread may ask and tell.
+#pragma once
+
+#include "runtime/trace/Format.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace kopt::runtime::capture {
+
+struct LiveAllocation {
+  std::uint64_t base = 0, bytes = 0;
+  trace::AllocationKind kind = trace::AllocationKind::Device;
+  std::string name; ///< of a module's variable
+};
+
+class AllocationMap {
+public:
+  /// What was known at that base is replaced.
+  void add(const LiveAllocation &allocation);
+  void remove(std::uint64_t base);
+  /// The allocation that holds the address.
+  std::optional<LiveAllocation> find(std::uint64_t address) const;
+
+private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, LiveAllocation> live_; ///< by base
+};
+
+} // namespace kopt::runtime::capture

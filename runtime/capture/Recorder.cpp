@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/capture/Recorder.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kopt::runtime::capture {
+
+namespace {
+
+using trace::RecordKind;
+using trace::RecordPayload;
+
+/// Ways into the log that no thread uses now. A thread that ends gives its own back; its segment is filled further.
+struct Pool {
+  std::mutex mutex;
+  std::vector<std::pair<std::uint64_t, trace::Appender *>> idle; ///< by the log's id
+};
+Pool &pool() {
+  static Pool *const shared = new Pool; // outlives every thread
+  return *shared;
+}
+
+// Plain values: they can still be used after the thread's destructors ran (handlers of exit()).
+thread_local trace::Appender *ownAppender = nullptr;
+thread_local std::uint64_t ownLog = 0;
+
+struct GiveBack {
+  ~GiveBack() {
+    if (!ownAppender)
+      return;
+    const std::lock_guard lock(pool().mutex);
+    pool().idle.emplace_back(ownLog, ownAppender);
+    ownAppender = nullptr;
+  }
+  bool armed = false;
+};
+thread_local GiveBack giveBack;
+
+trace::Appender &appenderOf(trace::LogFile &log) {
+  if (ownAppender && ownLog == log.id())
+    return *ownAppender;
+  const std::lock_guard lock(pool().mutex);
+  if (ownAppender)
+    pool().idle.emplace_back(ownLog, ownAppender);
+  else
+    giveBack.armed = true;
+  ownLog = log.id();
+  ownAppender = nullptr;
+  auto &idle = pool().idle;
+  for (auto free = idle.begin(); free != idle.end(); ++free)
+    if (free->first == log.id()) {
+      ownAppender = free->second;
+      idle.erase(free);
+      break;
+    }
+  if (!ownAppender)
+    ownAppender = new trace::Appender(log);
+  return *ownAppender;
+}
+
+template <class Payload>
+void putLaunch(Payload &to, const KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts,
+               const std::byte *arguments, std::size_t bytes) {
+  to.put(kernel.id);
+  to.put(ordinal);
+  to.putBytes(facts.grid.data(), sizeof facts.grid);
+  to.putBytes(facts.block.data(), sizeof facts.block);
+  to.put(facts.sharedBytes);
+  to.put(facts.correlation);
+  to.put(facts.stream);
+  to.put(facts.context);
+  to.put(std::uint32_t(bytes));
+  to.putBytes(arguments, bytes);
+}
+
+} // namespace
+
+RecordPayload &Recorder::payload() {
+  // Never freed: a handler of exit() may come after the thread's destructors.
+  thread_local RecordPayload *own = new RecordPayload;
+  own->clear();
+  return *own;
+}
+
+bool Recorder::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const RecordPayload &payload) {
+  return appenderOf(log_).append(kind, flags, sequence, payload);
+}
+
+void Recorder::process(const trace::ProcessInfo &info) {
+  RecordPayload &to = payload();
+  to.put(info.pid);
+  to.put(info.parent);
+  to.put(info.driverVersion);
+  to.put(info.cuptiVersion);
+  to.putText(info.program);
+  to.putText(info.programHash);
+  to.putText(info.directory);
+  // A long command line is cut: its first words are what tells programs apart.
+  std::size_t count = 0, bytes = 0;
+  for (; count < info.arguments.size(); ++count) {
+    bytes += std::min(info.arguments[count].size(), trace::kMaxTextBytes) + 4;
+    if (bytes > trace::kMaxRecordBytes / 2)
+      break;
+  }
+  to.put(std::uint32_t(count));
+  for (std::size_t i = 0; i < count; ++i)
+    to.putText(info.arguments[i]);
+  append(RecordKind::Process, 0, nextSequence(), to);
+}
+
+void Recorder::context(std::uint64_t handle, int device, const std::string &name, const std::string &uuid) {
+  RecordPayload &to = payload();
+  to.put(handle);
+  to.put(std::int32_t(device));
+  to.putText(name);
+  to.putText(uuid);
+  append(RecordKind::Context, 0, nextSequence(), to);
+}
+
+void Recorder::allocated(const LiveAllocation &allocation) {
+  allocations_.add(allocation);
+  RecordPayload &to = payload();
+  to.put(allocation.base);
+  to.put(allocation.bytes);
+  to.put(std::uint32_t(allocation.kind));
+  to.putText(allocation.name);
+  append(RecordKind::Allocation, 0, nextSequence(), to);
+}
+
+void Recorder::freed(std::uint64_t base) {
+  allocations_.remove(base);
+  RecordPayload &to = payload();
+  to.put(base);
+  append(RecordKind::Free, 0, nextSequence(), to);
+}
+
+void Recorder::note(const std::string &text) {
+  RecordPayload &to = payload();
+  to.putText(text);
+  append(RecordKind::Note, 0, nextSequence(), to);
+}
+
+std::uint64_t Recorder::nextGeneration() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+KernelEntry &Recorder::lookUp(const void *handle, const std::function<KernelDescription()> &describe) {
+  const std::lock_guard lock(kernelsMutex_);
+  KernelEntry *&known = byHandle_[handle];
+  if (known)
+    return *known;
+  KernelDescription description = describe();
+  std::unique_ptr<KernelEntry> &entry = bySymbol_[description.symbol];
+  if (!entry) {
+    entry = std::make_unique<KernelEntry>();
+    entry->id = std::uint32_t(bySymbol_.size() - 1);
+    entry->symbol = description.symbol;
+    if (const auto sizes = config_.parameterSizes.find(description.symbol);
+        description.parameters.empty() && sizes != config_.parameterSizes.end()) {
+      // Each at the next multiple of its size, as far as that says how it is aligned: 1 to 16 bytes.
+      std::uint32_t offset = 0;
+      for (const std::uint32_t size : sizes->second) {
+        const std::uint32_t align = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
+        offset = (offset + align - 1) / align * align;
+        description.parameters.push_back({offset, size});
+        offset += size;
+      }
+      description.layoutKnown = true;
+    }
+    entry->layoutKnown = description.layoutKnown;
+    entry->parameters = std::move(description.parameters);
+    for (const trace::Parameter &parameter : entry->parameters)
+      entry->argumentBytes = std::max(entry->argumentBytes, parameter.offset + parameter.bytes);
+    if (entry->argumentBytes > kMostArgumentBytes) {
+      entry->layoutKnown = false;
+      entry->parameters.clear();
+      entry->argumentBytes = 0;
+    }
+    for (const SnapshotRule &rule : config_.rules)
+      if (!entry->rule && (rule.bySymbol ? rule.name == entry->symbol : namesKernel(rule.name, entry->symbol)))
+        entry->rule = &rule;
+    RecordPayload &to = payload();
+    to.put(entry->id);
+    to.put(std::uint32_t(entry->layoutKnown));
+    to.putText(entry->symbol);
+    to.put(std::uint32_t(entry->parameters.size()));
+    for (const trace::Parameter &parameter : entry->parameters) {
+      to.put(parameter.offset);
+      to.put(parameter.bytes);
+    }
+    append(RecordKind::Function, 0, nextSequence(), to);
+  }
+  known = entry.get();
+  return *known;
+}
+
+void Recorder::forgetHandles() {
+  const std::lock_guard lock(kernelsMutex_);
+  byHandle_.clear();
+  generation_.store(nextGeneration(), std::memory_order_release);
+}
+
+std::uint32_t Recorder::idOf(const std::string &symbol) {
+  const std::lock_guard lock(kernelsMutex_);
+  const auto found = bySymbol_.find(symbol);
+  return found == bySymbol_.end() ? UINT32_MAX : found->second->id;
+}
+
+bool Recorder::wants(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts) const {
+  if (!kernel.rule)
+    return false;
+  const SnapshotRule &rule = *kernel.rule;
+  switch (rule.how) {
+  case SnapshotRule::How::First:
+    return ordinal < rule.count;
+  case SnapshotRule::How::Every:
+    return ordinal % rule.count == 0;
+  case SnapshotRule::How::Listed:
+    return std::binary_search(rule.ordinals.begin(), rule.ordinals.end(), ordinal);
+  case SnapshotRule::How::PerClass: {
+    const std::lock_guard lock(kernel.choosing);
+    std::uint64_t &chosen = kernel.chosenByClass[{facts.grid[0], facts.grid[1], facts.grid[2], facts.block[0],
+                                                  facts.block[1], facts.block[2]}];
+    return chosen < rule.count ? (++chosen, true) : false;
+  }
+  }
+  return false;
+}
+
+std::size_t Recorder::pack(const KernelEntry &kernel, const LaunchFacts &facts, std::byte *to) {
+  if (facts.packed) {
+    const std::size_t bytes = std::min(facts.packedBytes, kMostArgumentBytes);
+    std::memcpy(to, facts.packed, bytes);
+    return bytes;
+  }
+  if (!facts.parameters || !kernel.layoutKnown)
+    return 0;
+  std::memset(to, 0, kernel.argumentBytes);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    if (facts.parameters[i])
+      std::memcpy(to + kernel.parameters[i].offset, facts.parameters[i], kernel.parameters[i].bytes);
+  return kernel.argumentBytes;
+}
+
+/// In the log's header, so that the number is there if the program is killed.
+std::uint64_t Recorder::countLaunches(std::uint64_t more) {
+  return std::atomic_ref(log_.header().countedLaunches).fetch_add(more, std::memory_order_relaxed);
+}
+
+void Recorder::launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts, std::uint64_t sequence,
+                      const std::byte *arguments, std::size_t bytes) {
+  if (countLaunches(1) >= config_.maxLaunches)
+    return;
+  RecordPayload &to = payload();
+  putLaunch(to, kernel, ordinal, facts, arguments, bytes);
+  const bool unknown = !kernel.layoutKnown && !facts.packed;
+  append(RecordKind::Launch, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)), sequence, to);
+}
+
+void Recorder::graphNode(std::uint64_t graph, std::uint64_t node, const KernelEntry &kernel, const LaunchFacts &facts,
+                         const std::byte *arguments, std::size_t bytes) {
+  RecordPayload &to = payload();
+  to.put(graph);
+  to.put(node);
+  putLaunch(to, kernel, 0, facts, arguments, bytes);
+  const bool unknown = !kernel.layoutKnown && !facts.packed;
+  append(RecordKind::GraphNode, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)), nextSequence(), to);
+}
+
+void Recorder::graphLaunch(std::uint64_t graph, std::size_t kernels, const LaunchFacts &facts) {
+  if (countLaunches(kernels) >= config_.maxLaunches)
+    return;
+  RecordPayload &to = payload();
+  to.put(graph);
+  to.put(facts.stream);
+  to.put(facts.context);
+  to.put(facts.correlation);
+  append(RecordKind::GraphLaunch, 0, nextSequence(), to);
+}
+
+void Recorder::duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node, std::uint64_t begin,
+                        std::uint64_t end) {
+  RecordPayload &to = payload();
+  to.put(correlation);
+  to.put(kernel);
+  to.put(node);
+  to.put(begin);
+  to.put(std::max(begin, end));
+  append(RecordKind::Duration, 0, nextSequence(), to);
+}
+
+void Recorder::snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items) {
+  constexpr std::size_t kEach = 256; // of a record: names and reasons are short
+  for (std::size_t first = 0; first == 0 || first < items.size(); first += kEach) {
+    const std::size_t count = std::min(kEach, items.size() - first);
+    RecordPayload &to = payload();
+    to.put(launch);
+    to.put(std::uint32_t(after));
+    to.put(std::uint32_t(count));
+    for (std::size_t i = first; i < first + count; ++i) {
+      const trace::SnapshotItem &item = items[i];
+      to.put(item.base);
+      to.put(item.bytes);
+      to.put(std::uint8_t(item.kind));
+      to.put(item.depth);
+      to.put(std::uint8_t(item.stored));
+      to.putBytes(item.hash.data(), item.hash.size());
+      to.putText(std::string_view(item.name).substr(0, 400));
+      to.putText(std::string_view(item.reason).substr(0, 400));
+    }
+    append(RecordKind::Snapshot, 0, nextSequence(), to);
+  }
+}
+
+void Recorder::notSnapshotted(std::uint64_t launch, const std::string &reason) {
+  RecordPayload &to = payload();
+  to.put(launch);
+  to.putText(reason);
+  append(RecordKind::NotSnapshotted, 0, nextSequence(), to);
+}
+
+void Recorder::finish() {
+  if (countLaunches(0) > config_.maxLaunches) {
+    const std::lock_guard lock(kernelsMutex_);
+    for (const auto &[symbol, kernel] : bySymbol_) {
+      RecordPayload &to = payload();
+      to.put(kernel->id);
+      to.put(std::uint64_t(kernel->launches.load()));
+      append(RecordKind::Counted, 0, nextSequence(), to);
+    }
+  }
+  log_.header().ended = 1;
+}
+
+} // namespace kopt::runtime::capture

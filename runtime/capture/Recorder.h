@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver adapter tells, as records of the log. Knows no CUDA: a kernel is a handle with a name and the sizes of
+// its parameters. Every call may come from any thread; a launch takes no lock and allocates nothing once its kernel is known.
+#pragma once
+
+#include "runtime/capture/AllocationMap.h"
+#include "runtime/capture/Config.h"
+#include "runtime/trace/LogWriter.h"
+#include "runtime/trace/Trace.h"
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace kopt::runtime::capture {
+
+/// A kernel as the program launches it. Lives as long as the recorder.
+struct KernelEntry {
+  std::uint32_t id = 0;
+  std::string symbol;
+  bool layoutKnown = false;
+  std::vector<trace::Parameter> parameters;
+  std::uint32_t argumentBytes = 0;
+  const SnapshotRule *rule = nullptr; ///< null: never snapshotted
+  std::atomic<std::uint32_t> launches{0};
+  std::mutex choosing;                ///< guards chosenByClass
+  std::map<std::array<std::uint32_t, 6>, std::uint64_t> chosenByClass;
+};
+
+struct LaunchFacts {
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t sharedBytes = 0;
+  std::uint32_t correlation = 0;
+  std::uint64_t stream = 0, context = 0;
+  std::uint16_t flags = 0; ///< trace::LaunchFlag
+  /// The parameters, one pointer each, or all of them packed; both null: unknown.
+  void *const *parameters = nullptr;
+  const void *packed = nullptr;
+  std::size_t packedBytes = 0;
+};
+
+/// A name and the parameters of a kernel, as the driver knows them.
+struct KernelDescription {
+  std::string symbol;
+  bool layoutKnown = false;
+  std::vector<trace::Parameter> parameters;
+};
+
+/// A kernel that a thread launched lately.
+struct CachedKernel {
+  const void *handle = nullptr;
+  std::uint64_t generation = 0;
+  KernelEntry *kernel = nullptr;
+};
+
+class Recorder {
+public:
+  Recorder(trace::LogFile &log, const Config &config) : log_(log), config_(config), generation_(nextGeneration()) {}
+  Recorder(const Recorder &) = delete;
+  Recorder &operator=(const Recorder &) = delete;
+
+  AllocationMap &allocations() { return allocations_; }
+  trace::LogFile &log() { return log_; }
+  const Config &config() const { return config_; }
+
+  void process(const trace::ProcessInfo &info);
+  void context(std::uint64_t handle, int device, const std::string &name, const std::string &uuid);
+  void allocated(const LiveAllocation &allocation);
+  void freed(std::uint64_t base);
+  void note(const std::string &text);
+
+  /// The kernel of a handle; `describe` is asked the first time.
+  template <class Describe> KernelEntry &kernel(const void *handle, const Describe &describe) {
+    CachedKernel &slot = cached_[(reinterpret_cast<std::uintptr_t>(handle) >> 4) % kCached];
+    const std::uint64_t generation = generation_.load(std::memory_order_acquire);
+    if (slot.handle != handle || slot.generation != generation)
+      slot = {handle, generation, &lookUp(handle, describe)};
+    return *slot.kernel;
+  }
+  /// Handles may be given again from now on.
+  void forgetHandles();
+  /// The id of a kernel of that name, UINT32_MAX where none was launched yet.
+  std::uint32_t idOf(const std::string &symbol);
+
+  /// The launch's number among its kernel's, for wants() and launch().
+  std::uint32_t count(KernelEntry &kernel) { return kernel.launches.fetch_add(1, std::memory_order_relaxed); }
+  /// Whether the plan takes a snapshot of this launch. Counts it as taken.
+  bool wants(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts) const;
+  /// The arguments one after the other, each at its offset; at most `kMostArgumentBytes`. Returns their size.
+  static constexpr std::size_t kMostArgumentBytes = 32764; ///< what CUDA allows
+  static std::size_t pack(const KernelEntry &kernel, const LaunchFacts &facts, std::byte *to);
+  void launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts, std::uint64_t sequence,
+              const std::byte *arguments, std::size_t bytes);
+  void graphNode(std::uint64_t graph, std::uint64_t node, const KernelEntry &kernel, const LaunchFacts &facts,
+                 const std::byte *arguments, std::size_t bytes);
+  void graphLaunch(std::uint64_t graph, std::size_t kernels, const LaunchFacts &facts);
+  void duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node, std::uint64_t begin,
+                std::uint64_t end);
+  void snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items);
+  void notSnapshotted(std::uint64_t launch, const std::string &reason);
+
+  std::uint64_t nextSequence() { return log_.nextSequence(); }
+  /// The last records: launches past the cap, and that the program came to its end.
+  void finish();
+
+private:
+  static constexpr std::size_t kCached = 32;
+  static inline thread_local CachedKernel cached_[kCached];
+  static std::uint64_t nextGeneration();
+  KernelEntry &lookUp(const void *handle, const std::function<KernelDescription()> &describe);
+  bool append(trace::RecordKind kind, std::uint16_t flags, std::uint64_t sequence,
+              const trace::RecordPayload &payload);
+  static trace::RecordPayload &payload();
+  std::uint64_t countLaunches(std::uint64_t more);
+
+  trace::LogFile &log_;
+  const Config &config_;
+  AllocationMap allocations_;
+  std::mutex kernelsMutex_;
+  std::unordered_map<const void *, KernelEntry *> byHandle_;
+  std::unordered_map<std::string, std::unique_ptr<KernelEntry>> bySymbol_;
+  std::atomic<std::uint64_t> generation_; ///< of the handles; none is ever used twice
+};
+
+} // namespace kopt::runtime::capture

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the memory that a launch can reach holds before and after it. One snapshot at a time: a second thread waits.
+#pragma once
+
+#include "runtime/capture/Recorder.h"
+
+namespace kopt::runtime::capture {
+
+/// The memory of a program's devices.
+class DeviceMemory {
+public:
+  virtual ~DeviceMemory() = default;
+  /// Waits until the work of the launch's stream is done, at most so long. False with `why`.
+  virtual bool wait(const LaunchFacts &facts, double seconds, std::string &why) = 0;
+  virtual bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) = 0;
+  /// The variables of the kernel's module.
+  virtual std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) = 0;
+};
+
+class Snapshots {
+public:
+  Snapshots(Recorder &recorder, DeviceMemory &memory) : recorder_(recorder), memory_(memory) {}
+
+  /// Before a launch; after() or abandon() must follow on the same thread. False: the reason is in the log, and nothing
+  /// must follow.
+  bool before(std::uint64_t launch, const void *handle, const KernelEntry &kernel, const LaunchFacts &facts,
+              const std::byte *arguments, std::size_t bytes);
+  void after(const LaunchFacts &facts);
+  /// The launch failed.
+  void abandon();
+
+private:
+  struct Reached {
+    LiveAllocation allocation;
+    std::uint8_t depth = 0;
+  };
+  void reach(std::uint64_t address, std::uint8_t depth);
+  void reachAll(const std::byte *bytes, std::size_t size, std::uint8_t depth);
+  trace::SnapshotItem store(const Reached &reached, bool follow);
+
+  Recorder &recorder_;
+  DeviceMemory &memory_;
+  std::mutex taking_; ///< held from before() to after()
+  std::uint64_t launch_ = 0;
+  std::vector<Reached> reached_;
+  std::uint64_t storedBytes_ = 0;
+  bool capSaid_ = false;
+};
+
+} // namespace kopt::runtime::capture

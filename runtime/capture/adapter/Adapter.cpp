@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/capture/adapter/Adapter.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace kopt::runtime::capture {
+
+namespace {
+
+constexpr std::size_t kActivityBytes = 1u << 20;
+constexpr std::uint32_t kFlushMilliseconds = 250; ///< what a killed program loses of its durations
+constexpr std::uint64_t kPerThreadStream = 2; ///< CU_STREAM_PER_THREAD, what null means to the _ptsz functions
+
+constexpr DriverCall kListened[] = {
+    kCtxDestroyV1, kModuleUnload, kMemFreeHost, kModuleGetGlobal, kMemAlloc, kMemAllocPitch, kMemFree, kMemHostAlloc,
+    kMemAllocHost, kMemHostUnregister, kLaunchKernel, kCtxDestroy, kMemAllocManaged, kMemHostRegister, kPrimaryCtxReset,
+    kLaunchKernelPtsz, kLaunchCooperative, kLaunchCooperativePtsz, kLaunchCooperativeMultiDevice, kBeginCaptureV1,
+    kBeginCaptureV1Ptsz, kEndCapture, kEndCapturePtsz, kGraphInstantiateV1, kGraphLaunch, kGraphLaunchPtsz,
+    kGraphExecDestroy, kGraphExecKernelNodeSetParamsV1, kBeginCapture, kBeginCapturePtsz, kPrimaryCtxResetV2, kMemMap,
+    kMemUnmap, kGraphExecUpdateV1, kGraphInstantiateV2, kMemAllocAsync, kMemAllocAsyncPtsz, kMemFreeAsync,
+    kMemFreeAsyncPtsz, kMemAllocFromPool, kMemAllocFromPoolPtsz, kGraphInstantiateWithFlags, kLaunchKernelEx,
+    kLaunchKernelExPtsz, kGraphInstantiateWithParams, kGraphInstantiateWithParamsPtsz, kLibraryUnload, kLibraryGetKernel,
+    kLibraryGetGlobal, kGraphExecKernelNodeSetParams, kGraphExecUpdate, kGraphExecNodeSetParams, kBeginCaptureToGraph,
+    kBeginCaptureToGraphPtsz, kLibraryEnumerateKernels,
+};
+
+Adapter *theAdapter = nullptr;  ///< CUPTI's buffer callbacks have no user data
+Recorder *theRecorder = nullptr;
+const CuptiApi *theCupti = nullptr;
+
+/// True while this thread is in a callback: what is called there is not the program's doing.
+thread_local bool inside = false;
+class Inside {
+public:
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+};
+
+/// The launch call that this thread is in.
+struct Pending {
+  const void *handle = nullptr; ///< null: none that was counted before it
+  std::uint32_t ordinal = 0;
+  std::uint64_t sequence = 0;
+  bool snapshot = false;
+};
+thread_local Pending pending;
+
+std::byte *argumentSpace() {
+  thread_local std::byte *space = new std::byte[Recorder::kMostArgumentBytes];
+  return space;
+}
+
+std::uint64_t number(const void *handle) { return reinterpret_cast<std::uint64_t>(handle); }
+
+bool isPtsz(DriverCall call) {
+  return call == kLaunchKernelPtsz || call == kLaunchKernelExPtsz || call == kLaunchCooperativePtsz ||
+         call == kGraphLaunchPtsz;
+}
+
+LaunchFacts factsOf(DriverCall call, const std::uint32_t *grid, const std::uint32_t *block, std::uint32_t shared,
+                    CuStream stream) {
+  LaunchFacts facts;
+  std::copy_n(grid, 3, facts.grid.begin());
+  std::copy_n(block, 3, facts.block.begin());
+  facts.sharedBytes = shared;
+  facts.stream = !stream && isPtsz(call) ? kPerThreadStream : number(stream);
+  return facts;
+}
+
+std::string hexOf(const unsigned char (&bytes)[16]) {
+  std::string text = "GPU-";
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10)
+      text += '-';
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+} // namespace
+
+Adapter::Adapter(Recorder &recorder, const CuptiApi &cupti, const CaptureDriver &driver)
+    : recorder_(recorder), cupti_(cupti), driver_(driver), memory_(driver, variables_), snapshots_(recorder, memory_),
+      graphs_(recorder, driver, [this](const void *handle) -> KernelEntry & { return kernelOf(handle, nullptr); }) {}
+
+bool Adapter::start(std::string &why) {
+  theAdapter = this;
+  theRecorder = &recorder_;
+  theCupti = &cupti_;
+  Subscriber subscriber = nullptr;
+  if (const int result = cupti_.subscribe(&subscriber, callback, this); result != 0) {
+    why = "cuptiSubscribe: " + cupti_.describe(result);
+    return false;
+  }
+  for (const DriverCall call : kListened)
+    cupti_.enableCallback(1, subscriber, kDomainDriver, call); // one that this CUPTI does not know is never made
+  cupti_.enableCallback(1, subscriber, kDomainResource, kGraphNodeCloned);
+  if (!recorder_.config().rules.empty())
+    cupti_.enableCallback(1, subscriber, kDomainResource, kModuleLoaded);
+  if (!recorder_.config().timing)
+    return true;
+  int result = cupti_.activityRegisterCallbacks(requestBuffer, bufferComplete);
+  if (result == 0)
+    result = cupti_.activityEnable(kActivityConcurrentKernel);
+  if (result != 0)
+    recorder_.note("warning: no durations: CUPTI does not record kernels: " + cupti_.describe(result));
+  else if (cupti_.activityFlushPeriod)
+    cupti_.activityFlushPeriod(kFlushMilliseconds);
+  return true;
+}
+
+void Adapter::flush() {
+  if (!recorder_.config().timing)
+    return;
+  const Inside guard;
+  cupti_.activityFlushAll(1);
+  std::size_t dropped = 0;
+  if (cupti_.activityGetNumDroppedRecords(nullptr, 0, &dropped) == 0 && dropped > 0)
+    recorder_.note("warning: CUPTI dropped " + std::to_string(dropped) + " kernel records: those durations are missing");
+}
+
+void Adapter::requestBuffer(std::uint8_t **buffer, std::size_t *size, std::size_t *maxRecords) {
+  *buffer = static_cast<std::uint8_t *>(std::aligned_alloc(8, kActivityBytes));
+  *size = *buffer ? kActivityBytes : 0;
+  *maxRecords = 0;
+}
+
+void Adapter::bufferComplete(CuContext, std::uint32_t, std::uint8_t *buffer, std::size_t, std::size_t valid) {
+  void *record = nullptr;
+  while (buffer && valid > 0 && theCupti->activityGetNextRecord(buffer, valid, &record) == 0) {
+    KernelActivity activity;
+    std::memcpy(&activity.kind, record, sizeof activity.kind);
+    if (activity.kind != kActivityKernel && activity.kind != kActivityConcurrentKernel)
+      continue;
+    std::memcpy(static_cast<void *>(&activity), record, sizeof activity);
+    const std::uint32_t kernel =
+        activity.graphNodeId != 0 && activity.name ? theRecorder->idOf(activity.name) : UINT32_MAX;
+    theRecorder->duration(activity.correlationId, kernel, activity.graphNodeId, activity.start, activity.end);
+  }
+  std::free(buffer);
+}
+
+void Adapter::callback(void *user, CallbackDomain domain, std::uint32_t id, const void *data) {
+  if (inside)
+    return;
+  const Inside guard;
+  auto &self = *static_cast<Adapter *>(user);
+  if (domain == kDomainDriver)
+    self.driverCall(DriverCall(id), *static_cast<const CallbackData *>(data));
+  else if (domain == kDomainResource)
+    self.resource(id, *static_cast<const ResourceData *>(data));
+}
+
+void Adapter::resource(std::uint32_t id, const ResourceData &data) {
+  if (id == kModuleLoaded && data.descriptor) {
+    const auto &module = *static_cast<const ModuleResource *>(data.descriptor);
+    if (module.cubin)
+      variables_.add(readCubinSymbols({module.cubin, module.cubinSize}));
+  } else if (id == kGraphNodeCloned && data.descriptor && cupti_.getGraphNodeId) {
+    const auto &graph = *static_cast<const GraphResource *>(data.descriptor);
+    std::uint64_t node = 0;
+    if (cupti_.getGraphNodeId(graph.node, &node) == 0)
+      graphs_.cloned(graph.originalNode, node);
+  }
+}
+
+void Adapter::driverCall(DriverCall call, const CallbackData &data) {
+  switch (call) {
+  case kLaunchKernel:
+  case kLaunchKernelPtsz:
+  case kLaunchKernelEx:
+  case kLaunchKernelExPtsz:
+  case kLaunchCooperative:
+  case kLaunchCooperativePtsz:
+  case kLaunchCooperativeMultiDevice:
+    return launchCall(call, data);
+  case kCtxDestroyV1:
+  case kCtxDestroy:
+  case kPrimaryCtxReset:
+  case kPrimaryCtxResetV2:
+    // Its records have to be had while it lives.
+    if (data.site == kEnter && recorder_.config().timing)
+      cupti_.activityFlushAll(0);
+    return;
+  case kBeginCaptureV1:
+  case kBeginCaptureV1Ptsz:
+  case kBeginCapture:
+  case kBeginCapturePtsz:
+  case kBeginCaptureToGraph:
+  case kBeginCaptureToGraphPtsz:
+    if (data.site == kEnter)
+      captures_.fetch_add(1);
+    else if (data.returnValue && *static_cast<const CuResult *>(data.returnValue) != cuda::kSuccess)
+      captures_.fetch_sub(1);
+    return;
+  default:
+    break;
+  }
+  if (data.site != kExit || !data.parameters)
+    return;
+  const CuResult result = data.returnValue ? *static_cast<const CuResult *>(data.returnValue) : cuda::kSuccess;
+  if (call == kEndCapture || call == kEndCapturePtsz) {
+    if (captures_.fetch_sub(1) <= 0)
+      captures_.store(0);
+    return;
+  }
+  if (result != cuda::kSuccess)
+    return;
+  memoryCall(call, data);
+  codeCall(call, data);
+  graphCall(call, data);
+}
+
+void Adapter::memoryCall(DriverCall call, const CallbackData &data) {
+  using trace::AllocationKind;
+  const auto allocated = [&](std::uint64_t base, std::uint64_t bytes, AllocationKind kind) {
+    if (base != 0 && bytes > 0)
+      recorder_.allocated({base, bytes, kind, {}});
+  };
+  switch (call) {
+  case kMemAlloc:
+  case kMemAllocManaged:
+  case kMemAllocAsync:
+  case kMemAllocAsyncPtsz:
+  case kMemAllocFromPool:
+  case kMemAllocFromPoolPtsz: {
+    const auto &made = *static_cast<const MemAllocCall *>(data.parameters);
+    allocated(*made.pointer, made.bytes,
+              call == kMemAlloc          ? AllocationKind::Device
+              : call == kMemAllocManaged ? AllocationKind::Managed
+                                         : AllocationKind::Async);
+    return;
+  }
+  case kMemAllocPitch: {
+    const auto &made = *static_cast<const MemAllocPitchCall *>(data.parameters);
+    allocated(*made.pointer, *made.pitch * made.height, AllocationKind::Device);
+    return;
+  }
+  case kMemHostAlloc:
+  case kMemAllocHost: {
+    const auto &made = *static_cast<const MemHostAllocCall *>(data.parameters);
+    allocated(number(*made.pointer), made.bytes, AllocationKind::Host);
+    return;
+  }
+  case kMemHostRegister: {
+    const auto &made = *static_cast<const MemHostRegisterCall *>(data.parameters);
+    allocated(number(made.pointer), made.bytes, AllocationKind::Host);
+    return;
+  }
+  case kMemMap: {
+    const auto &made = *static_cast<const MemMapCall *>(data.parameters);
+    allocated(made.pointer, made.bytes, AllocationKind::Mapped);
+    return;
+  }
+  case kMemFree:
+  case kMemFreeAsync:
+  case kMemFreeAsyncPtsz:
+    recorder_.freed(static_cast<const MemFreeCall *>(data.parameters)->pointer);
+    return;
+  case kMemUnmap:
+    recorder_.freed(static_cast<const MemMapCall *>(data.parameters)->pointer);
+    return;
+  case kMemFreeHost:
+  case kMemHostUnregister:
+    recorder_.freed(number(static_cast<const MemHostPointerCall *>(data.parameters)->pointer));
+    return;
+  default:
+    return;
+  }
+}
+
+void Adapter::codeCall(DriverCall call, const CallbackData &data) {
+  switch (call) {
+  case kModuleGetGlobal:
+  case kLibraryGetGlobal: {
+    const auto &found = *static_cast<const GetGlobalCall *>(data.parameters);
+    if (!found.pointer || !found.name)
+      return;
+    // The program may not want to know the size; then it is the driver's to say.
+    std::size_t bytes = found.bytes ? *found.bytes : 0;
+    CuDevicePointer pointer = *found.pointer;
+    if (!found.bytes && call == kModuleGetGlobal && driver_.moduleGetGlobal)
+      driver_.moduleGetGlobal(&pointer, &bytes, static_cast<CuModule>(found.owner), found.name);
+    if (pointer != 0 && bytes > 0)
+      recorder_.allocated({pointer, bytes, trace::AllocationKind::Symbol, found.name});
+    return;
+  }
+  case kLibraryGetKernel: {
+    const std::lock_guard lock(mutex_);
+    kernels_.insert(*static_cast<const LibraryGetKernelCall *>(data.parameters)->kernel);
+    return;
+  }
+  case kLibraryEnumerateKernels: {
+    const auto &listed = *static_cast<const LibraryEnumerateKernelsCall *>(data.parameters);
+    const std::lock_guard lock(mutex_);
+    kernels_.insert(listed.kernels, listed.kernels + listed.count);
+    return;
+  }
+  case kModuleUnload:
+  case kLibraryUnload:
+    recorder_.forgetHandles();
+    return;
+  default:
+    return;
+  }
+}
+
+void Adapter::graphCall(DriverCall call, const CallbackData &data) {
+  switch (call) {
+  case kGraphInstantiateV1:
+  case kGraphInstantiateV2:
+  case kGraphInstantiateWithFlags:
+  case kGraphInstantiateWithParams:
+  case kGraphInstantiateWithParamsPtsz: {
+    const auto &made = *static_cast<const GraphInstantiateCall *>(data.parameters);
+    graphs_.instantiated(*made.exec, made.graph);
+    return;
+  }
+  case kGraphExecUpdateV1:
+  case kGraphExecUpdate: {
+    const auto &made = *static_cast<const GraphExecUpdateCall *>(data.parameters);
+    graphs_.updated(made.exec, made.graph);
+    return;
+  }
+  case kGraphExecKernelNodeSetParamsV1:
+  case kGraphExecKernelNodeSetParams: {
+    const auto &made = *static_cast<const GraphExecKernelNodeSetParamsCall *>(data.parameters);
+    if (made.parameters)
+      graphs_.changed(made.exec, made.node, *made.parameters, call == kGraphExecKernelNodeSetParams);
+    return;
+  }
+  case kGraphExecNodeSetParams:
+    recorder_.note("warning: cuGraphExecNodeSetParams is not followed: recorded arguments of that graph may be old");
+    return;
+  case kGraphExecDestroy:
+    graphs_.destroyed(static_cast<const GraphExecDestroyCall *>(data.parameters)->exec);
+    return;
+  case kGraphLaunch:
+  case kGraphLaunchPtsz: {
+    const auto &made = *static_cast<const GraphLaunchCall *>(data.parameters);
+    const std::uint32_t none[3] = {1, 1, 1};
+    LaunchFacts facts = factsOf(call, none, none, 0, made.stream);
+    facts.context = number(data.context);
+    facts.correlation = data.correlationId;
+    seen(data.context);
+    graphs_.launched(made.exec, facts);
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+void Adapter::launchCall(DriverCall call, const CallbackData &data) {
+  if (!data.parameters || (data.site == kEnter && recorder_.config().rules.empty()))
+    return;
+  if (call == kLaunchKernel || call == kLaunchKernelPtsz) {
+    const auto &made = *static_cast<const LaunchKernelCall *>(data.parameters);
+    LaunchFacts facts = factsOf(call, made.grid, made.block, made.sharedBytes, made.stream);
+    setArguments(facts, made.parameters, made.extra);
+    return launch(data, made.function, facts);
+  }
+  if (call == kLaunchKernelEx || call == kLaunchKernelExPtsz) {
+    const auto &made = *static_cast<const LaunchKernelExCall *>(data.parameters);
+    if (!made.config)
+      return;
+    const LaunchConfig &config = *made.config;
+    LaunchFacts facts = factsOf(call, config.grid, config.block, config.sharedBytes, config.stream);
+    for (std::uint32_t i = 0; config.attributes && i < config.attributeCount; ++i) {
+      const LaunchAttribute &attribute = config.attributes[i];
+      if (attribute.id == kAttributeCooperative)
+        facts.flags |= attribute.value.cooperative ? trace::kCooperative : 0;
+      else if (attribute.id == kAttributeCluster)
+        facts.flags |= trace::kCluster;
+      else if (attribute.id != kAttributeIgnore)
+        facts.flags |= trace::kOtherAttributes;
+    }
+    setArguments(facts, made.parameters, made.extra);
+    return launch(data, made.function, facts);
+  }
+  const auto cooperative = [&](const LaunchCooperativeCall &made) {
+    LaunchFacts facts = factsOf(call, made.grid, made.block, made.sharedBytes, made.stream);
+    facts.flags |= trace::kCooperative;
+    setArguments(facts, made.parameters, nullptr);
+    launch(data, made.function, facts);
+  };
+  if (call != kLaunchCooperativeMultiDevice)
+    return cooperative(*static_cast<const LaunchCooperativeCall *>(data.parameters));
+  const auto &made = *static_cast<const MultiDeviceLaunchCall *>(data.parameters);
+  if (data.site == kExit)
+    for (std::uint32_t i = 0; made.launches && i < made.count; ++i)
+      cooperative(made.launches[i]);
+}
+
+bool Adapter::isCaptured(std::uint64_t stream) const {
+  if (captures_.load(std::memory_order_relaxed) <= 0 || !driver_.streamIsCapturing)
+    return false;
+  int status = 0;
+  return driver_.streamIsCapturing(reinterpret_cast<CuStream>(stream), &status) == cuda::kSuccess && status != 0;
+}
+
+void Adapter::launch(const CallbackData &data, CuFunction function, LaunchFacts facts) {
+  facts.context = number(data.context);
+  facts.correlation = data.correlationId;
+  KernelEntry &kernel = kernelOf(function, data.symbolName);
+  if (data.site == kEnter) {
+    pending = {};
+    if (kernel.rule && !isCaptured(facts.stream))
+      beforeLaunch(kernel, function, facts);
+    return;
+  }
+  const Pending mine = pending;
+  pending = {};
+  const CuResult result = data.returnValue ? *static_cast<const CuResult *>(data.returnValue) : cuda::kSuccess;
+  if (result != cuda::kSuccess) {
+    if (mine.snapshot)
+      snapshots_.abandon();
+    return;
+  }
+  if (isCaptured(facts.stream))
+    return; // it runs when its graph is launched
+  seen(data.context);
+  const bool counted = mine.handle == function;
+  const std::uint32_t ordinal = counted ? mine.ordinal : recorder_.count(kernel);
+  const std::uint64_t sequence = counted ? mine.sequence : recorder_.nextSequence();
+  std::byte *arguments = argumentSpace();
+  const std::size_t bytes = Recorder::pack(kernel, facts, arguments);
+  recorder_.launch(kernel, ordinal, facts, sequence, arguments, bytes);
+  if (mine.snapshot) {
+    memory_.use(data.context);
+    snapshots_.after(facts);
+  }
+}
+
+void Adapter::beforeLaunch(KernelEntry &kernel, CuFunction function, const LaunchFacts &facts) {
+  pending.handle = function;
+  pending.ordinal = recorder_.count(kernel);
+  pending.sequence = recorder_.nextSequence();
+  if (!recorder_.wants(kernel, pending.ordinal, facts))
+    return;
+  // A call that the capture forbids would break it, whichever stream is captured.
+  if (captures_.load() > 0) {
+    recorder_.notSnapshotted(pending.sequence, "a stream was being captured into a graph meanwhile");
+    return;
+  }
+  std::byte *arguments = argumentSpace();
+  const std::size_t bytes = Recorder::pack(kernel, facts, arguments);
+  memory_.use(reinterpret_cast<CuContext>(facts.context));
+  pending.snapshot = snapshots_.before(pending.sequence, function, kernel, facts, arguments, bytes);
+}
+
+KernelEntry &Adapter::kernelOf(const void *handle, const char *symbolName) {
+  return recorder_.kernel(handle, [&] { return describe(handle, symbolName); });
+}
+
+KernelDescription Adapter::describe(const void *handle, const char *symbolName) {
+  const auto function = static_cast<CuFunction>(const_cast<void *>(handle));
+  const auto kernel = static_cast<CuKernel>(const_cast<void *>(handle));
+  bool isKernel = false;
+  {
+    const std::lock_guard lock(mutex_);
+    isKernel = kernels_.contains(handle);
+  }
+  KernelDescription description;
+  const char *name = nullptr;
+  if (isKernel && driver_.kernelGetName)
+    driver_.kernelGetName(&name, kernel);
+  else if (!isKernel && driver_.funcGetName)
+    driver_.funcGetName(&name, function);
+  if (!name)
+    name = symbolName;
+  description.symbol = name ? name : "(kernel without a name)";
+  const auto parameter = [&](std::size_t index, std::size_t &offset, std::size_t &bytes) -> CuResult {
+    if (isKernel)
+      return driver_.kernelGetParamInfo ? driver_.kernelGetParamInfo(kernel, index, &offset, &bytes) : cuda::kErrorNotFound;
+    return driver_.funcGetParamInfo ? driver_.funcGetParamInfo(function, index, &offset, &bytes) : cuda::kErrorNotFound;
+  };
+  std::size_t offset = 0, bytes = 0;
+  CuResult result = cuda::kSuccess;
+  while (description.parameters.size() < 4096 &&
+         (result = parameter(description.parameters.size(), offset, bytes)) == cuda::kSuccess)
+    description.parameters.push_back({std::uint32_t(offset), std::uint32_t(bytes)});
+  // What stands behind the last parameter is an invalid value; any other error says nothing of the layout.
+  description.layoutKnown = result == cuda::kErrorInvalidValue;
+  if (!description.layoutKnown)
+    description.parameters.clear();
+  return description;
+}
+
+void Adapter::seen(CuContext context) {
+  thread_local CuContext last = nullptr;
+  if (context == last)
+    return;
+  last = context;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!contexts_.insert(context).second)
+      return;
+  }
+  CuDevice device = -1;
+  char name[256] = "";
+  cuda::CuUuid uuid{};
+  if (driver_.ctxGetDevice && driver_.ctxGetDevice(&device) == cuda::kSuccess) {
+    if (driver_.deviceGetName)
+      driver_.deviceGetName(name, sizeof name - 1, device);
+    if (driver_.deviceGetUuid)
+      driver_.deviceGetUuid(&uuid, device);
+  }
+  recorder_.context(number(context), device, name, hexOf(uuid.bytes));
+}
+
+} // namespace kopt::runtime::capture

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/capture/adapter/CudaMemory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace kopt::runtime::capture {
+
+namespace {
+
+constexpr CuResult kNotReady = 600;
+constexpr unsigned kNonBlocking = 1;
+
+std::string failed(const char *call, CuResult result) {
+  return std::string(call) + " failed with error " + std::to_string(result);
+}
+
+} // namespace
+
+bool CudaMemory::wait(const LaunchFacts &facts, double seconds, std::string &why) {
+  if (!driver_.streamQuery) {
+    why = "this driver has no cuStreamQuery";
+    return false;
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  auto pause = std::chrono::microseconds(5);
+  for (;;) {
+    const CuResult result = driver_.streamQuery(reinterpret_cast<CuStream>(facts.stream));
+    if (result == cuda::kSuccess)
+      return true;
+    if (result != kNotReady) {
+      why = failed("cuStreamQuery", result);
+      return false;
+    }
+    // A kernel may wait for what the program does after this very call: then it must go on without a snapshot.
+    if (Clock::now() > until) {
+      why = "its stream was not done after " + std::to_string(seconds) + " s";
+      return false;
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::microseconds(1000));
+  }
+}
+
+bool CudaMemory::read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) {
+  if (!driver_.memcpyDtoHAsync || !driver_.streamCreate || !driver_.streamSynchronize) {
+    why = "this driver lacks what reading memory takes";
+    return false;
+  }
+  CuStream &stream = streams_[context_];
+  if (!stream)
+    if (const CuResult result = driver_.streamCreate(&stream, kNonBlocking); result != cuda::kSuccess) {
+      stream = nullptr;
+      why = failed("cuStreamCreate", result);
+      return false;
+    }
+  if (const CuResult result = driver_.memcpyDtoHAsync(to, address, bytes, stream); result != cuda::kSuccess) {
+    why = failed("cuMemcpyDtoHAsync", result);
+    return false;
+  }
+  if (const CuResult result = driver_.streamSynchronize(stream); result != cuda::kSuccess) {
+    why = failed("cuStreamSynchronize", result);
+    return false;
+  }
+  return true;
+}
+
+std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const KernelEntry &kernel) {
+  std::vector<LiveAllocation> found;
+  const std::vector<std::string> names = variables_.of(kernel.symbol);
+  if (names.empty() || !driver_.funcGetModule || !driver_.moduleGetGlobal)
+    return found;
+  // The handle is a function's or, of a library, a kernel's.
+  CuModule module = nullptr;
+  CuFunction function = nullptr;
+  const auto own = static_cast<CuFunction>(const_cast<void *>(handle));
+  const auto asKernel = static_cast<CuKernel>(const_cast<void *>(handle));
+  const bool isKernel =
+      driver_.kernelGetFunction && driver_.kernelGetFunction(&function, asKernel) == cuda::kSuccess && function;
+  if (driver_.funcGetModule(&module, isKernel ? function : own) != cuda::kSuccess)
+    return found;
+  for (const std::string &name : names) {
+    CuDevicePointer pointer = 0;
+    std::size_t bytes = 0;
+    if (driver_.moduleGetGlobal(&pointer, &bytes, module, name.c_str()) == cuda::kSuccess && bytes > 0)
+      found.push_back({pointer, bytes, trace::AllocationKind::Symbol, name});
+  }
+  return found;
+}
+
+} // namespace kopt::runtime::capture

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's device memory through the driver API, from within its own calls.
+#pragma once
+
+#include "runtime/capture/CubinVariables.h"
+#include "runtime/capture/Snapshots.h"
+#include "runtime/capture/adapter/CuptiApi.h"
+
+#include <map>
+
+namespace kopt::runtime::capture {
+
+class CudaMemory final : public DeviceMemory {
+public:
+  CudaMemory(const CaptureDriver &driver, const CubinVariables &variables) : driver_(driver), variables_(variables) {}
+
+  /// The context that is current on this thread, for the calls below.
+  void use(CuContext context) { context_ = context; }
+
+  bool wait(const LaunchFacts &facts, double seconds, std::string &why) override;
+  bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) override;
+  std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) override;
+
+private:
+  const CaptureDriver &driver_;
+  const CubinVariables &variables_;
+  CuContext context_ = nullptr;
+  std::map<CuContext, CuStream> streams_; ///< of our own: the program's and the default one stay as they are
+};
+
+} // namespace kopt::runtime::capture
