@@ -79,6 +79,7 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
           std::to_string(count);
     return false;
   }
+  ordinal_ = ordinal;
   if (failed(api_.deviceGet(&device_, ordinal), "cuDeviceGet") ||
       failed(api_.primaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain") ||
       failed(api_.ctxSetCurrent(context_), "cuCtxSetCurrent") ||
@@ -329,38 +330,6 @@ Status CudaDevice::launch(const LaunchRequest &request) {
   if (Status status = enqueue(request, *module); !status.ok())
     return status;
   return check(api_.streamSynchronize(stream_), "the kernel failed");
-}
-
-Status CudaDevice::profile(const LaunchRequest &request, Counters &out) {
-  LoadedModule *module = nullptr;
-  if (Status status = prepare(request, module); !status.ok())
-    return status;
-  const double threads = double(request.block[0]) * request.block[1] * request.block[2];
-  const double blocks = double(request.grid[0]) * request.grid[1] * request.grid[2];
-  int resident = 0;
-  if (const CuResult result = api_.occupancyMaxActiveBlocks(&resident, module->function,
-                                                            int(threads), request.sharedBytes);
-      result != kSuccess)
-    return {StatusCode::LaunchFailed,
-            "no occupancy for this configuration: " + api_.describe(result)};
-  const ModuleProperties &facts = module->properties;
-  out["launch__registers_per_thread"] = facts.registers;
-  out["launch__shared_mem_per_block_static"] = facts.sharedBytes;
-  out["launch__shared_mem_per_block_dynamic"] = request.sharedBytes;
-  out["launch__block_size"] = threads;
-  out["launch__grid_size"] = blocks;
-  out["launch__thread_count"] = threads * blocks;
-  out["launch__stack_size"] = facts.localBytes;
-  const double sms = attribute(kMultiprocessorCount);
-  const double maxThreads = attribute(kMaxThreadsPerMultiprocessor);
-  const double warp = attribute(kWarpSize);
-  if (sms > 0 && resident > 0)
-    out["launch__waves_per_multiprocessor"] = blocks / (sms * resident);
-  if (maxThreads > 0 && warp > 0) {
-    const double warps = double(std::uint64_t((threads + warp - 1) / warp)) * resident;
-    out["sm__maximum_warps_per_active_cycle_pct"] = 100 * warps / (maxThreads / warp);
-  }
-  return {};
 }
 
 } // namespace cuda

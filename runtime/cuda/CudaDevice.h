@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
+#include "runtime/cuda/RangeProfiler.h"
 #include "runtime/device/Device.h"
 
 #include <array>
@@ -33,6 +34,8 @@ public:
   Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                    double &secondsEach) override;
   Status profile(const LaunchRequest &request, Counters &out) override;
+  Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
+               std::string &why) override;
   double smClockMHz() const override;
   bool usable() const override { return usable_; }
 
@@ -66,12 +69,18 @@ private:
   /// Refuses what the driver would read past the end for, raises the dynamic shared memory limit where needed.
   Status prepare(const LaunchRequest &request, LoadedModule *&module);
   Status enqueue(const LaunchRequest &request, const LoadedModule &module);
+  Status makeFlushBuffer();
   Status flushCache(bool cold);
+  /// Fills L2 with lines that nobody wrote, and waits.
+  Status evictCache();
+  void occupancyLimits(const ModuleProperties &facts, double threads, double dynamicShared,
+                       Counters &out) const;
   void sampleClock();
 
   DriverApi api_;
   DeviceProperties properties_;
   CuDevice device_ = 0;
+  int ordinal_ = 0;
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   CuEvent start_ = nullptr, stop_ = nullptr;
@@ -79,6 +88,9 @@ private:
   bool stagesTried_ = false;
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
+  CuFunction readKernel_ = nullptr;
+  std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first asked for
+  std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;
   std::uint32_t nextModule_ = 1;
   std::optional<ClockReader> clock_;

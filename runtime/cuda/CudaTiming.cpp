@@ -29,14 +29,16 @@ struct GraphHolder {
 
 } // namespace
 
+Status CudaDevice::makeFlushBuffer() {
+  if (flushBuffer_)
+    return {};
+  flushBytes_ = std::max<std::size_t>(kColdBytes, 2 * std::size_t(properties_.l2Bytes));
+  return allocate(flushBytes_, flushBuffer_);
+}
+
 Status CudaDevice::flushCache(bool cold) {
-  if (!flushBuffer_) {
-    const std::size_t bytes =
-        std::max<std::size_t>(kColdBytes, 2 * std::size_t(properties_.l2Bytes));
-    if (Status status = allocate(bytes, flushBuffer_); !status.ok())
-      return status;
-    flushBytes_ = bytes;
-  }
+  if (Status status = makeFlushBuffer(); !status.ok())
+    return status;
   return check(
       api_.memsetD32Async(flushBuffer_, 0, (cold ? flushBytes_ : kWarmBytes) / 4, stream_),
       "cuMemsetD32Async");

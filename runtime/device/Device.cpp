@@ -38,4 +38,9 @@ Status Device::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
   return {};
 }
 
+Status Device::countHardware(const LaunchRequest &, const CounterRequest &, Counters &, std::string &why) {
+  why = "this device has no hardware counters";
+  return {};
+}
+
 } // namespace kopt::runtime

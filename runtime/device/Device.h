@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -61,6 +62,12 @@ struct LaunchRequest {
 /// Nsight Compute metric names; what is unknown is absent, never zero.
 using Counters = std::map<std::string, double>;
 
+/// What to count of a launch that runs once for each pass the counters take.
+struct CounterRequest {
+  std::vector<std::string> metrics;
+  std::function<Status()> restore; ///< gives the buffers what they held before the launch
+};
+
 class Device {
 public:
   virtual ~Device() = default;
@@ -92,8 +99,12 @@ public:
   /// Mean seconds of each launch of a batch that runs back to back, for kernels shorter than a timer can resolve. L2 is
   /// flushed before the batch where `cold`. The default is the mean of time().
   virtual Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold, double &secondsEach);
-  /// Counters of one launch. A device that has none returns Ok and leaves them empty.
+  /// What is known of one launch without hardware counters, or all where it is emulated.
   virtual Status profile(const LaunchRequest &request, Counters &out) = 0;
+  /// Hardware counters beside those of profile(), from cold caches; a metric that the device does not have is absent. Where
+  /// none can be had it is Ok with the reason and its remedy in `why`, as by default.
+  virtual Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
+                       std::string &why);
   /// Median SM clock seen by the last time() calls in MHz, 0 where unknown.
   virtual double smClockMHz() const { return 0; }
   /// False once a fault has poisoned the context: no later call can succeed, the process has to end.

@@ -81,11 +81,13 @@ public:
     request.checkRaces = checkRaces_;
     return request;
   }
-  Status prepare() {
-    if (Status status = buffers_.allocate(false); !status.ok())
+  /// `repeated`: restore() can make the buffers anew.
+  Status prepare(bool repeated) {
+    if (Status status = buffers_.allocate(repeated); !status.ok())
       return status;
     return buffers_.reset({poisonSeed_, false});
   }
+  Status restore() { return buffers_.restore(); }
 
 private:
   Status launchOn(Poison poison) {
@@ -249,14 +251,20 @@ Message Session::profile(const Message &request, Stages &stages) {
   if (!parseLaunch(request, "a.", launch, why))
     return errorReply("request", why);
   VerifiedRun prepared({device_, memory_, stages}, launch, request);
-  if (const Status status = prepared.prepare(); !status.ok())
+  const CounterRequest wanted = {request.list("metrics"), [&] { return prepared.restore(); }};
+  if (const Status status = prepared.prepare(!wanted.metrics.empty()); !status.ok())
     return statusReply(status);
   Counters counters;
   const Stages::Scope stage(stages, "count");
-  const Status status = device_.profile(prepared.deviceRequest(), counters);
+  Status status = device_.profile(prepared.deviceRequest(), counters);
+  std::string noCounters;
+  if (status.ok() && !wanted.metrics.empty())
+    status = device_.countHardware(prepared.deviceRequest(), wanted, counters, noCounters);
   Message reply = statusReply(status);
   if (!status.ok())
     return reply;
+  if (!noCounters.empty())
+    reply.add("no_counters", noCounters);
   for (const auto &[name, value] : counters)
     reply.addList("counter", {name, protocol::formatDouble(value)});
   return reply;

@@ -212,6 +212,11 @@ TEST_F(CudaDeviceTest, FactsOfALaunch) {
   EXPECT_EQ(counters.at("launch__shared_mem_per_block_dynamic"), 512);
   EXPECT_DOUBLE_EQ(counters.at("launch__waves_per_multiprocessor"), 2);
   EXPECT_DOUBLE_EQ(counters.at("sm__maximum_warps_per_active_cycle_pct"), 50);
+  // 8 warps of 40 registers each, and 1024 static, 512 dynamic, 1024 reserved bytes of shared memory.
+  EXPECT_EQ(counters.at("launch__occupancy_limit_blocks"), 32);
+  EXPECT_EQ(counters.at("launch__occupancy_limit_warps"), 8);
+  EXPECT_EQ(counters.at("launch__occupancy_limit_registers"), 6);
+  EXPECT_EQ(counters.at("launch__occupancy_limit_shared_mem"), 91);
   launch.block = {2048, 1, 1};
   EXPECT_EQ(device->profile(launch, counters).code, StatusCode::LaunchFailed);
 }

@@ -70,6 +70,14 @@ CuResult cuDeviceGetAttribute(int *value, CuDeviceAttribute which, CuDevice) {
     return *value = 0, kSuccess;
   case kMaxSharedMemoryPerBlockOptin:
     return *value = fakeDriver().dynamicSharedLimit, kSuccess;
+  case kMaxSharedMemoryPerMultiprocessor:
+    return *value = 228 * 1024, kSuccess;
+  case kMaxRegistersPerMultiprocessor:
+    return *value = 65536, kSuccess;
+  case kMaxBlocksPerMultiprocessor:
+    return *value = 32, kSuccess;
+  case kReservedSharedMemoryPerBlock:
+    return *value = 1024, kSuccess;
   }
   return kErrorInvalidValue;
 }

@@ -377,6 +377,29 @@ TEST_F(SessionTest, ProfileReturnsCounters) {
   EXPECT_EQ(reply.lists("counter")[0], (std::vector<std::string>{"launch__block_size", "256"}));
 }
 
+TEST_F(SessionTest, CountsFromRestoredBuffersInEveryPass) {
+  std::vector<float> seen;
+  device.add("increment", [&](const LaunchRequest &request) {
+    auto *data = FakeDevice::argument<float *>(request, 1);
+    seen.push_back(data[0]);
+    data[0] += 1;
+    return Status{};
+  });
+  const std::string inPlace = launch(load("increment"), kCount, "inout");
+  Message reply = ask("profile id=3 metrics=known.a,other" + inPlace);
+  ASSERT_EQ(status(reply), 0) << reply.text("detail");
+  EXPECT_EQ(reply.lists("counter").size(), 2u) << "the block's size, and the one metric there is";
+  EXPECT_FALSE(reply.has("no_counters"));
+  ASSERT_EQ(seen.size(), 4u) << "once for the facts, three passes";
+  EXPECT_EQ(seen[1], seen[0]);
+  EXPECT_EQ(seen[3], seen[0]);
+  device.noCounters = "counters are denied";
+  reply = ask("profile id=4 metrics=known.a" + inPlace);
+  EXPECT_EQ(status(reply), 0);
+  EXPECT_EQ(reply.text("no_counters"), "counters are denied");
+  EXPECT_EQ(reply.lists("counter").size(), 1u);
+}
+
 TEST_F(SessionTest, ModulesComeAndGo) {
   EXPECT_EQ(status(ask("load id=1 path=unheard")), int(StatusCode::LaunchFailed));
   const std::uint32_t module = load("twice");
