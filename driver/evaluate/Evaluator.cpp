@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
 
 namespace kopt {
 
@@ -328,6 +330,7 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
   const double confidence = 1 - (1 - policy.confidence) / comparisons;
   std::vector<Speedup> speedups;
   std::vector<double> weights;
+  std::set<std::string> throttled;
   for (std::size_t i = 0; i < built.launches.size(); ++i) {
     TimeOptions options = options_.timing;
     options.inputSeed = expected_[i].inputSeed;
@@ -350,6 +353,7 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
     timing.launch = built.launches[i].name;
     timing.samples = outcome.samples;
     timing.cacheMode = outcome.cacheMode;
+    throttled.insert(outcome.throttled.begin(), outcome.throttled.end());
     timing.speedup = pairedSpeedup(outcome.samples, confidence, outcome.modelled);
     std::vector<double> a, b;
     for (const TimingSample &sample : outcome.samples) {
@@ -366,6 +370,11 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
   const TimingDecision decision = decideVerdict(*trial.speedup, trial.timings, policy);
   trial.verdict = decision.verdict;
   trial.reason = decision.reason;
+  if (!throttled.empty()) {
+    trial.verdict = Verdict::Ambiguous;
+    trial.reason = fmt::format("the GPU held its clocks down ({}) while this was timed, so it is no evidence: {}",
+                               fmt::join(throttled, ", "), decision.reason);
+  }
   return true;
 }
 

@@ -30,6 +30,7 @@ struct DeviceInfo {
   std::string uuid;
   bool modelled = false;      ///< times are modelled, never a measured win
   std::uint64_t l2Bytes = 0;
+  std::map<std::string, std::string> facts; ///< for the record: driver_version, power_limit_w, ecc, mig, …
 };
 
 using ModuleId = std::uint32_t;
@@ -85,6 +86,7 @@ struct TimingOutcome {
   std::vector<std::filesystem::path> buffersA, buffersB;
   StageSeconds stages;
   double smClockMHz = 0;               ///< median over the samples, 0 where unknown
+  std::vector<std::string> throttled;  ///< why the GPU held its clocks down meanwhile: such times are no evidence
 };
 
 struct RunOptions {

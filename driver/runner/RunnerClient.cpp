@@ -197,6 +197,9 @@ Status RunnerClient::connect() {
   device_.uuid = answer.text("uuid");
   device_.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
   device_.l2Bytes = answer.number<std::uint64_t>("l2").value_or(0);
+  for (const std::vector<std::string> &fact : answer.lists("fact"))
+    if (fact.size() == 2)
+      device_.facts[fact[0]] = fact[1];
   connected_ = true;
   // Nobody shares an emulated device.
   if (!lock_)
@@ -425,6 +428,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   outcome.cacheMode = answer.text("cache");
   outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
   outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
+  outcome.throttled = answer.list("throttled");
   if (!outcome.modelled) {
     outcome.buffersA = paths(filesA);
     outcome.buffersB = paths(filesB);

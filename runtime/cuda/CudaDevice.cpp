@@ -110,7 +110,8 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
   properties_.multiprocessors = std::uint32_t(attribute(kMultiprocessorCount));
   properties_.maxThreadsPerBlock = std::uint32_t(attribute(kMaxThreadsPerBlock));
   properties_.maxSharedPerBlock = std::uint32_t(attribute(kMaxSharedMemoryPerBlockOptin));
-  clock_.emplace(bus);
+  nvml_.emplace(bus);
+  properties_.facts = nvml_->facts();
   return true;
 }
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
+#include "runtime/cuda/Nvml.h"
 #include "runtime/cuda/RangeProfiler.h"
 #include "runtime/device/Device.h"
 
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace kopt::runtime::cuda {
 
@@ -37,6 +39,7 @@ public:
   Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
                std::string &why) override;
   double smClockMHz() const override;
+  std::vector<std::string> throttleReasons() override;
   bool usable() const override { return usable_; }
 
 private:
@@ -93,8 +96,9 @@ private:
   std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;
   std::uint32_t nextModule_ = 1;
-  std::optional<ClockReader> clock_;
+  std::optional<Nvml> nvml_;
   std::vector<unsigned> clockSamples_;
+  std::set<std::string> throttled_; ///< reasons seen while timing
   unsigned timings_ = 0;
   bool usable_ = true;
 };

@@ -122,11 +122,19 @@ Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool co
 void CudaDevice::sampleClock() {
   if (timings_++ % kClockEvery != 0)
     return;
-  if (const unsigned clock = clock_->smClockMHz(); clock != 0) {
+  if (const unsigned clock = nvml_->smClockMHz(); clock != 0) {
     if (clockSamples_.size() == kClockWindow)
       clockSamples_.erase(clockSamples_.begin());
     clockSamples_.push_back(clock);
   }
+  for (std::string &reason : nvml_->throttleReasons())
+    throttled_.insert(std::move(reason));
+}
+
+std::vector<std::string> CudaDevice::throttleReasons() {
+  std::vector<std::string> reasons(throttled_.begin(), throttled_.end());
+  throttled_.clear();
+  return reasons;
 }
 
 double CudaDevice::smClockMHz() const {

@@ -38,31 +38,4 @@ bool loadDriverApi(DriverApi &api, std::string &why) {
   return true;
 }
 
-ClockReader::ClockReader(const std::string &pciBusId) {
-  library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library_)
-    return;
-  const auto init = reinterpret_cast<int (*)()>(dlsym(library_, "nvmlInit_v2"));
-  const auto find = reinterpret_cast<int (*)(const char *, void **)>(
-      dlsym(library_, "nvmlDeviceGetHandleByPciBusId_v2"));
-  getClock_ = reinterpret_cast<int (*)(void *, int, unsigned *)>(
-      dlsym(library_, "nvmlDeviceGetClockInfo"));
-  if (!init || !find || !getClock_ || init() != 0 || find(pciBusId.c_str(), &device_) != 0)
-    device_ = nullptr;
-}
-
-ClockReader::~ClockReader() {
-  if (!library_)
-    return;
-  if (const auto shutdown = reinterpret_cast<int (*)()>(dlsym(library_, "nvmlShutdown")))
-    shutdown();
-  dlclose(library_);
-}
-
-unsigned ClockReader::smClockMHz() const {
-  constexpr int kNvmlClockSm = 1;
-  unsigned clock = 0;
-  return device_ && getClock_(device_, kNvmlClockSm, &clock) == 0 ? clock : 0;
-}
-
 } // namespace kopt::runtime::cuda

@@ -153,21 +153,4 @@ struct DriverApi {
 /// Opens libcuda.so.1, for the life of the process. False with `why` filled where it or a function is missing.
 bool loadDriverApi(DriverApi &api, std::string &why);
 
-/// The SM clock of one GPU through NVML, for the record only: nothing here changes a setting.
-class ClockReader {
-public:
-  /// `pciBusId` as cuDeviceGetPCIBusId prints it. A reader without NVML answers 0.
-  explicit ClockReader(const std::string &pciBusId);
-  ~ClockReader();
-  ClockReader(const ClockReader &) = delete;
-  ClockReader &operator=(const ClockReader &) = delete;
-  /// MHz now, 0 where unknown.
-  unsigned smClockMHz() const;
-
-private:
-  void *library_ = nullptr;
-  void *device_ = nullptr;
-  int (*getClock_)(void *, int, unsigned *) = nullptr;
-};
-
 } // namespace kopt::runtime::cuda

@@ -36,6 +36,7 @@ struct Status {
 
 struct DeviceProperties {
   std::string kind, name, arch, driver, uuid;
+  std::map<std::string, std::string> facts; ///< for the record: settings and state of the GPU, by name
   bool modelled = false;
   std::uint64_t l2Bytes = 0, memoryBytes = 0;
   std::uint32_t multiprocessors = 0, maxThreadsPerBlock = 1024, maxSharedPerBlock = 48 * 1024;
@@ -107,6 +108,8 @@ public:
                        std::string &why);
   /// Median SM clock seen by the last time() calls in MHz, 0 where unknown.
   virtual double smClockMHz() const { return 0; }
+  /// Why clocks were held down since the last call of this, as seen while timing: such times are no evidence.
+  virtual std::vector<std::string> throttleReasons() { return {}; }
   /// False once a fault has poisoned the context: no later call can succeed, the process has to end.
   virtual bool usable() const { return true; }
 };

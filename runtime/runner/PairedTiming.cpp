@@ -220,6 +220,7 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
   out.batch = batch_;
   out.cold = cold_;
 
+  device_.throttleReasons(); // what was before is nobody's concern
   const std::size_t most = std::max<std::uint32_t>(plan_.maxSamples, 1);
   const std::size_t likely = std::clamp<std::size_t>(plan_.minSamples, 1, most);
   const std::size_t auditA = random_() % likely, auditB = random_() % likely;
@@ -240,6 +241,7 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
       break;
   }
   out.smClockMHz = device_.smClockMHz();
+  out.throttled = device_.throttleReasons();
   // Every timed launch counts: what one of them wrote beside its buffers is still there now. A deadline may also have
   // come before the chosen pair.
   for (Side *side : {&a_, &b_}) {

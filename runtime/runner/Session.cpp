@@ -172,6 +172,8 @@ Message Session::hello(const Message &request) {
   reply.add("modelled", std::uint64_t(device.modelled));
   reply.add("l2", device.l2Bytes);
   reply.add("memory", device.memoryBytes);
+  for (const auto &[name, value] : device.facts)
+    reply.addList("fact", {name, value});
   // Can this process reach the driver's memory through the path it gives? A namespace may be between them.
   if (request.has("probe"))
     reply.add("shared", std::uint64_t(access(request.text("probe").c_str(), R_OK | W_OK) == 0));
@@ -242,6 +244,7 @@ Message Session::time(const Message &request, Stages &stages) {
   reply.add("cache", result.cold ? "cold" : "warm");
   reply.add("batch", result.batch);
   reply.addDouble("sm_clock_mhz", result.smClockMHz);
+  reply.addList("throttled", result.throttled);
   return reply;
 }
 

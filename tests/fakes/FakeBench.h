@@ -155,6 +155,8 @@ public:
       }
     outcome.modelled = device_.modelled;
     outcome.cacheMode = "cold";
+    if (has(modules_.at(b), "HOT"))
+      outcome.throttled = {"hw-thermal"};
     std::mt19937_64 random(42);
     for (int i = 0; i < (device_.modelled ? 1 : 40); ++i) {
       const double noise = device_.modelled ? 1 : 1 + double(random() % 100) / 1e5;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <set>
+#include <utility>
 
 namespace kopt::fakes {
 
@@ -147,11 +148,13 @@ public:
     return {};
   }
   double smClockMHz() const override { return 1980; }
+  std::vector<std::string> throttleReasons() override { return std::exchange(throttled, {}); }
   bool usable() const override { return usable_; }
 
   std::size_t liveAllocations() const { return live_.size(); }
 
   runtime::DeviceProperties info;
+  std::vector<std::string> throttled; ///< reasons seen since they were last asked for
   std::string noCounters; ///< why there are no hardware counters; empty: there are
   std::map<std::string, Kernel> kernels;
   std::map<std::pair<std::string, std::string>, std::string> variables; ///< contents by module and name

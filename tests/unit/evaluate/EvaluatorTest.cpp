@@ -165,6 +165,14 @@ TEST_F(EvaluatorTest, AnErrorWhileBuildingAheadIsThatOfItsCandidate) {
   EXPECT_EQ(judge(evaluator, "FAST").verdict, Verdict::Faster);
 }
 
+TEST_F(EvaluatorTest, TimesOfAThrottledGpuAreNoEvidence) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial trial = judge(evaluator, "FAST HOT");
+  EXPECT_EQ(trial.verdict, Verdict::Ambiguous);
+  EXPECT_NE(trial.reason.find("hw-thermal"), std::string::npos) << trial.reason;
+}
+
 TEST_F(EvaluatorTest, WhatWasBuiltAheadInVainIsDropped) {
   const int before = toolchain_.builds;
   {

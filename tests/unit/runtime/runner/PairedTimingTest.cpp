@@ -78,6 +78,18 @@ TEST_F(PairedTimingTest, PairsCarryEachModulesTime) {
   EXPECT_EQ(result.smClockMHz, 1980);
 }
 
+TEST_F(PairedTimingTest, SaysThatClocksWereHeldDownMeanwhile) {
+  device.throttled = {"hw-thermal"};
+  ASSERT_TRUE(time().ok());
+  EXPECT_TRUE(result.throttled.empty()) << "that was before";
+  device.seconds = [this](const std::string &) {
+    device.throttled = {"power-brake"};
+    return 1e-3;
+  };
+  ASSERT_TRUE(time().ok());
+  EXPECT_EQ(result.throttled, std::vector<std::string>{"power-brake"});
+}
+
 TEST_F(PairedTimingTest, TheOrderWithinPairsVaries) {
   ASSERT_TRUE(time().ok());
   const std::string timed = order.substr(order.size() - 2 * result.samples.size());
