@@ -68,46 +68,70 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
   return candidate;
 }
 
+namespace {
+
+Result<ExtractionResult> extractCandidate(Workbench &bench, const JudgeRequest &request,
+                                          const std::filesystem::path &file, std::size_t index) {
+  ExtractRequest extract;
+  extract.files = {file};
+  extract.buildDirectory = request.sources.buildDirectory;
+  extract.flags = request.sources.flags;
+  if (extract.flags.empty() && !bench.subjects().empty())
+    extract.flags = bench.subjects().front().kernel.compileFlags;
+  extract.output = bench.scratch() / fmt::format("candidate-{}", index);
+  extract.prove = false;
+  return bench.frontend().extract(extract);
+}
+
+/// A candidate that Clang cannot read is a candidate that does not build, not a failure of kopt.
+Trial unreadable(const Error &error) {
+  Trial trial;
+  trial.verdict = Verdict::BuildFailed;
+  trial.layer = Layer::Build;
+  trial.reason = error.what;
+  trial.buildLog = error.hint;
+  return trial;
+}
+
+} // namespace
+
 Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request) {
   KOPT_TRY(const std::unique_ptr<Workbench> bench,
            Workbench::open(services, request.sources, request.selection, request.device));
-  ExtractRequest changedRequest;
-  changedRequest.files = {request.candidate};
-  changedRequest.buildDirectory = request.sources.buildDirectory;
-  changedRequest.flags = request.sources.flags;
-  if (changedRequest.flags.empty() && !bench->subjects().empty())
-    changedRequest.flags = bench->subjects().front().kernel.compileFlags;
-  changedRequest.output = bench->scratch() / "candidate";
-  changedRequest.prove = false;
-  const auto changed = bench->frontend().extract(changedRequest);
-
+  std::vector<Result<ExtractionResult>> changed;
+  for (const std::filesystem::path &file : request.candidates) {
+    changed.push_back(extractCandidate(*bench, request, file, changed.size()));
+    if (!changed.back() && changed.back().error().code != ErrorCode::BaselineFailed)
+      return tl::unexpected(changed.back().error());
+  }
   std::vector<JudgeOutcome> outcomes;
   for (const TuneSubject &subject : bench->subjects()) {
-    JudgeOutcome outcome;
-    outcome.label = subject.label;
-    outcome.device = bench->device();
-    if (!changed) {
-      // A candidate that Clang cannot read is a candidate that does not build, not a failure of kopt.
-      if (changed.error().code != ErrorCode::BaselineFailed)
-        return tl::unexpected(changed.error());
-      outcome.trial.verdict = Verdict::BuildFailed;
-      outcome.trial.layer = Layer::Build;
-      outcome.trial.reason = changed.error().what;
-      outcome.trial.buildLog = changed.error().hint;
+    std::unique_ptr<Evaluator> evaluator; // of the first candidate that can be read
+    Trial baseline;
+    for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+      JudgeOutcome outcome;
+      outcome.label = subject.label;
+      outcome.candidate = request.candidates[i];
+      outcome.device = bench->device();
+      if (!changed[i]) {
+        outcome.trial = unreadable(changed[i].error());
+        outcomes.push_back(std::move(outcome));
+        continue;
+      }
+      if (!evaluator) {
+        KOPT_TRY(const Workload workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
+                                                        bench->device().kind));
+        KOPT_TRY(evaluator, bench->makeEvaluator(subject, workload, request.options, std::to_string(outcomes.size())));
+        KOPT_TRY(baseline, evaluator->measureBaseline());
+      }
+      outcome.baseline = baseline;
+      KOPT_TRY(const Candidate candidate, candidateFromFile(subject, *changed[i]));
+      services.terminal.status(fmt::format("{}: judging {}", subject.label, request.candidates[i].filename().string()));
+      KOPT_TRY(outcome.trial, evaluator->evaluate(candidate));
+      if (outcome.trial.verdict == Verdict::Faster)
+        KOPT_CHECK(evaluator->addCounters(outcome.trial));
       outcomes.push_back(std::move(outcome));
-      continue;
     }
-    KOPT_TRY(const Workload workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
-                                                    bench->device().kind));
-    KOPT_TRY(const auto evaluator,
-             bench->makeEvaluator(subject, workload, request.options, std::to_string(outcomes.size())));
-    KOPT_TRY(outcome.baseline, evaluator->measureBaseline());
-    KOPT_TRY(const Candidate candidate, candidateFromFile(subject, *changed));
-    services.terminal.status(fmt::format("{}: judging {}", subject.label, request.candidate.filename().string()));
-    KOPT_TRY(outcome.trial, evaluator->evaluate(candidate));
-    if (outcome.trial.verdict == Verdict::Faster)
-      KOPT_CHECK(evaluator->addCounters(outcome.trial));
-    outcomes.push_back(std::move(outcome));
   }
   services.terminal.clear();
   return outcomes;

@@ -9,13 +9,14 @@ namespace kopt {
 struct JudgeRequest {
   SourceSettings sources;          ///< of the baseline: exactly one file
   SelectionRequest selection;       ///< of the kernel, and clauses of kopt.toml
-  std::filesystem::path candidate; ///< the file, or its slice, with the kernel's device code changed
+  std::vector<std::filesystem::path> candidates; ///< each the file, or its slice, with the kernel's device code changed
   DeviceConfig device;
   EvaluatorOptions options;
 };
 
 struct JudgeOutcome {
   std::string label;
+  std::filesystem::path candidate;
   DeviceInfo device;
   Trial baseline, trial;
 };
@@ -25,7 +26,7 @@ struct JudgeOutcome {
 /// is not taken. Fails with Usage where the kernel is not in it.
 Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed);
 
-/// One outcome per specialization of the kernel.
+/// One outcome per specialization of the kernel and candidate; candidates of one kernel are judged one after the other.
 Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request);
 
 } // namespace kopt

@@ -18,6 +18,12 @@ Status TuneSession::recordVerification(Search &search) {
                                 "inputs with two poisons and on inputs drawn after the candidate was frozen; guard zones "
                                 "and read-only inputs checked after each launch",
                                 launches, launches == 1 ? "" : "es")));
+  if (search.outcome.winner)
+    for (const GateRecord &record : search.outcome.winner->gates)
+      if (record.gate != "screen") // candidates that it refuses are not built
+        KOPT_CHECK(decide(search, record.state == GateState::NotRun ? "unchecked" : "verified",
+                          fmt::format("{}: {}{}{}", record.gate, purposeOf(record.gate), record.detail.empty() ? "" : ": ",
+                                      record.detail)));
   if (device.modelled) {
     KOPT_CHECK(decide(search, "verified", "bounds, races, barriers and uninitialised reads, by the emulated device"));
     KOPT_CHECK(decide(search, "unchecked", fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",

@@ -71,7 +71,7 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
     return runner_->profile(module, launch, RunOptions{});
   };
   return std::make_unique<Evaluator>(EvaluatorServices{*frontend_, *toolchain_, *runner_, profile},
-                                     Subject{subject.kernel, subject.specialization, subject.sliceText, workload},
+                                     Subject{subject.kernel, subject.specialization, subject.sliceText, workload, subject.declaration},
                                      std::move(options));
 }
 

@@ -23,6 +23,7 @@ bool isRepairable(Verdict verdict) {
   case Verdict::Same:
   case Verdict::Ambiguous:
   case Verdict::Duplicate:
+  case Verdict::Suspect:
     return false;
   }
   return false;

@@ -135,7 +135,13 @@ int runCli(int argc, char **argv) {
   for (CLI::App *command : {tune, trial})
     addOptions(command, flags);
   addSearch(tune, flags);
-  trial->add_option("--candidate", flags.line.candidate, "the file, or its slice, with the kernel's code changed")->required();
+  trial->add_option("--candidate", flags.line.candidates, "the file, or its slice, with the kernel's code changed; may be repeated")
+      ->required()
+      ->allow_extra_args(false);
+  trial->add_option("--without", flags.line.without, "expert: layers of verification to leave out; what is left is no verdict")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  trial->add_flag("--keep-going", flags.line.keepGoing, "ask the other layers too once one has refused; the first still decides");
   for (CLI::App *command : {report, apply})
     addRun(command, flags);
   apply->add_flag("--check", flags.line.check, "only say what would change");

@@ -3,6 +3,7 @@
 
 #include "driver/integrate/Patch.h"
 #include "driver/report/Report.h"
+#include "driver/store/TrialCodec.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
@@ -162,10 +163,14 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   request.sources = sourcesOf(line);
   if (request.sources.files.size() != 1)
     return makeError(ErrorCode::Usage, "kopt trial judges one file", "give the .cu file with the kernel, and --candidate");
-  request.candidate = fs::absolute(line.candidate);
-  if (!fs::exists(request.candidate))
-    return makeError(ErrorCode::Usage, fmt::format("there is no file {}", request.candidate.string()),
-                     "give the changed file with --candidate");
+  for (const std::string &candidate : line.candidates) {
+    request.candidates.push_back(fs::absolute(candidate));
+    if (!fs::exists(request.candidates.back()))
+      return makeError(ErrorCode::Usage, fmt::format("there is no file {}", request.candidates.back().string()),
+                       "give the changed file with --candidate");
+  }
+  KOPT_TRY(request.options.layers, LayerSwitches::without(line.without));
+  request.options.keepGoing = line.keepGoing;
   request.selection = selectionOf(config);
   request.device = deviceOf(config);
   request.options.arch = config.settings.arch;
@@ -178,6 +183,8 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
     json object{{"kernel", outcome.label},        {"verdict", toString(trial.verdict)}, {"layer", toString(trial.layer)},
                 {"reason", trial.reason},         {"device", outcome.device.name},      {"modelled", outcome.device.modelled},
                 {"build_log", trial.buildLog},    {"speedup", nullptr},                 {"counters", trial.counters},
+                {"candidate", outcome.candidate.string()},
+                {"gate", trial.gate},             {"gates", gatesToJson(trial.gates)},      {"without", line.without},
                 {"findings", json::array()},      {"seconds", trial.seconds},           {"stages", trial.stages}};
     if (trial.speedup)
       object["speedup"] = toJson(*trial.speedup);
@@ -185,8 +192,13 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
       object["findings"].push_back({{"id", finding.id}, {"severity", finding.severity}, {"message", finding.message}, {"where", finding.where}});
     list.push_back(object);
     if (!line.json) {
-      std::cout << fmt::format("{}: {} (decided by {})\n  {}\n", outcome.label, toString(trial.verdict),
-                               toString(trial.layer), trial.reason);
+      const std::string by = trial.gate.empty() ? "" : ", " + trial.gate;
+      std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n",
+                               line.candidates.size() > 1 ? outcome.candidate.string() + ": " : "", outcome.label,
+                               toString(trial.verdict), toString(trial.layer), by, trial.reason);
+      for (const GateRecord &record : trial.gates)
+        if (record.state == GateState::NotRun)
+          std::cout << fmt::format("  not run: {}: {}\n", record.gate, record.detail);
       for (const Finding &finding : trial.findings)
         std::cout << fmt::format("  {}: {} {}\n", finding.severity, finding.message, finding.where);
       if (trial.verdict == Verdict::BuildFailed)

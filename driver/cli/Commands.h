@@ -18,7 +18,8 @@ struct CommandLine {
   std::vector<std::string> flags; ///< after `--`: nvcc's
   TuneOptions options;
   std::string run = "latest";
-  std::string candidate;
+  std::vector<std::string> candidates, without;
+  bool keepGoing = false;
   std::string failOn = "never";
   bool resume = false, dryRun = false, json = false, check = false, explainConfig = false;
 };

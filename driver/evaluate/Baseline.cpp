@@ -16,43 +16,33 @@ std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.fi
 
 } // namespace
 
-Result<Evaluator::Expected> Evaluator::expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
-                                              const std::string &slot) {
-  RunOptions options = runOptions(inputSeed, poisonSeed, launch);
-  options.slot = fmt::format("{}-{}", slot, launch);
-  const auto start = std::chrono::steady_clock::now();
-  KOPT_TRY(RunOutcome outcome, services_.runner.run(baseline_.module, baseline_.launches[launch], options));
-  if (outcome.status != RunStatus::Ok)
-    return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' fails in launch '{}': {}", subject_.kernel.name,
-                                 baseline_.launches[launch].name, outcome.detail),
-                     "check the extents, arguments and fills of this launch against what the kernel reads and writes",
-                     at(subject_.kernel));
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return Expected{inputSeed, std::move(outcome.buffers), wall, std::move(outcome.stages)};
+Result<Expected> Evaluator::expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
+                                   const std::string &slot) {
+  return bench_.expect(bench_.baseline().launches[launch],
+                       bench_.options(inputSeed, poisonSeed, launch, fmt::format("{}-{}", slot, launch)));
 }
 
 Status Evaluator::buildBaseline(Trial &trial) {
   KOPT_TRY(const RenderedSlice rendered,
-           renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, trial.candidate));
+           renderSlice(subject().sliceText, subject().kernel, subject().specialization, trial.candidate));
   trial.sliceText = rendered.text;
-  KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, baseline_));
-  if (!compiled || !load(baseline_, trial))
+  KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, bench_.baseline()));
+  if (!compiled || !load(bench_.baseline(), trial))
     return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name, trial.reason),
-                     trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog, at(subject_.kernel));
-  isDuplicate(trial.candidate, baseline_, trial); // from here on the baseline's own code is known
+                     fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason),
+                     trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog, at(subject().kernel));
+  isDuplicate(trial.candidate, bench_.baseline(), trial); // from here on the baseline's own code is known
   return {};
 }
 
 /// A buffer is a pure output where poison in place of its old contents changes nothing and nothing of it stays
 /// unwritten. All others keep their drawn contents before each launch, so a partial write is compared in full too.
 Status Evaluator::classifyBuffers() {
-  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
-    Launch &launch = baseline_.launches[i];
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    Launch &launch = bench_.baseline().launches[i];
     KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
     const auto waited = reference.stages.find("lock"); // another kopt's time
-    baselineSeconds_.push_back(reference.seconds - (waited == reference.stages.end() ? 0 : waited->second));
+    bench_.baselineSeconds.push_back(reference.seconds - (waited == reference.stages.end() ? 0 : waited->second));
     bool writesAnything = false;
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       Buffer &buffer = launch.buffers[b];
@@ -60,13 +50,13 @@ Status Evaluator::classifyBuffers() {
         continue;
       buffer.output = true;
       KOPT_TRY(const RunOutcome poisoned,
-               services_.runner.run(baseline_.module, launch, runOptions(options_.seed, kOtherPoison, i)));
+               services_.runner.run(bench_.baseline().module, launch, bench_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i))));
       bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
       const bool complete = same && poisoned.unwritten[b] == 0;
       for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
         if (launch.buffers[other].readOnly || (other == b && !complete))
           continue;
-        KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[other], subject_.workload.tolerance,
+        KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[other], subject().workload.tolerance,
                                                      reference.buffers[other], poisoned.buffers[other]));
         same = !mismatch;
       }
@@ -76,40 +66,40 @@ Status Evaluator::classifyBuffers() {
     }
     if (!writesAnything)
       return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' writes to none of its buffers in launch '{}'", subject_.kernel.name,
+                       fmt::format("kernel '{}' writes to none of its buffers in launch '{}'", subject().kernel.name,
                                    launch.name),
-                       "give the launch arguments with which it has work to do", at(subject_.kernel));
-    subject_.workload.launches[i].buffers = launch.buffers;
+                       "give the launch arguments with which it has work to do", at(subject().kernel));
+    bench_.subject().workload.launches[i].buffers = launch.buffers;
   }
   return {};
 }
 
 Status Evaluator::checkRepeatability() {
-  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
     KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
     for (std::size_t b = 0; b < first.buffers.size(); ++b) {
-      const Buffer &buffer = baseline_.launches[i].buffers[b];
+      const Buffer &buffer = bench_.baseline().launches[i].buffers[b];
       if (buffer.readOnly)
         continue; // found unchanged by the runner
       KOPT_TRY(const auto mismatch,
-               compareBuffers(buffer, subject_.workload.tolerance, first.buffers[b], second.buffers[b]));
+               compareBuffers(buffer, subject().workload.tolerance, first.buffers[b], second.buffers[b]));
       if (mismatch)
         return makeError(ErrorCode::BaselineFailed,
                          fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
-                                     subject_.kernel.name, baseline_.launches[i].name, mismatch->describe(buffer)),
+                                     subject().kernel.name, bench_.baseline().launches[i].name, mismatch->describe(buffer)),
                          "if its result is meant to vary, widen it with a 'tolerance relative=... absolute=...' clause",
-                         at(subject_.kernel));
+                         at(subject().kernel));
     }
-    expected_.push_back(std::move(first));
+    bench_.expected.push_back(std::move(first));
   }
   return {};
 }
 
 /// Other inputs must give other outputs: where they do not, a wrong kernel could not be told from a right one.
 Status Evaluator::checkSensitivity() {
-  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
-    const Launch &launch = baseline_.launches[i];
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    const Launch &launch = bench_.baseline().launches[i];
     bool drawn = false, differs = false;
     for (const Buffer &buffer : launch.buffers)
       drawn |= !buffer.output && buffer.fill.kind == "uniform" && buffer.fill.low != buffer.fill.high;
@@ -118,15 +108,15 @@ Status Evaluator::checkSensitivity() {
     KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "second"));
     for (std::size_t b = 0; b < launch.buffers.size() && !differs; ++b)
       if (!launch.buffers[b].readOnly) {
-        KOPT_TRY(const bool same, sameBytes(expected_[i].buffers[b], other.buffers[b]));
+        KOPT_TRY(const bool same, sameBytes(bench_.expected[i].buffers[b], other.buffers[b]));
         differs = !same;
       }
     if (!differs)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("the outputs of kernel '{}' in launch '{}' are the same for different inputs, so a "
                                    "wrong kernel could pass",
-                                   subject_.kernel.name, launch.name),
-                       "use other fills or arguments, so that the inputs reach the outputs", at(subject_.kernel));
+                                   subject().kernel.name, launch.name),
+                       "use other fills or arguments, so that the inputs reach the outputs", at(subject().kernel));
   }
   return {};
 }
@@ -134,8 +124,8 @@ Status Evaluator::checkSensitivity() {
 /// Names each input that the outputs do not depend on (a factor of zero, a branch never taken): what a candidate does
 /// with it goes unseen. The user is told; a parameter the kernel ignores is no error.
 Status Evaluator::findUnseenInputs(Trial &trial) {
-  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
-    Launch &launch = baseline_.launches[i];
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    Launch &launch = bench_.baseline().launches[i];
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       if (!launch.buffers[b].readOnly || launch.buffers[b].fill.kind != "uniform")
         continue;
@@ -148,7 +138,7 @@ Status Evaluator::findUnseenInputs(Trial &trial) {
       bool differs = false;
       for (std::size_t out = 0; out < launch.buffers.size() && !differs; ++out)
         if (!launch.buffers[out].readOnly) {
-          KOPT_TRY(const bool same, sameBytes(expected_[i].buffers[out], other->buffers[out]));
+          KOPT_TRY(const bool same, sameBytes(bench_.expected[i].buffers[out], other->buffers[out]));
           differs = !same;
         }
       if (!differs)
@@ -156,7 +146,7 @@ Status Evaluator::findUnseenInputs(Trial &trial) {
                                   fmt::format("the outputs of launch '{}' do not depend on '{}': a candidate that "
                                               "misreads it would pass; choose arguments with which it matters",
                                               launch.name, launch.buffers[b].name),
-                                  at(subject_.kernel)});
+                                  at(subject().kernel)});
     }
   }
   return {};
@@ -165,10 +155,10 @@ Status Evaluator::findUnseenInputs(Trial &trial) {
 Status Evaluator::timeBaseline(Trial &trial) {
   VerdictPolicy policy = options_.policy;
   policy.candidates = 1;
-  KOPT_TRY(const bool timed, time(baseline_, policy, trial));
+  KOPT_TRY(const bool timed, time(bench_.baseline(), policy, trial));
   if (!timed)
-    return makeError(ErrorCode::BaselineFailed, fmt::format("kernel '{}': {}", subject_.kernel.name, trial.reason), "",
-                     at(subject_.kernel));
+    return makeError(ErrorCode::BaselineFailed, fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
+                     at(subject().kernel));
   // The baseline against itself is the control: it must not win or lose.
   if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Slower)
     trial.findings.push_back({"control", "warning",
@@ -179,9 +169,9 @@ Status Evaluator::timeBaseline(Trial &trial) {
   // Weights given by the user count launches; what counts for the workload is their share of the time.
   double total = 0;
   for (std::size_t i = 0; i < trial.timings.size(); ++i)
-    total += subject_.workload.launches[i].weight * trial.timings[i].baselineSeconds;
+    total += subject().workload.launches[i].weight * trial.timings[i].baselineSeconds;
   for (std::size_t i = 0; total > 0 && i < trial.timings.size(); ++i)
-    subject_.workload.launches[i].weight *= trial.timings[i].baselineSeconds / total;
+    bench_.subject().workload.launches[i].weight *= trial.timings[i].baselineSeconds / total;
   return {};
 }
 
@@ -189,15 +179,21 @@ Status Evaluator::timeBaseline(Trial &trial) {
 Status Evaluator::limitInstructions(const Trial &baseline) {
   if (!services_.runner.device().modelled)
     return {};
-  for (std::size_t i = 0; i < baseline_.launches.size(); ++i) {
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     Counters counters = baseline.counters; // of the heaviest launch
-    if (i != heaviestLaunch()) {
-      KOPT_TRY(ProfileOutcome outcome, services_.profile(baseline_.module, baseline_.path, baseline_.launches[i]));
+    if (i != bench_.heaviest()) {
+      KOPT_TRY(ProfileOutcome outcome, services_.profile(bench_.baseline().module, bench_.baseline().path, bench_.baseline().launches[i]));
       counters = std::move(outcome.counters);
     }
     const auto executed = counters.find("smsp__thread_inst_executed.sum");
-    instructionLimits_.push_back(executed == counters.end() ? 0 : std::uint64_t(20 * executed->second + 1e6));
+    bench_.instructionLimits.push_back(executed == counters.end() ? 0 : std::uint64_t(20 * executed->second + 1e6));
   }
+  return {};
+}
+
+Status Evaluator::learnGates(Trial &trial) {
+  for (const std::unique_ptr<Gate> &gate : gates_)
+    KOPT_CHECK(gate->learn(bench_, trial));
   return {};
 }
 
@@ -213,8 +209,9 @@ Result<Trial> Evaluator::measureBaseline() {
   KOPT_CHECK(checkSensitivity());
   KOPT_CHECK(findUnseenInputs(trial));
   KOPT_CHECK(timeBaseline(trial));
-  KOPT_CHECK(profile(baseline_, trial));
+  KOPT_CHECK(profile(bench_.baseline(), trial));
   KOPT_CHECK(limitInstructions(trial));
+  KOPT_CHECK(learnGates(trial));
   trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return trial;
 }

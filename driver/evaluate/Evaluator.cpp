@@ -3,6 +3,7 @@
 
 #include "driver/evaluate/Judge.h"
 #include "driver/support/Hash.h"
+#include "driver/verify/Claim.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,47 +16,7 @@ namespace kopt {
 
 namespace {
 
-double secondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Adds the stages of one call of the runner, and what of its `wall` time none of them had.
-void addStages(Trial &trial, const std::string &part, double wall, const StageSeconds &stages) {
-  for (const auto &[name, seconds] : stages) {
-    trial.stages[name == "lock" ? name : part + "/" + name] += seconds;
-    wall -= seconds;
-  }
-  trial.stages[part + "/other"] += std::max(0.0, wall);
-}
-
-/// Adds the time of its life to a stage.
-class StageTimer {
-public:
-  StageTimer(Trial &trial, const char *stage) : trial_(trial), stage_(stage) {}
-  ~StageTimer() { trial_.stages[stage_] += secondsSince(start_); }
-  StageTimer(const StageTimer &) = delete;
-  StageTimer &operator=(const StageTimer &) = delete;
-
-private:
-  Trial &trial_;
-  const char *stage_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 std::uint64_t seedFrom(const std::string &text) { return std::stoull(hashHex(text).substr(0, 15), nullptr, 16); }
-
-Verdict verdictOf(RunStatus status) {
-  switch (status) {
-  case RunStatus::TimedOut:
-    return Verdict::TimedOut;
-  case RunStatus::GuardTouched:
-  case RunStatus::InputChanged:
-  case RunStatus::Uninitialised:
-    return Verdict::WrongResult;
-  default:
-    return Verdict::RunFailed;
-  }
-}
 
 } // namespace
 
@@ -71,6 +32,7 @@ const char *toString(Verdict verdict) {
   case Verdict::RunFailed: return "RunFailed";
   case Verdict::TimedOut: return "TimedOut";
   case Verdict::Duplicate: return "Duplicate";
+  case Verdict::Suspect: return "Suspect";
   }
   return "Unknown";
 }
@@ -86,24 +48,18 @@ const char *toString(Layer layer) {
   return "unknown";
 }
 
-Evaluator::Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptions options)
-    : services_(std::move(services)), subject_(std::move(subject)), options_(std::move(options)) {}
-
-RunOptions Evaluator::runOptions(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t launch) const {
-  RunOptions options;
-  options.inputSeed = inputSeed;
-  options.poisonSeed = poisonSeed;
-  options.slot = fmt::format("run-{}", launch);
-  // 20 times the baseline, at least 2 s: research on hanging candidates puts honest slow ones well inside that.
-  const double baseline = launch < baselineSeconds_.size() ? baselineSeconds_[launch] : 0;
-  options.deadline = Duration(baseline > 0 ? std::max(2.0, 20 * baseline) : 120.0);
-  if (services_.runner.device().modelled) {
-    // The instruction limit ends a hang at the same point each time; the clock only catches what never retires any.
-    options.instructionLimit = launch < instructionLimits_.size() ? instructionLimits_[launch] : 0;
-    options.deadline = std::max(options.deadline, Duration(60));
+const char *toString(GateState state) {
+  switch (state) {
+  case GateState::Passed: return "passed";
+  case GateState::Failed: return "failed";
+  case GateState::NotRun: return "not run";
   }
-  return options;
+  return "unknown";
 }
+
+Evaluator::Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptions options)
+    : services_(std::move(services)), options_(std::move(options)),
+      bench_(services_.runner, std::move(subject), options_.seed, options_.layers), gates_(makeGates(options_.layers)) {}
 
 std::string Evaluator::codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const {
   std::string key = moduleHash;
@@ -116,23 +72,26 @@ std::string Evaluator::codeKey(const std::string &moduleHash, const std::vector<
 Result<bool> Evaluator::screen(const RenderedSlice &rendered, Trial &trial) const {
   const StageTimer timer(trial, "build/screen");
   trial.layer = Layer::Screen;
-  KOPT_TRY(trial.findings, services_.frontend.screen(subject_.sliceText, rendered.text, subject_.kernel,
+  KOPT_TRY(trial.findings, services_.frontend.screen(subject().sliceText, rendered.text, subject().kernel,
                                                      rendered.expression));
+  if (!options_.layers.on("screen"))
+    return true;
   for (const Finding &finding : trial.findings)
-    if (finding.severity == "reject") {
-      trial.verdict = Verdict::Rejected;
-      trial.reason = fmt::format("{}{}{}", finding.message, finding.where.empty() ? "" : " at ", finding.where);
-      return false;
-    }
+    if (finding.severity == "reject")
+      return refuse({"screen", Verdict::Rejected,
+                     fmt::format("{}{}{}", finding.message, finding.where.empty() ? "" : " at ", finding.where)},
+                    trial);
+  trial.gates.push_back({"screen", GateState::Passed, ""});
   return true;
 }
 
 Result<bool> Evaluator::compile(const Candidate &candidate, const RenderedSlice &rendered,
                                 const std::filesystem::path &output, Trial &trial, Built &built) const {
   const StageTimer timer(trial, "build/compile");
-  trial.layer = Layer::Build;
-  for (const Launch &launch : subject_.workload.launches) {
-    auto changed = applyToLaunch(subject_.kernel, launch, candidate);
+  if (trial.gate.empty())
+    trial.layer = Layer::Build;
+  for (const Launch &launch : subject().workload.launches) {
+    auto changed = applyToLaunch(subject().kernel, launch, candidate);
     if (!changed) {
       trial.verdict = Verdict::Rejected;
       trial.reason = changed.error().what;
@@ -143,15 +102,17 @@ Result<bool> Evaluator::compile(const Candidate &candidate, const RenderedSlice 
   BuildRequest request;
   request.sliceText = rendered.text;
   request.expression = rendered.expression;
-  if (rendered.expression == subject_.specialization.expression && !subject_.specialization.fileLocal)
-    request.symbol = subject_.specialization.symbol;
+  if (rendered.expression == subject().specialization.expression && !subject().specialization.fileLocal)
+    request.symbol = subject().specialization.symbol;
   request.arch = options_.arch;
-  request.flags = subject_.kernel.compileFlags;
-  request.directory = subject_.kernel.directory;
+  request.flags = subject().kernel.compileFlags;
+  request.directory = subject().kernel.directory;
   request.output = output;
   KOPT_TRY(const BuildOutcome outcome, services_.toolchain.build(request));
   trial.buildLog = outcome.log;
   trial.moduleHash = outcome.hash;
+  if (!outcome.ok && !trial.gate.empty())
+    return false; // refused already
   if (!outcome.ok) {
     trial.verdict = Verdict::BuildFailed;
     const auto error = outcome.log.find("error");
@@ -167,7 +128,7 @@ Result<bool> Evaluator::compile(const Candidate &candidate, const RenderedSlice 
 Result<bool> Evaluator::screenAndCompile(const Candidate &candidate, const std::filesystem::path &output,
                                          Prepared &prepared) const {
   Trial &trial = prepared.trial;
-  const auto rendered = renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate);
+  const auto rendered = renderSlice(subject().sliceText, subject().kernel, subject().specialization, candidate);
   if (!rendered) {
     trial.verdict = Verdict::Rejected;
     trial.reason = rendered.error().what;
@@ -253,78 +214,66 @@ bool Evaluator::isDuplicate(const Candidate &candidate, const Built &built, Tria
   return !isNew;
 }
 
-Result<bool> Evaluator::verifyOnce(const Built &built, std::size_t index, const Expected &expected,
-                                   std::uint64_t poisonSeed, Trial &trial) {
-  const Launch &launch = built.launches[index];
-  const auto start = std::chrono::steady_clock::now();
-  KOPT_TRY(const RunOutcome outcome,
-           services_.runner.run(built.module, launch, runOptions(expected.inputSeed, poisonSeed, index)));
-  addStages(trial, "verify", secondsSince(start), outcome.stages);
-  if (outcome.status != RunStatus::Ok) {
-    trial.verdict = verdictOf(outcome.status);
-    trial.reason = fmt::format("launch '{}': {}", launch.name, outcome.detail);
-    return false;
+bool Evaluator::refuse(const Failure &failure, Trial &trial) const {
+  trial.gates.push_back({failure.layer, GateState::Failed, failure.reason});
+  if (trial.gate.empty()) {
+    trial.gate = failure.layer;
+    trial.verdict = failure.verdict;
+    trial.reason = failure.reason;
   }
-  const StageTimer timer(trial, "verify/judge");
-  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
-    const Buffer &buffer = launch.buffers[i];
-    if (buffer.readOnly)
-      continue; // the runner has compared it with what it filled in
-    if (buffer.output && i < outcome.unwritten.size() && outcome.unwritten[i] > 0) {
-      trial.verdict = Verdict::WrongResult;
-      trial.reason = fmt::format("launch '{}': {} elements of '{}' were left unwritten", launch.name,
-                                 outcome.unwritten[i], buffer.name);
-      return false;
-    }
-    KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject_.workload.tolerance, expected.buffers[i],
-                                                 outcome.buffers[i]));
-    if (mismatch) {
-      trial.verdict = Verdict::WrongResult;
-      trial.reason = fmt::format("launch '{}': {}", launch.name, mismatch->describe(buffer));
-      return false;
-    }
-  }
-  return true;
+  return options_.keepGoing;
 }
 
-Result<bool> Evaluator::verify(const Built &built, std::uint64_t freshSeed, Trial &trial) {
-  trial.layer = Layer::Verify;
-  for (std::size_t i = 0; i < built.launches.size(); ++i) {
-    // The fixed inputs twice, with different poisons: what depends on stale memory or on luck differs.
-    for (const std::uint64_t poison : {kPoison, kOtherPoison}) {
-      KOPT_TRY(const bool right, verifyOnce(built, i, expected_[i], poison, trial));
-      if (!right)
-        return false;
-    }
-    // Inputs drawn from the frozen candidate's own hash: no candidate can have been made for them.
-    KOPT_TRY(const Expected fresh, expect(i, freshSeed + i, kPoison, "fresh"));
-    addStages(trial, "verify", fresh.seconds, fresh.stages);
-    KOPT_TRY(const bool right, verifyOnce(built, i, fresh, kOtherPoison, trial));
-    if (!right)
+Result<bool> Evaluator::verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
+                               Trial &trial) {
+  if (trial.gate.empty())
+    trial.layer = Layer::Verify;
+  Examination examination{candidate, built, freshSeed, strength, trial};
+  for (const std::unique_ptr<Gate> &gate : gates_) {
+    GateRecord record{gate->name(), GateState::Passed, ""};
+    KOPT_TRY(const std::optional<Failure> failure, gate->check(bench_, examination, record));
+    if (!failure)
+      trial.gates.push_back(std::move(record));
+    else if (!refuse(*failure, trial))
       return false;
   }
-  return true;
+  return trial.gate.empty();
 }
 
-/// What a timed launch left behind is compared too: code that tells timing from checking is caught here.
-Result<bool> Evaluator::timedOutputsAgree(const Launch &launch, const TimingOutcome &outcome, Trial &trial) {
+/// What a timed launch left behind is compared too: code that tells timing from checking is caught here. On a modelled
+/// device with what the baseline is known to leave.
+Result<std::optional<Failure>> Evaluator::timedOutputsAgree(std::size_t index, const Launch &launch,
+                                                            const TimingOutcome &outcome, Trial &trial) {
   const StageTimer timer(trial, "time/judge");
-  for (std::size_t b = 0; b < outcome.buffersA.size() && b < outcome.buffersB.size(); ++b) {
-    if (launch.buffers[b].readOnly || outcome.buffersA[b].empty() || outcome.buffersB[b].empty())
+  const auto &expected = outcome.buffersA.empty() ? bench_.expected[index].buffers : outcome.buffersA;
+  for (std::size_t b = 0; b < expected.size() && b < outcome.buffersB.size(); ++b) {
+    if (launch.buffers[b].readOnly || expected[b].empty() || outcome.buffersB[b].empty())
       continue;
-    KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], subject_.workload.tolerance, outcome.buffersA[b],
-                                                 outcome.buffersB[b]));
-    if (mismatch) {
-      trial.verdict = Verdict::WrongResult;
-      trial.reason = fmt::format("launch '{}' while timed: {}", launch.name, mismatch->describe(launch.buffers[b]));
-      return false;
-    }
+    KOPT_TRY(const auto mismatch,
+             compareBuffers(launch.buffers[b], subject().workload.tolerance, expected[b], outcome.buffersB[b]));
+    if (mismatch)
+      return Failure{"timed", Verdict::WrongResult,
+                     fmt::format("launch '{}' while timed: {}", launch.name, mismatch->describe(launch.buffers[b]))};
   }
-  return true;
+  return std::nullopt;
+}
+
+/// A trial that came out Faster is one only where every layer had its say.
+void Evaluator::claim(Trial &trial) const {
+  if (trial.verdict != Verdict::Faster)
+    return;
+  if (const auto failure = whyNoWin(trial, options_.layers)) {
+    trial.verdict = failure->verdict;
+    trial.reason = failure->reason;
+    trial.gate = failure->layer;
+    if (!failure->layer.empty())
+      trial.gates.push_back({failure->layer, GateState::Failed, failure->reason});
+  }
 }
 
 Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Trial &trial) {
   trial.layer = Layer::Time;
+  trial.timings.clear(); // of an earlier look at the same candidate
   // Simultaneous intervals: the chance that any of the candidates' or launches' intervals misses is the stated one.
   const double comparisons = double(std::max(1, policy.candidates)) * double(built.launches.size());
   const double confidence = 1 - (1 - policy.confidence) / comparisons;
@@ -333,21 +282,27 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
   std::set<std::string> throttled;
   for (std::size_t i = 0; i < built.launches.size(); ++i) {
     TimeOptions options = options_.timing;
-    options.inputSeed = expected_[i].inputSeed;
+    options.inputSeed = bench_.expected[i].inputSeed;
+    options.skip = options_.layers.runnerChecks();
     options.slot = fmt::format("time-{}", i);
-    options.deadline = std::max(options.deadline, Duration(20 * baselineSeconds_[i] + 2 * options.budget.count()));
+    options.deadline = std::max(options.deadline, Duration(20 * bench_.baselineSeconds[i] + 2 * options.budget.count()));
     const auto start = std::chrono::steady_clock::now();
-    KOPT_TRY(const TimingOutcome outcome, services_.runner.time(baseline_.module, baseline_.launches[i], built.module,
-                                                                built.launches[i], options));
+    KOPT_TRY(const TimingOutcome outcome, services_.runner.time(bench_.baseline().module, bench_.baseline().launches[i],
+                                                                built.module, built.launches[i], options));
     addStages(trial, "time", secondsSince(start), outcome.stages);
     if (outcome.status != RunStatus::Ok) {
-      trial.verdict = verdictOf(outcome.status);
-      trial.reason = fmt::format("launch '{}' while timing: {}", built.launches[i].name, outcome.detail);
+      refuse(failureOf(outcome.status, "timed",
+                       fmt::format("launch '{}' while timing: {}", built.launches[i].name, outcome.detail)),
+             trial);
       return false;
     }
-    KOPT_TRY(const bool right, timedOutputsAgree(built.launches[i], outcome, trial));
-    if (!right)
-      return false;
+    if (options_.layers.on("timed")) {
+      KOPT_TRY(const auto failure, timedOutputsAgree(i, built.launches[i], outcome, trial));
+      if (failure) {
+        refuse(*failure, trial);
+        return false;
+      }
+    }
     const StageTimer timer(trial, "time/statistics");
     LaunchTiming timing;
     timing.launch = built.launches[i].name;
@@ -363,10 +318,12 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
     timing.baselineSeconds = median(a);
     timing.candidateSeconds = median(b);
     speedups.push_back(timing.speedup);
-    weights.push_back(subject_.workload.launches[i].weight);
+    weights.push_back(subject().workload.launches[i].weight);
     trial.timings.push_back(std::move(timing));
   }
   trial.speedup = combineSpeedups(speedups, weights);
+  if (options_.layers.on("timed"))
+    trial.gates.push_back({"timed", GateState::Passed, fmt::format("{} launches", built.launches.size())});
   const TimingDecision decision = decideVerdict(*trial.speedup, trial.timings, policy);
   trial.verdict = decision.verdict;
   trial.reason = decision.reason;
@@ -378,18 +335,10 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
   return true;
 }
 
-/// The launch that stands for the workload: rules speak of what costs most.
-std::size_t Evaluator::heaviestLaunch() const {
-  const std::vector<Launch> &launches = subject_.workload.launches;
-  return std::size_t(std::max_element(launches.begin(), launches.end(),
-                                      [](const Launch &a, const Launch &b) { return a.weight < b.weight; }) -
-                     launches.begin());
-}
-
 Status Evaluator::profile(const Built &built, Trial &trial) {
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(ProfileOutcome outcome,
-           services_.profile(built.module, built.path, built.launches[heaviestLaunch()]));
+           services_.profile(built.module, built.path, built.launches[bench_.heaviest()]));
   addStages(trial, "profile", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
     trial.findings.push_back({"profile", "note", "no counters: " + outcome.detail, ""});
@@ -415,12 +364,32 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
     if (!prepared.ready || !load(built, trial))
       return {};
     // A confirmation is a second look at code that is known; anything else with known code is no new trial.
-    if (!isConfirm && isDuplicate(candidate, built, trial))
+    if (!isConfirm && trial.gate.empty() && isDuplicate(candidate, built, trial))
       return {};
-    KOPT_TRY(const bool verified, verify(built, freshSeed, trial));
-    if (!verified)
+    KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, trial));
+    if (!verified && !options_.keepGoing)
       return {};
-    KOPT_TRY(const bool timed, time(built, policy, trial));
+    const Trial before = trial;
+    KOPT_TRY(bool timed, time(built, policy, trial));
+    if (!verified) { // only asked what else would have noticed
+      trial.verdict = before.verdict;
+      trial.reason = before.reason;
+      trial.gate = before.gate;
+      trial.layer = before.layer;
+      return {};
+    }
+    // A gain that is hard to believe is looked at harder, not turned down.
+    if (timed && trial.verdict == Verdict::Faster && trial.speedup->estimate > options_.escalateAbove) {
+      const Layer layer = trial.layer;
+      trial.findings.push_back({"escalated", "note",
+                                fmt::format("verified again at full strength, as {} is hard to believe", inWords(*trial.speedup)),
+                                ""});
+      KOPT_TRY(verified, verify(candidate, built, ~freshSeed, Strength::full(), trial));
+      if (!verified)
+        return {};
+      trial.layer = layer;
+    }
+    claim(trial);
     if (timed && services_.runner.device().modelled && !isConfirm)
       KOPT_CHECK(profile(built, trial));
     return {};
@@ -469,8 +438,8 @@ void Evaluator::remember(const Trial &trial) {
   if (trial.moduleHash.empty() || trial.verdict == Verdict::BuildFailed || trial.verdict == Verdict::Duplicate)
     return;
   std::vector<Launch> launches;
-  for (const Launch &launch : subject_.workload.launches) {
-    auto changed = applyToLaunch(subject_.kernel, launch, trial.candidate);
+  for (const Launch &launch : subject().workload.launches) {
+    auto changed = applyToLaunch(subject().kernel, launch, trial.candidate);
     if (!changed)
       return;
     launches.push_back(std::move(*changed));

@@ -7,6 +7,7 @@
 #include "driver/evaluate/Toolchain.h"
 #include "driver/project/Frontend.h"
 #include "driver/support/JobQueue.h"
+#include "driver/verify/Gate.h"
 
 #include <functional>
 #include <future>
@@ -35,18 +36,10 @@ struct EvaluatorOptions {
   VerdictPolicy policy;
   TimeOptions timing;
   unsigned buildThreads = 0;     ///< candidates that are screened and built while others run; 0: each in its turn
+  LayerSwitches layers;          ///< those left out make every Faster a Suspect
+  bool keepGoing = false;        ///< ask the other layers too once one has refused: the first still decides
+  double escalateAbove = 3;      ///< a larger speedup is verified again at full strength
 };
-
-/// The kernel under test. Everything refers to the baseline.
-struct Subject {
-  KernelSpec kernel;
-  Specialization specialization;
-  std::string sliceText;
-  Workload workload;
-};
-
-/// Two patterns that outputs, padding and guard zones hold before a launch: what depends on stale memory differs.
-inline constexpr std::uint64_t kPoison = 0x51, kOtherPoison = 0xa7;
 
 class Evaluator {
 public:
@@ -74,23 +67,9 @@ public:
   /// Tells of a trial that an earlier, interrupted run already judged, so that its machine code is known.
   void remember(const Trial &trial);
 
-  const Subject &subject() const { return subject_; }
+  const Subject &subject() const { return bench_.subject(); }
 
 private:
-  /// What the baseline left in every buffer of one launch for one draw of inputs: no path for a read-only one.
-  struct Expected {
-    std::uint64_t inputSeed = 0;
-    std::vector<std::filesystem::path> buffers;
-    double seconds = 0; ///< of the run
-    StageSeconds stages;
-  };
-  /// A candidate that compiled, the launches it wants, and the module once it is loaded.
-  struct Built {
-    std::filesystem::path path;
-    std::string symbol;
-    ModuleId module = 0;
-    std::vector<Launch> launches;
-  };
   /// What is known of a candidate before it runs: a trial that is decided already, or one with a module.
   struct Prepared {
     Trial trial;
@@ -111,16 +90,20 @@ private:
   std::filesystem::path nextModule();
   bool load(Built &built, Trial &trial);
   bool isDuplicate(const Candidate &candidate, const Built &built, Trial &trial);
-  Result<bool> verify(const Built &built, std::uint64_t freshSeed, Trial &trial);
-  Result<bool> verifyOnce(const Built &built, std::size_t launch, const Expected &expected, std::uint64_t poisonSeed,
-                          Trial &trial);
-  Result<bool> timedOutputsAgree(const Launch &launch, const TimingOutcome &outcome, Trial &trial);
+  Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
+                      Trial &trial);
+  /// Records a failure; the first decides. True where evaluation goes on all the same.
+  bool refuse(const Failure &failure, Trial &trial) const;
+  Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch, const TimingOutcome &outcome,
+                                                   Trial &trial);
   Result<bool> time(const Built &built, const VerdictPolicy &policy, Trial &trial);
+  void claim(Trial &trial) const;
   Status profile(const Built &built, Trial &trial);
   Result<Trial> judge(const Candidate &candidate, std::uint64_t freshSeed, const VerdictPolicy &policy, bool isConfirm);
 
   Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
                           const std::string &slot);
+  Status learnGates(Trial &trial);
   Status buildBaseline(Trial &trial);
   Status classifyBuffers();
   Status checkRepeatability();
@@ -128,17 +111,12 @@ private:
   Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
   Status limitInstructions(const Trial &baseline);
-  std::size_t heaviestLaunch() const;
-  RunOptions runOptions(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t launch) const;
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
 
   EvaluatorServices services_;
-  Subject subject_;
   EvaluatorOptions options_;
-  Built baseline_;
-  std::vector<Expected> expected_;             ///< one per launch, at the fixed seed; kept for all candidates
-  std::vector<double> baselineSeconds_;        ///< wall time of one run, per launch: what deadlines derive from
-  std::vector<std::uint64_t> instructionLimits_;
+  Bench bench_;
+  std::vector<std::unique_ptr<Gate>> gates_;
   std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
   std::map<std::string, Prepared> faster_;     ///< by content hash: for the confirmation and the counters
   int modules_ = 0;

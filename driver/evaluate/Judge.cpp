@@ -108,12 +108,12 @@ double elementError(double expected, double actual) {
 
 template <class Type>
 std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view want, std::string_view got,
-                                  unsigned threads) {
+                                  unsigned threads, Slack slack) {
   if (runtime::firstDifference(want.data(), got.data(), want.size(), threads) == want.size())
     return std::nullopt;
   const bool bitwise = tolerance.policy == "strict" || !Type::kFloating;
   const bool user = tolerance.policy == "user";
-  const double scale = !bitwise && !user ? scaleOf<Type>(want, threads) : 0;
+  const double scale = !bitwise && (!user || slack.orDefault) ? scaleOf<Type>(want, threads) : 0;
   struct Part {
     Mismatch mismatch;
     double worstExcess = -1;
@@ -133,12 +133,15 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
           const double expected = Type::value(wanted), actual = Type::value(seen);
           const double error = elementError(expected, actual);
           double allowed = 0;
-          if (!bitwise)
-            allowed = user ? tolerance.relative * std::abs(expected) + tolerance.absolute
-                           : Type::kRelative * std::max(std::abs(expected), scale);
+          if (!bitwise) {
+            const double byType = Type::kRelative * std::max(std::abs(expected), scale);
+            const double byUser = tolerance.relative * std::abs(expected) + tolerance.absolute;
+            allowed = slack.absolute + (!user ? byType : slack.orDefault ? std::max(byUser, byType) : byUser);
+          }
           const bool bothNaN = std::isnan(expected) && std::isnan(actual);
           // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0 is not +0).
-          if (bitwise ? bothNaN : std::isfinite(error) && error <= allowed)
+          // No error is within any tolerance, that of a NaN included.
+          if (bitwise ? bothNaN : error == 0 || (std::isfinite(error) && error <= allowed))
             continue;
           Mismatch &mismatch = part.mismatch;
           if (mismatch.wrong++ == 0) {
@@ -185,6 +188,34 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
   return all->mismatch;
 }
 
+/// Calls `use` with the element type of a scalar's name.
+template <class Use> auto withType(const std::string &scalar, Use use) {
+  if (scalar == "f32")
+    return use(Float{});
+  if (scalar == "f64")
+    return use(Double{});
+  if (scalar == "f16")
+    return use(Half{});
+  if (scalar == "bf16")
+    return use(Bfloat{});
+  if (scalar == "i8")
+    return use(Exact<std::int8_t>{});
+  if (scalar == "i16")
+    return use(Exact<std::int16_t>{});
+  if (scalar == "u16")
+    return use(Exact<std::uint16_t>{});
+  if (scalar == "i32")
+    return use(Exact<std::int32_t>{});
+  if (scalar == "u32")
+    return use(Exact<std::uint32_t>{});
+  if (scalar == "i64")
+    return use(Exact<std::int64_t>{});
+  if (scalar == "u64")
+    return use(Exact<std::uint64_t>{});
+  // bool, u8 and the bytes of types without one scalar: compared bit for bit.
+  return use(Exact<std::uint8_t>{});
+}
+
 } // namespace
 
 std::string Mismatch::describe(const Buffer &buffer) const {
@@ -201,47 +232,46 @@ Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::pa
 }
 
 std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance, std::string_view expected,
-                                        std::string_view actual, unsigned threads) {
-  const std::string &scalar = buffer.scalar;
+                                        std::string_view actual, unsigned threads, Slack slack) {
   if (threads == 0)
     threads = runtime::threadsFor(expected.size());
-  const auto compare = [&]<class Type>(Type) { return compareAs<Type>(tolerance, expected, actual, threads); };
-  if (scalar == "f32")
-    return compare(Float{});
-  if (scalar == "f64")
-    return compare(Double{});
-  if (scalar == "f16")
-    return compare(Half{});
-  if (scalar == "bf16")
-    return compare(Bfloat{});
-  if (scalar == "i8")
-    return compare(Exact<std::int8_t>{});
-  if (scalar == "i16")
-    return compare(Exact<std::int16_t>{});
-  if (scalar == "u16")
-    return compare(Exact<std::uint16_t>{});
-  if (scalar == "i32")
-    return compare(Exact<std::int32_t>{});
-  if (scalar == "u32")
-    return compare(Exact<std::uint32_t>{});
-  if (scalar == "i64")
-    return compare(Exact<std::int64_t>{});
-  if (scalar == "u64")
-    return compare(Exact<std::uint64_t>{});
-  // bool, u8 and the bytes of types without one scalar: compared bit for bit.
-  return compare(Exact<std::uint8_t>{});
+  return withType(buffer.scalar,
+                  [&]<class Type>(Type) { return compareAs<Type>(tolerance, expected, actual, threads, slack); });
+}
+
+Result<std::optional<double>> largestDifference(const Buffer &buffer, const std::filesystem::path &a,
+                                                const std::filesystem::path &b, bool *allFinite) {
+  KOPT_TRY(const MappedFile left, MappedFile::open(a));
+  KOPT_TRY(const MappedFile right, MappedFile::open(b));
+  if (left.bytes().size() != right.bytes().size())
+    return makeError(ErrorCode::Internal, fmt::format("two contents of buffer '{}' differ in size", buffer.name));
+  return withType(buffer.scalar, [&]<class Type>(Type) -> std::optional<double> {
+    double largest = 0;
+    const std::uint64_t total = left.bytes().size() / Type::kSize;
+    for (std::uint64_t i = 0; i < total; ++i) {
+      const double x = Type::value(left.bytes().data() + i * Type::kSize),
+                   y = Type::value(right.bytes().data() + i * Type::kSize);
+      if (allFinite)
+        *allFinite = *allFinite && std::isfinite(x) && std::isfinite(y);
+      const double error = elementError(x, y);
+      if (!std::isfinite(error) || (!Type::kFloating && error != 0))
+        return std::nullopt;
+      largest = std::max(largest, error);
+    }
+    return largest;
+  });
 }
 
 Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
                                                const std::filesystem::path &expected,
-                                               const std::filesystem::path &actual) {
+                                               const std::filesystem::path &actual, Slack slack) {
   KOPT_TRY(const MappedFile want, MappedFile::open(expected));
   KOPT_TRY(const MappedFile got, MappedFile::open(actual));
   if (want.bytes().size() != buffer.bytes || got.bytes().size() != buffer.bytes)
     return makeError(ErrorCode::Internal,
                      fmt::format("contents of buffer '{}' have {} and {} bytes instead of {}", buffer.name,
                                  want.bytes().size(), got.bytes().size(), buffer.bytes));
-  return compareContents(buffer, tolerance, want.bytes(), got.bytes());
+  return compareContents(buffer, tolerance, want.bytes(), got.bytes(), 0, slack);
 }
 
 } // namespace kopt

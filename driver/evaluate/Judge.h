@@ -20,6 +20,12 @@ struct Mismatch {
   std::string describe(const Buffer &buffer) const;
 };
 
+/// What a comparison allows on top of its tolerance, for inputs that nobody chose a tolerance for. Never under `strict`.
+struct Slack {
+  double absolute = 0;    ///< what the original's own result moves by when its inputs move in their last place
+  bool orDefault = false; ///< as much as the default policy allows, where a user's tolerance is tighter
+};
+
 /// Compares two files that hold a buffer's bytes. Nothing returned: equal within the tolerance.
 ///
 /// default: integers bitwise; floating point |actual - expected| <= r * max(|expected|, scale), where scale is the root
@@ -29,12 +35,17 @@ struct Mismatch {
 /// A NaN or an infinity matches only its like. Fails with Internal where a file is short, Environment where unreadable.
 Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
                                                const std::filesystem::path &expected,
-                                               const std::filesystem::path &actual);
+                                               const std::filesystem::path &actual, Slack slack = {});
 
 /// The same for contents that are in memory already, each of buffer.bytes bytes. By several threads, at most `threads`
 /// (0: as many as are worth it); the result is the same for any number of them.
 std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance, std::string_view expected,
-                                        std::string_view actual, unsigned threads = 0);
+                                        std::string_view actual, unsigned threads = 0, Slack slack = {});
+
+/// The largest difference between floating-point elements of two files; nothing where they differ in another way: as
+/// integers, or in which elements are finite. `allFinite` (may be null): whether every element of both is.
+Result<std::optional<double>> largestDifference(const Buffer &buffer, const std::filesystem::path &a,
+                                                const std::filesystem::path &b, bool *allFinite);
 
 /// True where the two files hold the same bytes.
 Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b);

@@ -82,7 +82,8 @@ struct TimingOutcome {
   /// A modelled time has no noise: exactly one sample where `modelled`.
   std::vector<TimingSample> samples;
   /// One file per buffer as in RunOutcome, contents after one randomly chosen timed launch of each module, drawn from
-  /// TimeOptions::inputSeed: timed outputs are judged too. Empty where modelled.
+  /// TimeOptions::inputSeed: timed outputs are judged too. Where modelled, of a launch right after the timed one, and only
+  /// of the second module.
   std::vector<std::filesystem::path> buffersA, buffersB;
   StageSeconds stages;
   double smClockMHz = 0;               ///< median over the samples, 0 where unknown
@@ -96,6 +97,14 @@ struct RunOptions {
   /// Emulated device: stop as TimedOut after this many executed instructions; 0 = no limit. Makes a hang deterministic.
   std::uint64_t instructionLimit = 0;
   bool checkRaces = true; ///< emulated device
+  /// Emulated device: the order in which blocks, warps and lanes take their turns; 0: that of their indices.
+  std::uint64_t scheduleSeed = 0;
+  /// Each floating-point input is moved by at most one unit in its last place: what that changes is noise.
+  bool jitterInputs = false;
+  /// The module is loaded anew before the launch: its variables have their first values.
+  bool freshModule = false;
+  /// Checks that are left out, to see what else would notice: guards, inputs.
+  std::vector<std::string> skip;
   /// Where the outcome's files are: they last until the next run() into the same slot.
   std::string slot = "run";
 };
@@ -107,6 +116,7 @@ struct TimeOptions {
   bool coldCache = true;
   Duration deadline{60};
   std::string slot = "time"; ///< as RunOptions::slot
+  std::vector<std::string> skip; ///< as RunOptions::skip
 };
 
 using Counters = std::map<std::string, double>; ///< Nsight Compute metric names; what is unknown is absent

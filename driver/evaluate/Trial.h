@@ -22,6 +22,7 @@ enum class Verdict : int {
   RunFailed = 7,     ///< fault, race, divergence, launch failure
   TimedOut = 8,
   Duplicate = 9,     ///< the same machine code as an earlier trial
+  Suspect = 10,      ///< faster, but not proven right, or faster than can be: never a win
 };
 
 enum class Layer : int { Screen = 0, Build = 1, Verify = 2, Time = 3, Profile = 4 };
@@ -46,6 +47,15 @@ struct Finding { ///< of a screen, a build, a verification or a rule
   std::string id, severity, message, where;
 };
 
+enum class GateState : int { Passed = 0, Failed = 1, NotRun = 2 };
+
+/// What became of one layer of verification (driver/verify/Layers.h).
+struct GateRecord {
+  std::string gate;
+  GateState state = GateState::Passed;
+  std::string detail; ///< what was done, why it failed, why it could not run
+};
+
 struct Trial {
   std::int64_t id = 0;          ///< in the database
   std::string candidateHash;
@@ -53,6 +63,8 @@ struct Trial {
   Verdict verdict = Verdict::Ambiguous;
   Layer layer = Layer::Screen;  ///< the layer that decided
   std::string reason;           ///< one sentence with the figures
+  std::string gate;             ///< layer of verification that decided (driver/verify/Layers.h); empty: none did
+  std::vector<GateRecord> gates; ///< of those that had their say, in order
   std::vector<Finding> findings;
   std::string sliceText;        ///< the slice as it was built; empty where the candidate could not be rendered
   std::string buildLog;         ///< compiler diagnostics, capped at 64 KiB
@@ -70,5 +82,6 @@ struct Trial {
 
 const char *toString(Verdict verdict);
 const char *toString(Layer layer);
+const char *toString(GateState state);
 
 } // namespace kopt

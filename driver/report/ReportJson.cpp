@@ -40,6 +40,8 @@ json trialJson(const Trial &trial) {
           {"verdict", toString(trial.verdict)},
           {"layer", toString(trial.layer)},
           {"reason", trial.reason},
+          {"gate", trial.gate},
+          {"gates", gatesToJson(trial.gates)},
           {"findings", findingsToJson(trial.findings)},
           {"module_hash", trial.moduleHash},
           {"resources", trial.resources ? resourcesToJson(*trial.resources) : json()},

@@ -148,6 +148,8 @@ private:
   Result<DeviceLock::Hold> lockDevice(StageSeconds &stages);
   /// Loads what a fresh process has not loaded yet. A status that is not Ok is the module's doing.
   Result<Reply> ensureLoaded(ModuleId id);
+  /// The process forgets the module; it is loaded again when it is next used.
+  void unloadRemote(ModuleId id);
   Reply lost(RunStatus status, std::string detail);
   void stop();
   Result<ProfileOutcome> addNsightCounters(ModuleId module, const Launch &launch,
@@ -336,18 +338,24 @@ void RunnerClient::unload(ModuleId id) {
   const auto found = modules_.find(id);
   if (found == modules_.end())
     return;
-  const std::optional<std::uint32_t> remote = found->second.remote;
-  modules_.erase(found);
-  if (!process_ || !remote)
+  unloadRemote(id);
+  modules_.erase(id);
+}
+
+void RunnerClient::unloadRemote(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end() || !process_ || !found->second.remote)
     return;
   Message request("unload");
-  request.add("module", *remote);
+  request.add("module", *std::exchange(found->second.remote, std::nullopt));
   // A module that cannot be unloaded costs memory until the next restart, which is no one's concern.
   static_cast<void>(exchange(std::move(request), kLoadDeadline));
 }
 
 Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
                                      const RunOptions &options) {
+  if (options.freshModule)
+    unloadRemote(id);
   KOPT_TRY(const Reply loaded, ensureLoaded(id));
   if (loaded.status != RunStatus::Ok)
     return RunOutcome{loaded.status, loaded.detail, {}, {}, {}};
@@ -358,6 +366,9 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
   request.add("poison_seed", options.poisonSeed);
   request.add("instruction_limit", options.instructionLimit);
   request.add("races", std::uint64_t(options.checkRaces));
+  request.add("schedule", options.scheduleSeed);
+  request.add("jitter", std::uint64_t(options.jitterInputs));
+  request.addList("skip", options.skip);
   request.addList("out", files);
   // Outputs that stay poisoned cost a second launch.
   RunOutcome outcome;
@@ -403,6 +414,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   request.add("cold", std::uint64_t(options.coldCache));
   request.addList("out_a", filesA);
   request.addList("out_b", filesB);
+  request.addList("skip", options.skip);
   KOPT_TRY(const Reply reply,
            exchangeAlone(std::move(request),
                          options.deadline + kTimingMargin + bufferTime(launchA) + bufferTime(launchB),
@@ -429,10 +441,9 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
   outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
   outcome.throttled = answer.list("throttled");
-  if (!outcome.modelled) {
+  if (!outcome.modelled)
     outcome.buffersA = paths(filesA);
-    outcome.buffersB = paths(filesB);
-  }
+  outcome.buffersB = paths(filesB);
   return outcome;
 }
 

@@ -166,6 +166,7 @@ public:
       recorded.id = database_->lastInsertId();
       for (std::size_t i = 0; i < trial.timings.size(); ++i)
         KOPT_CHECK(insertTiming(recorded.id, i, trial.timings[i]));
+      KOPT_CHECK(insertGates(recorded));
       return insertNumbers(recorded);
     }));
     return recorded;
@@ -202,6 +203,7 @@ public:
       KOPT_TRY(trial.timings, timings(trial.id));
       KOPT_TRY(trial.counters,
                numbers("SELECT name, value FROM counters WHERE trial_id = ?", trial.id));
+      KOPT_CHECK(readGates(trial));
       KOPT_TRY(trial.stages,
                numbers("SELECT name, seconds FROM stages WHERE trial_id = ?", trial.id));
     }
@@ -468,6 +470,37 @@ private:
       std::string name = query.text();
       result[std::move(name)] = query.real();
     }
+  }
+
+  Status insertGates(const Trial &trial) {
+    for (std::size_t i = 0; i < trial.gates.size(); ++i)
+      KOPT_CHECK(database_->prepare("INSERT INTO gates VALUES (?,?,?,?,?)")
+                     .bind(trial.id)
+                     .bind(std::int64_t(i))
+                     .bind(trial.gates[i].gate)
+                     .bind(int(trial.gates[i].state))
+                     .bind(trial.gates[i].detail)
+                     .run());
+    return {};
+  }
+
+  Status readGates(Trial &trial) {
+    Statement query = database_->prepare(
+        "SELECT gate, state, detail FROM gates WHERE trial_id = ? ORDER BY position");
+    query.bind(trial.id);
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        break;
+      GateRecord record;
+      record.gate = query.text();
+      record.state = GateState(query.integer());
+      record.detail = query.text();
+      if (trial.gate.empty() && record.state == GateState::Failed)
+        trial.gate = record.gate;
+      trial.gates.push_back(std::move(record));
+    }
+    return {};
   }
 
   /// Part of the caller's transaction.

@@ -38,6 +38,13 @@ json findingsToJson(const std::vector<Finding> &findings) {
   return value;
 }
 
+json gatesToJson(const std::vector<GateRecord> &gates) {
+  json value = json::array();
+  for (const GateRecord &record : gates)
+    value.push_back({{"gate", record.gate}, {"state", toString(record.state)}, {"detail", record.detail}});
+  return value;
+}
+
 std::vector<Finding> findingsFromJson(const json &value) {
   std::vector<Finding> findings;
   for (const json &item : value)

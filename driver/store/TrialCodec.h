@@ -13,6 +13,7 @@ nlohmann::json launchOverrideToJson(const LaunchOverride &launch);
 LaunchOverride
 launchOverrideFromJson(const nlohmann::json &value); ///< throws nlohmann::json::exception
 
+nlohmann::json gatesToJson(const std::vector<GateRecord> &gates);
 nlohmann::json findingsToJson(const std::vector<Finding> &findings);
 std::vector<Finding>
 findingsFromJson(const nlohmann::json &value); ///< throws nlohmann::json::exception

@@ -215,76 +215,85 @@ Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions, const 
   return geometry;
 }
 
-Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
-                               const TuneDeclaration &declaration, const std::string &device) {
+std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const std::string &device) {
+  std::vector<DeclaredLaunch> launches;
+  for (const DeclaredLaunch &launch : declaration.launches)
+    if (launch.device.empty() || launch.device == device)
+      launches.push_back(launch);
+  if (declaration.launches.empty())
+    launches.push_back({"launch", {}, 1, "", {}});
+  return launches;
+}
+
+Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
+                           const TuneDeclaration &declaration, const DeclaredLaunch &declared) {
   std::size_t siteIndex = 0;
   const LaunchSite *site = findSite(kernel, specialization, siteIndex);
   if (!site && (declaration.grid.empty() || declaration.block.empty()))
     return makeError(ErrorCode::Usage, fmt::format("no launch of kernel '{}' was found", kernel.name),
                      "give its geometry, e.g. KOPT_TUNE(\"grid (n + 255) / 256\", \"block 256\")", place(kernel));
+  Launch launch;
+  launch.name = declared.name;
+  launch.weight = declared.weight;
+  launch.site = siteIndex;
+  KOPT_TRY(launch.geometry, geometryOf(kernel, site, declaration));
+  for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+    launch.bindings[constant.name] = constant.value;
+  for (const TemplateArg &argument : specialization.templateArgs)
+    if (argument.integral)
+      launch.bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
+  // A variable of the host program is not a constant or template parameter of the same name.
+  if (site)
+    for (const std::string &variable : site->variables)
+      launch.bindings.erase(variable);
+  for (const auto &[name, value] : declared.arguments)
+    launch.bindings[name] = value;
+  // Arguments may refer to each other and to launch variables: a few passes settle any order.
+  for (std::size_t pass = 0; pass <= declaration.arguments.size(); ++pass) {
+    bindLaunchVariables(site, specialization, launch.bindings);
+    for (const auto &[name, text] : declaration.arguments)
+      if (!declared.arguments.contains(name))
+        if (const auto value = evaluateExpression(text, launch.bindings))
+          launch.bindings[name] = *value;
+  }
+  bindLaunchVariables(site, specialization, launch.bindings);
+  bindComputedArguments(site, specialization, launch.bindings);
 
-  std::vector<DeclaredLaunch> launches;
-  for (const DeclaredLaunch &launch : declaration.launches)
-    if (launch.device.empty() || launch.device == device)
-      launches.push_back(launch);
-  if (launches.empty() && !declaration.launches.empty())
+  for (const KernelParam &param : specialization.params) {
+    auto argument = param.kind == ParamKind::Pointer
+                        ? pointerArgument(kernel, param, declaration, launch.bindings, launch)
+                        : valueArgument(kernel, param, declaration, launch.bindings);
+    if (!argument)
+      return tl::unexpected(argument.error());
+    launch.arguments.push_back(std::move(*argument));
+  }
+  auto geometry = evaluateGeometry(launch.geometry, launch.bindings);
+  if (!geometry) {
+    geometry.error().where = site ? fmt::format("{}:{}", site->file, site->line) : place(kernel);
+    if (geometry.error().hint.empty())
+      geometry.error().hint = "give the missing values with 'arg NAME = ...', or the geometry with 'grid' and 'block' clauses";
+    return tl::unexpected(geometry.error());
+  }
+  launch.grid = geometry->grid;
+  launch.block = geometry->block;
+  launch.sharedBytes = geometry->sharedBytes;
+  return launch;
+}
+
+Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
+                               const TuneDeclaration &declaration, const std::string &device) {
+  const std::vector<DeclaredLaunch> launches = launchesOn(declaration, device);
+  if (launches.empty())
     return makeError(ErrorCode::Usage, fmt::format("kernel '{}' declares no launch for the {} device", kernel.name, device),
                      fmt::format("add a launch clause without 'on', or with 'on {}'", device),
                      place(declaration.launches.front().clause));
-  if (launches.empty())
-    launches.push_back({"launch", {}, 1, "", {}});
-
   Workload workload;
   workload.kernel = kernel.name;
   workload.symbol = specialization.symbol;
   workload.tolerance = declaration.tolerance;
   double totalWeight = 0;
   for (const DeclaredLaunch &declared : launches) {
-    Launch launch;
-    launch.name = declared.name;
-    launch.weight = declared.weight;
-    launch.site = siteIndex;
-    KOPT_TRY(launch.geometry, geometryOf(kernel, site, declaration));
-    for (const NamedConstant &constant : constantsInScope(kernel, specialization))
-      launch.bindings[constant.name] = constant.value;
-    for (const TemplateArg &argument : specialization.templateArgs)
-      if (argument.integral)
-        launch.bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
-    // A variable of the host program is not a constant or template parameter of the same name.
-    if (site)
-      for (const std::string &variable : site->variables)
-        launch.bindings.erase(variable);
-    for (const auto &[name, value] : declared.arguments)
-      launch.bindings[name] = value;
-    // Arguments may refer to each other and to launch variables: a few passes settle any order.
-    for (std::size_t pass = 0; pass <= declaration.arguments.size(); ++pass) {
-      bindLaunchVariables(site, specialization, launch.bindings);
-      for (const auto &[name, text] : declaration.arguments)
-        if (!declared.arguments.contains(name))
-          if (const auto value = evaluateExpression(text, launch.bindings))
-            launch.bindings[name] = *value;
-    }
-    bindLaunchVariables(site, specialization, launch.bindings);
-    bindComputedArguments(site, specialization, launch.bindings);
-
-    for (const KernelParam &param : specialization.params) {
-      auto argument = param.kind == ParamKind::Pointer
-                          ? pointerArgument(kernel, param, declaration, launch.bindings, launch)
-                          : valueArgument(kernel, param, declaration, launch.bindings);
-      if (!argument)
-        return tl::unexpected(argument.error());
-      launch.arguments.push_back(std::move(*argument));
-    }
-    auto geometry = evaluateGeometry(launch.geometry, launch.bindings);
-    if (!geometry) {
-      geometry.error().where = site ? fmt::format("{}:{}", site->file, site->line) : place(kernel);
-      if (geometry.error().hint.empty())
-        geometry.error().hint = "give the missing values with 'arg NAME = ...', or the geometry with 'grid' and 'block' clauses";
-      return tl::unexpected(geometry.error());
-    }
-    launch.grid = geometry->grid;
-    launch.block = geometry->block;
-    launch.sharedBytes = geometry->sharedBytes;
+    KOPT_TRY(Launch launch, buildLaunch(kernel, specialization, declaration, declared));
     totalWeight += launch.weight;
     workload.launches.push_back(std::move(launch));
   }

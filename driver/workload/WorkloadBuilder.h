@@ -16,6 +16,13 @@ std::uint64_t elementBytes(const std::string &scalar);
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
                                const TuneDeclaration &declaration, const std::string &device);
 
+/// The declared launches that are meant for a device; one without arguments of its own where none is declared.
+std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const std::string &device);
+
+/// One launch of the workload, its weight as declared. Fails as buildWorkload() does.
+Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
+                           const TuneDeclaration &declaration, const DeclaredLaunch &declared);
+
 struct Geometry {
   Dim3 grid, block;
   std::uint32_t sharedBytes = 0;

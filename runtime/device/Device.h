@@ -58,6 +58,8 @@ struct LaunchRequest {
   std::vector<std::vector<std::byte>> arguments;
   std::uint64_t instructionLimit = 0; ///< emulated; 0 = none
   bool checkRaces = true;             ///< emulated
+  /// Emulated: blocks, warps and lanes take their turns in an order drawn from this; 0: in the order of their indices.
+  std::uint64_t scheduleSeed = 0;
 };
 
 /// Nsight Compute metric names; what is unknown is absent, never zero.
@@ -89,6 +91,9 @@ public:
   /// Where a variable of a loaded module is (its mangled name), and how large. LaunchFailed where it has none of that
   /// name. Constant memory can be written and read there like any other.
   virtual Status variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes);
+  /// Kernels may read these bytes and not write them, until something is written to them from here. Devices that cannot
+  /// enforce it do nothing: then a write is noticed only where it leaves another value.
+  virtual Status protect(Address, std::size_t) { return {}; }
   /// Copies within the device, in the order of launches. The default goes through the host.
   virtual Status copy(Address to, Address from, std::size_t bytes);
 

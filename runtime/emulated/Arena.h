@@ -11,8 +11,9 @@
 
 namespace kopt::runtime::emulated {
 
-/// What is known of one byte. Loads need both bits, stores the first.
-enum ByteState : std::uint8_t { kUnallocated = 0, kAllocated = 1, kInitialised = 3 };
+/// What is known of one byte. Loads need the second bit, stores the first: a protected byte has a value that no kernel may
+/// change.
+enum ByteState : std::uint8_t { kUnallocated = 0, kAllocated = 1, kProtected = 2, kInitialised = 3 };
 
 /// The last write and the last reads of one 4-byte word. An interval is what lies between two barriers of one block;
 /// its number is unique within the process, so a cell of an earlier one means nothing and is never cleared.

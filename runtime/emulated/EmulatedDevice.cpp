@@ -127,13 +127,22 @@ Status EmulatedDevice::variable(std::uint32_t module, const std::string &name, A
   return {};
 }
 
+Status EmulatedDevice::protect(Address address, std::size_t bytes) {
+  if (Status status = checkRange(address, bytes, "protection"); !status.ok())
+    return status;
+  arena_->setState(pointerOf(address), bytes, kProtected);
+  return {};
+}
+
 Status EmulatedDevice::copy(Address to, Address from, std::size_t bytes) {
   for (Address address : {to, from})
     if (Status status = checkRange(address, bytes, "copy"); !status.ok())
       return status;
   std::memmove(pointerOf(to), pointerOf(from), bytes);
   const Address base = reinterpret_cast<Address>(arena_->base());
-  std::memmove(arena_->state() + (to - base), arena_->state() + (from - base), bytes);
+  std::uint8_t *states = arena_->state() + (to - base);
+  std::memmove(states, arena_->state() + (from - base), bytes);
+  std::replace(states, states + bytes, std::uint8_t(kProtected), std::uint8_t(kInitialised));
   return {};
 }
 
@@ -188,6 +197,7 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
   RunOptions options;
   options.checkRaces = request.checkRaces;
   options.instructionLimit = request.instructionLimit;
+  options.scheduleSeed = request.scheduleSeed;
   launching_ = &request;
   Status status = runner_.run(*prepared.module, request, prepared.arguments.data(), options);
   launching_ = nullptr;

@@ -28,6 +28,7 @@ public:
   Status write(Address to, const void *from, std::size_t bytes) override;
   Status read(void *to, Address from, std::size_t bytes) override;
   Status poison(Address to, const void *from, std::size_t bytes) override;
+  Status protect(Address address, std::size_t bytes) override;
   /// Keeps holes: bytes that were never initialised are not afterwards.
   Status variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes) override;
   Status copy(Address to, Address from, std::size_t bytes) override;

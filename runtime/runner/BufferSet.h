@@ -17,6 +17,11 @@ struct Poison {
   bool inverted = false;
 };
 
+/// What check() looks at; all of it but where one wants to see what else would notice.
+struct Checks {
+  bool guards = true, inputs = true;
+};
+
 /// What the parts of one request share.
 struct RunContext {
   Device &device;
@@ -35,17 +40,18 @@ public:
   /// `modules`: those whose launches run on this set; variables are set in each of them. Sets with a variable that is not
   /// read-only are for one module.
   BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed,
-            std::vector<std::uint32_t> modules);
+            std::vector<std::uint32_t> modules, Checks checks = {});
   ~BufferSet();
   BufferSet(const BufferSet &) = delete;
   BufferSet &operator=(const BufferSet &) = delete;
 
   const std::vector<BufferSpec> &specs() const { return specs_; }
 
-  /// `pristine`: also keeps copies of the in-place buffers on the device, for restore().
+  /// `pristine`: also keeps copies of the in-place buffers on the device, for restore(). Buffers lie elsewhere for
+  /// another `placement`, as far as the device lets that be chosen: room that it decides the size of comes first.
   /// LaunchFailed where a module lacks a variable that the launch writes, or has it in another size; DeviceError where
   /// captured contents cannot be read.
-  Status allocate(bool pristine);
+  Status allocate(bool pristine, std::uint64_t placement = 0);
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. What is
   /// drawn comes from the host, never from what a launch could have reached.
   Status reset(Poison poison);
@@ -104,6 +110,8 @@ private:
   Stages &stages_;
   std::vector<BufferSpec> specs_;
   std::uint64_t inputSeed_;
+  Checks checks_;
+  Address spacer_ = 0;
   std::size_t guardBytes_;
   std::vector<std::uint32_t> modules_;
   std::vector<Move> moves_;

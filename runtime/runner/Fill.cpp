@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <type_traits>
 
 namespace kopt::runtime {
 
@@ -54,23 +56,56 @@ template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
 }
 
 struct Half {
+  using Bits = std::uint16_t;
   static constexpr double kMax = 65504, kExactIntegers = 2048;
+  static constexpr int kMantissa = 10;
   std::uint16_t bits;
   static Half from(double value) { return {narrow<5, 10>(value)}; }
 };
 struct Bfloat {
+  using Bits = std::uint16_t;
   static constexpr double kMax = 3.3895313892515355e38, kExactIntegers = 256;
+  static constexpr int kMantissa = 7;
   std::uint16_t bits;
   static Bfloat from(double value) { return {narrow<8, 7>(value)}; }
 };
 
 template <class T> struct FloatTraits {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   static constexpr double kMax = std::numeric_limits<T>::max();
+  static constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
   static constexpr double kExactIntegers = sizeof(T) == 4 ? 16777216.0 : 9007199254740992.0;
   static T from(double value) { return static_cast<T>(value); }
 };
 template <> struct FloatTraits<Half> : Half {};
 template <> struct FloatTraits<Bfloat> : Bfloat {};
+
+/// The bit patterns of a floating-point type, by the width of its mantissa.
+template <class T> struct FloatBits {
+  using Bits = typename FloatTraits<T>::Bits;
+  static constexpr Bits kSign = Bits(1) << (8 * sizeof(T) - 1);
+  static constexpr Bits kFraction = (Bits(1) << FloatTraits<T>::kMantissa) - 1;
+  static constexpr Bits kInfinity = Bits(~kSign) & Bits(~kFraction);
+
+  /// Positive and negative infinity, not a number, minus zero.
+  static T special(std::uint64_t which) {
+    constexpr Bits kSpecials[] = {kInfinity, Bits(kInfinity | kSign),
+                                  Bits(kInfinity | Bits(1) << (FloatTraits<T>::kMantissa - 1)), kSign};
+    return std::bit_cast<T>(kSpecials[which % 4]);
+  }
+  /// A subnormal, or zero once in 2^mantissa draws.
+  static T subnormal(std::uint64_t draw, bool isSigned) {
+    return std::bit_cast<T>(Bits((draw & kFraction) | (isSigned && draw >> 63 ? kSign : 0)));
+  }
+  /// The neighbour above or below in magnitude, or itself: by `draw`. Zeros and what is not finite stay.
+  static T moved(T value, std::uint64_t draw) {
+    const Bits bits = std::bit_cast<Bits>(value), magnitude = bits & Bits(~kSign);
+    const Bits next = Bits(magnitude + draw % 3 - 1);
+    if (magnitude == 0 || magnitude >= kInfinity || next >= kInfinity)
+      return value;
+    return std::bit_cast<T>(Bits(next | (bits & kSign)));
+  }
+};
 
 template <class T, class Value>
 void store(std::byte *out, std::size_t size, std::uint64_t first, Value value) {
@@ -86,10 +121,27 @@ void store(std::byte *out, std::size_t size, std::uint64_t first, Value value) {
   }
 }
 
+/// Gives each counter one of `count` numbers, and `count` counters that follow each other all of them.
+class Permutation {
+public:
+  Permutation(std::uint64_t key, std::uint64_t count)
+      : count_(count), step_(draw(key, 0) % count), shift_(draw(key, 1) % count) {
+    while (std::gcd(step_, count_) != 1)
+      step_ = step_ + 1 == count_ ? 1 : step_ + 1;
+  }
+  std::uint64_t operator()(std::uint64_t counter) const {
+    return std::uint64_t((static_cast<unsigned __int128>(step_) * counter + shift_) % count_);
+  }
+
+private:
+  std::uint64_t count_, step_, shift_;
+};
+
 template <class T>
 void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, std::size_t size,
                std::byte *out) {
   using Traits = FloatTraits<T>;
+  const std::uint64_t count = std::max<std::uint64_t>(spec.bytes / sizeof(T), 1);
   const double low = std::clamp(spec.low, -Traits::kMax, Traits::kMax);
   const double high = std::clamp(spec.high, -Traits::kMax, Traits::kMax);
   switch (spec.fill) {
@@ -104,12 +156,47 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
     });
   case FillKind::Captured: // read from its file, never drawn
     return;
-  case FillKind::Uniform:
+  default:
+    break;
+  }
+  // Halves first: high - low may not be finite.
+  const auto between = [&](double unit) {
+    return std::clamp(low + 2 * (unit * (high / 2 - low / 2)), low, high);
+  };
+  const auto unit = [&](std::uint64_t i) { return double(draw(key, i) >> 11) * 0x1p-53; };
+  switch (spec.fill) {
+  case FillKind::Integers:
     return store<T>(out, size, first, [&](std::uint64_t i) {
-      const double unit = double(draw(key, i) >> 11) * 0x1p-53;
-      // Halves first: high - low may not be finite.
-      return Traits::from(std::clamp(low + 2 * (unit * (high / 2 - low / 2)), low, high));
+      return Traits::from(std::clamp(std::round(between(unit(i))), low, high));
     });
+  case FillKind::Sorted:
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      return Traits::from(between(double(i) / double(count)));
+    });
+  case FillKind::Permutation:
+    return store<T>(out, size, first, [&, order = Permutation(key, count)](std::uint64_t i) {
+      return Traits::from(between(double(order(i)) / double(count)));
+    });
+  case FillKind::Cancelling: // each pair leaves at most a thousandth of itself
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      const double value = between(unit(i & ~std::uint64_t(1)));
+      return Traits::from(i & 1 ? std::clamp(-value * (1 - unit(i) / 1000), low, high) : value);
+    });
+  case FillKind::Special: // one in 32
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      const std::uint64_t bits = mix(draw(key, i));
+      return bits % 32 == 0 ? FloatBits<T>::special(bits >> 8) : Traits::from(between(unit(i)));
+    });
+  case FillKind::Tiny:
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      return FloatBits<T>::subnormal(draw(key, i), low < 0);
+    });
+  case FillKind::Colliding:
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      return Traits::from(between(double(draw(key, i) % 3) / 2));
+    });
+  default:
+    return store<T>(out, size, first, [&](std::uint64_t i) { return Traits::from(between(unit(i))); });
   }
 }
 
@@ -140,18 +227,44 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
     });
   case FillKind::Captured:
     return;
-  case FillKind::Uniform: {
-    const std::uint64_t span = std::uint64_t(high) - std::uint64_t(low); // modular, exact
+  default:
+    break;
+  }
+  const std::uint64_t span = std::uint64_t(high) - std::uint64_t(low); // modular, exact
+  const std::uint64_t count = std::max<std::uint64_t>(spec.bytes / sizeof(T), 1);
+  const auto at = [&](std::uint64_t step) { return static_cast<T>(std::uint64_t(low) + step); };
+  switch (spec.fill) {
+  case FillKind::Sorted:
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      return at(std::uint64_t(static_cast<unsigned __int128>(span) * i / count));
+    });
+  case FillKind::Permutation:
+    return store<T>(out, size, first,
+                    [&, order = Permutation(key, span == UINT64_MAX ? span : span + 1)](
+                        std::uint64_t i) { return at(order(i)); });
+  case FillKind::Colliding:
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      const std::uint64_t places[] = {0, span / 2, span};
+      return at(places[draw(key, i) % 3]);
+    });
+  default:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       const std::uint64_t bits = draw(key, i);
       // The high word of the product spreads 64 bits evenly over the span.
-      const std::uint64_t step =
-          span == UINT64_MAX
-              ? bits
-              : std::uint64_t((static_cast<unsigned __int128>(bits) * (span + 1)) >> 64);
-      return static_cast<T>(std::uint64_t(low) + step);
+      return at(span == UINT64_MAX
+                    ? bits
+                    : std::uint64_t((static_cast<unsigned __int128>(bits) * (span + 1)) >> 64));
     });
   }
+}
+
+template <class T>
+void jitterFloat(std::uint64_t key, std::uint64_t first, std::size_t size, std::byte *out) {
+  for (std::size_t i = 0; i < size / sizeof(T); ++i) {
+    T value;
+    std::memcpy(&value, out + i * sizeof(T), sizeof(T));
+    value = FloatBits<T>::moved(value, draw(key, first + i));
+    std::memcpy(out + i * sizeof(T), &value, sizeof(T));
   }
 }
 
@@ -172,6 +285,21 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
   const std::uint64_t key = streamKey(seed, stream, 0);
   const std::uint64_t first = offset / scalarSize(spec.scalar);
   const std::string &s = spec.scalar;
+  if (spec.jitter) {
+    BufferSpec plain = spec;
+    plain.jitter = false;
+    drawContents(plain, seed, stream, offset, size, out);
+    const std::uint64_t own = streamKey(seed, stream, 2);
+    if (s == "f16")
+      jitterFloat<Half>(own, first, size, out);
+    else if (s == "bf16")
+      jitterFloat<Bfloat>(own, first, size, out);
+    else if (s == "f32")
+      jitterFloat<float>(own, first, size, out);
+    else if (s == "f64")
+      jitterFloat<double>(own, first, size, out);
+    return;
+  }
   if (s == "f16")
     return fillFloat<Half>(spec, key, first, size, out);
   if (s == "bf16")

@@ -24,6 +24,29 @@ bool parseExtent(const std::vector<std::string> &parts, std::array<std::uint32_t
 constexpr std::uint64_t kLargestBuffer = std::uint64_t(1)
                                          << 48; ///< sums of sizes do not wrap around
 
+bool parseFill(const std::string &name, FillKind &out) {
+  static constexpr std::pair<const char *, FillKind> kNames[] = {
+      {"uniform", FillKind::Uniform},         {"zero", FillKind::Zero},
+      {"iota", FillKind::Iota},               {"constant", FillKind::Constant},
+      {"integers", FillKind::Integers},       {"sorted", FillKind::Sorted},
+      {"cancelling", FillKind::Cancelling},   {"special", FillKind::Special},
+      {"tiny", FillKind::Tiny},               {"permutation", FillKind::Permutation},
+      {"colliding", FillKind::Colliding},     {"captured", FillKind::Captured},
+  };
+  for (const auto &[known, kind] : kNames)
+    if (name == known) {
+      out = kind;
+      return true;
+    }
+  return false;
+}
+
+/// Draws from low to high.
+bool isRanged(FillKind kind) {
+  return kind != FillKind::Zero && kind != FillKind::Iota && kind != FillKind::Constant &&
+         kind != FillKind::Captured;
+}
+
 /// name, bytes, scalar, fill, low, high, role (in, out, inout)
 bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
   if (parts.size() != 7)
@@ -38,17 +61,7 @@ bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
   out.scalar = parts[2];
   out.low = *low;
   out.high = *high;
-  if (parts[3] == "uniform" && *low <= *high)
-    out.fill = FillKind::Uniform;
-  else if (parts[3] == "zero")
-    out.fill = FillKind::Zero;
-  else if (parts[3] == "iota")
-    out.fill = FillKind::Iota;
-  else if (parts[3] == "constant")
-    out.fill = FillKind::Constant;
-  else if (parts[3] == "captured")
-    out.fill = FillKind::Captured;
-  else
+  if (!parseFill(parts[3], out.fill) || (isRanged(out.fill) && *low > *high))
     return false;
   out.readOnly = parts[6] == "in";
   out.output = parts[6] == "out";

@@ -13,7 +13,21 @@
 
 namespace kopt::runtime {
 
-enum class FillKind { Uniform, Zero, Iota, Constant, Captured };
+/// What buffers are filled with; README.md says what each is for.
+enum class FillKind {
+  Uniform,
+  Zero,
+  Iota,
+  Constant,
+  Captured,
+  Integers,
+  Sorted,
+  Cancelling,
+  Special,
+  Tiny,
+  Permutation,
+  Colliding,
+};
 
 struct BufferSpec {
   std::string name;
@@ -26,6 +40,7 @@ struct BufferSpec {
   std::string symbol;         ///< a variable of the module instead of memory of its own
   std::uint64_t address = 0;  ///< where it lay when it was captured; 0: not captured
   bool holdsPointers = false; ///< its contents hold addresses within the captured buffers
+  bool jitter = false; ///< each floating-point element moved by at most one unit in its last place
   /// Its contents change and matter: to be restored between launches.
   bool inPlace() const { return !readOnly && !output; }
   bool operator==(const BufferSpec &) const = default;

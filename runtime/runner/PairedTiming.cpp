@@ -81,7 +81,8 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
   const auto add = [&](Side &side) -> Status {
     sets_.push_back(
         std::make_unique<BufferSet>(context_, side.launch->buffers, plan_.inputSeed,
-                                    shared ? modules : std::vector<std::uint32_t>{side.launch->module}));
+                                    shared ? modules : std::vector<std::uint32_t>{side.launch->module},
+                                    plan_.checks));
     side.sets.push_back(sets_.back().get());
     if (Status status = sets_.back()->allocate(true); !status.ok())
       return status;
@@ -192,6 +193,17 @@ Status PairTimer::timeModelled(TimingResult &out) {
     if (Status status = sides[i]->sets[0]->reset({plan_.inputSeed, false}); !status.ok())
       return status;
     if (Status status = sample(*sides[i], seconds[i]); !status.ok())
+      return status;
+  }
+  if (!plan_.outputsB.empty()) {
+    BufferSet &buffers = *b_.sets[0];
+    if (Status status = buffers.reset({plan_.inputSeed, true}); !status.ok())
+      return status;
+    if (Status status = named(b_, device_.launch(b_.requests[0])); !status.ok())
+      return status;
+    if (Status status = named(b_, buffers.check()); !status.ok())
+      return status;
+    if (Status status = buffers.collect(plan_.outputsB, nullptr); !status.ok())
       return status;
   }
   out.samples.emplace_back(seconds[0], seconds[1]);

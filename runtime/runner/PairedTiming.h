@@ -18,8 +18,10 @@ struct TimingPlan {
   double deadlineSeconds = 60; ///< fewer than minSamples rather than past 0.8 of it
   bool coldCache = true;
   /// Files for the buffers after one randomly chosen timed launch of each module, as BufferSet::collect() takes them.
-  /// Empty: timed outputs are not kept.
+  /// Empty: timed outputs are not kept. On a modelled device, which may answer a timed launch from memory, a launch
+  /// right after it takes its place, of the second module alone.
   std::vector<std::string> outputsA, outputsB;
+  Checks checks;
 };
 
 struct TimingResult {

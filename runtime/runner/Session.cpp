@@ -37,21 +37,41 @@ void addCounts(Message &reply, const std::string &key, const std::vector<std::ui
   reply.addList(key, words);
 }
 
+/// The buffers of a `run` with what its request says of all of them.
+std::vector<BufferSpec> buffersOf(const LaunchSpec &launch, const Message &request) {
+  std::vector<BufferSpec> buffers = launch.buffers;
+  for (BufferSpec &buffer : buffers)
+    buffer.jitter = request.number<unsigned>("jitter").value_or(0) != 0;
+  return buffers;
+}
+
+Checks checksOf(const Message &request) {
+  const std::vector<std::string> skipped = request.list("skip");
+  const auto isSkipped = [&](const char *name) {
+    return std::find(skipped.begin(), skipped.end(), name) != skipped.end();
+  };
+  return {!isSkipped("guards"), !isSkipped("inputs")};
+}
+
 /// One `run`: a launch on poisoned outputs, and a second one on the inverted poison where the first left some.
 class VerifiedRun {
 public:
   VerifiedRun(RunContext context, const LaunchSpec &launch, const Message &request)
       : context_(context), launch_(launch),
-        buffers_(context, launch.buffers, request.number<std::uint64_t>("input_seed").value_or(1),
-                 {launch.module}),
+        buffers_(context, buffersOf(launch, request),
+                 request.number<std::uint64_t>("input_seed").value_or(1), {launch.module},
+                 checksOf(request)),
         poisonSeed_(request.number<std::uint64_t>("poison_seed").value_or(1)),
         instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
+        scheduleSeed_(request.number<std::uint64_t>("schedule").value_or(0)),
         checkRaces_(request.number<unsigned>("races").value_or(1) != 0) {}
 
   /// `outputs` as BufferSet::collect() takes them.
   Status execute(const std::vector<std::string> &outputs) {
     unwritten_.assign(launch_.buffers.size(), 0);
-    if (Status status = buffers_.allocate(false); !status.ok())
+    // Another poison, other addresses: neither old contents nor old pointers mean anything to a launch.
+    const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
+    if (Status status = buffers_.allocate(false, placement); !status.ok())
       return status;
     if (Status status = launchOn({poisonSeed_, false}); !status.ok())
       return status;
@@ -79,6 +99,7 @@ public:
     LaunchRequest request = buffers_.request(launch_);
     request.instructionLimit = instructionLimit_;
     request.checkRaces = checkRaces_;
+    request.scheduleSeed = scheduleSeed_;
     return request;
   }
   /// `repeated`: restore() can make the buffers anew.
@@ -104,7 +125,7 @@ private:
   RunContext context_;
   const LaunchSpec &launch_;
   BufferSet buffers_;
-  std::uint64_t poisonSeed_, instructionLimit_;
+  std::uint64_t poisonSeed_, instructionLimit_, scheduleSeed_;
   bool checkRaces_;
   std::vector<std::uint64_t> unwritten_;
 };
@@ -228,6 +249,7 @@ Message Session::time(const Message &request, Stages &stages) {
   plan.coldCache = request.number<unsigned>("cold").value_or(1) != 0;
   plan.outputsA = request.list("out_a");
   plan.outputsB = request.list("out_b");
+  plan.checks = checksOf(request);
   TimingResult result;
   const Status status = timePairs({device_, memory_, stages}, a, b, plan, clock_, result);
   Message reply = statusReply(status);

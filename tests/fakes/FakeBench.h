@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <random>
@@ -135,8 +136,8 @@ public:
       outcome.buffers.emplace_back();
       if (!launch.buffers[i].readOnly) {
         outcome.buffers.back() = scratch_ / fmt::format("{}-{}", options.slot, i);
-        KOPT_CHECK(writeFileAtomically(outcome.buffers.back(),
-                                       {reinterpret_cast<const char *>(out.data()), out.size() * 4}));
+        std::ofstream(outcome.buffers.back(), std::ios::binary)
+            .write(reinterpret_cast<const char *>(out.data()), std::streamsize(out.size() * 4));
       }
       outcome.unwritten.push_back(launch.buffers[i].readOnly ? 0 : unwritten);
     }

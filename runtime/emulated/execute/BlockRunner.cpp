@@ -55,6 +55,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   module_ = &module;
   arguments_ = arguments;
   options_ = options;
+  schedule_ = Schedule(options.scheduleSeed);
   threads_ = request.block[0] * request.block[1] * request.block[2];
   instructions_ = 0;
   finding_ = {};
@@ -85,21 +86,21 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   const std::uint64_t shared = module.sharedBytes(request.sharedBytes);
   running = this;
   FaultGuard guard;
-  for (std::uint32_t z = 0; z < request.grid[2] && !ended_; ++z)
-    for (std::uint32_t y = 0; y < request.grid[1] && !ended_; ++y)
-      for (std::uint32_t x = 0; x < request.grid[0] && !ended_; ++x) {
-        setBlock({x, y, z});
-        machine.blockInterval = ++machine.interval;
-        // What the last block left is no value of this one's.
-        arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared, kAllocated);
-        if (shared < previousShared_)
-          arena_.setState(arena_.base() + shared, previousShared_ - shared, kUnallocated);
-        previousShared_ = shared;
-        std::memset(arena_.base(), 0xCB, shared);
-        if (options_.trace)
-          options_.trace->beginBlock();
-        runBlock();
-      }
+  const std::uint64_t width = request.grid[0], rows = request.grid[1], blocks = width * rows * request.grid[2];
+  for (std::uint64_t turn = 0; turn < blocks && !ended_; ++turn) {
+    const std::uint64_t block = schedule_.block(turn, blocks);
+    setBlock({std::uint32_t(block % width), std::uint32_t(block / width % rows), std::uint32_t(block / width / rows)});
+    machine.blockInterval = ++machine.interval;
+    // What the last block left is no value of this one's.
+    arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared, kAllocated);
+    if (shared < previousShared_)
+      arena_.setState(arena_.base() + shared, previousShared_ - shared, kUnallocated);
+    previousShared_ = shared;
+    std::memset(arena_.base(), 0xCB, shared);
+    if (options_.trace)
+      options_.trace->beginBlock();
+    runBlock();
+  }
   running = nullptr;
   return finding_;
 }
@@ -127,10 +128,11 @@ void BlockRunner::runBlock() {
   const std::uint32_t warps = (threads_ + 31) / 32;
   for (;;) {
     bool live = false, ready = false;
-    for (std::uint32_t warp = 0; warp < warps && !ended_; ++warp)
+    for (const std::uint32_t warp : schedule_.warps(warps)) {
       ready |= advanceWarp(warp);
-    if (ended_)
-      return;
+      if (ended_)
+        return;
+    }
     for (std::uint32_t t = 0; t < threads_; ++t)
       live |= lanes_[t].status != Lane::Status::Returned;
     if (!live)
@@ -148,8 +150,9 @@ bool BlockRunner::advanceWarp(std::uint32_t warp) {
   machine.warpEpoch = warpEpochs_[warp];
   for (;;) {
     bool gaveWay = false;
-    for (std::uint32_t t = first; t < first + count; ++t) {
-      if (lanes_[t].status != Lane::Status::Ready)
+    for (const std::uint32_t lane : schedule_.lanes()) {
+      const std::uint32_t t = first + lane;
+      if (lane >= count || lanes_[t].status != Lane::Status::Ready)
         continue;
       resume(t);
       if (ended_)
@@ -186,9 +189,9 @@ void BlockRunner::resume(std::uint32_t thread) {
     machine.hardEnd = lane.trace.data() + lane.trace.size();
     machine.softEnd = machine.hardEnd - std::min<std::size_t>(256, lane.trace.size() / 2);
   }
-  std::int64_t give = kSlice;
+  std::int64_t give = schedule_.turn(kSlice);
   if (options_.instructionLimit)
-    give = std::int64_t(std::min<std::uint64_t>(kSlice, options_.instructionLimit - instructions_ + 1));
+    give = std::int64_t(std::min<std::uint64_t>(std::uint64_t(give), options_.instructionLimit - instructions_ + 1));
   machine.slice = sliceGiven_ = give;
 
   if (sigsetjmp(faultJump, 0) == 0) {

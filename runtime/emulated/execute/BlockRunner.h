@@ -9,6 +9,7 @@
 
 #include "runtime/emulated/EmulatedModule.h"
 #include "runtime/emulated/execute/Machine.h"
+#include "runtime/emulated/execute/Schedule.h"
 #include "runtime/emulated/model/WarpTrace.h"
 
 #include <array>
@@ -42,6 +43,7 @@ struct Lane {
 struct RunOptions {
   bool checkRaces = true;
   std::uint64_t instructionLimit = 0;
+  std::uint64_t scheduleSeed = 0; ///< 0: in the order of their indices
   WarpTrace *trace = nullptr; ///< counts what the block does; null: nothing is traced
 };
 
@@ -88,6 +90,7 @@ private:
   const EmulatedModule *module_ = nullptr;
   void **arguments_ = nullptr;
   RunOptions options_;
+  Schedule schedule_;
   boost::context::detail::fcontext_t scheduler_ = nullptr;
   std::uint64_t instructions_ = 0; ///< of the launch, by all threads
   std::int64_t sliceGiven_ = 0;

@@ -119,7 +119,9 @@ template <unsigned Bytes, AccessKind Kind> inline bool statesAllow(std::uint64_t
   } else {
     constexpr std::uint64_t all = 0x0101010101010101ull >> (64 - 8 * Bytes);
     const std::uint64_t states = statesAt<Bytes>(offset);
-    if constexpr (Kind == AccessKind::Store) {
+    if constexpr (Kind == AccessKind::Atomic) {
+      return states == 3 * all;
+    } else if constexpr (Kind == AccessKind::Store) {
       if ((states & all) != all)
         return false;
       if (states != 3 * all) {
@@ -128,7 +130,7 @@ template <unsigned Bytes, AccessKind Kind> inline bool statesAllow(std::uint64_t
       }
       return true;
     }
-    return states == 3 * all;
+    return (states & 2 * all) == 2 * all;
   }
 }
 

@@ -61,10 +61,13 @@ void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t sit
   std::uint32_t uninitialised = 0;
   for (std::uint32_t i = 0; i < bytes; ++i) {
     const std::uint8_t state = machine.state[offset + i];
-    if (!(state & kAllocated))
+    if (state == kProtected && kind != AccessKind::Load)
+      endLaunch(StatusCode::InputChanged, std::string(verb(kind)) + " to read-only memory " +
+                                              addressText(address + i, bytes) + where);
+    if (state == kUnallocated)
       endLaunch(StatusCode::Fault, std::string("out of bounds ") + verb(kind) + " of " + std::to_string(bytes) +
                                        " bytes " + addressText(address + i, bytes) + where);
-    uninitialised += state != kInitialised;
+    uninitialised += state == kAllocated;
   }
   if (kind == AccessKind::Store) {
     std::memset(machine.state + offset, kInitialised, bytes);

@@ -131,8 +131,9 @@ KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t byte
     std::memcpy(states.get(), machine.state + source, bytes);
   }
   rangeAccess(to, bytes, site, AccessKind::Store);
-  if (both)
-    std::memcpy(machine.state + target, states.get(), bytes);
+  // What it copies may be protected; the copy is not.
+  for (std::uint64_t i = 0; both && i < bytes; ++i)
+    machine.state[target + i] = states[i] == kProtected ? std::uint8_t(kInitialised) : states[i];
 }
 KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t site, std::uint32_t alignment) {
   if (bytes == 0)

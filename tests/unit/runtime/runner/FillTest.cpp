@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Fill.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <limits>
+#include <set>
 
 namespace {
 
@@ -130,6 +133,79 @@ TEST(Fill, NeverNanOrInfinite) {
       for (const std::uint16_t value : values<std::uint16_t>(spec("bf16", kind, -bound, bound)))
         ASSERT_NE(value & 0x7f80, 0x7f80);
     }
+}
+
+TEST(Fill, DerivedKindsStayInTheirRangeAndDrawPartsAlike) {
+  for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling, FillKind::Permutation,
+                              FillKind::Colliding})
+    for (const char *scalar : {"f16", "f32", "f64", "i32", "u8", "i64"}) {
+      const BufferSpec buffer = spec(scalar, kind, -3, 90);
+      const std::vector<std::byte> whole = contents(buffer);
+      std::vector<std::byte> part(1024);
+      drawContents(buffer, 7, 0, 8192, part.size(), part.data());
+      EXPECT_EQ(std::memcmp(part.data(), whole.data() + 8192, part.size()), 0) << scalar << int(kind);
+    }
+  for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling, FillKind::Permutation,
+                              FillKind::Colliding}) {
+    for (const float value : values<float>(spec("f32", kind, -3, 90)))
+      ASSERT_TRUE(value >= -3 && value <= 90) << int(kind);
+    for (const std::int32_t value : values<std::int32_t>(spec("i32", kind, -3, 90)))
+      ASSERT_TRUE(value >= -3 && value <= 90) << int(kind);
+  }
+}
+
+TEST(Fill, EachDerivedKindIsWhatItIsFor) {
+  for (const float value : values<float>(spec("f32", FillKind::Integers, -15, 15)))
+    ASSERT_EQ(value, std::round(value));
+  const std::vector<float> sorted = values<float>(spec("f32", FillKind::Sorted, -1, 1));
+  EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+  EXPECT_EQ(sorted.front(), -1);
+  EXPECT_GT(sorted.back(), 0.99f);
+  const std::vector<float> pairs = values<float>(spec("f32", FillKind::Cancelling, -8, 8));
+  for (std::size_t i = 0; i < pairs.size(); i += 2)
+    ASSERT_LE(std::fabs(pairs[i] + pairs[i + 1]), 0.0011f * std::fabs(pairs[i]));
+  std::vector<std::int32_t> indices = values<std::int32_t>(spec("i32", FillKind::Permutation, 10, 1009));
+  EXPECT_FALSE(std::is_sorted(indices.begin(), indices.begin() + 1000));
+  std::sort(indices.begin(), indices.begin() + 1000);
+  for (int i = 0; i < 1000; ++i)
+    ASSERT_EQ(indices[std::size_t(i)], 10 + i);
+  std::set<std::int32_t> places;
+  for (const std::int32_t value : values<std::int32_t>(spec("i32", FillKind::Colliding, 0, 100)))
+    places.insert(value);
+  EXPECT_EQ(places, (std::set<std::int32_t>{0, 50, 100}));
+  std::size_t nans = 0, infinities = 0;
+  const std::vector<float> special = values<float>(spec("f32", FillKind::Special));
+  for (const float value : special) {
+    nans += std::isnan(value);
+    infinities += std::isinf(value);
+  }
+  EXPECT_GT(nans, special.size() / 256);
+  EXPECT_GT(infinities, special.size() / 128);
+  EXPECT_LT(nans + infinities, special.size() / 20);
+  for (const double value : values<double>(spec("f64", FillKind::Tiny)))
+    ASSERT_LT(std::fabs(value), std::numeric_limits<double>::min());
+  bool negative = false;
+  for (const float value : values<float>(spec("f32", FillKind::Tiny, 0, 1)))
+    negative |= std::signbit(value);
+  EXPECT_FALSE(negative);
+}
+
+TEST(Fill, JitterMovesByAtMostOneUnitInTheLastPlace) {
+  BufferSpec buffer = spec("f32");
+  const std::vector<float> plain = values<float>(buffer);
+  buffer.jitter = true;
+  const std::vector<float> moved = values<float>(buffer);
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    ASSERT_TRUE(moved[i] == plain[i] || moved[i] == std::nextafter(plain[i], 9.f) ||
+                moved[i] == std::nextafter(plain[i], -9.f));
+    changed += moved[i] != plain[i];
+  }
+  EXPECT_GT(changed, plain.size() / 2);
+  BufferSpec whole = spec("i32", FillKind::Uniform, 0, 9);
+  const std::vector<std::int32_t> integers = values<std::int32_t>(whole);
+  whole.jitter = true;
+  EXPECT_EQ(values<std::int32_t>(whole), integers);
 }
 
 TEST(Fill, IntegersIncludeBothEnds) {

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/verify/DerivedReplays.h"
+
+#include "driver/project/Expression.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+/// Threads and elements of a derived launch. Small, for there are some twenty of them for each candidate: together they cost
+/// a GPU some 30 ms and the emulated device about as much.
+constexpr std::uint64_t kMost = 16384;
+constexpr double kNoise = 4; ///< times what the original's own result moves by
+
+DerivationSource sourceOf(const Subject &subject) {
+  return {subject.kernel, subject.specialization, subject.declaration ? &*subject.declaration : nullptr};
+}
+
+class ReplayGate final : public Gate {
+public:
+  ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays) : kind_(kind), replays_(std::move(replays)) {}
+  std::string name() const override { return toString(kind_); }
+  Status learn(Bench &bench, Trial &baseline) override { return replays_->learn(bench, baseline); }
+
+  Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
+    std::vector<const DerivedReplays::Replay *> ran;
+    std::vector<std::string> skipped;
+    for (const NotDerived &missing : replays_->missing())
+      if (missing.kind == kind_)
+        skipped.push_back(fmt::format("{}: {}", missing.title, missing.why));
+    for (const DerivedReplays::Replay &replay : replays_->replays()) {
+      if (replay.derived.kind != kind_)
+        continue;
+      const auto launch = launchOf(bench, seen, replay.derived.launch);
+      if (!launch) {
+        skipped.push_back(fmt::format("{}: {}", replay.derived.title, launch.error().what));
+        continue;
+      }
+      KOPT_TRY(auto failure, bench.compare(seen.built, *launch, replay.expected,
+                                           bench.options(replay.expected.inputSeed, kOtherPoison, bench.heaviest(), "derived"),
+                                           name(), seen.trial, replay.slack));
+      ran.push_back(&replay);
+      if (failure && replay.derived.advisory)
+        advise(*failure, seen.trial);
+      else if (failure)
+        return failure;
+    }
+    if (!ran.empty()) {
+      KOPT_TRY(auto failure, checkFresh(bench, seen, ran));
+      if (failure)
+        return failure;
+    }
+    if (ran.empty())
+      record.state = GateState::NotRun;
+    record.detail = fmt::format("{} launches", ran.size());
+    for (const std::string &text : skipped)
+      record.detail += "; not run: " + text;
+    return std::nullopt;
+  }
+
+private:
+  /// The candidate's own launch of a derived problem. Nothing where its constants are not meant for that size.
+  static Result<Launch> launchOf(const Bench &bench, const Examination &seen, const Launch &launch) {
+    if (const auto &declaration = bench.subject().declaration) {
+      Bindings values = launch.bindings;
+      for (const auto &[name, value] : seen.candidate.constants)
+        values[name] = value;
+      for (const std::string &requirement : declaration->requirements)
+        if (const auto holds = evaluateExpression(requirement, values); holds && *holds == 0)
+          return makeError(ErrorCode::Usage, fmt::format("'require {}' does not hold there", requirement));
+    }
+    return applyToLaunch(bench.subject().kernel, launch, seen.candidate);
+  }
+
+  /// A candidate that needs more than the original says is told so; where nobody passes such pointers it is still right.
+  static void advise(const Failure &failure, Trial &trial) {
+    trial.findings.push_back({"placement", "warning",
+                              "the candidate needs better aligned pointers than the original: " + failure.reason +
+                                  "; do not take it where pointers into the middle of an allocation are passed",
+                              ""});
+  }
+
+  /// One of the launches, chosen and drawn anew after the candidate was frozen.
+  Result<std::optional<Failure>> checkFresh(Bench &bench, Examination &seen,
+                                            const std::vector<const DerivedReplays::Replay *> &ran) {
+    for (int draw = 0; draw < seen.strength.freshDraws; ++draw) {
+      const std::uint64_t seed = (seen.freshSeed + std::uint64_t(kind_) * 0x9e3779b9 + std::uint64_t(draw)) | 1;
+      const DerivedReplays::Replay &replay = *ran[(seed >> 7) % ran.size()];
+      if (replay.derived.advisory)
+        continue;
+      Launch original = replay.derived.launch;
+      if (kind_ == Derivation::Scalars)
+        if (auto drawn = drawScalars(sourceOf(bench.subject()), original, seed))
+          original = std::move(drawn->launch);
+      const auto launch = launchOf(bench, seen, original);
+      if (!launch)
+        continue;
+      const std::size_t from = bench.heaviest();
+      KOPT_TRY(const auto expected, bench.tryExpect(original, bench.options(seed, kPoison, from, "derived-fresh")));
+      if (!expected)
+        continue; // a draw that the original does not stand
+      addStages(seen.trial, "verify", expected->seconds, expected->stages);
+      std::vector<Slack> slack = replay.slack;
+      for (Slack &allowed : slack)
+        allowed.absolute *= 2; // known for other inputs of the same kind
+      KOPT_TRY(auto failure, bench.compare(seen.built, *launch, *expected, bench.options(seed, kOtherPoison, from, "derived"),
+                                           name(), seen.trial, slack));
+      if (failure)
+        return failure;
+    }
+    return std::nullopt;
+  }
+
+  Derivation kind_;
+  std::shared_ptr<DerivedReplays> replays_;
+};
+
+} // namespace
+
+Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
+  if (std::exchange(learned_, true))
+    return {};
+  for (std::size_t i = 0; i < bench.expected.size(); ++i)
+    for (std::size_t b = 0; b < bench.expected[i].buffers.size(); ++b)
+      if (const auto &file = bench.expected[i].buffers[b]; !file.empty())
+        KOPT_CHECK(largestDifference(bench.baseline().launches[i].buffers[b], file, file, &finite_));
+  const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+  DerivedLaunches derived = deriveLaunches(sourceOf(bench.subject()), heaviest, kMost);
+  missing_ = std::move(derived.missing);
+  for (DerivedLaunch &launch : derived.launches) {
+    NotDerived unfit{launch.kind, launch.title, ""};
+    KOPT_TRY(const auto why, admit(bench, std::move(launch)));
+    if (!why)
+      continue;
+    unfit.why = *why;
+    missing_.push_back(std::move(unfit));
+  }
+  for (const Derivation kind : {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Placement}) {
+    const auto isKind = [&](const auto &item) { return item.derived.kind == kind; };
+    if (std::none_of(replays_.begin(), replays_.end(), isKind)) {
+      const auto why = std::find_if(missing_.begin(), missing_.end(), [&](const auto &item) { return item.kind == kind; });
+      if (why != missing_.end())
+        baseline.findings.push_back({toString(kind), "note", fmt::format("no launches with other {}: {}", toString(kind),
+                                                                         why->why), ""});
+    }
+  }
+  return {};
+}
+
+/// Nothing where the launch became a replay, else why it did not.
+Result<std::optional<std::string>> DerivedReplays::admit(Bench &bench, DerivedLaunch derived) {
+  const std::size_t from = bench.heaviest();
+  const std::string slot = fmt::format("derived-{}", replays_.size());
+  const std::uint64_t seed = bench.seed() + 77 + replays_.size();
+  Launch &launch = derived.launch;
+  const auto run = [&](std::uint64_t poison, bool jitter, const std::string &name) {
+    RunOptions options = bench.options(seed, poison, from, name);
+    options.jitterInputs = jitter;
+    options.checkRaces = true;
+    return bench.tryExpect(launch, options);
+  };
+  KOPT_TRY(auto expected, run(kPoison, false, slot));
+  if (!expected)
+    return "the original does not run on it: " + expected.error();
+  // A smaller problem may leave part of an output alone; then its old contents count.
+  bool partial = false;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+    if (b < expected->unwritten.size() && expected->unwritten[b] > 0)
+      partial = true, launch.buffers[b].output = false;
+  if (partial) {
+    KOPT_TRY(expected, run(kPoison, false, slot));
+    if (!expected)
+      return "the original does not run on it: " + expected.error();
+  }
+  KOPT_TRY(const auto again, run(kOtherPoison, false, "derived-second"));
+  if (!again)
+    return "the original does not run on it: " + again.error();
+  Replay replay;
+  const Tolerance &tolerance = bench.subject().workload.tolerance;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    replay.slack.push_back({0, true});
+    if (launch.buffers[b].readOnly)
+      continue;
+    KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], again->buffers[b],
+                                                 replay.slack.back()));
+    if (mismatch)
+      return "the original does not repeat its own result on it: " + mismatch->describe(launch.buffers[b]);
+  }
+  KOPT_TRY(const auto moved, run(kOtherPoison, true, "derived-second"));
+  if (!moved)
+    return "the original does not run on it with inputs moved in their last place: " + moved.error();
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    if (launch.buffers[b].readOnly)
+      continue;
+    bool finite = true;
+    KOPT_TRY(const auto noise, largestDifference(launch.buffers[b], expected->buffers[b], moved->buffers[b], &finite));
+    if (!noise)
+      return fmt::format("the original's '{}' jumps when inputs move in their last place", launch.buffers[b].name);
+    if (!finite && !derived.nonFinite && finite_)
+      return fmt::format("the original makes infinities or NaNs of it in '{}'", launch.buffers[b].name);
+    replay.slack[b].absolute = kNoise * *noise;
+  }
+  replay.expected = std::move(*expected);
+  replay.derived = std::move(derived);
+  replays_.push_back(std::move(replay));
+  return std::optional<std::string>();
+}
+
+std::unique_ptr<Gate> makeReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays) {
+  return std::make_unique<ReplayGate>(kind, std::move(replays));
+}
+
+} // namespace kopt

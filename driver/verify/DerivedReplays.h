@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches derived from the declared ones, with what the original does on each. Four gates replay them, one for each
+// kind, so that each kind can be switched off alone.
+#pragma once
+
+#include "driver/verify/Gate.h"
+#include "driver/workload/DerivedLaunches.h"
+
+namespace kopt {
+
+/// The derived launches that the original stands. It is run on each when the workload is learned: one that it does not run
+/// through, does not repeat, or answers with infinities or NaNs of finite inputs is no test, and is left out with the
+/// reason. What its own result moves by when its inputs move in their last place is allowed to a candidate four times.
+class DerivedReplays {
+public:
+  struct Replay {
+    DerivedLaunch derived;
+    Expected expected;
+    std::vector<Slack> slack; ///< for each buffer
+  };
+
+  /// Does its work once; later calls do nothing.
+  Status learn(Bench &bench, Trial &baseline);
+
+  const std::vector<Replay> &replays() const { return replays_; }
+  const std::vector<NotDerived> &missing() const { return missing_; }
+
+private:
+  Result<std::optional<std::string>> admit(Bench &bench, DerivedLaunch derived);
+
+  bool learned_ = false;
+  bool finite_ = true; ///< the declared launches give finite numbers alone
+  std::vector<Replay> replays_;
+  std::vector<NotDerived> missing_;
+};
+
+std::unique_ptr<Gate> makeReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays);
+
+} // namespace kopt

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One reason to refuse a candidate. Gates run in order, the cheapest first; a gate that could not run says so and is never
+// taken for one that passed.
+#pragma once
+
+#include "driver/verify/Bench.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// How hard to look. A gain that is hard to believe is looked at harder, not turned down.
+struct Strength {
+  int freshDraws = 1; ///< of the inputs of each declared launch and of one derived launch of each kind
+  int repeats = 10;   ///< launches of a repeatability test
+  static Strength full() { return {5, 40}; }
+};
+
+/// One candidate in front of the gates.
+struct Examination {
+  const Candidate &candidate;
+  const Built &built;
+  std::uint64_t freshSeed = 0; ///< drawn from the frozen candidate: nothing can have been made for it
+  Strength strength;
+  Trial &trial; ///< gets findings, stages and the gates' records
+};
+
+class Gate {
+public:
+  virtual ~Gate() = default;
+  virtual std::string name() const = 0; ///< of its layer
+  /// Once for each kernel and workload, before any candidate: what the original does in this gate.
+  virtual Status learn(Bench &bench, Trial &baseline) = 0;
+  /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the machine's.
+  virtual Result<std::optional<Failure>> check(Bench &bench, Examination &examination, GateRecord &record) = 0;
+};
+
+/// Those that are switched on, in order.
+std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches);
+
+} // namespace kopt

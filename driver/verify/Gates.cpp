@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/verify/DeclaredGates.h"
+#include "driver/verify/RepeatGates.h"
+
+namespace kopt {
+
+std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches) {
+  const auto replays = std::make_shared<DerivedReplays>();
+  std::vector<std::unique_ptr<Gate>> gates;
+  const auto add = [&](std::unique_ptr<Gate> gate) {
+    if (switches.on(gate->name()))
+      gates.push_back(std::move(gate));
+  };
+  add(makeOutputsGate());
+  add(makeFreshGate());
+  for (const Derivation kind : {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Placement})
+    add(makeReplayGate(kind, replays));
+  add(makeRepeatGate(replays));
+  add(makeScheduleGate(replays));
+  return gates;
+}
+
+} // namespace kopt

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same launch over and over: what a kernel leaves must not hang on what was there before, or on who comes first.
+#pragma once
+
+#include "driver/verify/DerivedReplays.h"
+
+namespace kopt {
+
+/// At least ten launches by turns on two inputs, each on other poison and at other addresses, some in a freshly loaded
+/// module. Where the original gives the same bits each time a candidate has to; else its results may spread as the
+/// original's do.
+std::unique_ptr<Gate> makeRepeatGate(std::shared_ptr<DerivedReplays> replays);
+
+/// The emulated device runs blocks, warps and lanes in other orders and hands over between any two instructions. On a GPU
+/// this takes an instrumented build, which there is none of yet: the gate does not run there, and says so.
+std::unique_ptr<Gate> makeScheduleGate(std::shared_ptr<DerivedReplays> replays);
+
+} // namespace kopt

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/DerivedLaunches.h"
+
+#include "driver/project/Expression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+using Values = std::map<std::string, std::int64_t>;
+
+constexpr std::int64_t kSmallest = 8; ///< no size is halved below it
+
+bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
+
+std::int64_t nextPrime(std::int64_t value) {
+  for (value = std::max<std::int64_t>(value, 2);; ++value) {
+    bool prime = true;
+    for (std::int64_t divisor = 2; prime && divisor * divisor <= value; ++divisor)
+      prime = value % divisor != 0;
+    if (prime)
+      return value;
+  }
+}
+
+/// Makes variants of one declared launch by giving its independent integers other values.
+class Family {
+public:
+  Family(const DerivationSource &source, const Launch &launch) : source_(source), launch_(launch) {
+    if (!source.declaration)
+      return;
+    for (const auto &[name, text] : source.declaration->arguments)
+      if (const auto value = evaluateExpression(text, {}); value && !isFloatingParameter(name))
+        values_[name] = *value;
+    for (const DeclaredLaunch &declared : source.declaration->launches)
+      if (declared.name == launch.name)
+        for (const auto &[name, value] : declared.arguments)
+          values_[name] = value;
+    for (const auto &[name, value] : values_)
+      (isSize(name, value) ? sizes_ : others_)[name] = value;
+  }
+
+  const Values &sizes() const { return sizes_; }
+  const Values &others() const { return others_; }
+
+  /// The launch with other values; fills, roles and weight are the declared launch's.
+  Result<Launch> with(const Values &changed) const {
+    if (!source_.declaration)
+      return makeError(ErrorCode::Usage, "a captured launch has no expressions to make others from");
+    DeclaredLaunch declared{launch_.name, values_, launch_.weight, "", {}};
+    for (const auto &[name, value] : changed)
+      declared.arguments[name] = value;
+    KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration, declared));
+    for (std::size_t i = 0; i < made.buffers.size() && i < launch_.buffers.size(); ++i) {
+      made.buffers[i].fill = launch_.buffers[i].fill;
+      made.buffers[i].readOnly = launch_.buffers[i].readOnly;
+      made.buffers[i].output = launch_.buffers[i].output;
+    }
+    return made;
+  }
+
+  /// Sizes halved, the largest first, until the launch costs at most `most`; nothing where it cannot.
+  std::optional<Values> smaller(std::uint64_t most) const {
+    Values small = sizes_;
+    std::optional<Values> best;
+    while (true) {
+      if (const auto made = with(small); made && costOf(*made) <= most)
+        return small;
+      const auto largest = std::max_element(small.begin(), small.end(),
+                                            [](const auto &a, const auto &b) { return a.second < b.second; });
+      if (largest == small.end() || largest->second / 2 < kSmallest)
+        return best;
+      largest->second /= 2;
+    }
+  }
+
+private:
+  bool isFloatingParameter(const std::string &name) const {
+    for (const KernelParam &param : source_.specialization.params)
+      if (param.name == name)
+        return param.kind == ParamKind::Scalar && isFloating(param.scalar);
+    return false;
+  }
+
+  /// A size decides geometry or extents; what cannot be built with another value is one, too.
+  bool isSize(const std::string &name, std::int64_t value) const {
+    // A launch rounds up to whole blocks: several steps, for one of them may fall into the same block.
+    for (const std::int64_t other : {value + 1, value * 2}) {
+      const auto made = with({{name, other}});
+      if (!made || made->grid != launch_.grid || made->block != launch_.block || made->sharedBytes != launch_.sharedBytes)
+        return true;
+      for (std::size_t i = 0; i < made->buffers.size(); ++i)
+        if (made->buffers[i].bytes != launch_.buffers[i].bytes)
+          return true;
+    }
+    return false;
+  }
+
+  const DerivationSource &source_;
+  const Launch &launch_;
+  Values values_, sizes_, others_;
+};
+
+std::string describe(const Values &values) {
+  std::string text;
+  for (const auto &[name, value] : values)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+class Deriver {
+public:
+  Deriver(const DerivationSource &source, const Launch &launch, std::uint64_t most)
+      : source_(source), family_(source, launch), declared_(launch), most_(most) {}
+
+  DerivedLaunches run() {
+    if (!makeBase())
+      return std::move(out_);
+    addSizes();
+    addScalars();
+    addContents();
+    addPlacement();
+    return std::move(out_);
+  }
+
+private:
+  /// A small launch that everything but sizes is derived from.
+  bool makeBase() {
+    base_ = declared_;
+    if (const auto small = family_.smaller(most_)) {
+      small_ = *small;
+      if (auto made = family_.with(small_))
+        base_ = std::move(*made);
+    }
+    if (costOf(base_) <= std::max<std::uint64_t>(most_, 1) * 64)
+      return true;
+    for (const Derivation kind : {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Placement})
+      out_.missing.push_back({kind, toString(kind),
+                              fmt::format("the launch takes {} threads and elements, and no argument makes it smaller",
+                                          costOf(base_))});
+    return false;
+  }
+
+  void add(Derivation kind, std::string title, Result<Launch> launch, bool nonFinite = false, bool advisory = false) {
+    if (!launch)
+      return out_.missing.push_back({kind, std::move(title), launch.error().what});
+    launch->name = fmt::format("{} ({})", declared_.name, title);
+    out_.launches.push_back({kind, std::move(title), std::move(*launch), nonFinite, advisory});
+  }
+
+  void addSizes() {
+    if (family_.sizes().empty())
+      return out_.missing.push_back({Derivation::Sizes, "sizes",
+                                     source_.declaration ? "no argument decides the launch's size"
+                                                         : "a captured launch has no expressions to make others from"});
+    const auto each = [&](auto change) {
+      Values values = small_;
+      for (auto &[name, value] : values)
+        value = change(value);
+      return values;
+    };
+    std::vector<Values> variants = {small_, each([](std::int64_t v) { return v + 1; }),
+                                    each([](std::int64_t v) { return v - 1; }),
+                                    each([](std::int64_t v) { return nextPrime(v + v / 3); }),
+                                    each([](std::int64_t) { return std::int64_t(1); })};
+    if (small_.size() > 1) { // unequal: sizes that stand for each other show
+      Values unequal = small_;
+      unequal.begin()->second = unequal.begin()->second * 2;
+      variants.push_back(unequal);
+      for (const auto &[name, value] : small_) {
+        Values one = small_;
+        one[name] = value + 1;
+        variants.push_back(one);
+      }
+    }
+    Values none = small_;
+    none.begin()->second = 0;
+    variants.push_back(none);
+    for (const Values &values : variants)
+      if (values != family_.sizes())
+        add(Derivation::Sizes, describe(values), family_.with(values));
+  }
+
+  void addScalars() {
+    for (const std::int64_t step : {1, -1}) {
+      Values moved = small_;
+      for (const auto &[name, value] : family_.others())
+        moved[name] = std::max<std::int64_t>(0, value + step);
+      if (!family_.others().empty())
+        add(Derivation::Scalars, describe(moved), family_.with(moved));
+    }
+    for (const double factor : {-1.375, 0.4375, 0.0})
+      if (auto scaled = scaledScalars(source_, base_, [&](std::size_t index) { return factor * (1 + double(index) / 8); }))
+        add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
+  }
+
+  /// The base with the fill of each input that `change` returns one for; nothing where there is none.
+  template <class Change> std::optional<Launch> refilled(Change change) const {
+    Launch launch = base_;
+    bool any = false;
+    for (Buffer &buffer : launch.buffers) {
+      if (buffer.output)
+        continue;
+      if (const std::optional<Fill> fill = change(buffer)) {
+        buffer.fill = *fill;
+        any = true;
+      }
+    }
+    return any ? std::optional(launch) : std::nullopt;
+  }
+
+  void addContents() {
+    struct Kind {
+      const char *name;
+      std::optional<Fill> (*floating)(const Buffer &);
+      std::optional<Fill> (*integer)(const Buffer &);
+      bool nonFinite;
+    };
+    // Other magnitudes for floats, other orders for integers: both in one launch, as neither hides the other.
+    static constexpr auto kind = [](const Buffer &buffer, const char *name) -> std::optional<Fill> {
+      if (buffer.fill.kind != "uniform") // nothing is known of its range
+        return std::nullopt;
+      return Fill{name, buffer.fill.low, buffer.fill.high};
+    };
+    static constexpr auto scaled = [](const Buffer &buffer, double factor) -> std::optional<Fill> {
+      if (!kind(buffer, "") && buffer.fill.kind != "constant")
+        return std::nullopt;
+      const double high = buffer.fill.kind == "constant" ? buffer.fill.low : buffer.fill.high;
+      return Fill{"uniform", buffer.fill.low * factor, high * factor};
+    };
+    static constexpr auto isNarrow = [](const Buffer &buffer) { return buffer.scalar == "f16" || buffer.scalar == "bf16"; };
+    static const Kind kinds[] = {
+        {"large, colliding", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
+         [](const Buffer &b) { return kind(b, "colliding"); }, false},
+        {"small, permuted", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 1. / 16 : 1e-3); },
+         [](const Buffer &b) { return kind(b, "permutation"); }, false},
+        {"sorted", [](const Buffer &b) { return kind(b, "sorted"); }, [](const Buffer &b) { return kind(b, "sorted"); }, false},
+        {"all the same", [](const Buffer &b) -> std::optional<Fill> {
+           const double value = b.fill.low + (b.fill.high - b.fill.low) * 0.8125;
+           return kind(b, "") ? std::optional(Fill{"constant", value, value}) : std::nullopt;
+         },
+         [](const Buffer &b) -> std::optional<Fill> {
+           return kind(b, "") ? std::optional(Fill{"constant", b.fill.high, b.fill.high}) : std::nullopt;
+         }, false},
+        {"zeros", [](const Buffer &b) -> std::optional<Fill> {
+           return kind(b, "") && b.fill.low <= 0 && b.fill.high >= 0 ? std::optional(Fill{"zero", 0, 0}) : std::nullopt;
+         },
+         [](const Buffer &b) -> std::optional<Fill> {
+           return kind(b, "") ? std::optional(Fill{"constant", b.fill.low, b.fill.low}) : std::nullopt;
+         }, false},
+        {"small integers", [](const Buffer &b) -> std::optional<Fill> {
+           if (!kind(b, ""))
+             return std::nullopt;
+           return b.fill.low < 0 ? Fill{"integers", -15, 15} : Fill{"integers", std::ceil(b.fill.low), b.fill.low + 15};
+         }, [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, false},
+        {"cancelling", [](const Buffer &b) {
+           return b.fill.low < 0 && b.fill.high > 0 ? kind(b, "cancelling") : std::nullopt;
+         }, [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, false},
+        {"subnormal", [](const Buffer &b) {
+           return b.fill.low <= 0 && b.fill.high > 0 ? kind(b, "tiny") : std::nullopt;
+         }, [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, false},
+        {"infinite and not a number", [](const Buffer &b) { return kind(b, "special"); },
+         [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, true},
+    };
+    bool any = false;
+    for (const Kind &wanted : kinds)
+      if (auto launch = refilled([&](const Buffer &buffer) {
+            return (isFloating(buffer.scalar) ? wanted.floating : wanted.integer)(buffer);
+          })) {
+        add(Derivation::Contents, std::string("contents: ") + wanted.name, std::move(*launch), wanted.nonFinite);
+        any = true;
+      }
+    if (!any)
+      out_.missing.push_back({Derivation::Contents, "contents", "no input of the launch is drawn from a range"});
+  }
+
+  const LaunchSite *site() const {
+    return base_.site < source_.kernel.launches.size() ? &source_.kernel.launches[base_.site] : nullptr;
+  }
+
+  /// Every buffer begins `shift(buffer)` bytes into its allocation. What lies before it belongs to nobody.
+  template <class Shift> Launch shifted(Shift shift) const {
+    Launch launch = base_;
+    for (Argument &argument : launch.arguments)
+      if (auto *pointer = std::get_if<BufferArg>(&argument)) {
+        const Buffer &buffer = base_.buffers[pointer->buffer];
+        pointer->offset += shift(buffer);
+      }
+    for (Buffer &buffer : launch.buffers) {
+      buffer.bytes += shift(buffer);
+      buffer.output = false; // its first elements are never written
+    }
+    return launch;
+  }
+
+  void addPlacement() {
+    if (base_.buffers.empty())
+      return out_.missing.push_back({Derivation::Placement, "placement", "the launch has no buffers"});
+    for (const Buffer &buffer : base_.buffers)
+      if (buffer.fill.kind == "captured")
+        return out_.missing.push_back({Derivation::Placement, "placement",
+                                       "captured buffers begin where they began in the program"});
+    add(Derivation::Placement, "pointers 256 bytes further", shifted([](const Buffer &) { return std::uint64_t(256); }));
+    // Callers that do arithmetic on a pointer pass such ones; of others nobody has said so.
+    bool arithmetic = false;
+    if (const LaunchSite *at = site())
+      for (std::size_t i = 0; i < base_.arguments.size() && i < at->args.size(); ++i)
+        arithmetic |= std::holds_alternative<BufferArg>(base_.arguments[i]) &&
+                      at->args[i].find_first_of("+-[") != std::string::npos;
+    add(Derivation::Placement, "pointers one element further",
+        shifted([&](const Buffer &buffer) { return alignmentOf(buffer); }), false, !arithmetic);
+    addAliases();
+  }
+
+  /// Bytes of the pointed-to type: what the language lets a pointer be a multiple of.
+  std::uint64_t alignmentOf(const Buffer &buffer) const {
+    for (const KernelParam &param : source_.specialization.params)
+      if (param.kind == ParamKind::Pointer && param.name == buffer.name && param.pointeeSize != 0)
+        return param.pointeeSize;
+    return elementBytes(buffer.scalar);
+  }
+
+  /// Two parameters that the launch site passes the same pointer for are the same buffer.
+  void addAliases() {
+    const LaunchSite *at = site();
+    if (!at)
+      return;
+    Launch launch = base_;
+    bool any = false;
+    for (std::size_t i = 0; i < launch.arguments.size() && i < at->args.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        auto *one = std::get_if<BufferArg>(&launch.arguments[j]), *other = std::get_if<BufferArg>(&launch.arguments[i]);
+        if (!one || !other || at->args[i] != at->args[j] || at->args[i].empty() ||
+            launch.buffers[one->buffer].scalar != launch.buffers[other->buffer].scalar)
+          continue;
+        Buffer &kept = launch.buffers[one->buffer];
+        const Buffer &gone = launch.buffers[other->buffer];
+        kept.bytes = std::max(kept.bytes, gone.bytes);
+        kept.readOnly = kept.readOnly && gone.readOnly;
+        kept.output = false;
+        launch.buffers[other->buffer].output = false;
+        *other = *one;
+        any = true;
+      }
+    if (any)
+      add(Derivation::Placement, "pointers that the launch passes twice", std::move(launch));
+  }
+
+public:
+  /// The launch with every floating-point scalar multiplied by `factor(its index)`.
+  template <class Factor>
+  static std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch, Factor factor) {
+    DerivedLaunch derived;
+    derived.kind = Derivation::Scalars;
+    for (std::size_t i = 0; i < launch.arguments.size() && i < source.specialization.params.size(); ++i) {
+      const KernelParam &param = source.specialization.params[i];
+      auto *value = std::get_if<ValueArg>(&launch.arguments[i]);
+      if (!value || param.kind != ParamKind::Scalar)
+        continue;
+      double number = 0;
+      if (param.scalar == "f32" && value->bytes.size() == sizeof(float)) {
+        float held;
+        std::memcpy(&held, value->bytes.data(), sizeof held);
+        held = float(held * factor(i));
+        std::memcpy(value->bytes.data(), &held, sizeof held);
+        number = double(held);
+      } else if (param.scalar == "f64" && value->bytes.size() == sizeof(double)) {
+        std::memcpy(&number, value->bytes.data(), sizeof number);
+        number *= factor(i);
+        std::memcpy(value->bytes.data(), &number, sizeof number);
+      } else {
+        continue;
+      }
+      derived.title += fmt::format("{}{} = {:.6g}", derived.title.empty() ? "" : ", ", param.name, number);
+    }
+    if (derived.title.empty())
+      return std::nullopt;
+    launch.name = fmt::format("{} ({})", launch.name, derived.title);
+    derived.launch = std::move(launch);
+    return derived;
+  }
+
+private:
+  const DerivationSource &source_;
+  const Family family_;
+  const Launch &declared_;
+  std::uint64_t most_;
+  Values small_;
+  Launch base_;
+  DerivedLaunches out_;
+};
+
+} // namespace
+
+const char *toString(Derivation kind) {
+  switch (kind) {
+  case Derivation::Scalars: return "scalars";
+  case Derivation::Sizes: return "sizes";
+  case Derivation::Contents: return "contents";
+  case Derivation::Placement: return "placement";
+  }
+  return "unknown";
+}
+
+std::uint64_t costOf(const Launch &launch) {
+  std::uint64_t elements = 0;
+  for (const Buffer &buffer : launch.buffers)
+    elements += buffer.bytes / elementBytes(buffer.scalar);
+  return std::max(elements, launch.grid.count() * launch.block.count());
+}
+
+DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch, std::uint64_t most) {
+  return Deriver(source, launch, most).run();
+}
+
+std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch, std::uint64_t seed) {
+  return Deriver::scaledScalars(source, launch, [&](std::size_t index) {
+    std::uint64_t bits = (seed + index + 1) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ bits >> 31) * 0xbf58476d1ce4e5b9u;
+    return 0.25 + 1.5 * double(bits >> 11) * 0x1p-53; // of the same sign and magnitude
+  });
+}
+
+} // namespace kopt

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that nobody declared, made from those that somebody did: other scalars, sizes, contents and addresses. A kernel
+// that is right on the declared launches alone is wrong on one of these.
+#pragma once
+
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// What a derived launch changes.
+enum class Derivation { Scalars, Sizes, Contents, Placement };
+
+struct DerivedLaunch {
+  Derivation kind = Derivation::Scalars;
+  std::string title; ///< "n + 1", "values: sorted"
+  Launch launch;     ///< of the baseline; its weight means nothing
+  bool nonFinite = false; ///< its inputs hold infinities and NaNs; of others the original makes none
+  /// Holds for the original without the user having said so: a candidate that fails it narrows what callers may pass.
+  bool advisory = false;
+};
+
+/// A launch that could not be made, and why.
+struct NotDerived {
+  Derivation kind = Derivation::Scalars;
+  std::string title, why;
+};
+
+struct DerivedLaunches {
+  std::vector<DerivedLaunch> launches;
+  std::vector<NotDerived> missing;
+};
+
+/// What launches are derived from. `declaration` is null for launches that were captured: they have no expressions to
+/// make other sizes from, and say so.
+struct DerivationSource {
+  const KernelSpec &kernel;
+  const Specialization &specialization;
+  const TuneDeclaration *declaration = nullptr;
+};
+
+/// All that can be derived from one launch, the same each time. Sizes are small: the integers that decide geometry or extents
+/// are halved until threads and elements are at most `most` (what takes more is missing). Floating-point scalars are
+/// multiplied, other integers moved by one, contents drawn otherwise: integers within what their fill says, as they may
+/// be indices.
+DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch, std::uint64_t most);
+
+/// Another value for every floating-point scalar, drawn from `seed`. Nothing where there is none.
+std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch, std::uint64_t seed);
+
+/// Threads and elements of a launch: what running it costs, roughly.
+std::uint64_t costOf(const Launch &launch);
+
+const char *toString(Derivation kind);
+
+} // namespace kopt

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs candidates that try to cheat, and honest ones, through `kopt trial`, and tells which layer noticed.
+
+  adversarial.py                 every candidate once; exit 1 where one has another verdict than its file expects
+  adversarial.py --matrix        the same, and a Markdown table: the layers that would have noticed each attack
+  adversarial.py --ablate LAYER  every candidate with that layer left out; prints the attacks that get through
+
+A candidate is a file of attacks/ or controls/. Its comments name its base and what is expected of it:
+  // base: copyscale
+  // expect: WrongResult|RunFailed by sizes|unwritten
+`accepted` stands for Faster, Same, Slower and Ambiguous. An attack that "gets through" is one with such a verdict that
+its file does not expect.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
+ACCEPTED = {"Faster", "Same", "Slower", "Ambiguous"}
+
+
+class Case:
+    def __init__(self, path):
+        text = path.read_text()
+        self.path = path
+        self.name = path.stem
+        self.kind = path.parent.name
+        self.base = re.search(r"^// base: (\w+)$", text, re.M).group(1)
+        expect = re.search(r"^// expect: (\S+)(?: by (\S+))?$", text, re.M)
+        self.verdicts = set()
+        for verdict in expect.group(1).split("|"):
+            self.verdicts |= ACCEPTED if verdict == "accepted" else {verdict}
+        self.gates = set(expect.group(2).split("|")) if expect.group(2) else set()
+        self.about = re.search(r"^// (?!SPDX)(.*)$", text, re.M).group(1)
+
+    def problem(self, trial):
+        """What is not as expected; nothing where all is."""
+        if trial["verdict"] not in self.verdicts:
+            return f"{trial['verdict']} instead of {' or '.join(sorted(self.verdicts))}"
+        if self.gates and trial["verdict"] not in ACCEPTED and trial["gate"] not in self.gates:
+            return f"by {trial['gate'] or trial['layer']} instead of {' or '.join(sorted(self.gates))}"
+        if not trial["reason"]:
+            return "without a reason"
+        return ""
+
+
+def load(kinds=("attacks", "controls"), only=None):
+    cases = [Case(path) for kind in kinds for path in sorted((HERE / kind).glob("*.cu"))]
+    return [case for case in cases if not only or re.search(only, case.name)]
+
+
+def judge(kopt, device, base, cases, extra):
+    """The trials of all candidates of one base, in one process."""
+    command = [kopt, "trial", str(HERE / "bases" / f"{base}.cu"), "--device", device, "--json", *extra]
+    for case in cases:
+        command += ["--candidate", str(case.path)]
+    command += ["--", "-std=c++17", "-I", str(SOURCE / "runtime" / "include")]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1500)
+    if done.returncode != 0:
+        raise RuntimeError(f"kopt trial of {base} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+    trials = json.loads(done.stdout)
+    return {pathlib.Path(trial["candidate"]).stem: trial for trial in (trials if isinstance(trials, list) else [trials])}
+
+
+def judge_all(kopt, device, cases, extra, jobs):
+    by_base = {}
+    for case in cases:
+        by_base.setdefault(case.base, []).append(case)
+    trials = {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for result in pool.map(lambda item: judge(kopt, device, *item, extra), by_base.items()):
+            trials.update(result)
+    return trials
+
+
+def matrix(cases, trials):
+    """One line an attack: who decided, and who would have, had the one before been left out."""
+    lines = ["| Candidate | Verdict | Decided by | Then |", "| --- | --- | --- | --- |"]
+    for case in cases:
+        trial = trials[case.name]
+        fired = []
+        for record in trial["gates"]:
+            if record["state"] == "failed" and record["gate"] not in fired:
+                fired.append(record["gate"])
+        decided = trial["gate"] or trial["layer"]
+        if trial["verdict"] in ACCEPTED or not fired:
+            decided, fired = ("" if trial["verdict"] in ACCEPTED else decided), []
+        lines.append(f"| {case.name} | {trial['verdict']} | {decided} | {', '.join(f for f in fired if f != decided)} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kopt", default=os.environ.get("KOPT_BIN_DIR", str(SOURCE / "build/dev/bin")) + "/kopt")
+    parser.add_argument("--device", default="emulated")
+    parser.add_argument("--only", help="regular expression of names")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--matrix", action="store_true")
+    parser.add_argument("--ablate", action="append", default=[])
+    arguments = parser.parse_args()
+
+    cases = load(only=arguments.only)
+    if not cases:
+        sys.exit("no candidate has such a name")
+    extra = ["--keep-going"] if arguments.matrix else []
+    trials = judge_all(arguments.kopt, arguments.device, cases, extra, arguments.jobs)
+    failed = 0
+    for case in cases:
+        trial = trials[case.name]
+        problem = case.problem(trial)
+        if problem:
+            failed += 1
+            print(f"FAILED {case.name}: {problem}: {trial['reason']}", file=sys.stderr)
+    if arguments.matrix:
+        print(matrix(cases, trials))
+    for layer in arguments.ablate:
+        attacks = [case for case in cases if case.kind == "attacks"]
+        without = judge_all(arguments.kopt, arguments.device, attacks, ["--without", layer], arguments.jobs)
+        through = [case.name for case in attacks if not case.verdicts & ACCEPTED
+                   and (without[case.name]["verdict"] in ACCEPTED
+                        or without[case.name]["reason"].startswith("not a verdict"))]
+        print(f"without {layer}: {len(through)} of {len(attacks)} get through: {', '.join(through) or 'none'}")
+    print(f"{len(cases) - failed} of {len(cases)} as expected", file=sys.stderr)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// E6: takes its parameters in another order, which the callers do not know.
+// base: copyscale
+// expect: Rejected|BuildFailed
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
+__global__ void copyScale(float *out, const float *in, float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = factor * in[i];
+}
+
+void run(const float *in, float *out, float factor, int n) {
+  copyScale<<<(n + 127) / 128, 128>>>(in, out, factor, n);
+}

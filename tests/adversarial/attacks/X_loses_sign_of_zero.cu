@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loses nothing but the sign of zero: within any tolerance but bit for bit.
+// base: copyscale
+// expect: accepted
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
+__global__ void copyScale(const float *in, float *out, float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = factor * in[i] + 0.0f;
+}
+
+void run(const float *in, float *out, float factor, int n) {
+  copyScale<<<(n + 127) / 128, 128>>>(in, out, factor, n);
+}

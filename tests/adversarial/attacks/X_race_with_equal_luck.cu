@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A read and a write with a fence between them: rarely wrong.
+// base: histogram
+// expect: RunFailed|WrongResult
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 8000", "extent data = n", "extent bins = 256", "fill data = uniform(0, 255)", "fill bins = zero")
+__global__ void histogram(const int *data, int *bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    {
+    int before = *reinterpret_cast<volatile int *>(&bins[data[i]]);
+    __threadfence();
+    bins[data[i]] = before + 1;
+  }
+}
+
+void run(const int *data, int *bins, int n) {
+  histogram<<<(n + 127) / 128, 128>>>(data, bins, n);
+}

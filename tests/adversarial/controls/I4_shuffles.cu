@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// I4: sums within warps by shuffles, in another order.
+// base: reduce
+// expect: accepted
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 12000", "extent in = n", "extent total = 1", "fill in = uniform(0, 1)", "fill total = zero")
+__global__ void reduce(const float *in, float *total, int n) {
+  __shared__ float part[256];
+  int t = threadIdx.x;
+  int i = blockIdx.x * 256 + t;
+  part[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  float sum = part[t];
+  for (int reach = 16; reach > 0; reach /= 2)
+    sum += __shfl_down_sync(0xffffffffu, sum, reach);
+  __syncthreads();
+  if (t % 32 == 0)
+    part[t / 32] = sum;
+  __syncthreads();
+  if (t == 0) {
+    for (int warp = 1; warp < 8; ++warp)
+      sum += part[warp];
+    atomicAdd(total, sum);
+  }
+}
+
+void run(const float *in, float *total, int n) {
+  reduce<<<(n + 255) / 256, 256>>>(in, total, n);
+}

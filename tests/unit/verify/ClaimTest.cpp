@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/verify/Claim.h"
+
+#include <gtest/gtest.h>
+
+using namespace kopt;
+
+namespace {
+
+Trial faster(std::vector<GateRecord> gates, std::vector<Finding> findings = {}) {
+  Trial trial;
+  trial.verdict = Verdict::Faster;
+  trial.reason = "2.0x";
+  trial.gates = std::move(gates);
+  trial.findings = std::move(findings);
+  return trial;
+}
+
+const Finding kBarrier{"barrier-removed", "flag", "fewer barriers than the baseline", ""};
+
+TEST(Layers, UnknownNamesAreAUsageErrorThatListsThem) {
+  const auto wrong = LayerSwitches::without({"guard"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::Usage);
+  EXPECT_NE(wrong.error().hint.find("guards"), std::string::npos);
+  const auto some = LayerSwitches::without({"guards", "sizes"});
+  ASSERT_TRUE(some);
+  EXPECT_FALSE(some->on("sizes"));
+  EXPECT_TRUE(some->on("scalars"));
+  EXPECT_EQ(some->runnerChecks(), std::vector<std::string>{"guards"});
+  EXPECT_TRUE(LayerSwitches().all());
+}
+
+TEST(Claim, AWinWithEveryLayerOnIsAWin) { EXPECT_FALSE(whyNoWin(faster({{"outputs", GateState::Passed, ""}}), {})); }
+
+TEST(Claim, NothingJudgedWithALayerOffIsAWin) {
+  const auto why = whyNoWin(faster({}), *LayerSwitches::without({"sizes"}));
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->verdict, Verdict::Suspect);
+  EXPECT_EQ(why->reason.rfind("not a verdict: layers off: sizes", 0), 0u) << why->reason;
+}
+
+TEST(Claim, AFlagNeedsALayerThatPassed) {
+  const GateRecord repeat{"repeat", GateState::Passed, ""};
+  EXPECT_FALSE(whyNoWin(faster({repeat, {"schedule", GateState::Passed, ""}}, {kBarrier}), {}));
+  EXPECT_FALSE(whyNoWin(faster({repeat, {"sanitizer", GateState::Passed, ""}}, {kBarrier}), {}));
+  const auto why = whyNoWin(faster({repeat, {"schedule", GateState::NotRun, "on a GPU"}}, {kBarrier}), {});
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->layer, "demands");
+  EXPECT_NE(why->reason.find("schedule or sanitizer"), std::string::npos) << why->reason;
+  EXPECT_NE(why->reason.find("on a GPU"), std::string::npos) << why->reason;
+  EXPECT_TRUE(whyNoWin(faster({{"schedule", GateState::Passed, ""}}, {kBarrier}), {})); // and repeat has not
+}
+
+TEST(Claim, EveryLayerThatAFlagNamesExists) {
+  for (const char *id : {"atomic-removed", "barrier-removed", "fence-removed", "volatile", "cache-hint", "bounds-check",
+                         "unused-parameter", "precision", "data-table", "type-changed", "macro", "shared-function",
+                         "conditional", "parse", "assert", "trap", "sleep"}) {
+    const auto groups = layersDemandedBy({id, "flag", "", ""});
+    EXPECT_FALSE(groups.empty()) << id;
+    for (const auto &group : groups)
+      for (const std::string &layer : group)
+        EXPECT_FALSE(purposeOf(layer).empty()) << id << " demands " << layer;
+  }
+  EXPECT_TRUE(layersDemandedBy({"print", "flag", "", ""}).empty());
+  EXPECT_TRUE(layersDemandedBy({"bounds-check", "reject", "", ""}).empty());
+}
+
+} // namespace

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/DerivedLaunches.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace kopt;
+
+namespace {
+
+/// scale(in, index, out, factor, n, steps): n elements in blocks of 128, as a launch site would have it.
+class DerivedLaunchesTest : public testing::Test {
+protected:
+  DerivedLaunchesTest() {
+    kernel_.name = "scale";
+    LaunchSite site;
+    site.symbol = "scale";
+    site.geometry = "symbolic";
+    site.grid = {"(n + 127) / 128", "1", "1"};
+    site.block = {"128", "1", "1"};
+    site.variables = {"n"};
+    site.args = {"in", "index", "out", "factor", "n", "steps"};
+    kernel_.launches = {site};
+    specialization_.symbol = "scale";
+    specialization_.params = {{"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+                              {"index", "const int *", ParamKind::Pointer, 8, 8, "i32", 1, 4, true, false},
+                              {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
+                              {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
+                              {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
+                              {"steps", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    declaration_.arguments = {{"factor", "1.5"}, {"n", "1000000"}, {"steps", "7"}};
+    declaration_.extents = {{"in", "n"}, {"index", "n"}, {"out", "n"}};
+    declaration_.fills["index"] = Fill{"uniform", 0, 63};
+  }
+
+  Launch declared() {
+    auto launch = buildLaunch(kernel_, specialization_, declaration_, launchesOn(declaration_, "cuda").front());
+    EXPECT_TRUE(launch) << launch.error().what;
+    launch->buffers[2].output = true;
+    return *launch;
+  }
+  DerivedLaunches derive() {
+    const Launch launch = declared();
+    return deriveLaunches({kernel_, specialization_, &declaration_}, launch, 16384);
+  }
+  static std::vector<DerivedLaunch> only(const DerivedLaunches &all, Derivation kind) {
+    std::vector<DerivedLaunch> some;
+    for (const DerivedLaunch &launch : all.launches)
+      if (launch.kind == kind)
+        some.push_back(launch);
+    return some;
+  }
+  static std::int32_t integer(const Launch &launch, std::size_t argument) {
+    std::int32_t value = 0;
+    std::memcpy(&value, std::get<ValueArg>(launch.arguments[argument]).bytes.data(), sizeof value);
+    return value;
+  }
+
+  KernelSpec kernel_;
+  Specialization specialization_;
+  TuneDeclaration declaration_;
+};
+
+TEST_F(DerivedLaunchesTest, SizesAreSmallAndTheirLaunchesConsistent) {
+  const auto sizes = only(derive(), Derivation::Sizes);
+  ASSERT_GE(sizes.size(), 5u);
+  std::set<std::int32_t> seen;
+  for (const DerivedLaunch &derived : sizes) {
+    const std::int32_t n = integer(derived.launch, 4);
+    seen.insert(n);
+    EXPECT_EQ(derived.launch.grid.x, std::uint32_t(n + 127) / 128) << derived.title;
+    for (const Buffer &buffer : derived.launch.buffers)
+      EXPECT_EQ(buffer.bytes, std::uint64_t(n) * 4) << derived.title;
+    EXPECT_LE(costOf(derived.launch), 2u * 16384) << derived.title;
+    EXPECT_TRUE(derived.launch.buffers[2].output);
+  }
+  // Halved until it is small; one more and one less; a prime; one.
+  for (const std::int32_t n : {3906, 3907, 3905, 5209, 1})
+    EXPECT_TRUE(seen.contains(n)) << n;
+}
+
+TEST_F(DerivedLaunchesTest, AnEmptyProblemThatCannotBeLaunchedIsNamed) {
+  const DerivedLaunches all = derive();
+  EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(),
+                          [](const NotDerived &missing) { return missing.title == "n = 0" && !missing.why.empty(); }));
+}
+
+TEST_F(DerivedLaunchesTest, ScalarsThatDecideNoSizeAreMovedAndFloatsMultiplied) {
+  const auto scalars = only(derive(), Derivation::Scalars);
+  std::set<std::int32_t> steps;
+  std::set<float> factors;
+  for (const DerivedLaunch &derived : scalars) {
+    EXPECT_EQ(integer(derived.launch, 4), 3906) << derived.title;
+    steps.insert(integer(derived.launch, 5));
+    float factor = 0;
+    std::memcpy(&factor, std::get<ValueArg>(derived.launch.arguments[3]).bytes.data(), sizeof factor);
+    factors.insert(factor);
+  }
+  EXPECT_TRUE(steps.contains(6) && steps.contains(8));
+  EXPECT_GE(factors.size(), 3u);
+  const Launch launch = declared();
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  const auto one = drawScalars(source, launch, 1), other = drawScalars(source, launch, 2);
+  ASSERT_TRUE(one && other);
+  EXPECT_NE(std::get<ValueArg>(one->launch.arguments[3]).bytes, std::get<ValueArg>(other->launch.arguments[3]).bytes);
+}
+
+TEST_F(DerivedLaunchesTest, IndicesNeverLeaveWhatTheirFillSays) {
+  const auto contents = only(derive(), Derivation::Contents);
+  bool colliding = false, permuted = false, special = false;
+  for (const DerivedLaunch &derived : contents) {
+    const Fill &index = derived.launch.buffers[1].fill;
+    EXPECT_GE(index.low, 0) << derived.title;
+    EXPECT_LE(index.high, 63) << derived.title;
+    colliding |= index.kind == "colliding";
+    permuted |= index.kind == "permutation";
+    special |= derived.launch.buffers[0].fill.kind == "special" && derived.nonFinite;
+  }
+  EXPECT_TRUE(colliding && permuted && special);
+}
+
+TEST_F(DerivedLaunchesTest, AnElementFurtherIsAdvisoryUnlessTheSiteDoesArithmetic) {
+  const auto placement = only(derive(), Derivation::Placement);
+  ASSERT_EQ(placement.size(), 2u);
+  EXPECT_FALSE(placement[0].advisory);
+  EXPECT_EQ(std::get<BufferArg>(placement[0].launch.arguments[0]).offset, 256u);
+  EXPECT_TRUE(placement[1].advisory);
+  EXPECT_EQ(std::get<BufferArg>(placement[1].launch.arguments[0]).offset, 4u);
+  EXPECT_FALSE(placement[1].launch.buffers[2].output);
+  kernel_.launches[0].args[0] = "in + offset";
+  EXPECT_FALSE(only(derive(), Derivation::Placement)[1].advisory);
+}
+
+TEST_F(DerivedLaunchesTest, PointersPassedTwiceAreOneBuffer) {
+  kernel_.launches[0].args = {"data", "index", "data", "factor", "n", "steps"};
+  const auto placement = only(derive(), Derivation::Placement);
+  ASSERT_EQ(placement.size(), 3u);
+  EXPECT_EQ(std::get<BufferArg>(placement[2].launch.arguments[2]).buffer, 0u);
+  EXPECT_FALSE(placement[2].launch.buffers[0].readOnly);
+}
+
+TEST_F(DerivedLaunchesTest, ACapturedLaunchSaysWhatItCannotBeMadeInto) {
+  Launch launch = declared();
+  for (Buffer &buffer : launch.buffers)
+    buffer.fill = Fill{"captured", 0, 0};
+  const DerivedLaunches all = deriveLaunches({kernel_, specialization_, nullptr}, launch, 1u << 20);
+  EXPECT_FALSE(only(all, Derivation::Scalars).empty()); // the factor is a value like any other
+  for (const Derivation kind : {Derivation::Sizes, Derivation::Contents, Derivation::Placement}) {
+    EXPECT_TRUE(only(all, kind).empty()) << toString(kind);
+    EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(),
+                            [&](const NotDerived &missing) { return missing.kind == kind && !missing.why.empty(); }))
+        << toString(kind);
+  }
+}
+
+TEST_F(DerivedLaunchesTest, TheSameLaunchesEachTime) {
+  const DerivedLaunches one = derive(), other = derive();
+  ASSERT_EQ(one.launches.size(), other.launches.size());
+  for (std::size_t i = 0; i < one.launches.size(); ++i)
+    EXPECT_EQ(one.launches[i].title, other.launches[i].title);
+}
+
+} // namespace
