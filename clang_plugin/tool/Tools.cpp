@@ -19,6 +19,8 @@ constexpr Subcommand kSubcommands[] = {
     {"extract", runExtract},
     {"transforms", runTransforms},
     {"screen", runScreen},
+    {"mutate", runMutate},
+    {"precise", runPrecise},
     {"emulate", runEmulate},
 };
 

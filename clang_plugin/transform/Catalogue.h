@@ -10,10 +10,7 @@
 
 namespace kopt::frontend {
 
-struct TransformRequest {
-  std::string slice, expression, kernel;
-  std::vector<std::string> flags; ///< nvcc's
-  std::string directory, arch;
+struct TransformRequest : KernelSource {
   std::vector<LaunchShape> launches;
   std::vector<std::string> techniques; ///< only these; empty: the whole catalogue
 };
@@ -24,9 +21,5 @@ const std::vector<std::unique_ptr<Transformation>> &catalogue();
 /// What the whole catalogue offers for a kernel. Each offer changes the text or the launch, and its
 /// text parses. Fails where the slice itself does not parse or has no such kernel.
 llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request);
-
-/// The text with edits made. They are sorted and do not overlap; insertions at one place keep their
-/// order.
-std::string applyEdits(const std::string &text, const std::vector<Edit> &edits);
 
 } // namespace kopt::frontend

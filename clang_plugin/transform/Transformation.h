@@ -5,6 +5,8 @@
 // decides.
 #pragma once
 
+#include "clang_plugin/analysis/KernelSource.h"
+
 #include <array>
 #include <memory>
 #include <optional>
@@ -15,12 +17,6 @@
 namespace kopt::frontend {
 
 class KernelView;
-
-/// Replace the bytes [begin, end) of the slice text.
-struct Edit {
-  unsigned begin = 0, end = 0;
-  std::string text;
-};
 
 /// How the candidate is launched differently.
 struct LaunchChange {

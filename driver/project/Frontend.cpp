@@ -157,6 +157,7 @@ public:
     request["at_most"] = wanted.atMost;
     request["seed"] = wanted.seed;
     request["operators"] = wanted.operators;
+    request["file"] = fs::path(sliceFileOf(kernel, expression)).filename().string();
     KOPT_TRY(Json reply, question("mutate", request));
     try {
       return parseMutants(reply, sliceText, sliceFileOf(kernel, expression));

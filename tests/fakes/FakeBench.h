@@ -47,7 +47,14 @@ public:
   ExtractionResult extraction;
   std::vector<TransformOffer> offers;
   MutantSet mutantSet; ///< empty: the kernel has nothing to change
-  PreciseClone clone{.refusals = {{"integers", "the kernel computes with integers only", 1}}};
+  PreciseClone clone = refused();
+
+private:
+  static PreciseClone refused() {
+    PreciseClone clone;
+    clone.refusals = {{"no-float", "the kernel computes with integers only", 1}};
+    return clone;
+  }
 };
 
 class FakeToolchain : public Toolchain {

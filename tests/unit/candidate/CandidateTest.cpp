@@ -371,7 +371,9 @@ public:
     return MutantSet{};
   }
   Result<PreciseClone> preciseClone(const std::string &, const std::string &, const KernelSpec &) override {
-    return PreciseClone{.refusals = {{"none", "there is none here", 0}}};
+    PreciseClone clone;
+    clone.refusals = {{"none", "there is none here", 0}};
+    return clone;
   }
 };
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on what is read: the element beside it, another buffer, rows for columns.
+#include "clang_plugin/analysis/PointerUses.h"
+#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/mutate/Mutation.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+/// Whether an element is read where it stands: its value is used, or it is handed to __ldg().
+bool isRead(const BodyView &body, const Expr *element) {
+  const Stmt *parent = body.parentOf(element);
+  while (isa_and_nonnull<MemberExpr>(parent) && !cast<MemberExpr>(parent)->isArrow())
+    parent = body.parentOf(parent);
+  if (const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(parent))
+    return cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_NoOp;
+  if (const auto *construct = dyn_cast_or_null<CXXConstructExpr>(parent))
+    return construct->getConstructor()->isCopyOrMoveConstructor();
+  const auto *address = dyn_cast_or_null<UnaryOperator>(parent);
+  return address && address->getOpcode() == UO_AddrOf &&
+         calleeName(dyn_cast_or_null<CallExpr>(body.parentOf(address))).starts_with("__ld");
+}
+
+bool isInIndex(const BodyView &body, const Stmt *statement) {
+  const Stmt *child = statement;
+  for (const Stmt *up = body.parents.lookup(child); up; child = up, up = body.parents.lookup(up)) {
+    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(up))
+      return subscript->getIdx() == child;
+    if (isa<DeclStmt>(up))
+      return true; // int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (!isa<Expr>(up))
+      return false;
+  }
+  return false;
+}
+
+} // namespace
+
+class LoadIndex final : public MutationOperator {
+public:
+  std::string_view id() const override { return "load-index"; }
+  std::string_view summary() const override { return "a load from global memory takes the next element"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    for (const BodyView &body : facts.bodies())
+      for (const Stmt *statement : body.statements) {
+        if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement)) {
+          if (facts.spaceOf(subscript) == MemorySpace::Global && isRead(body, subscript))
+            sink.add(subscript->getBeginLoc(), "the element after " + facts.text(subscript).str() + " read",
+                     facts.wrap(subscript->getIdx(), "(", ") + 1"));
+        } else if (const auto *unary = dyn_cast<UnaryOperator>(statement);
+                   unary && unary->getOpcode() == UO_Deref &&
+                   facts.spaceOf(unary) == MemorySpace::Global && isRead(body, unary)) {
+          sink.add(unary->getBeginLoc(), "the element after " + facts.text(unary).str() + " read",
+                   facts.wrap(unary->getSubExpr(), "(", " + 1)"));
+        }
+      }
+  }
+};
+
+class OtherInput final : public MutationOperator {
+public:
+  std::string_view id() const override { return "other-input"; }
+  std::string_view summary() const override {
+    return "a load reads another input buffer of the same type";
+  }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    PointerUses uses(facts.view());
+    std::vector<const ParmVarDecl *> inputs;
+    for (const ParmVarDecl *parameter : facts.view().kernel().parameters())
+      if (parameter->getType()->isPointerType() && parameter->getIdentifier() &&
+          !uses.mayWrite(parameter))
+        inputs.push_back(parameter);
+    const ASTContext &context = facts.view().context();
+    const BodyView &body = facts.bodies().front();
+    for (const Stmt *statement : body.statements) {
+      const auto *reference = dyn_cast<DeclRefExpr>(statement);
+      const auto at = reference ? llvm::find(inputs, reference->getDecl()) : inputs.end();
+      if (at == inputs.end() || dropsValue(body, reference))
+        continue;
+      // The next one of its type, so that each gets its turn.
+      for (std::size_t step = 1; step < inputs.size(); ++step) {
+        const ParmVarDecl *other = inputs[(at - inputs.begin() + step) % inputs.size()];
+        if (!context.hasSameUnqualifiedType((*at)->getType()->getPointeeType(),
+                                            other->getType()->getPointeeType()))
+          continue;
+        sink.add(reference->getBeginLoc(),
+                 other->getNameAsString() + " read for " + (*at)->getNameAsString(),
+                 facts.replace(reference->getSourceRange(), other->getNameAsString()));
+        break;
+      }
+    }
+  }
+
+private:
+  static bool dropsValue(const BodyView &body, const DeclRefExpr *reference) {
+    const auto *use = dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(reference));
+    return !use || use->getCastKind() != CK_LValueToRValue;
+  }
+};
+
+class SwappedIndex final : public MutationOperator {
+public:
+  std::string_view id() const override { return "swapped-index"; }
+  std::string_view summary() const override { return "x for y in an index, rows for columns"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    std::set<std::pair<std::string, unsigned>> used;
+    for (const BodyView &body : facts.bodies())
+      for (const Stmt *statement : body.statements)
+        if (const auto *expression = dyn_cast<Expr>(statement))
+          if (const auto place = coordinate(expression))
+            used.insert({place->variable, place->dimension});
+    for (const BodyView &body : facts.bodies())
+      for (const Stmt *statement : body.statements)
+        if (const auto *expression = dyn_cast<Expr>(statement)) {
+          swapCoordinate(facts, sink, body, *expression, used);
+          swapSubscripts(facts, sink, *expression);
+          swapTerms(facts, sink, body, *expression);
+        }
+  }
+
+private:
+  static void swapCoordinate(const KernelFacts &facts, MutantSink &sink, const BodyView &body,
+                             const Expr &expression,
+                             const std::set<std::pair<std::string, unsigned>> &used) {
+    SourceLocation member;
+    if (const auto *property = dyn_cast<MSPropertyRefExpr>(&expression))
+      member = property->getMemberLoc();
+    else if (const auto *plain = dyn_cast<MemberExpr>(&expression))
+      member = plain->getMemberLoc();
+    const auto place = coordinate(&expression);
+    if (member.isInvalid() || !place || place->dimension > 1 ||
+        !used.count({place->variable, 1 - place->dimension}) || !isInIndex(body, &expression))
+      return;
+    const char *other = place->dimension == 0 ? "y" : "x";
+    sink.add(member,
+             place->variable + (place->dimension == 0 ? ".x" : ".y") + " made " + place->variable + "." + other,
+             facts.replace({member, member}, other),
+             place->variable.ends_with("Dim") ? "the same where both extents are equal" : "");
+  }
+
+  static void swapSubscripts(const KernelFacts &facts, MutantSink &sink, const Expr &expression) {
+    const auto *outer = dyn_cast<ArraySubscriptExpr>(&expression);
+    const auto *inner =
+        outer ? dyn_cast<ArraySubscriptExpr>(outer->getBase()->IgnoreParenImpCasts()) : nullptr;
+    if (!inner)
+      return;
+    swap(facts, sink, outer->getBeginLoc(), facts.text(outer).str() + " with its indices swapped",
+         *inner->getIdx(), *outer->getIdx());
+  }
+
+  /// `y * width + x`, with y and x swapped.
+  static void swapTerms(const KernelFacts &facts, MutantSink &sink, const BodyView &body,
+                        const Expr &expression) {
+    const auto *sum = dyn_cast<BinaryOperator>(&expression);
+    if (!sum || sum->getOpcode() != BO_Add || !sum->getType()->isIntegerType() ||
+        !isInIndex(body, sum))
+      return;
+    const auto *product = dyn_cast<BinaryOperator>(sum->getLHS()->IgnoreParenImpCasts());
+    const VarDecl *row = product && product->getOpcode() == BO_Mul ? variableOf(product->getLHS())
+                                                                   : nullptr;
+    const VarDecl *column = variableOf(sum->getRHS());
+    if (row && column && row != column)
+      swap(facts, sink, sum->getBeginLoc(),
+           row->getNameAsString() + " and " + column->getNameAsString() + " swapped",
+           *product->getLHS(), *sum->getRHS());
+  }
+
+  static void swap(const KernelFacts &facts, MutantSink &sink, SourceLocation where,
+                   const std::string &what, const Expr &first, const Expr &second) {
+    const auto one = facts.placeOf(first.getSourceRange()), two = facts.placeOf(second.getSourceRange());
+    const std::string firstText = facts.text(&first).str(), secondText = facts.text(&second).str();
+    if (one && two && (firstText == secondText || two->first < one->second))
+      return;
+    std::optional<std::vector<Edit>> edits;
+    if (one && two)
+      edits = std::vector{Edit{one->first, one->second, secondText},
+                          Edit{two->first, two->second, firstText}};
+    sink.add(where, what, std::move(edits));
+  }
+};
+
+void addLoadOperators(MutationOperators &catalogue) {
+  catalogue.push_back(std::make_unique<LoadIndex>());
+  catalogue.push_back(std::make_unique<OtherInput>());
+  catalogue.push_back(std::make_unique<SwappedIndex>());
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/mutate/Mutate.h"
+
+#include "clang_plugin/mutate/KernelFacts.h"
+
+#include <clang/Frontend/ASTUnit.h>
+#include <llvm/Support/xxhash.h>
+
+namespace kopt::frontend {
+
+namespace {
+
+bool isSame(const Mutant &left, const Mutant &right) {
+  return left.edits.size() == right.edits.size() &&
+         std::equal(left.edits.begin(), left.edits.end(), right.edits.begin(),
+                    [](const Edit &a, const Edit &b) {
+                      return a.begin == b.begin && a.end == b.end && a.text == b.text;
+                    });
+}
+
+/// A random order that depends on the seed and on the mutant itself alone, so that an edit elsewhere
+/// in the kernel changes little in the choice.
+std::uint64_t rank(const Mutant &mutant, std::uint64_t seed) {
+  std::string key = std::to_string(seed) + mutant.op;
+  for (const Edit &edit : mutant.edits)
+    key += "/" + std::to_string(edit.begin) + ":" + edit.text;
+  return llvm::xxh3_64bits(key);
+}
+
+/// Takes turns between the operators; each gives the mutant on the line that has been mutated least.
+/// Those that are surely wrong come before those that may not be.
+std::vector<std::size_t> order(const std::vector<Mutant> &mutants, std::uint64_t seed) {
+  std::map<std::string, std::vector<std::size_t>> byOperator;
+  std::vector<std::string> turns;
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    if (!byOperator.count(mutants[i].op))
+      turns.push_back(mutants[i].op);
+    byOperator[mutants[i].op].push_back(i);
+  }
+  std::map<unsigned, unsigned> mutationsOfLine;
+  std::vector<std::size_t> chosen;
+  while (chosen.size() < mutants.size())
+    for (const std::string &turn : turns) {
+      std::vector<std::size_t> &open = byOperator[turn];
+      if (open.empty())
+        continue;
+      const auto best = std::min_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+        const auto key = [&](std::size_t i) {
+          return std::tuple(!mutants[i].note.empty(), mutationsOfLine[mutants[i].line],
+                            rank(mutants[i], seed));
+        };
+        return key(a) < key(b);
+      });
+      ++mutationsOfLine[mutants[*best].line];
+      chosen.push_back(*best);
+      open.erase(best);
+    }
+  return chosen;
+}
+
+llvm::Error unknownOperator(const std::string &name) {
+  std::string known;
+  for (const auto &each : mutationOperators())
+    known += (known.empty() ? "" : ", ") + std::string(each->id());
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 "there is no mutation operator '" + name + "'; there are " + known);
+}
+
+} // namespace
+
+const MutationOperators &mutationOperators() {
+  static const auto *all = [] {
+    auto *list = new MutationOperators;
+    addWorkOperators(*list);
+    addScalarOperators(*list);
+    addStoreOperators(*list);
+    addLoadOperators(*list);
+    addBoundOperators(*list);
+    addArithmeticOperators(*list);
+    addSynchronizationOperators(*list);
+    return list;
+  }();
+  return *all;
+}
+
+llvm::Expected<MutantList> findMutants(const MutateRequest &request) {
+  for (const std::string &name : request.operators)
+    if (llvm::none_of(mutationOperators(), [&](const auto &each) { return each->id() == name; }))
+      return unknownOperator(name);
+  const ParsedUnit unit = parseSlice(request, request.slice);
+  if (!unit.ast || unit.hasErrors)
+    return parseFailure(unit);
+  auto view = KernelView::open(*unit.ast, request.kernel, request.expression);
+  if (!view)
+    return view.takeError();
+  const KernelFacts facts(*view);
+
+  MutantList list;
+  std::vector<Mutant> all;
+  for (const auto &each : mutationOperators()) {
+    if (!request.operators.empty() && !llvm::is_contained(request.operators, each->id()))
+      continue;
+    MutantSink sink(facts, std::string(each->id()), each->kind(), request.file);
+    each->find(facts, sink);
+    list.inMacros += sink.inMacros;
+    for (Mutant &mutant : sink.mutants)
+      // A template's text may be found once for each of its instances.
+      if (llvm::none_of(all, [&](const Mutant &known) { return isSame(known, mutant); }) &&
+          applyEdits(request.slice, mutant.edits) != request.slice)
+        all.push_back(std::move(mutant));
+  }
+  list.found = all.size();
+
+  // What does not parse is replaced by the next in turn.
+  std::vector<std::size_t> turns = order(all, request.seed);
+  for (std::size_t next = 0; next < turns.size() && list.mutants.size() < request.atMost;) {
+    std::vector<std::size_t> batch;
+    std::vector<std::vector<Edit>> edits;
+    while (next < turns.size() && list.mutants.size() + batch.size() < request.atMost) {
+      edits.push_back(all[turns[next]].edits);
+      batch.push_back(turns[next++]);
+    }
+    const std::vector<bool> isBroken = findUnparsable(request, edits);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      if (!isBroken[i])
+        list.mutants.push_back(std::move(all[batch[i]]));
+  }
+  llvm::stable_sort(list.mutants,
+                    [](const Mutant &a, const Mutant &b) { return a.line < b.line; });
+  return list;
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a mutation operator is: it looks at one kernel and names the places where one kind of mistake
+// can be made in it, each as text edits of the slice. A workload that cannot tell such a kernel from
+// the right one proves nothing about a candidate.
+#pragma once
+
+#include "clang_plugin/analysis/KernelSource.h"
+
+#include <clang/Basic/SourceLocation.h>
+#include <memory>
+#include <string_view>
+
+namespace clang {
+class Expr;
+}
+
+namespace kopt::frontend {
+
+class KernelFacts;
+
+enum class MutantKind {
+  Value,    ///< computes something else
+  Schedule, ///< lacks a barrier or an atomic: only some schedules compute something else
+};
+
+struct Mutant {
+  std::string op;    ///< id of the operator
+  std::string title; ///< one line: "`<` made `<=` at line 34"
+  MutantKind kind = MutantKind::Value;
+  std::string note; ///< when the mutant computes the same as the original; empty where it never should
+  unsigned line = 0;
+  std::vector<Edit> edits; ///< sorted, not overlapping
+};
+
+/// Takes what one operator finds. A place that the text does not spell, as it comes out of a macro, is
+/// counted and left out.
+class MutantSink {
+public:
+  MutantSink(const KernelFacts &facts, std::string op, MutantKind kind, std::string file)
+      : facts_(facts), op_(std::move(op)), kind_(kind), file_(std::move(file)) {}
+
+  /// `what` happens at `where`; `edits` is nothing where the text cannot be edited.
+  void add(clang::SourceLocation where, const std::string &what,
+           std::optional<std::vector<Edit>> edits, std::string note = "");
+
+  std::vector<Mutant> mutants;
+  std::size_t inMacros = 0;
+
+private:
+  const KernelFacts &facts_;
+  std::string op_;
+  MutantKind kind_;
+  std::string file_;
+};
+
+class MutationOperator {
+public:
+  virtual ~MutationOperator() = default;
+  virtual std::string_view id() const = 0;
+  /// One sentence for people.
+  virtual std::string_view summary() const = 0;
+  virtual MutantKind kind() const { return MutantKind::Value; }
+  virtual void find(const KernelFacts &facts, MutantSink &sink) const = 0;
+};
+
+using MutationOperators = std::vector<std::unique_ptr<MutationOperator>>;
+
+// One function for each file of operators: adds them to the catalogue.
+void addWorkOperators(MutationOperators &catalogue);            ///< empty-body, skipped-block, …
+void addScalarOperators(MutationOperators &catalogue);          ///< scalar-literal, literal, …
+void addStoreOperators(MutationOperators &catalogue);           ///< constant-store, …
+void addLoadOperators(MutationOperators &catalogue);            ///< load-index, other-input, …
+void addBoundOperators(MutationOperators &catalogue);           ///< comparison, loop-bound, …
+void addArithmeticOperators(MutationOperators &catalogue);      ///< arithmetic, dropped-term, …
+void addSynchronizationOperators(MutationOperators &catalogue); ///< removed-barrier, plain-atomic
+
+} // namespace kopt::frontend

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kopt-frontend mutate`: JSON in, JSON out.
+#include "clang_plugin/mutate/Mutate.h"
+#include "clang_plugin/tool/Tools.h"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace kopt::frontend {
+
+using nlohmann::json;
+
+namespace {
+
+void print(const json &reply) {
+  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+}
+
+int fail(const std::string &what, const std::string &where, const std::string &hint) {
+  print({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}});
+  return 1;
+}
+
+json toJson(const Mutant &mutant) {
+  json result = {{"operator", mutant.op},
+                 {"title", mutant.title},
+                 {"kind", mutant.kind == MutantKind::Value ? "value" : "schedule"},
+                 {"line", mutant.line},
+                 {"edits", json::array()}};
+  if (!mutant.note.empty())
+    result["note"] = mutant.note;
+  for (const Edit &edit : mutant.edits)
+    result["edits"].push_back({{"begin", edit.begin}, {"end", edit.end}, {"text", edit.text}});
+  return result;
+}
+
+} // namespace
+
+int runMutate(int, const char **) {
+  MutateRequest request;
+  try {
+    const json input = json::parse(std::cin);
+    request.slice = input.at("slice");
+    request.kernel = input.at("kernel");
+    request.expression = input.value("expression", request.kernel);
+    request.flags = input.value("flags", std::vector<std::string>());
+    request.directory = input.value("directory", std::string());
+    request.arch = input.value("arch", std::string());
+    request.atMost = input.value("at_most", std::uint64_t(request.atMost));
+    request.seed = input.value("seed", request.seed);
+    request.operators = input.value("operators", std::vector<std::string>());
+    request.file = input.value("file", std::string());
+  } catch (const json::exception &error) {
+    return fail(error.what(), "the request on standard input",
+                "members: slice, kernel, expression, flags, directory, arch, at_most, seed, "
+                "operators, file");
+  }
+  auto found = findMutants(request);
+  if (!found)
+    return fail(llvm::toString(found.takeError()), "slice of " + request.kernel,
+                "the slice must parse with the kernel's own flags: run kopt-extract again if the "
+                "source changed");
+  json reply = {
+      {"found", found->found}, {"in_macros", found->inMacros}, {"mutants", json::array()}};
+  for (const Mutant &mutant : found->mutants)
+    reply["mutants"].push_back(toJson(mutant));
+  print(reply);
+  return 0;
+}
+
+} // namespace kopt::frontend

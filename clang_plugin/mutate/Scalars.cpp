@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on single numbers: a scalar parameter is not used as it is given, a literal is off.
+#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/mutate/Mutation.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+/// Every place that reads a parameter, in order; nothing where one of them is not plain text or the
+/// parameter is changed.
+struct ParameterUses {
+  std::vector<std::pair<unsigned, unsigned>> places;
+  bool isReadOnly = true, isText = true;
+  bool isOnlyCompared = true; ///< each use is one side of a `<` or its like
+};
+
+/// The outermost implicit cast around an expression.
+const Stmt *withoutCasts(const BodyView &body, const Stmt *expression) {
+  while (isa_and_nonnull<ImplicitCastExpr>(body.parentOf(expression)))
+    expression = body.parentOf(expression);
+  return expression;
+}
+
+ParameterUses usesOf(const KernelFacts &facts, const ParmVarDecl *parameter) {
+  ParameterUses uses;
+  const BodyView &body = facts.bodies().front();
+  for (const Stmt *statement : body.statements) {
+    const auto *reference = dyn_cast<DeclRefExpr>(statement);
+    if (!reference || reference->getDecl() != parameter)
+      continue;
+    const auto *use = dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(reference));
+    if (!use || use->getCastKind() != CK_LValueToRValue)
+      uses.isReadOnly = false; // assigned, captured or its address taken
+    const auto *comparison =
+        dyn_cast_or_null<BinaryOperator>(use ? body.parentOf(withoutCasts(body, use)) : nullptr);
+    uses.isOnlyCompared &= comparison && comparison->isRelationalOp();
+    const auto place = facts.placeOf(reference->getSourceRange());
+    if (place)
+      uses.places.push_back(*place);
+    else
+      uses.isText = false;
+  }
+  llvm::sort(uses.places);
+  uses.places.erase(std::unique(uses.places.begin(), uses.places.end()), uses.places.end());
+  return uses;
+}
+
+/// `replacement` in place of every use of each scalar parameter.
+template <class Replace>
+void replaceParameters(const KernelFacts &facts, MutantSink &sink, const Replace &replacement) {
+  for (const ParmVarDecl *parameter : facts.view().kernel().parameters()) {
+    const QualType type = parameter->getType().getCanonicalType();
+    if (!type->isArithmeticType() || !parameter->getIdentifier())
+      continue;
+    for (const auto &[what, text, isMore] : replacement(*parameter, type)) {
+      const ParameterUses uses = usesOf(facts, parameter);
+      if (uses.places.empty() || !uses.isReadOnly)
+        continue;
+      std::optional<std::vector<Edit>> edits;
+      if (uses.isText) {
+        edits.emplace();
+        for (const auto &[begin, end] : uses.places)
+          edits->push_back({begin, end, text});
+      }
+      sink.add(parameter->getLocation(), what, std::move(edits),
+               isMore && uses.isOnlyCompared ? "the same where nothing is equal to the limit itself"
+                                             : "");
+    }
+  }
+}
+
+struct Replacement {
+  std::string what, text;
+  bool isMore = false; ///< a limit that only rises lets nothing out
+};
+using Replacements = std::vector<Replacement>;
+
+} // namespace
+
+class ScalarLiteral final : public MutationOperator {
+public:
+  std::string_view id() const override { return "scalar-literal"; }
+  std::string_view summary() const override {
+    return "a literal stands where a scalar parameter was used";
+  }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    replaceParameters(facts, sink, [](const ParmVarDecl &parameter, QualType type) -> Replacements {
+      const std::string literal = type->isBooleanType()             ? "false"
+                                  : !type->isRealFloatingType()     ? "3"
+                                  : type->isSpecificBuiltinType(BuiltinType::Float) ? "0.8125f"
+                                                                                    : "0.8125";
+      return {{"parameter " + parameter.getNameAsString() + " replaced by " + literal, literal}};
+    });
+  }
+};
+
+class ScalarOffByOne final : public MutationOperator {
+public:
+  std::string_view id() const override { return "scalar-off-by-one"; }
+  std::string_view summary() const override {
+    return "a scalar parameter is one more or one less; a floating one is 1% more";
+  }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    replaceParameters(facts, sink, [](const ParmVarDecl &parameter, QualType type) -> Replacements {
+      const std::string name = parameter.getNameAsString();
+      if (type->isBooleanType())
+        return {{"parameter " + name + " negated", "(!" + name + ")"}};
+      if (type->isSpecificBuiltinType(BuiltinType::Float))
+        return {{"parameter " + name + " 1% more", "(" + name + " * 1.01f)", true}};
+      if (type->isRealFloatingType())
+        return {{"parameter " + name + " 1% more", "(" + name + " * 1.01)", true}};
+      return {{"parameter " + name + " one less", "(" + name + " - 1)"},
+              {"parameter " + name + " one more", "(" + name + " + 1)", true}};
+    });
+  }
+};
+
+class Literal final : public MutationOperator {
+public:
+  std::string_view id() const override { return "literal"; }
+  std::string_view summary() const override { return "a floating-point literal is 1% more"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    for (const BodyView &body : facts.bodies())
+      for (const Stmt *statement : body.statements) {
+        const auto *literal = dyn_cast<FloatingLiteral>(statement);
+        if (!literal || literal->getValue().isZero() || !facts.reachesOutput(body, literal))
+          continue;
+        const bool isFloat = literal->getType()->isSpecificBuiltinType(BuiltinType::Float);
+        sink.add(literal->getBeginLoc(), facts.text(literal).str() + " 1% more",
+                 facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
+                 noteFor(body, *literal));
+      }
+  }
+
+private:
+  static std::string noteFor(const BodyView &body, const FloatingLiteral &literal) {
+    const Stmt *parent = body.parentOf(&literal);
+    while (isa_and_nonnull<CastExpr>(parent) || isa_and_nonnull<UnaryOperator>(parent))
+      parent = body.parentOf(parent);
+    const auto *comparison = dyn_cast_or_null<BinaryOperator>(parent);
+    const llvm::StringRef callee = calleeName(dyn_cast_or_null<CallExpr>(parent));
+    if ((comparison && comparison->isComparisonOp()) || callee.contains("min") ||
+        callee.contains("max"))
+      return "the same where no value lies between the two limits";
+    llvm::APFloat value = literal.getValue();
+    bool losesInfo = false;
+    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    // Such a number keeps a division or a logarithm from zero; it drowns in what it is added to.
+    if (std::abs(value.convertToDouble()) < 1e-3)
+      return "nearly the same where what it is added to is far larger";
+    if (std::abs(value.convertToDouble()) > 1e6)
+      return "the same where it only stands for a number larger than any";
+    return "";
+  }
+};
+
+void addScalarOperators(MutationOperators &catalogue) {
+  catalogue.push_back(std::make_unique<ScalarLiteral>());
+  catalogue.push_back(std::make_unique<ScalarOffByOne>());
+  catalogue.push_back(std::make_unique<Literal>());
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on statements that write: the value is a constant, what was there is forgotten, the
+// statement is gone.
+#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/mutate/Mutation.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+/// Whether a loop around the statement may not end once the variable has another value.
+bool steersALoop(const BodyView &body, const Stmt *statement, const VarDecl *variable) {
+  for (const Stmt *loop = loopAround(body, statement); loop; loop = loopAround(body, loop)) {
+    if (mentions(conditionOf(loop), variable))
+      return true;
+    if (!conditionOf(loop) && variable->getType()->isIntegerType())
+      return true; // for (;;) ends by a break that anything may decide
+  }
+  return false;
+}
+
+bool isLoopStep(const BodyView &body, const Stmt *statement) {
+  const Stmt *child = statement;
+  for (const Stmt *up = body.parents.lookup(statement); up; child = up, up = body.parents.lookup(up)) {
+    if (const auto *loop = dyn_cast<ForStmt>(up))
+      return loop->getInc() == child || loop->getInit() == child;
+    if (!isa<ParenExpr, BinaryOperator, CastExpr>(up))
+      return false;
+  }
+  return false;
+}
+
+/// A zero of the type that assigning takes, as text; empty where there is none that always compiles.
+std::string zeroOf(QualType type) {
+  type = type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
+  if (type->isArithmeticType())
+    return "0";
+  const auto *record = type->getAsCXXRecordDecl();
+  const llvm::StringRef name =
+      record && record->getIdentifier() ? record->getName() : llvm::StringRef();
+  if (name == "__half" || name == "__nv_bfloat16")
+    return (name + "(0.0f)").str();
+  return record && record->isAggregate() ? "{}" : "";
+}
+
+} // namespace
+
+class ConstantStore final : public MutationOperator {
+public:
+  std::string_view id() const override { return "constant-store"; }
+  std::string_view summary() const override { return "a store to global memory writes zero"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    for (const BodyView &body : facts.bodies())
+      for (const Stmt *statement : body.statements) {
+        const Expr *target = nullptr, *value = nullptr;
+        if (const auto *plain = dyn_cast<BinaryOperator>(statement);
+            plain && plain->getOpcode() == BO_Assign) {
+          target = plain->getLHS();
+          value = plain->getRHS();
+        } else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
+                   call && call->getOperator() == OO_Equal && call->getNumArgs() == 2) {
+          target = call->getArg(0);
+          value = call->getArg(1);
+        }
+        if (!target || facts.spaceOf(target) != MemorySpace::Global ||
+            isa<DeclRefExpr>(target->IgnoreParenImpCasts()))
+          continue;
+        const std::string zero = zeroOf(target->getType());
+        const auto constant = facts.view().constant(value);
+        const auto *literal = dyn_cast<FloatingLiteral>(value->IgnoreParenImpCasts());
+        if (zero.empty() || (constant && *constant == 0) || (literal && literal->getValue().isZero()))
+          continue;
+        sink.add(value->getBeginLoc(), "zero stored to " + facts.text(target).str(),
+                 facts.replace(value->getSourceRange(), zero));
+      }
+  }
+};
+
+class DroppedAccumulate final : public MutationOperator {
+public:
+  std::string_view id() const override { return "dropped-accumulate"; }
+  std::string_view summary() const override { return "`+=` and its like made `=`"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    for (const BodyView &body : facts.bodies())
+      for (const Stmt *statement : body.statements) {
+        const Expr *target = nullptr;
+        SourceLocation at;
+        if (const auto *compound = dyn_cast<CompoundAssignOperator>(statement)) {
+          target = compound->getLHS();
+          at = compound->getOperatorLoc();
+        } else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
+                   call && (call->getOperator() == OO_PlusEqual ||
+                            call->getOperator() == OO_MinusEqual)) {
+          target = call->getArg(0);
+          at = call->getOperatorLoc();
+        }
+        if (!target || target->getType()->isPointerType() || isLoopStep(body, statement))
+          continue;
+        const VarDecl *variable = variableOf(target);
+        if (variable && (steersALoop(body, statement, variable) || !facts.isLive(variable)))
+          continue;
+        sink.add(at, "`" + facts.view().text({at, at}).str() + "` made `=`", facts.replace({at, at}, "="),
+                 variable && !loopAround(body, statement)
+                     ? "the same where what it is added to is zero"
+                     : "");
+      }
+  }
+};
+
+class RemovedStatement final : public MutationOperator {
+public:
+  std::string_view id() const override { return "removed-statement"; }
+  std::string_view summary() const override { return "a statement is gone"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    for (const BodyView &body : facts.bodies())
+      for (const Stmt *statement : body.statements) {
+        const auto *expression = dyn_cast<Expr>(statement);
+        if (!expression || isa<ParenExpr>(expression) || !isStatement(body, statement) ||
+            facts.waits(statement, /*lanes=*/false) || !matters(facts, body, *expression))
+          continue;
+        llvm::StringRef text = facts.text(statement);
+        sink.add(statement->getBeginLoc(),
+                 "`" + (text.size() > 60 ? text.take_front(57).str() + "..." : text.str()) +
+                     "` removed",
+                 facts.replace(statement->getSourceRange(), "(void)0"));
+      }
+  }
+
+private:
+  static bool matters(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
+    const Expr *plain = expression.IgnoreParenImpCasts();
+    const Expr *target = nullptr;
+    if (const auto *binary = dyn_cast<BinaryOperator>(plain); binary && binary->isAssignmentOp())
+      target = binary->getLHS();
+    else if (const auto *unary = dyn_cast<UnaryOperator>(plain);
+             unary && unary->isIncrementDecrementOp())
+      target = unary->getSubExpr();
+    else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(plain);
+             call && call->isAssignmentOp())
+      target = call->getArg(0);
+    if (target) {
+      const VarDecl *variable = variableOf(target);
+      if (!variable)
+        return true;
+      return !steersALoop(body, &expression, variable) && facts.isLive(variable);
+    }
+    const auto *call = dyn_cast<CallExpr>(plain);
+    const llvm::StringRef name = calleeName(call);
+    return call && !name.empty() && !name.starts_with("__threadfence") && name != "printf" &&
+           !name.starts_with("__assert") && !name.contains("prefetch") && name != "__nanosleep";
+  }
+};
+
+void addStoreOperators(MutationOperators &catalogue) {
+  catalogue.push_back(std::make_unique<ConstantStore>());
+  catalogue.push_back(std::make_unique<DroppedAccumulate>());
+  catalogue.push_back(std::make_unique<RemovedStatement>());
+}
+
+} // namespace kopt::frontend

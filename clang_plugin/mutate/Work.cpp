@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that leave out a part of the kernel's work: all of it, one block's, the last threads', the
+// last elements'.
+#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/mutate/Mutation.h"
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+const CompoundStmt *bodyOf(const KernelFacts &facts) {
+  return dyn_cast_or_null<CompoundStmt>(facts.view().kernel().getBody());
+}
+
+/// Blocks of a grid that wait for each other must all get there.
+bool waitsForGrid(const KernelFacts &facts) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements)
+      if (const auto *expression = dyn_cast<Expr>(statement);
+          expression && expression->getType()->getAsCXXRecordDecl() &&
+          expression->getType()->getAsCXXRecordDecl()->getNameAsString() == "grid_group")
+        return true;
+  return false;
+}
+
+/// Text at the start of the kernel's body.
+void addGuard(const KernelFacts &facts, MutantSink &sink, const std::string &what,
+              const std::string &guard, const std::string &note) {
+  const CompoundStmt *body = bodyOf(facts);
+  if (!body)
+    return;
+  const auto begin = facts.view().endOffset(body->getLBracLoc());
+  std::optional<std::vector<Edit>> edits;
+  if (begin)
+    edits = std::vector{Edit{*begin, *begin, " " + guard}};
+  sink.add(body->getLBracLoc(), what, std::move(edits), note);
+}
+
+} // namespace
+
+class EmptyBody final : public MutationOperator {
+public:
+  std::string_view id() const override { return "empty-body"; }
+  std::string_view summary() const override { return "the kernel does nothing"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    const CompoundStmt *body = bodyOf(facts);
+    if (!body || body->body_empty())
+      return;
+    const auto begin = facts.view().endOffset(body->getLBracLoc());
+    const auto end = facts.view().offset(body->getRBracLoc());
+    std::optional<std::vector<Edit>> edits;
+    if (begin && end && *begin <= *end)
+      edits = std::vector{Edit{*begin, *end, ""}};
+    sink.add(body->getLBracLoc(), "empty body", std::move(edits));
+  }
+};
+
+class SkippedBlock final : public MutationOperator {
+public:
+  std::string_view id() const override { return "skipped-block"; }
+  std::string_view summary() const override { return "the last block of the grid does nothing"; }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    if (waitsForGrid(facts))
+      return;
+    // A whole block leaves, so no thread waits for one that has left.
+    addGuard(facts, sink, "the last block does nothing",
+             "if (blockIdx.x == gridDim.x - 1 && blockIdx.y == gridDim.y - 1 && "
+             "blockIdx.z == gridDim.z - 1) return;",
+             "");
+  }
+};
+
+class SkippedThreads final : public MutationOperator {
+public:
+  std::string_view id() const override { return "skipped-threads"; }
+  std::string_view summary() const override {
+    return "the last 1/128 of the grid's threads do nothing";
+  }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    // The others would wait for them.
+    if (facts.waits(bodyOf(facts), /*lanes=*/true) || waitsForGrid(facts))
+      return;
+    addGuard(facts, sink, "the last 1/128 of the threads do nothing",
+             "{ const unsigned long long koptBlock = 1ull * blockDim.x * blockDim.y * blockDim.z, "
+             "koptAll = koptBlock * gridDim.x * gridDim.y * gridDim.z, "
+             "koptThread = ((1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) "
+             "* koptBlock + (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; "
+             "if (koptThread >= koptAll - (koptAll + 127) / 128) return; }",
+             "the same where the last threads of the grid have nothing to do");
+  }
+};
+
+/// A guard `i < n` or `i >= n` of an if, between what depends on the thread and what does not.
+template <class Found> void forEachGuard(const KernelFacts &facts, const Found &found) {
+  for (const BodyView &body : facts.bodies())
+    for (const Stmt *statement : body.statements) {
+      const auto *comparison = dyn_cast<BinaryOperator>(statement);
+      if (!comparison || !comparison->isRelationalOp() ||
+          !comparison->getLHS()->getType()->isIntegerType())
+        continue;
+      const Stmt *parent = body.parentOf(comparison);
+      while (isa_and_nonnull<BinaryOperator>(parent) && cast<BinaryOperator>(parent)->isLogicalOp())
+        parent = body.parentOf(parent);
+      const auto *branch = dyn_cast_or_null<IfStmt>(parent);
+      if (!branch || branch->isConstexpr())
+        continue;
+      const bool leftIsThread = facts.dependsOnThread(comparison->getLHS());
+      if (leftIsThread == facts.dependsOnThread(comparison->getRHS()))
+        continue;
+      const Expr *limit = leftIsThread ? comparison->getRHS() : comparison->getLHS();
+      const bool isUpper = leftIsThread == (comparison->getOpcode() == BO_LT ||
+                                            comparison->getOpcode() == BO_GE ||
+                                            comparison->getOpcode() == BO_LE ||
+                                            comparison->getOpcode() == BO_GT);
+      if (isUpper && !facts.view().constant(limit))
+        found(*comparison, *limit);
+    }
+}
+
+class SkippedTail final : public MutationOperator {
+public:
+  std::string_view id() const override { return "skipped-tail"; }
+  std::string_view summary() const override {
+    return "a guard lets the last 1/128 of the elements out";
+  }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    forEachGuard(facts, [&](const BinaryOperator &guard, const Expr &limit) {
+      const std::string text = facts.text(&limit).str();
+      sink.add(guard.getOperatorLoc(), "the last 1/128 below " + text + " left out",
+               text.empty() ? std::nullopt
+                            : facts.replace(limit.getSourceRange(), "((" + text + ") - ((" + text +
+                                                                       ") + 127) / 128)"));
+    });
+  }
+};
+
+class LostRemainder final : public MutationOperator {
+public:
+  std::string_view id() const override { return "lost-remainder"; }
+  std::string_view summary() const override {
+    return "a guard rounds its limit down to a multiple of 32: no tail";
+  }
+  void find(const KernelFacts &facts, MutantSink &sink) const override {
+    forEachGuard(facts, [&](const BinaryOperator &guard, const Expr &limit) {
+      sink.add(guard.getOperatorLoc(),
+               facts.text(&limit).str() + " rounded down to a multiple of 32",
+               facts.wrap(&limit, "((", ") / 32 * 32)"),
+               "the same where the limit is a multiple of 32");
+    });
+  }
+};
+
+void addWorkOperators(MutationOperators &catalogue) {
+  catalogue.push_back(std::make_unique<EmptyBody>());
+  catalogue.push_back(std::make_unique<SkippedBlock>());
+  catalogue.push_back(std::make_unique<SkippedThreads>());
+  catalogue.push_back(std::make_unique<SkippedTail>());
+  catalogue.push_back(std::make_unique<LostRemainder>());
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kopt-frontend precise`: JSON in, JSON out.
+#include "clang_plugin/precise/Precise.h"
+#include "clang_plugin/tool/Tools.h"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace kopt::frontend {
+
+using nlohmann::json;
+
+namespace {
+
+void print(const json &reply) {
+  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+}
+
+int fail(const std::string &what, const std::string &where, const std::string &hint) {
+  print({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}});
+  return 1;
+}
+
+json toJson(const std::vector<PreciseNote> &notes) {
+  json result = json::array();
+  for (const PreciseNote &note : notes)
+    result.push_back({{"id", note.id}, {"message", note.message}, {"line", note.line}});
+  return result;
+}
+
+json toJson(const ElementLayout &layout) {
+  json fields = json::array();
+  for (const ElementField &field : layout.fields)
+    fields.push_back({{"offset", field.offset},
+                      {"new_offset", field.newOffset},
+                      {"scalar", field.scalar},
+                      {"new_scalar", field.newScalar}});
+  return {{"size", layout.size}, {"new_size", layout.newSize}, {"fields", fields}};
+}
+
+json toJson(const PreciseClone &clone) {
+  if (!clone.refusals.empty())
+    return {{"ok", false}, {"refusals", toJson(clone.refusals)}};
+  json reply = {{"ok", true},
+                {"slice", clone.slice},
+                {"expression", clone.expression},
+                {"symbol", clone.symbol},
+                {"params", json::array()},
+                {"variables", json::array()},
+                {"shared_factor", clone.sharedFactor},
+                {"notes", toJson(clone.notes)}};
+  for (const PreciseParam &param : clone.params)
+    reply["params"].push_back(
+        {{"name", param.name}, {"pointer", param.pointer}, {"element", toJson(param.element)}});
+  for (const PreciseVariable &variable : clone.variables)
+    reply["variables"].push_back({{"name", variable.name},
+                                  {"count", variable.count},
+                                  {"element", toJson(variable.element)}});
+  return reply;
+}
+
+} // namespace
+
+int runPrecise(int, const char **) {
+  KernelSource request;
+  try {
+    const json input = json::parse(std::cin);
+    request.slice = input.at("slice");
+    request.kernel = input.at("kernel");
+    request.expression = input.value("expression", request.kernel);
+    request.flags = input.value("flags", std::vector<std::string>());
+    request.directory = input.value("directory", std::string());
+    request.arch = input.value("arch", std::string());
+  } catch (const json::exception &error) {
+    return fail(error.what(), "the request on standard input",
+                "members: slice, kernel, expression, flags, directory, arch");
+  }
+  auto clone = makePreciseClone(request);
+  if (!clone)
+    return fail(llvm::toString(clone.takeError()), "slice of " + request.kernel,
+                "the slice must parse with the kernel's own flags: run kopt-extract again if the "
+                "source changed");
+  print(toJson(*clone));
+  return 0;
+}
+
+} // namespace kopt::frontend
