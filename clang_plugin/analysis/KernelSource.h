@@ -33,9 +33,9 @@ ParsedUnit parseSlice(const KernelSource &request, const std::string &text);
 /// Why parseSlice() gave no usable AST.
 llvm::Error parseFailure(const ParsedUnit &unit);
 
-/// For each list of edits, whether the text with them made does not parse. Lists that touch different
-/// places are tried together, and one by one only where that fails, as one parse costs up to half a
-/// second.
+/// For each list of edits, whether the text with them made does not parse. Lists that touch
+/// different places are tried together, and one by one only where that fails, as one parse costs up
+/// to half a second.
 std::vector<bool> findUnparsable(const KernelSource &request,
                                  llvm::ArrayRef<std::vector<Edit>> edits);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on conditions: limits of loops, comparisons, branches. None of them makes a loop run for
-// ever that ended: a mutant that hangs is found by every workload and costs its whole deadline.
+// Operators on conditions: limits of loops, comparisons, branches. None of them makes a loop run
+// for ever that ended: a mutant that hangs is found by every workload and costs its whole deadline.
 #include "clang_plugin/mutate/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
@@ -15,15 +15,15 @@ struct LoopTest {
   const BodyView *body;
   const Stmt *loop;
   const BinaryOperator *comparison;
-  bool isUpper;          ///< the loop goes on while the left side is the smaller one
+  bool isUpper;           ///< the loop goes on while the left side is the smaller one
   const VarDecl *stepped; ///< what a for statement steps on the left side; null where not known
-  bool byOne;            ///< it is stepped by ++ or --
+  bool byOne;             ///< it is stepped by ++ or --
 };
 
 void addTests(const BodyView &body, const Stmt *loop, const Expr *condition,
               std::vector<LoopTest> &tests) {
-  const auto *binary = dyn_cast_or_null<BinaryOperator>(condition ? condition->IgnoreParenImpCasts()
-                                                                  : nullptr);
+  const auto *binary =
+      dyn_cast_or_null<BinaryOperator>(condition ? condition->IgnoreParenImpCasts() : nullptr);
   if (!binary)
     return;
   if (binary->getOpcode() == BO_LAnd) {
@@ -34,8 +34,8 @@ void addTests(const BodyView &body, const Stmt *loop, const Expr *condition,
   if (!binary->isRelationalOp() || !binary->getLHS()->getType()->isIntegerType() ||
       !binary->getRHS()->getType()->isIntegerType())
     return;
-  LoopTest test{&body, loop, binary,
-                binary->getOpcode() == BO_LT || binary->getOpcode() == BO_LE, nullptr, false};
+  LoopTest test{&body,   loop, binary, binary->getOpcode() == BO_LT || binary->getOpcode() == BO_LE,
+                nullptr, false};
   if (const auto *counted = dyn_cast<ForStmt>(loop)) {
     const VarDecl *variable = variableOf(binary->getLHS());
     if (variable && mentions(counted->getInc(), variable)) {
@@ -89,7 +89,9 @@ public:
       sink.add(test.comparison->getOperatorLoc(), title(op),
                facts.replace({test.comparison->getOperatorLoc(), test.comparison->getOperatorLoc()},
                              spelling(other(op))),
-               test.byOne ? "" : "the same where the loop never gets to the limit itself");
+               isLoosened    ? "the same where a step beyond the last one does nothing"
+               : !test.byOne ? "the same where the loop never gets to the limit itself"
+                             : "");
     }
     for (const BodyView &body : facts.bodies())
       for (const Stmt *statement : body.statements) {
@@ -129,8 +131,7 @@ public:
       // Added to the smaller side: a subtraction could wrap round.
       const Expr *smaller = test.isUpper ? test.comparison->getLHS() : test.comparison->getRHS();
       const bool isStrided = test.stepped && !test.byOne;
-      sink.add(test.comparison->getOperatorLoc(),
-               heading(facts, *test.comparison) + " off by one",
+      sink.add(test.comparison->getOperatorLoc(), heading(facts, *test.comparison) + " off by one",
                facts.wrap(smaller, "(", ") + 1"),
                isStrided ? "the same where the loop never gets close to the limit" : "");
     }
@@ -181,11 +182,12 @@ public:
       for (const Stmt *statement : body.statements) {
         const Expr *condition = nullptr;
         if (const auto *branch = dyn_cast<IfStmt>(statement)) {
-          // Threads that part before a barrier would hang, and so may a loop that is left by a branch.
+          // Threads that part before a barrier would hang, and so may a loop that is left by a
+          // branch.
           if (!branch->isConstexpr() && !branch->getConditionVariable() &&
               !facts.waits(branch->getThen(), /*lanes=*/true) &&
-              !facts.waits(branch->getElse(), /*lanes=*/true) &&
-              !leavesLoop(branch->getThen()) && !leavesLoop(branch->getElse()))
+              !facts.waits(branch->getElse(), /*lanes=*/true) && !leavesLoop(branch->getThen()) &&
+              !leavesLoop(branch->getElse()))
             condition = branch->getCond();
         } else if (const auto *choice = dyn_cast<ConditionalOperator>(statement);
                    choice && facts.reachesOutput(body, choice)) {
@@ -197,11 +199,22 @@ public:
         sink.add(condition->getBeginLoc(),
                  "`" + (text.size() > 60 ? text.take_front(57).str() + "..." : text.str()) +
                      "` negated",
-                 facts.wrap(condition, "!(", ")"));
+                 facts.wrap(condition, "!(", ")"),
+                 electsThread(facts, condition)
+                     ? "the same where any of the threads may do it, as often as they like"
+                     : "");
       }
   }
 
 private:
+  /// `threadIdx.x == 0` and its like.
+  static bool electsThread(const KernelFacts &facts, const Expr *condition) {
+    const auto *comparison = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
+    if (comparison && comparison->isLogicalOp())
+      return electsThread(facts, comparison->getLHS()) || electsThread(facts, comparison->getRHS());
+    return comparison && comparison->isEqualityOp() && facts.dependsOnThread(comparison);
+  }
+
   static bool leavesLoop(const Stmt *statement) {
     if (!statement)
       return false;

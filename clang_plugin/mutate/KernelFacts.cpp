@@ -21,8 +21,8 @@ bool isLaneCollective(const Stmt *statement) {
   if (!call)
     return false;
   const llvm::StringRef name = calleeName(call);
-  return startsWithAny(name, {"__shfl", "__ballot", "__any", "__all", "__match",
-                                                 "__reduce_", "__activemask", "shfl"});
+  return startsWithAny(name, {"__shfl", "__ballot", "__any", "__all", "__match", "__reduce_",
+                              "__activemask", "shfl"});
 }
 
 /// A called function that only computes: what goes into it comes out of it.
@@ -115,6 +115,7 @@ bool isFloating(QualType type) {
 }
 
 KernelFacts::KernelFacts(const KernelView &view) : view_(view), bodies_(view.bodies()) {
+  std::erase_if(bodies_, [](const BodyView &body) { return body.function->isDefaulted(); });
   for (BodyView &body : bodies_) {
     llvm::DenseSet<const Stmt *> dead; // parents come before children
     for (const Stmt *statement : body.statements) {
@@ -146,8 +147,7 @@ KernelFacts::KernelFacts(const KernelView &view) : view_(view), bodies_(view.bod
         if (const auto *assignment = dyn_cast<BinaryOperator>(statement);
             assignment && assignment->isAssignmentOp())
           if (const VarDecl *variable = variableOf(assignment->getLHS());
-              variable && !threadLocal_.contains(variable) &&
-              dependsOnThread(assignment->getRHS()))
+              variable && !threadLocal_.contains(variable) && dependsOnThread(assignment->getRHS()))
             changed = threadLocal_.insert(variable).second || changed;
       }
   }
@@ -311,8 +311,7 @@ void MutantSink::add(SourceLocation where, const std::string &what,
   const unsigned line = sources.getExpansionLineNumber(where);
   Mutant mutant;
   mutant.op = op_;
-  mutant.title =
-      what + (file_.empty() ? " at line " : " at " + file_ + ":") + std::to_string(line);
+  mutant.title = what + (file_.empty() ? " at line " : " at " + file_ + ":") + std::to_string(line);
   mutant.kind = kind_;
   mutant.note = std::move(note);
   mutant.line = line;

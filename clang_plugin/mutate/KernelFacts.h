@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What mutation operators ask about a kernel: where memory lies, whether a value reaches an output,
-// whether it depends on the thread. Approximations: a mistake here costs or adds a mutant, no verdict.
+// whether it depends on the thread. Approximations: a mistake here costs or adds a mutant, no
+// verdict.
 #pragma once
 
-#include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/analysis/KernelSource.h"
+#include "clang_plugin/analysis/KernelView.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
@@ -23,7 +24,8 @@ public:
 
   /// The memory that an lvalue names. What cannot be told counts as global.
   MemorySpace spaceOf(const clang::Expr *lvalue) const;
-  /// Whether the value of this expression gets into memory, out of the function, or decides what does.
+  /// Whether the value of this expression gets into memory, out of the function, or decides what
+  /// does.
   bool reachesOutput(const BodyView &body, const clang::Expr *expression) const;
   /// Whether the value of a variable does.
   bool isLive(const clang::VarDecl *variable) const { return live_.contains(variable); }
@@ -49,8 +51,8 @@ private:
 
   const KernelView &view_;
   std::vector<BodyView> bodies_;
-  llvm::DenseSet<const clang::VarDecl *> live_;         ///< locals whose values reach an output
-  llvm::DenseSet<const clang::VarDecl *> threadLocal_;  ///< variables that depend on the thread
+  llvm::DenseSet<const clang::VarDecl *> live_;        ///< locals whose values reach an output
+  llvm::DenseSet<const clang::VarDecl *> threadLocal_; ///< variables that depend on the thread
 };
 
 /// Name of a function that is called by its plain name; empty for others.

@@ -42,13 +42,16 @@ bool isInIndex(const BodyView &body, const Stmt *statement) {
 class LoadIndex final : public MutationOperator {
 public:
   std::string_view id() const override { return "load-index"; }
-  std::string_view summary() const override { return "a load from global memory takes the next element"; }
+  std::string_view summary() const override {
+    return "a load from global memory takes the next element";
+  }
   void find(const KernelFacts &facts, MutantSink &sink) const override {
     for (const BodyView &body : facts.bodies())
       for (const Stmt *statement : body.statements) {
         if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement)) {
           if (facts.spaceOf(subscript) == MemorySpace::Global && isRead(body, subscript))
-            sink.add(subscript->getBeginLoc(), "the element after " + facts.text(subscript).str() + " read",
+            sink.add(subscript->getBeginLoc(),
+                     "the element after " + facts.text(subscript).str() + " read",
                      facts.wrap(subscript->getIdx(), "(", ") + 1"));
         } else if (const auto *unary = dyn_cast<UnaryOperator>(statement);
                    unary && unary->getOpcode() == UO_Deref &&
@@ -136,7 +139,8 @@ private:
       return;
     const char *other = place->dimension == 0 ? "y" : "x";
     sink.add(member,
-             place->variable + (place->dimension == 0 ? ".x" : ".y") + " made " + place->variable + "." + other,
+             place->variable + (place->dimension == 0 ? ".x" : ".y") + " made " + place->variable +
+                 "." + other,
              facts.replace({member, member}, other),
              place->variable.ends_with("Dim") ? "the same where both extents are equal" : "");
   }
@@ -159,8 +163,8 @@ private:
         !isInIndex(body, sum))
       return;
     const auto *product = dyn_cast<BinaryOperator>(sum->getLHS()->IgnoreParenImpCasts());
-    const VarDecl *row = product && product->getOpcode() == BO_Mul ? variableOf(product->getLHS())
-                                                                   : nullptr;
+    const VarDecl *row =
+        product && product->getOpcode() == BO_Mul ? variableOf(product->getLHS()) : nullptr;
     const VarDecl *column = variableOf(sum->getRHS());
     if (row && column && row != column)
       swap(facts, sink, sum->getBeginLoc(),
@@ -170,7 +174,8 @@ private:
 
   static void swap(const KernelFacts &facts, MutantSink &sink, SourceLocation where,
                    const std::string &what, const Expr &first, const Expr &second) {
-    const auto one = facts.placeOf(first.getSourceRange()), two = facts.placeOf(second.getSourceRange());
+    const auto one = facts.placeOf(first.getSourceRange()),
+               two = facts.placeOf(second.getSourceRange());
     const std::string firstText = facts.text(&first).str(), secondText = facts.text(&second).str();
     if (one && two && (firstText == secondText || two->first < one->second))
       return;

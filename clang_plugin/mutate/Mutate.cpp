@@ -18,8 +18,8 @@ bool isSame(const Mutant &left, const Mutant &right) {
                     });
 }
 
-/// A random order that depends on the seed and on the mutant itself alone, so that an edit elsewhere
-/// in the kernel changes little in the choice.
+/// A random order that depends on the seed and on the mutant itself alone, so that an edit
+/// elsewhere in the kernel changes little in the choice.
 std::uint64_t rank(const Mutant &mutant, std::uint64_t seed) {
   std::string key = std::to_string(seed) + mutant.op;
   for (const Edit &edit : mutant.edits)
@@ -27,8 +27,8 @@ std::uint64_t rank(const Mutant &mutant, std::uint64_t seed) {
   return llvm::xxh3_64bits(key);
 }
 
-/// Takes turns between the operators; each gives the mutant on the line that has been mutated least.
-/// Those that are surely wrong come before those that may not be.
+/// Takes turns between the operators; each gives the mutant on the line that has been mutated
+/// least. Those that are surely wrong come before those that may not be.
 std::vector<std::size_t> order(const std::vector<Mutant> &mutants, std::uint64_t seed) {
   std::map<std::string, std::vector<std::size_t>> byOperator;
   std::vector<std::string> turns;
@@ -37,6 +37,13 @@ std::vector<std::size_t> order(const std::vector<Mutant> &mutants, std::uint64_t
       turns.push_back(mutants[i].op);
     byOperator[mutants[i].op].push_back(i);
   }
+  // Where fewer are asked for than there are operators, the seed decides whose turn comes.
+  llvm::sort(turns, [&](const std::string &a, const std::string &b) {
+    const auto key = [&](const std::string &id) {
+      return std::pair(llvm::xxh3_64bits(std::to_string(seed) + id), id);
+    };
+    return key(a) < key(b);
+  });
   std::map<unsigned, unsigned> mutationsOfLine;
   std::vector<std::size_t> chosen;
   while (chosen.size() < mutants.size())
@@ -44,13 +51,14 @@ std::vector<std::size_t> order(const std::vector<Mutant> &mutants, std::uint64_t
       std::vector<std::size_t> &open = byOperator[turn];
       if (open.empty())
         continue;
-      const auto best = std::min_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
-        const auto key = [&](std::size_t i) {
-          return std::tuple(!mutants[i].note.empty(), mutationsOfLine[mutants[i].line],
-                            rank(mutants[i], seed));
-        };
-        return key(a) < key(b);
-      });
+      const auto best =
+          std::min_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+            const auto key = [&](std::size_t i) {
+              return std::tuple(!mutants[i].note.empty(), mutationsOfLine[mutants[i].line],
+                                rank(mutants[i], seed));
+            };
+            return key(a) < key(b);
+          });
       ++mutationsOfLine[mutants[*best].line];
       chosen.push_back(*best);
       open.erase(best);
@@ -62,8 +70,9 @@ llvm::Error unknownOperator(const std::string &name) {
   std::string known;
   for (const auto &each : mutationOperators())
     known += (known.empty() ? "" : ", ") + std::string(each->id());
-  return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 "there is no mutation operator '" + name + "'; there are " + known);
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "there is no mutation operator '" +
+                                                                     name + "'; there are " +
+                                                                     known);
 }
 
 } // namespace
@@ -125,8 +134,7 @@ llvm::Expected<MutantList> findMutants(const MutateRequest &request) {
       if (!isBroken[i])
         list.mutants.push_back(std::move(all[batch[i]]));
   }
-  llvm::stable_sort(list.mutants,
-                    [](const Mutant &a, const Mutant &b) { return a.line < b.line; });
+  llvm::stable_sort(list.mutants, [](const Mutant &a, const Mutant &b) { return a.line < b.line; });
   return list;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mutation operator is: it looks at one kernel and names the places where one kind of mistake
-// can be made in it, each as text edits of the slice. A workload that cannot tell such a kernel from
-// the right one proves nothing about a candidate.
+// What a mutation operator is: it looks at one kernel and names the places where one kind of
+// mistake can be made in it, each as text edits of the slice. A workload that cannot tell such a
+// kernel from the right one proves nothing about a candidate.
 #pragma once
 
 #include "clang_plugin/analysis/KernelSource.h"
@@ -27,13 +27,14 @@ struct Mutant {
   std::string op;    ///< id of the operator
   std::string title; ///< one line: "`<` made `<=` at line 34"
   MutantKind kind = MutantKind::Value;
-  std::string note; ///< when the mutant computes the same as the original; empty where it never should
+  std::string
+      note; ///< when the mutant computes the same as the original; empty where it never should
   unsigned line = 0;
   std::vector<Edit> edits; ///< sorted, not overlapping
 };
 
-/// Takes what one operator finds. A place that the text does not spell, as it comes out of a macro, is
-/// counted and left out.
+/// Takes what one operator finds. A place that the text does not spell, as it comes out of a macro,
+/// is counted and left out.
 class MutantSink {
 public:
   MutantSink(const KernelFacts &facts, std::string op, MutantKind kind, std::string file)

@@ -88,8 +88,8 @@ public:
   }
   void find(const KernelFacts &facts, MutantSink &sink) const override {
     replaceParameters(facts, sink, [](const ParmVarDecl &parameter, QualType type) -> Replacements {
-      const std::string literal = type->isBooleanType()             ? "false"
-                                  : !type->isRealFloatingType()     ? "3"
+      const std::string literal = type->isBooleanType()                             ? "false"
+                                  : !type->isRealFloatingType()                     ? "3"
                                   : type->isSpecificBuiltinType(BuiltinType::Float) ? "0.8125f"
                                                                                     : "0.8125";
       return {{"parameter " + parameter.getNameAsString() + " replaced by " + literal, literal}};

@@ -23,7 +23,8 @@ bool steersALoop(const BodyView &body, const Stmt *statement, const VarDecl *var
 
 bool isLoopStep(const BodyView &body, const Stmt *statement) {
   const Stmt *child = statement;
-  for (const Stmt *up = body.parents.lookup(statement); up; child = up, up = body.parents.lookup(up)) {
+  for (const Stmt *up = body.parents.lookup(statement); up;
+       child = up, up = body.parents.lookup(up)) {
     if (const auto *loop = dyn_cast<ForStmt>(up))
       return loop->getInc() == child || loop->getInit() == child;
     if (!isa<ParenExpr, BinaryOperator, CastExpr>(up))
@@ -32,7 +33,8 @@ bool isLoopStep(const BodyView &body, const Stmt *statement) {
   return false;
 }
 
-/// A zero of the type that assigning takes, as text; empty where there is none that always compiles.
+/// A zero of the type that assigning takes, as text; empty where there is none that always
+/// compiles.
 std::string zeroOf(QualType type) {
   type = type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
   if (type->isArithmeticType())
@@ -70,7 +72,8 @@ public:
         const std::string zero = zeroOf(target->getType());
         const auto constant = facts.view().constant(value);
         const auto *literal = dyn_cast<FloatingLiteral>(value->IgnoreParenImpCasts());
-        if (zero.empty() || (constant && *constant == 0) || (literal && literal->getValue().isZero()))
+        if (zero.empty() || (constant && *constant == 0) ||
+            (literal && literal->getValue().isZero()))
           continue;
         sink.add(value->getBeginLoc(), "zero stored to " + facts.text(target).str(),
                  facts.replace(value->getSourceRange(), zero));
@@ -91,8 +94,8 @@ public:
           target = compound->getLHS();
           at = compound->getOperatorLoc();
         } else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
-                   call && (call->getOperator() == OO_PlusEqual ||
-                            call->getOperator() == OO_MinusEqual)) {
+                   call &&
+                   (call->getOperator() == OO_PlusEqual || call->getOperator() == OO_MinusEqual)) {
           target = call->getArg(0);
           at = call->getOperatorLoc();
         }
@@ -101,7 +104,8 @@ public:
         const VarDecl *variable = variableOf(target);
         if (variable && (steersALoop(body, statement, variable) || !facts.isLive(variable)))
           continue;
-        sink.add(at, "`" + facts.view().text({at, at}).str() + "` made `=`", facts.replace({at, at}, "="),
+        sink.add(at, "`" + facts.view().text({at, at}).str() + "` made `=`",
+                 facts.replace({at, at}, "="),
                  variable && !loopAround(body, statement)
                      ? "the same where what it is added to is zero"
                      : "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on what keeps threads apart. Such a kernel is wrong, and may compute the right values all
-// the same: only a race check or a perturbed schedule is sure to notice.
+// Operators on what keeps threads apart. Such a kernel is wrong, and may compute the right values
+// all the same: only a race check or a perturbed schedule is sure to notice.
 #include "clang_plugin/mutate/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
@@ -44,12 +44,12 @@ public:
           continue;
         std::optional<std::vector<Edit>> edits;
         if (!place.empty() && !value.empty())
-          edits = facts.replace(call->getSourceRange(),
-                                isStatement(body, call)
-                                    ? "{ auto *koptAt = " + place + "; " + update + " }"
-                                    : "[&] { auto *koptAt = " + place +
-                                          "; auto koptOld = *koptAt; " + update +
-                                          " return koptOld; }()");
+          edits =
+              facts.replace(call->getSourceRange(),
+                            isStatement(body, call)
+                                ? "{ auto *koptAt = " + place + "; " + update + " }"
+                                : "[&] { auto *koptAt = " + place + "; auto koptOld = *koptAt; " +
+                                      update + " return koptOld; }()");
         sink.add(call->getBeginLoc(), calleeName(call).str() + " without atomicity",
                  std::move(edits), "the same where no two threads ever meet at one place");
       }

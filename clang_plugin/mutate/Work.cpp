@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that leave out a part of the kernel's work: all of it, one block's, the last threads', the
-// last elements'.
+// Operators that leave out a part of the kernel's work: all of it, one block's, the last threads',
+// the last elements'.
 #include "clang_plugin/mutate/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
@@ -110,10 +110,9 @@ template <class Found> void forEachGuard(const KernelFacts &facts, const Found &
       if (leftIsThread == facts.dependsOnThread(comparison->getRHS()))
         continue;
       const Expr *limit = leftIsThread ? comparison->getRHS() : comparison->getLHS();
-      const bool isUpper = leftIsThread == (comparison->getOpcode() == BO_LT ||
-                                            comparison->getOpcode() == BO_GE ||
-                                            comparison->getOpcode() == BO_LE ||
-                                            comparison->getOpcode() == BO_GT);
+      const bool isUpper =
+          leftIsThread == (comparison->getOpcode() == BO_LT || comparison->getOpcode() == BO_GE ||
+                           comparison->getOpcode() == BO_LE || comparison->getOpcode() == BO_GT);
       if (isUpper && !facts.view().constant(limit))
         found(*comparison, *limit);
     }
@@ -130,8 +129,8 @@ public:
       const std::string text = facts.text(&limit).str();
       sink.add(guard.getOperatorLoc(), "the last 1/128 below " + text + " left out",
                text.empty() ? std::nullopt
-                            : facts.replace(limit.getSourceRange(), "((" + text + ") - ((" + text +
-                                                                       ") + 127) / 128)"));
+                            : facts.replace(limit.getSourceRange(),
+                                            "((" + text + ") - ((" + text + ") + 127) / 128)"));
     });
   }
 };
@@ -144,10 +143,9 @@ public:
   }
   void find(const KernelFacts &facts, MutantSink &sink) const override {
     forEachGuard(facts, [&](const BinaryOperator &guard, const Expr &limit) {
-      sink.add(guard.getOperatorLoc(),
-               facts.text(&limit).str() + " rounded down to a multiple of 32",
-               facts.wrap(&limit, "((", ") / 32 * 32)"),
-               "the same where the limit is a multiple of 32");
+      sink.add(
+          guard.getOperatorLoc(), facts.text(&limit).str() + " rounded down to a multiple of 32",
+          facts.wrap(&limit, "((", ") / 32 * 32)"), "the same where the limit is a multiple of 32");
     });
   }
 };

@@ -22,8 +22,8 @@ struct Feature {
   SourceLocation at;
 };
 
-/// What a body does besides computing with numbers: control flow, integers that are written or known,
-/// extents of arrays. Nothing of this may depend on the width of a float.
+/// What a body does besides computing with numbers: control flow, integers that are written or
+/// known, extents of arrays. Nothing of this may depend on the width of a float.
 std::vector<Feature> featuresOf(const KernelView &view, const BodyView &body) {
   std::vector<Feature> features;
   llvm::DenseSet<const Stmt *> inside; // of what is one feature as a whole
@@ -71,7 +71,8 @@ std::vector<Feature> featuresOf(const KernelView &view, const BodyView &body) {
 
 class Comparison {
 public:
-  Comparison(const KernelView &original, const KernelView &clone, std::vector<PreciseNote> &refusals)
+  Comparison(const KernelView &original, const KernelView &clone,
+             std::vector<PreciseNote> &refusals)
       : original_(original), clone_(clone), refusals_(refusals) {}
 
   void compare() {
@@ -142,8 +143,8 @@ private:
           continue;
         }
         refuse("narrow",
-               "what could not be widened: " + quoted(clone_, expression->getSourceRange()) + " is '" +
-                   expression->getType().getAsString() + "' still",
+               "what could not be widened: " + quoted(clone_, expression->getSourceRange()) +
+                   " is '" + expression->getType().getAsString() + "' still",
                expression->getBeginLoc());
       }
       for (const ParmVarDecl *parameter : body.function->parameters())
@@ -159,11 +160,10 @@ private:
     // Functions that a clone has beside these are its helpers and libraries' own.
     for (const BodyView &before : original_.bodies()) {
       const BodyView *after = counterpart(before);
-      if (!after) {
-        // An operator of half has no call left.
+      if (!after) // an operator of half has no call left
         continue;
-      }
-      const std::vector<Feature> old = featuresOf(original_, before), now = featuresOf(clone_, *after);
+      const std::vector<Feature> old = featuresOf(original_, before),
+                                 now = featuresOf(clone_, *after);
       for (std::size_t i = 0; i < std::max(old.size(), now.size()); ++i)
         if (i >= old.size() || i >= now.size() || old[i].text != now[i].text) {
           const SourceLocation at = i < old.size() ? old[i].at : before.function->getLocation();
@@ -199,8 +199,8 @@ private:
     const auto count = [&](const VarDecl *variable) {
       if (variable && variable->hasAttr<CUDASharedAttr>() && seen.insert(variable).second &&
           !variable->getType()->isIncompleteType())
-        bytes += std::uint64_t(
-            clone_.context().getTypeSizeInChars(variable->getType()).getQuantity());
+        bytes +=
+            std::uint64_t(clone_.context().getTypeSizeInChars(variable->getType()).getQuantity());
     };
     for (const BodyView &body : clone_.bodies())
       for (const Stmt *statement : body.statements)
@@ -208,8 +208,10 @@ private:
           count(dyn_cast<VarDecl>(reference->getDecl()));
     if (bytes > kMostStaticShared)
       refuse("shared-memory",
-             "its static shared memory would be " + std::to_string(bytes) + " bytes, of which a block "
-             "has " + std::to_string(kMostStaticShared),
+             "its static shared memory would be " + std::to_string(bytes) +
+                 " bytes, of which a block "
+                 "has " +
+                 std::to_string(kMostStaticShared),
              clone_.kernel().getLocation());
   }
 

@@ -51,9 +51,9 @@ bool flatten(const ASTContext &context, QualType type, unsigned offset, std::vec
   const ASTRecordLayout &layout = context.getASTRecordLayout(record);
   for (const CXXBaseSpecifier &base : record->bases()) {
     const auto *parent = base.getType()->getAsCXXRecordDecl();
-    if (!parent || !flatten(context, base.getType(),
-                            offset + unsigned(layout.getBaseClassOffset(parent).getQuantity()), out,
-                            why))
+    if (!parent ||
+        !flatten(context, base.getType(),
+                 offset + unsigned(layout.getBaseClassOffset(parent).getQuantity()), out, why))
       return false;
   }
   for (const FieldDecl *field : record->fields()) {

@@ -18,8 +18,8 @@ struct ElementLayout {
   std::vector<ElementField> fields; ///< empty where the element is the same in both
 };
 
-/// Fails with the reason where the two cannot be matched scalar by scalar: bit-fields, pointers in an
-/// element that changes, virtual functions, more than 4096 scalars.
+/// Fails with the reason where the two cannot be matched scalar by scalar: bit-fields, pointers in
+/// an element that changes, virtual functions, more than 4096 scalars.
 std::optional<ElementLayout> layoutOf(const clang::ASTContext &original, clang::QualType type,
                                       const clang::ASTContext &clone, clang::QualType newType,
                                       std::string &why);

@@ -21,12 +21,14 @@ public:
 
   void check() {
     for (const BodyView &body : view_.bodies()) {
+      if (body.function->isDefaulted())
+        continue; // copies a struct, member by member, in words of the compiler
       body_ = &body;
       for (const Stmt *statement : body.statements)
         visit(statement);
     }
     if (!hasNarrow_)
-      refuse("no-float",
+      refuse(hasDouble_ ? "double" : "integers",
              hasDouble_ ? "the kernel computes in double precision already"
                         : "the kernel computes with integers only",
              view_.kernel().getLocation());
@@ -44,8 +46,8 @@ private:
 
   bool widened(QualType type) const { return isWidened(context_, type); }
   bool pointsToWidened(QualType type) const {
-    return type->isPointerType() && (widened(type->getPointeeType()) ||
-                                     pointsToWidened(type->getPointeeType()));
+    return type->isPointerType() &&
+           (widened(type->getPointeeType()) || pointsToWidened(type->getPointeeType()));
   }
 
   void visit(const Stmt *statement) {
@@ -71,16 +73,19 @@ private:
   void checkType(const Expr &expression) {
     QualType type = expression.getType().getNonReferenceType().getCanonicalType();
     while (type->isPointerType() || type->isArrayType())
-      type = type->isPointerType() ? type->getPointeeType().getCanonicalType()
-                                   : context_.getAsArrayType(type)->getElementType().getCanonicalType();
+      type = type->isPointerType()
+                 ? type->getPointeeType().getCanonicalType()
+                 : context_.getAsArrayType(type)->getElementType().getCanonicalType();
     const auto *record = type->getAsCXXRecordDecl();
     if (!record || !record->getIdentifier())
       return;
     const std::string name = record->getQualifiedNameAsString();
     const llvm::StringRef plain = name;
     if (plain.starts_with("nvcuda::wmma") || plain.starts_with("mma::"))
-      refuse("tensor-cores", "matrix fragments are of the type they are made for", expression.getBeginLoc());
-    if (plain.starts_with("__nv_fp8") || plain.starts_with("__nv_fp6") || plain.starts_with("__nv_fp4"))
+      refuse("tensor-cores", "matrix fragments are of the type they are made for",
+             expression.getBeginLoc());
+    if (plain.starts_with("__nv_fp8") || plain.starts_with("__nv_fp6") ||
+        plain.starts_with("__nv_fp4"))
       refuse("fp8", "8-bit floating point has no place in a clone yet", expression.getBeginLoc());
     if (plain == "__half_raw" || plain == "__half2_raw" || plain.starts_with("__nv_bfloat16_raw"))
       refuse("bits", "the bits of a half are looked at", expression.getBeginLoc());
@@ -92,8 +97,9 @@ private:
     std::string text;
     if (const auto *plain = dyn_cast<GCCAsmStmt>(&assembly))
       text = plain->getAsmString()->getString().str();
-    static const llvm::Regex touches("(^|[^a-z_.])(ld|st|cp|mma|wmma|wgmma|ldmatrix|stmatrix|atom|red|"
-                                     "tex|tld4|suld|sust|shfl|cvt|tcgen05|multimem|ldu|mapa)[.]");
+    static const llvm::Regex touches(
+        "(^|[^a-z_.])(ld|st|cp|mma|wmma|wgmma|ldmatrix|stmatrix|atom|red|"
+        "tex|tld4|suld|sust|shfl|cvt|tcgen05|multimem|ldu|mapa)[.]");
     static const llvm::Regex floats("[.](f|bf|tf|e[45]m)[0-9]");
     bool ofIntegers = !touches.match(text) && !floats.match(text);
     for (const Stmt *operand : assembly.children())
@@ -169,8 +175,8 @@ private:
            (enumeration && enumeration->getDecl()->getName() == "byte");
   }
 
-  /// The first byte of `extern __shared__ char raw[]`, or one that lies so many whole numbers behind
-  /// it as sizeof() says.
+  /// The first byte of `extern __shared__ char raw[]`, or one that lies so many whole numbers
+  /// behind it as sizeof() says.
   bool isStartOfDynamicShared(const Expr *pointer) const {
     pointer = pointer->IgnoreParenImpCasts();
     if (const auto *cast = dyn_cast<ExplicitCastExpr>(pointer))
@@ -197,7 +203,8 @@ private:
       return false;
     if (binary->getOpcode() == BO_Mul)
       return isScaled(binary->getLHS()) || isScaled(binary->getRHS());
-    return binary->getOpcode() == BO_Add && isScaled(binary->getLHS()) && isScaled(binary->getRHS());
+    return binary->getOpcode() == BO_Add && isScaled(binary->getLHS()) &&
+           isScaled(binary->getRHS());
   }
 
   const CallExpr *callAround(const Expr &argument) const {
@@ -218,16 +225,19 @@ private:
     if (!call)
       return false;
     const llvm::StringRef name = nameOf(*call);
-    if (name == "__isShared" || name == "__isGlobal" || name == "__isLocal" || name == "__isConstant")
+    if (name == "__isShared" || name == "__isGlobal" || name == "__isLocal" ||
+        name == "__isConstant")
       return true;
-    if ((name != "memcpy" && name != "memmove" && name != "__builtin_memcpy") || call->getNumArgs() != 3)
+    if ((name != "memcpy" && name != "memmove" && name != "__builtin_memcpy") ||
+        call->getNumArgs() != 3)
       return false;
     const auto pointee = [](const Expr *argument) {
       return argument->IgnoreParenCasts()->getType()->isPointerType()
                  ? argument->IgnoreParenCasts()->getType()->getPointeeType()
                  : argument->IgnoreParenCasts()->getType();
     };
-    return isScaled(call->getArg(2)) && sameScalars(pointee(call->getArg(0)), pointee(call->getArg(1)));
+    return isScaled(call->getArg(2)) &&
+           sameScalars(pointee(call->getArg(0)), pointee(call->getArg(1)));
   }
 
   void checkUnion(const MemberExpr &member) {
@@ -296,10 +306,12 @@ private:
     if (!view_.offset(call.getBeginLoc()) && isSystemMacro(call.getBeginLoc()))
       return;
     if (readsBits(name) && !view_.isInText(callee->getLocation()))
-      refuse("bits", "the bits of a number are looked at by " + name.str() + "()", call.getBeginLoc());
+      refuse("bits", "the bits of a number are looked at by " + name.str() + "()",
+             call.getBeginLoc());
     const std::string qualified = callee->getQualifiedNameAsString();
     if (llvm::StringRef(qualified).starts_with("nvcuda::wmma"))
-      refuse("tensor-cores", "matrix fragments are of the type they are made for", call.getBeginLoc());
+      refuse("tensor-cores", "matrix fragments are of the type they are made for",
+             call.getBeginLoc());
     if (!view_.isInText(callee->getLocation()) && touches &&
         (name.starts_with("tex1D") || name.starts_with("tex2D") || name.starts_with("tex3D") ||
          name.starts_with("texCubemap") || name.starts_with("surf")))
@@ -345,7 +357,8 @@ private:
 
 unsigned lineOf(const KernelView &view, SourceLocation location) {
   const SourceManager &sources = view.context().getSourceManager();
-  return location.isValid() && view.isInText(location) ? sources.getExpansionLineNumber(location) : 0;
+  return location.isValid() && view.isInText(location) ? sources.getExpansionLineNumber(location)
+                                                       : 0;
 }
 
 std::string quoted(const KernelView &view, SourceRange range) {

@@ -9,62 +9,78 @@ namespace {
 
 /// Functions of the C library and of CUDA that exist as NAMEf for float and as NAME for double.
 constexpr const char *kStems[] = {
-    "acos",      "acosh",    "asin",     "asinh",     "atan",       "atan2",      "atanh",
-    "cbrt",      "ceil",     "copysign", "cos",       "cosh",       "cospi",      "cyl_bessel_i0",
-    "cyl_bessel_i1", "erf",  "erfc",     "erfcinv",   "erfcx",      "erfinv",     "exp",
-    "exp10",     "exp2",     "expm1",    "fabs",      "fdim",       "floor",      "fma",
-    "fmax",      "fmin",     "fmod",     "frexp",     "hypot",      "ilogb",      "j0",
-    "j1",        "jn",       "ldexp",    "lgamma",    "llrint",     "llround",    "log",
-    "log10",     "log1p",    "log2",     "logb",      "lrint",      "lround",     "modf",
-    "nearbyint", "norm3d",   "norm4d",   "normcdf",   "normcdfinv", "pow",        "rcbrt",
-    "remainder", "remquo",   "rhypot",   "rint",      "rnorm3d",    "rnorm4d",    "round",
-    "rsqrt",     "scalbln",  "scalbn",   "sin",       "sincos",     "sincospi",   "sinh",
-    "sinpi",     "sqrt",     "tan",      "tanh",      "tgamma",     "trunc",      "y0",
-    "y1",        "yn"};
+    "acos",    "acosh",         "asin",          "asinh",    "atan",    "atan2",
+    "atanh",   "cbrt",          "ceil",          "copysign", "cos",     "cosh",
+    "cospi",   "cyl_bessel_i0", "cyl_bessel_i1", "erf",      "erfc",    "erfcinv",
+    "erfcx",   "erfinv",        "exp",           "exp10",    "exp2",    "expm1",
+    "fabs",    "fdim",          "floor",         "fma",      "fmax",    "fmin",
+    "fmod",    "frexp",         "hypot",         "ilogb",    "j0",      "j1",
+    "jn",      "ldexp",         "lgamma",        "llrint",   "llround", "log",
+    "log10",   "log1p",         "log2",          "logb",     "lrint",   "lround",
+    "modf",    "nearbyint",     "norm3d",        "norm4d",   "normcdf", "normcdfinv",
+    "pow",     "rcbrt",         "remainder",     "remquo",   "rhypot",  "rint",
+    "rnorm3d", "rnorm4d",       "round",         "rsqrt",    "scalbln", "scalbn",
+    "sin",     "sincos",        "sincospi",      "sinh",     "sinpi",   "sqrt",
+    "tan",     "tanh",          "tgamma",        "trunc",    "y0",      "y1",
+    "yn"};
 
 /// Approximations of one function, which the clone computes as well as it can.
 constexpr std::pair<const char *, const char *> kApproximations[] = {
-    {"__expf", "exp"},     {"__exp10f", "exp10"},   {"__logf", "log"},      {"__log2f", "log2"},
-    {"__log10f", "log10"}, {"__sinf", "sin"},       {"__cosf", "cos"},      {"__tanf", "tan"},
-    {"__tanhf", "tanh"},   {"__sincosf", "sincos"}, {"__powf", "pow"},      {"__frsqrt_rn", "rsqrt"}};
+    {"__expf", "exp"},     {"__exp10f", "exp10"},   {"__logf", "log"}, {"__log2f", "log2"},
+    {"__log10f", "log10"}, {"__sinf", "sin"},       {"__cosf", "cos"}, {"__tanf", "tan"},
+    {"__tanhf", "tanh"},   {"__sincosf", "sincos"}, {"__powf", "pow"}, {"__frsqrt_rn", "rsqrt"}};
 
 constexpr const char *kCacheLoads[] = {"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu", "__ldcv"};
 constexpr const char *kCacheStores[] = {"__stwb", "__stcg", "__stcs", "__stwt"};
 
-/// Intrinsics of half and bfloat16 that the block of helpers defines under the same name without its
-/// underscores.
+/// Intrinsics of half and bfloat16 that the block of helpers defines under the same name without
+/// its underscores.
 constexpr const char *kSmall[] = {
-    "__hadd",   "__hsub",   "__hmul",  "__hdiv",   "__hfma",   "__hneg",  "__habs",   "__hmin",
-    "__hmax",   "__hlt",    "__hle",   "__hgt",    "__hge",    "__heq",   "__hne",    "__hisnan",
-    "__hisinf", "__hadd2",  "__hsub2", "__hmul2",  "__h2div",  "__hfma2", "__hneg2",  "__habs2",
-    "__hmin2",  "__hmax2",  "__hadd_rn", "__hsub_rn", "__hmul_rn", "__hadd2_rn", "__hsub2_rn",
-    "__hmul2_rn", "hsqrt",  "hrsqrt",  "hrcp",     "hexp",     "hexp2",   "hexp10",   "hlog",
-    "hlog2",    "hlog10",   "hsin",    "hcos",     "htanh",    "hfloor",  "hceil",    "hrint",
-    "htrunc",   "h2sqrt",   "h2rsqrt", "h2rcp",    "h2exp",    "h2exp2",  "h2log",    "h2log2",
-    "h2sin",    "h2cos"};
+    "__hadd",    "__hsub",     "__hmul",     "__hdiv",     "__hfma",  "__hneg",    "__habs",
+    "__hmin",    "__hmax",     "__hlt",      "__hle",      "__hgt",   "__hge",     "__heq",
+    "__hne",     "__hisnan",   "__hisinf",   "__hadd2",    "__hsub2", "__hmul2",   "__h2div",
+    "__hfma2",   "__hneg2",    "__habs2",    "__hmin2",    "__hmax2", "__hadd_rn", "__hsub_rn",
+    "__hmul_rn", "__hadd2_rn", "__hsub2_rn", "__hmul2_rn", "hsqrt",   "hrsqrt",    "hrcp",
+    "hexp",      "hexp2",      "hexp10",     "hlog",       "hlog2",   "hlog10",    "hsin",
+    "hcos",      "htanh",      "hfloor",     "hceil",      "hrint",   "htrunc",    "h2sqrt",
+    "h2rsqrt",   "h2rcp",      "h2exp",      "h2exp2",     "h2log",   "h2log2",    "h2sin",
+    "h2cos"};
 
 /// Conversions between a narrow type and float, or between two of them: the same number.
 constexpr const char *kConversions[] = {
-    "__half2float",        "__float2half",       "__float2half_rn",   "__double2half",
-    "__bfloat162float",    "__float2bfloat16",   "__float2bfloat16_rn", "__double2bfloat16",
-    "__int2half_rn",       "__uint2half_rn",     "__int2bfloat16_rn", "__uint2bfloat16_rn",
-    "__short2half_rn",     "__ushort2half_rn",   "__ll2half_rn",      "__ull2half_rn",
+    "__half2float",        "__float2half",        "__float2half_rn",     "__double2half",
+    "__bfloat162float",    "__float2bfloat16",    "__float2bfloat16_rn", "__double2bfloat16",
+    "__int2half_rn",       "__uint2half_rn",      "__int2bfloat16_rn",   "__uint2bfloat16_rn",
+    "__short2half_rn",     "__ushort2half_rn",    "__ll2half_rn",        "__ull2half_rn",
     "__short2bfloat16_rn", "__ushort2bfloat16_rn"};
 
 constexpr std::pair<const char *, const char *> kPairs[] = {
-    {"__half22float2", "pairToDouble2"},    {"__bfloat1622float2", "pairToDouble2"},
-    {"__float22half2_rn", "double2ToPair"}, {"__float22bfloat162_rn", "double2ToPair"},
-    {"__floats2half2_rn", "makePair"},      {"__floats2bfloat162_rn", "makePair"},
-    {"__halves2half2", "makePair"},         {"__halves2bfloat162", "makePair"},
-    {"make_half2", "makePair"},             {"make_bfloat162", "makePair"},
-    {"__half2half2", "bothOf"},             {"__bfloat162bfloat162", "bothOf"},
-    {"__float2half2_rn", "bothOf"},         {"__float2bfloat162_rn", "bothOf"},
-    {"__low2half", "lowOf"},                {"__low2bfloat16", "lowOf"},
-    {"__high2half", "highOf"},              {"__high2bfloat16", "highOf"},
-    {"__low2float", "lowOf"},               {"__high2float", "highOf"},
-    {"__low2half2", "lowBoth"},             {"__high2half2", "highBoth"},
-    {"__low2bfloat162", "lowBoth"},         {"__high2bfloat162", "highBoth"},
-    {"__lowhigh2highlow", "swapped"},       {"__lows2half2", "lowsOf"},
+    {"__half22float2", "pairToDouble2"},
+    {"__bfloat1622float2", "pairToDouble2"},
+    {"__float22half2_rn", "double2ToPair"},
+    {"__float22bfloat162_rn", "double2ToPair"},
+    {"__floats2half2_rn", "makePair"},
+    {"__floats2bfloat162_rn", "makePair"},
+    {"__halves2half2", "makePair"},
+    {"__halves2bfloat162", "makePair"},
+    {"make_half2", "makePair"},
+    {"make_bfloat162", "makePair"},
+    {"__half2half2", "bothOf"},
+    {"__bfloat162bfloat162", "bothOf"},
+    {"__float2half2_rn", "bothOf"},
+    {"__float2bfloat162_rn", "bothOf"},
+    {"__low2half", "lowOf"},
+    {"__low2bfloat16", "lowOf"},
+    {"__high2half", "highOf"},
+    {"__high2bfloat16", "highOf"},
+    {"__low2float", "lowOf"},
+    {"__high2float", "highOf"},
+    {"__low2half2", "lowBoth"},
+    {"__high2half2", "highBoth"},
+    {"__low2bfloat162", "lowBoth"},
+    {"__high2bfloat162", "highBoth"},
+    {"__lowhigh2highlow", "swapped"},
+    {"__lows2half2", "lowsOf"},
     {"__highs2half2", "highsOf"}};
 
 std::map<std::string, NewName, std::less<>> table() {
@@ -91,7 +107,8 @@ std::map<std::string, NewName, std::less<>> table() {
     plain(name, exact);
   for (const char *operation : {"add", "sub", "mul", "div"})
     for (const char *mode : {"rn", "rz", "ru", "rd"})
-      plain(std::string("__f") + operation + "_" + mode, std::string("__d") + operation + "_" + mode);
+      plain(std::string("__f") + operation + "_" + mode,
+            std::string("__d") + operation + "_" + mode);
   for (const char *mode : {"rn", "rz", "ru", "rd"}) {
     plain(std::string("__fmaf_") + mode, std::string("__fma_") + mode);
     plain(std::string("__frcp_") + mode, std::string("__drcp_") + mode);
@@ -119,11 +136,19 @@ std::map<std::string, NewName, std::less<>> table() {
     helped(name, helper, Helper::Small);
 
   for (const auto &[name, doubled] : std::initializer_list<std::pair<const char *, const char *>>{
-           {"cuFloatComplex", "cuDoubleComplex"}, {"cuComplex", "cuDoubleComplex"},
-           {"make_cuFloatComplex", "make_cuDoubleComplex"}, {"make_cuComplex", "make_cuDoubleComplex"},
-           {"cuCrealf", "cuCreal"}, {"cuCimagf", "cuCimag"}, {"cuCaddf", "cuCadd"},
-           {"cuCsubf", "cuCsub"}, {"cuCmulf", "cuCmul"}, {"cuCdivf", "cuCdiv"}, {"cuCabsf", "cuCabs"},
-           {"cuConjf", "cuConj"}, {"cuCfmaf", "cuCfma"}})
+           {"cuFloatComplex", "cuDoubleComplex"},
+           {"cuComplex", "cuDoubleComplex"},
+           {"make_cuFloatComplex", "make_cuDoubleComplex"},
+           {"make_cuComplex", "make_cuDoubleComplex"},
+           {"cuCrealf", "cuCreal"},
+           {"cuCimagf", "cuCimag"},
+           {"cuCaddf", "cuCadd"},
+           {"cuCsubf", "cuCsub"},
+           {"cuCmulf", "cuCmul"},
+           {"cuCdivf", "cuCdiv"},
+           {"cuCabsf", "cuCabs"},
+           {"cuConjf", "cuConj"},
+           {"cuCfmaf", "cuCfma"}})
     plain(name, doubled);
   return names;
 }
@@ -276,8 +301,8 @@ bool readsBits(llvm::StringRef function) {
 }
 
 bool makesInteger(llvm::StringRef function) {
-  static const char *const kNames[] = {"lrintf",  "llrintf", "lroundf", "llroundf", "ilogbf",
-                                       "lrint",   "llrint",  "lround",  "llround",  "ilogb"};
+  static const char *const kNames[] = {"lrintf", "llrintf", "lroundf", "llroundf", "ilogbf",
+                                       "lrint",  "llrint",  "lround",  "llround",  "ilogb"};
   for (const char *name : kNames)
     if (function == name)
       return true;

@@ -12,7 +12,7 @@ namespace kopt::frontend {
 enum class Helper { None, Vector4, Memory, Arithmetic, Small };
 
 struct NewName {
-  std::string text;            ///< what stands in its place
+  std::string text;             ///< what stands in its place
   Helper helper = Helper::None; ///< the block that defines it
 };
 

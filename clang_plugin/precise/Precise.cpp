@@ -27,7 +27,8 @@ struct OwnNames : RecursiveASTVisitor<OwnNames> {
   bool VisitNamedDecl(NamedDecl *decl) {
     if (!decl->getIdentifier() || !newNameOf(decl->getName()))
       return true;
-    const bool isFunction = isa<FunctionDecl, FunctionTemplateDecl, UsingShadowDecl, UsingDecl>(decl);
+    const bool isFunction =
+        isa<FunctionDecl, FunctionTemplateDecl, UsingShadowDecl, UsingDecl>(decl);
     (isFunction ? request.ownFunctions : request.ownNames).insert(decl->getNameAsString());
     return true;
   }
@@ -43,12 +44,14 @@ void findOwnNames(ASTUnit &unit, RewriteRequest &request) {
   if (PreprocessingRecord *record = unit.getPreprocessor().getPreprocessingRecord())
     for (const PreprocessedEntity *entity : *record)
       if (const auto *macro = dyn_cast_or_null<MacroDefinitionRecord>(entity);
-          macro && sources.isInMainFile(macro->getLocation()) && newNameOf(macro->getName()->getName()))
+          macro && sources.isInMainFile(macro->getLocation()) &&
+          newNameOf(macro->getName()->getName()))
         request.ownNames.insert(macro->getName()->getName().str());
 }
 
 /// The first error of the clone, in words of the original.
-PreciseNote doesNotParse(const ParsedUnit &unit, const std::string &before, const std::string &after) {
+PreciseNote doesNotParse(const ParsedUnit &unit, const std::string &before,
+                         const std::string &after) {
   const auto lines = [](llvm::StringRef text) { return unsigned(text.count('\n')); };
   for (const Diagnostic &diagnostic : unit.diagnostics)
     if (diagnostic.severity == "error" || diagnostic.severity == "fatal") {
@@ -89,7 +92,8 @@ private:
       if (from->isPointerType() && isWidened(original_.context(), from->getPointeeType()))
         return refuse(before, "parameter " + param.name + " points to pointers to floating point");
     } else if (holdsPointerToWidened(from)) {
-      return refuse(before, "parameter " + param.name + " is a struct with pointers to floating point");
+      return refuse(before,
+                    "parameter " + param.name + " is a struct with pointers to floating point");
     }
     std::string why;
     auto layout = layoutOf(original_.context(), from, clone_.context(), to, why);

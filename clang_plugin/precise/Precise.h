@@ -37,9 +37,10 @@ struct PreciseClone {
   std::vector<PreciseNote> notes;
 };
 
-/// The rewrite is of tokens (`Rewrite.h`); what may be rewritten is decided on the AST of the original
-/// (`Legality.h`), and what was, on the AST of the clone (`Compare.h`). Fails only where the original
-/// does not parse or has no such kernel.
+/// The rewrite is of tokens (`Rewrite.h`); what may be rewritten is decided on the AST of the
+/// original
+/// (`Legality.h`), and what was, on the AST of the clone (`Compare.h`). Fails only where the
+/// original does not parse or has no such kernel.
 llvm::Expected<PreciseClone> makePreciseClone(const KernelSource &request);
 
 } // namespace kopt::frontend

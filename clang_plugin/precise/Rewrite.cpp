@@ -48,7 +48,8 @@ std::optional<std::string> doubleLiteral(llvm::StringRef text) {
 template <class Visit> void forEachToken(llvm::StringRef text, const Visit &visit) {
   LangOptions language;
   language.CPlusPlus = language.CPlusPlus11 = language.CPlusPlus14 = language.CPlusPlus17 = true;
-  language.LineComment = language.RawStringLiterals = language.CUDA = language.CXXOperatorNames = true;
+  language.LineComment = language.RawStringLiterals = language.CUDA = language.CXXOperatorNames =
+      true;
   const std::string copy = text.str(); // ends in a zero, as the lexer wants it
   Lexer lexer(SourceLocation(), language, copy.data(), copy.data(), copy.data() + copy.size());
   Token token, previous;
@@ -108,12 +109,14 @@ std::string redefinedMacros(const std::vector<std::string> &flags, Rewriter &rew
     const auto [name, value] = flag.split('=');
     const std::string rewritten = applyEdits(value.str(), rewriter.edits(value));
     if (rewritten != value)
-      text += ("#undef " + name.split('(').first + "\n#define " + name + " " + rewritten + "\n").str();
+      text +=
+          ("#undef " + name.split('(').first + "\n#define " + name + " " + rewritten + "\n").str();
   }
   return text;
 }
 
-/// Behind the includes that the text starts with, so that those still come from a precompiled header.
+/// Behind the includes that the text starts with, so that those still come from a precompiled
+/// header.
 unsigned placeForHelpers(llvm::StringRef text) {
   unsigned place = 0;
   while (place < text.size()) {

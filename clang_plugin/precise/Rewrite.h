@@ -14,7 +14,8 @@ struct RewriteRequest {
   std::vector<std::string> flags; ///< nvcc's: macros on the command line may name types
   /// Names that the text gives to variables, types and members of its own: they stay.
   std::set<std::string> ownNames;
-  std::set<std::string> ownFunctions; ///< names of the text's own functions: overloads follow the rest
+  std::set<std::string>
+      ownFunctions; ///< names of the text's own functions: overloads follow the rest
 };
 
 /// The text with its edits made and with the helpers it needs put behind its includes.

@@ -57,7 +57,8 @@ private:
     if (const auto *reference = dyn_cast<DeclRefExpr>(statement))
       return tainted_.contains(reference->getDecl());
     if (const auto *call = dyn_cast<CallExpr>(statement);
-        call && call->getDirectCallee() && tainted_.contains(call->getDirectCallee()->getDefinition()))
+        call && call->getDirectCallee() &&
+        tainted_.contains(call->getDirectCallee()->getDefinition()))
       return true;
     if (const auto *expression = dyn_cast<Expr>(statement);
         expression && !expression->getType()->isIntegralOrEnumerationType() &&
@@ -131,14 +132,16 @@ private:
     else if (const auto *loop = dyn_cast<DoStmt>(statement))
       condition = loop->getCond();
     if (condition && (comparesFloats(condition) || isTainted(condition)))
-      refuse("float-loop", "a floating-point number decides how often the loop on " +
-                               quoted(view_, condition->getSourceRange()) + " runs",
+      refuse("float-loop",
+             "a floating-point number decides how often the loop on " +
+                 quoted(view_, condition->getSourceRange()) + " runs",
              statement->getBeginLoc());
     if (const auto *branch = dyn_cast<IfStmt>(statement);
         branch && comparesFloats(branch->getCond()) &&
         (leavesLoop(branch->getThen()) || leavesLoop(branch->getElse())))
-      refuse("float-loop", "a floating-point number decides when a loop is left: " +
-                               quoted(view_, branch->getCond()->getSourceRange()),
+      refuse("float-loop",
+             "a floating-point number decides when a loop is left: " +
+                 quoted(view_, branch->getCond()->getSourceRange()),
              statement->getBeginLoc());
     const Expr *index = nullptr;
     if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement))
@@ -147,12 +150,14 @@ private:
              sum && sum->isAdditiveOp() && sum->getType()->isPointerType())
       index = sum->getLHS()->getType()->isPointerType() ? sum->getRHS() : sum->getLHS();
     if (index && isTainted(index))
-      refuse("float-index", "a floating-point number, rounded, decides which element is taken: " +
-                                quoted(view_, index->getSourceRange()),
+      refuse("float-index",
+             "a floating-point number, rounded, decides which element is taken: " +
+                 quoted(view_, index->getSourceRange()),
              statement->getBeginLoc());
     if (isRounding(statement))
-      note("to-integer", "a floating-point number becomes an integer: where it lies near one, the "
-                         "clone may take the other side",
+      note("to-integer",
+           "a floating-point number becomes an integer: where it lies near one, the "
+           "clone may take the other side",
            statement->getBeginLoc());
   }
 

@@ -14,8 +14,8 @@ std::string narrowScalar(clang::QualType type);
 std::string scalarName(const clang::ASTContext &context, clang::QualType type);
 
 /// Whether a value of the type looks different in the clone: it is a narrow scalar, a vector or an
-/// array of them, a user's struct with one inside, or a library's template made of one. What a pointer
-/// points to does not count.
+/// array of them, a user's struct with one inside, or a library's template made of one. What a
+/// pointer points to does not count.
 bool isWidened(const clang::ASTContext &context, clang::QualType type);
 
 /// The one scalar that the whole type consists of ("f32" of float4 and of float[2][3]); empty where

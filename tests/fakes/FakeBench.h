@@ -52,7 +52,7 @@ public:
 private:
   static PreciseClone refused() {
     PreciseClone clone;
-    clone.refusals = {{"no-float", "the kernel computes with integers only", 1}};
+    clone.refusals = {{"integers", "the kernel computes with integers only", 1}};
     return clone;
   }
 };

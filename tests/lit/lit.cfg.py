@@ -37,6 +37,8 @@ import sys
 
 config.substitutions += [
     ("%python", sys.executable),
+    ("%variants", sys.executable + " " + os.path.join(os.path.dirname(__file__), "variants.py") + " " +
+     os.path.join(bin_folder, "kopt-frontend")),
     ("%exits", sys.executable + " " + os.path.join(os.path.dirname(__file__), "exits.py")),
 ]
 try:

@@ -23,3 +23,16 @@ KOPT_MAKE(ulonglong, unsigned long long)
 KOPT_MAKE(float, float)
 KOPT_MAKE(double, double)
 #undef KOPT_MAKE
+
+// The names that CUDA 13 has for vectors of four 8-byte members.
+#define KOPT_MAKE_ALIGNED(NAME, T)                                                                 \
+  KOPT_HD constexpr NAME make_##NAME(T x, T y, T z, T w) { return NAME{x, y, z, w}; }
+KOPT_MAKE_ALIGNED(double4_16a, double)
+KOPT_MAKE_ALIGNED(double4_32a, double)
+KOPT_MAKE_ALIGNED(long4_16a, long)
+KOPT_MAKE_ALIGNED(ulong4_16a, unsigned long)
+KOPT_MAKE_ALIGNED(longlong4_16a, long long)
+KOPT_MAKE_ALIGNED(longlong4_32a, long long)
+KOPT_MAKE_ALIGNED(ulonglong4_16a, unsigned long long)
+KOPT_MAKE_ALIGNED(ulonglong4_32a, unsigned long long)
+#undef KOPT_MAKE_ALIGNED
