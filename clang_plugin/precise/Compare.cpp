@@ -160,6 +160,8 @@ private:
     // Functions that a clone has beside these are its helpers and libraries' own.
     for (const BodyView &before : original_.bodies()) {
       const BodyView *after = counterpart(before);
+      if (before.function->isDefaulted())
+        continue; // copies a struct by its size, in words of the compiler
       if (!after) // an operator of half has no call left
         continue;
       const std::vector<Feature> old = featuresOf(original_, before),
