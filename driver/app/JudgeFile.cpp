@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/JudgeFile.h"
 
+#include "driver/app/Observation.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -83,6 +84,19 @@ Result<ExtractionResult> extractCandidate(Workbench &bench, const JudgeRequest &
   return bench.frontend().extract(extract);
 }
 
+/// The program's own launches where it was observed, else the declared ones.
+Result<Workload> workloadOf(Services &services, const Workbench &bench, const TuneSubject &subject,
+                            const std::optional<ObservedTrace> &observed, std::vector<Launch> &heldOut) {
+  if (!observed)
+    return buildWorkload(subject.kernel, subject.specialization, subject.declaration, bench.device().kind);
+  KOPT_TRY(TraceWorkload captured, workloadFromTrace(*observed, subject.kernel, subject.specialization,
+                                                     subject.declaration, kKindsOfLaunches));
+  for (const std::string &note : captured.notes)
+    services.terminal.line(note);
+  heldOut = std::move(captured.heldOut);
+  return std::move(captured.workload);
+}
+
 /// A candidate that Clang cannot read is a candidate that does not build, not a failure of kopt.
 Trial unreadable(const Error &error) {
   Trial trial;
@@ -95,6 +109,28 @@ Trial unreadable(const Error &error) {
 
 } // namespace
 
+Status judgeHeldOut(Workbench &bench, const TuneSubject &subject, Workload workload, std::vector<Launch> heldOut,
+                    const EvaluatorOptions &options, Trial &trial) {
+  workload.launches = std::move(heldOut);
+  for (Launch &launch : workload.launches)
+    launch.weight = 1.0 / double(workload.launches.size());
+  KOPT_TRY(const auto evaluator, bench.makeEvaluator(subject, workload, options, "held-out"));
+  KOPT_CHECK(evaluator->measureBaseline());
+  KOPT_TRY(const Trial other, evaluator->evaluate(trial.candidate));
+  const bool holds = other.verdict == Verdict::Faster || other.verdict == Verdict::Same || other.verdict == Verdict::Ambiguous;
+  if (holds) {
+    trial.findings.push_back({"held-out", "note",
+                              fmt::format("{} captured launches that chose nothing: {}", workload.launches.size(), other.reason), ""});
+    return {};
+  }
+  trial.verdict = other.verdict;
+  trial.layer = other.layer;
+  trial.reason = "on captured launches that were held out: " + other.reason;
+  trial.speedup = other.speedup;
+  trial.timings = other.timings;
+  return {};
+}
+
 Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request) {
   KOPT_TRY(const std::unique_ptr<Workbench> bench,
            Workbench::open(services, request.sources, request.selection, request.device));
@@ -104,8 +140,14 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
     if (!changed.back() && changed.back().error().code != ErrorCode::BaselineFailed)
       return tl::unexpected(changed.back().error());
   }
+  std::optional<ObservedTrace> observed;
+  if (!request.run.empty()) {
+    KOPT_TRY(observed, programTrace(services, request.root, request.run, bench->subjects()));
+  }
   std::vector<JudgeOutcome> outcomes;
   for (const TuneSubject &subject : bench->subjects()) {
+    Workload workload;
+    std::vector<Launch> heldOut;
     std::unique_ptr<Evaluator> evaluator; // of the first candidate that can be read
     Trial baseline;
     for (std::size_t i = 0; i < request.candidates.size(); ++i) {
@@ -119,8 +161,7 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
         continue;
       }
       if (!evaluator) {
-        KOPT_TRY(const Workload workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
-                                                        bench->device().kind));
+        KOPT_TRY(workload, workloadOf(services, *bench, subject, observed, heldOut));
         KOPT_TRY(evaluator, bench->makeEvaluator(subject, workload, request.options, std::to_string(outcomes.size())));
         KOPT_TRY(baseline, evaluator->measureBaseline());
       }
@@ -130,6 +171,8 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
       KOPT_TRY(outcome.trial, evaluator->evaluate(candidate));
       if (outcome.trial.verdict == Verdict::Faster)
         KOPT_CHECK(evaluator->addCounters(outcome.trial));
+      if (outcome.trial.verdict == Verdict::Faster && !heldOut.empty())
+        KOPT_CHECK(judgeHeldOut(*bench, subject, workload, heldOut, request.options, outcome.trial));
       outcomes.push_back(std::move(outcome));
     }
   }

@@ -12,6 +12,8 @@ struct JudgeRequest {
   std::vector<std::filesystem::path> candidates; ///< each the file, or its slice, with the kernel's device code changed
   DeviceConfig device;
   EvaluatorOptions options;
+  std::string run;                 ///< command whose launches are the workload; empty: the declared launches are
+  std::filesystem::path root;      ///< .kopt/ lives here
 };
 
 struct JudgeOutcome {
@@ -25,6 +27,11 @@ struct JudgeOutcome {
 /// declaration that differs, new device declarations put before the kernel, and new values of named constants. Host code
 /// is not taken. Fails with Usage where the kernel is not in it.
 Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed);
+
+/// A faster trial on launches that it was not found on: where it is wrong, fails or is slower there, that becomes its verdict. The
+/// weights of `workload` and what else it says hold for `heldOut` too.
+Status judgeHeldOut(Workbench &bench, const TuneSubject &subject, Workload workload, std::vector<Launch> heldOut,
+                    const EvaluatorOptions &options, Trial &trial);
 
 /// One outcome per specialization of the kernel and candidate; candidates of one kernel are judged one after the other.
 Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request);

@@ -15,9 +15,11 @@ struct TuneSession::Search {
 
   const TuneSubject &subject;
   Workload workload;
+  std::vector<Launch> heldOut;         ///< captured launches that only the confirmation sees
   std::optional<double> target;        ///< the kernel's own, where the settings have none
   TuneOutcome outcome;
   std::unique_ptr<Evaluator> evaluator;
+  EvaluatorOptions options;            ///< the evaluator's
   std::vector<std::unique_ptr<Proposer>> proposers;
   std::vector<bool> exhausted;
   std::vector<Trial> history;          ///< of this run so far, the baseline first

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/TuneSession.h"
 
+#include "driver/app/JudgeFile.h"
+#include "driver/app/Observation.h"
 #include "driver/app/Search.h"
 #include "driver/candidate/LlmProposer.h"
 #include "driver/candidate/ParamsProposer.h"
@@ -26,8 +28,8 @@ std::string inputsHash(const TuneSettings &settings, const TuneSubject &subject,
     launches += fmt::format("{} {} {},{},{} {},{},{} {};", launch.name, launch.weight, launch.grid.x, launch.grid.y,
                             launch.grid.z, launch.block.x, launch.block.y, launch.block.z, launch.sharedBytes);
     for (const Buffer &buffer : launch.buffers)
-      launches += fmt::format("{} {} {} {} {};", buffer.name, buffer.bytes, buffer.fill.kind, buffer.fill.low,
-                              buffer.fill.high);
+      launches += fmt::format("{} {} {} {} {} {};", buffer.name, buffer.bytes, buffer.fill.kind, buffer.fill.low,
+                              buffer.fill.high, buffer.fill.path);
     for (const auto &[name, value] : launch.bindings)
       launches += fmt::format("{}={};", name, value);
   }
@@ -139,11 +141,32 @@ Status TuneSession::stage(Search &search, const std::string &name, Status (TuneS
 
 Status TuneSession::prepareWorkload(Search &search) {
   const TuneSubject &subject = search.subject;
-  KOPT_TRY(search.workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
-                                          bench_->device().kind));
   search.outcome.label = subject.label;
+  if (!settings_.run.empty())
+    KOPT_CHECK(takeObservedWorkload(search));
+  else {
+    KOPT_TRY(search.workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
+                                            bench_->device().kind));
+  }
   if (settings_.budget.target == std::nullopt)
     search.target = subject.declaration.target;
+  return {};
+}
+
+Status TuneSession::takeObservedWorkload(Search &search) {
+  if (settings_.dryRun) {
+    services_.terminal.line("note: a dry run runs no program: the workload that --run gives was not checked");
+    return {};
+  }
+  if (!observed_) {
+    KOPT_TRY(observed_, programTrace(services_, settings_.root, settings_.run, bench_->subjects()));
+  }
+  KOPT_TRY(TraceWorkload captured, workloadFromTrace(*observed_, search.subject.kernel, search.subject.specialization,
+                                                     search.subject.declaration, kKindsOfLaunches));
+  for (const std::string &note : captured.notes)
+    services_.terminal.line(note);
+  search.workload = std::move(captured.workload);
+  search.heldOut = std::move(captured.heldOut);
   return {};
 }
 
@@ -197,6 +220,7 @@ Status TuneSession::measureBaseline(Search &search) {
   options.seed = settings_.seed;
   options.policy.minGain = settings_.minGain;
   options.buildThreads = settings_.buildJobs;
+  search.options = options;
   KOPT_TRY(search.evaluator, bench_->makeEvaluator(search.subject, search.workload, options, search.outcome.run.name));
   KOPT_TRY(const Trial measured, search.evaluator->measureBaseline());
   search.workload = search.evaluator->subject().workload;
@@ -369,8 +393,11 @@ Status TuneSession::confirmWinner(Search &search) {
     order.resize(kConfirmations);
   for (const std::size_t index : order) {
     const Trial &chosen = search.history[index];
-    KOPT_TRY(const Trial confirmed, evaluateOrRecall(search, chosen.candidate, ":confirm", [&] {
-               return search.evaluator->confirm(chosen.candidate);
+    KOPT_TRY(const Trial confirmed, evaluateOrRecall(search, chosen.candidate, ":confirm", [&]() -> Result<Trial> {
+               KOPT_TRY(Trial trial, search.evaluator->confirm(chosen.candidate));
+               if (trial.verdict == Verdict::Faster && !search.heldOut.empty())
+                 KOPT_CHECK(judgeHeldOut(*bench_, search.subject, search.workload, search.heldOut, search.options, trial));
+               return trial;
              }));
     KOPT_CHECK(decide(search, confirmed.verdict == Verdict::Faster ? "confirm" : "reject",
                       fmt::format("'{}' on fresh samples: {}", chosen.candidate.title, confirmed.reason),

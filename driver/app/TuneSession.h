@@ -4,6 +4,7 @@
 
 #include "driver/analysis/Diagnosis.h"
 #include "driver/app/Workbench.h"
+#include "driver/observe/TraceFolder.h"
 #include "driver/candidate/Proposer.h"
 #include "driver/llm/ChatModel.h"
 #include "driver/search/Strategy.h"
@@ -34,6 +35,7 @@ struct TuneSettings {
   int maxModelCalls = 40;
   long maxTokens = 0;                    ///< of the language model; 0: no limit
   unsigned buildJobs = 0;                ///< candidates built while others run; changes no result
+  std::string run;                       ///< command whose launches are the workload; empty: the declared ones are
   bool resume = false;
   bool dryRun = false;
 };
@@ -63,6 +65,7 @@ private:
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Status prepareWorkload(Search &search);
+  Status takeObservedWorkload(Search &search);
   Status openRun(Search &search);
   Status measureBaseline(Search &search);
   Status makeProposers(Search &search);
@@ -87,6 +90,7 @@ private:
   std::unique_ptr<Store> store_;
   std::unique_ptr<ChatModel> model_;
   std::optional<RuleBook> rules_;
+  std::optional<ObservedTrace> observed_; ///< of settings_.run
 };
 
 } // namespace kopt

@@ -70,8 +70,17 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
   const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
     return runner_->profile(module, launch, RunOptions{});
   };
+  // Captured launches come from no declaration: nothing else can be made from one.
+  bool captured = false;
+  for (const Launch &launch : workload.launches)
+    for (const Buffer &buffer : launch.buffers)
+      captured |= buffer.fill.kind == "captured";
+  std::optional<TuneDeclaration> declaration;
+  if (!captured)
+    declaration = subject.declaration;
   return std::make_unique<Evaluator>(EvaluatorServices{*frontend_, *toolchain_, *runner_, profile},
-                                     Subject{subject.kernel, subject.specialization, subject.sliceText, workload, subject.declaration},
+                                     Subject{subject.kernel, subject.specialization, subject.sliceText, workload,
+                                             std::move(declaration)},
                                      std::move(options));
 }
 

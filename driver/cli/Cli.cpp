@@ -26,7 +26,6 @@ void onInterrupt(int) {
 
 /// Commands of later versions: named, so that nobody looks for a mistake of theirs.
 const std::map<std::string, std::string> kMissing = {
-    {"observe", "capturing launches from a running program"}, {"replay", "replaying captured launches"},
     {"bench", "benchmarking a kernel alone"},                 {"check", "checking tuned kernels for staleness"},
     {"ci", "proposing patches before a merge"},               {"explain", "explaining decisions"},
     {"simulate", "searching recorded spaces"},                {"kb", "the knowledge base"},
@@ -75,6 +74,31 @@ void addSearch(CLI::App *command, Flags &flags) {
   command->add_flag("--explain-config", flags.line.explainConfig, "print every option and where it comes from");
 }
 
+void addObserve(CLI::App *command, Flags &flags) {
+  command->add_option("files", flags.line.files, ".cu files whose kernels are looked for");
+  command->add_option("-p,--build", flags.line.buildDirectory, "build folder with compile_commands.json, for the files");
+  command->add_option("--kernel", flags.line.options.kernels, "kernels to snapshot, by name or glob (default: marked ones of the files)");
+  command->add_option("--snapshot", flags.line.snapshots,
+                      "kinds of launches of each kernel to snapshot (default 5 with --kernel, else 0: only rank)");
+  command->add_flag("--once", flags.line.once, "run the program once: the first launches of each geometry, not typical ones");
+  command->add_option("--max-bytes", flags.line.maxBytes, "of memory that snapshots of a process store (default 2G)")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_option("--depth", flags.line.depth, "pointers within buffers that are followed (default 1)")->check(CLI::Range(0, 8));
+  command->add_option("--output", flags.line.options.output, "folder for the trace (default kopt.trace where there are snapshots)");
+  command->footer("the program and its arguments follow after --");
+}
+
+void addReplay(CLI::App *command, Flags &flags) {
+  command->add_option("trace", flags.line.trace, "folder of a trace, from kopt observe")->required();
+  command->add_option("files", flags.line.files, "the .cu file with the kernel")->required();
+  command->add_option("-p,--build", flags.line.buildDirectory, "build folder with compile_commands.json");
+  command->add_option("--kernel", flags.line.options.kernels, "kernels to take, by qualified name or glob (default: annotated ones)");
+  command->add_option("--device", flags.line.options.device, "auto, cuda or emulated (default auto: a GPU where one answers)")
+      ->check(CLI::IsMember({"auto", "cuda", "emulated"}));
+  command->add_option("--arch", flags.line.options.arch, "sm_NN to build for (default: the device's)");
+  command->footer("nvcc flags may follow after --");
+}
+
 void addRun(CLI::App *command, Flags &flags) {
   command->add_option("--run", flags.line.run, "name of the run (default latest)");
   command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");
@@ -115,13 +139,15 @@ int runCli(int argc, char **argv) {
   }
   if (!arguments.empty() && kMissing.contains(arguments[0]))
     return usageError(fmt::format("this version of kopt has no '{}' ({})", arguments[0], kMissing.at(arguments[0])),
-                      "there are: tune, trial, list, report, apply, doctor");
+                      "there are: observe, replay, tune, trial, list, report, apply, doctor");
 
   CLI::App app("kopt: finds faster CUDA kernels and proves them in your own program", "kopt");
   app.set_version_flag("--version", KOPT_VERSION);
   app.require_subcommand(1);
   app.add_flag("-q,--quiet", flags.quiet, "no progress");
   app.add_option("--color", flags.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  CLI::App *observe = app.add_subcommand("observe", "run a program and rank its kernels; capture launches of chosen ones");
+  CLI::App *replay = app.add_subcommand("replay", "run captured launches again and compare with what the program had");
   CLI::App *tune = app.add_subcommand("tune", "search for faster versions of the marked kernels");
   CLI::App *trial = app.add_subcommand("trial", "judge one candidate that you wrote");
   CLI::App *list = app.add_subcommand("list", "list the kernels of the given files");
@@ -134,6 +160,8 @@ int runCli(int argc, char **argv) {
   }
   for (CLI::App *command : {tune, trial})
     addOptions(command, flags);
+  addObserve(observe, flags);
+  addReplay(replay, flags);
   addSearch(tune, flags);
   trial->add_option("--candidate", flags.line.candidates, "the file, or its slice, with the kernel's code changed; may be repeated")
       ->required()
@@ -142,12 +170,14 @@ int runCli(int argc, char **argv) {
       ->delimiter(',')
       ->allow_extra_args(false);
   trial->add_flag("--keep-going", flags.line.keepGoing, "ask the other layers too once one has refused; the first still decides");
+  for (CLI::App *command : {tune, trial})
+    command->add_option("--run", flags.line.program, "command that runs the program: its launches are the workload");
   for (CLI::App *command : {report, apply})
     addRun(command, flags);
   apply->add_flag("--check", flags.line.check, "only say what would change");
-  for (CLI::App *command : {tune, trial, list, report, doctor})
+  for (CLI::App *command : {observe, replay, tune, trial, list, report, doctor})
     command->add_flag("--json", flags.line.json, "print JSON");
-  for (CLI::App *command : {tune, trial, list, report, apply, doctor})
+  for (CLI::App *command : {observe, replay, tune, trial, list, report, apply, doctor})
     command->fallthrough(); // -q and --color may stand anywhere
 
   const auto first = std::find_if(arguments.begin(), arguments.end(), [](const auto &a) { return !a.starts_with("-"); });
@@ -194,7 +224,9 @@ int runCli(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto processes = makeProcessRunner();
   Services services{*processes, systemClock(), *terminal, *installation, &interrupted};
-  const auto run = tune->parsed()     ? tuneCommand
+  const auto run = observe->parsed()  ? observeCommand
+                   : replay->parsed() ? replayCommand
+                   : tune->parsed()   ? tuneCommand
                    : trial->parsed()  ? trialCommand
                    : list->parsed()   ? listCommand
                    : report->parsed() ? reportCommand

@@ -2,6 +2,7 @@
 #include "driver/cli/Commands.h"
 
 #include "driver/integrate/Patch.h"
+#include "driver/observe/ObserveProgram.h"
 #include "driver/report/Report.h"
 #include "driver/store/TrialCodec.h"
 #include "driver/support/Text.h"
@@ -20,38 +21,6 @@ using nlohmann::json;
 fs::path projectRoot(const Config &config) {
   const auto source = config.manifest.find("source_dir");
   return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
-}
-
-Result<Config> configOf(const CommandLine &line) {
-  ConfigRequest request;
-  request.directory = line.files.empty() ? fs::current_path() : fs::absolute(line.files.front()).parent_path();
-  request.manifest = line.manifest;
-  request.commandLine = line.options;
-  return loadConfig(request);
-}
-
-SourceSettings sourcesOf(const CommandLine &line) {
-  SourceSettings sources;
-  for (const std::string &file : line.files)
-    sources.files.emplace_back(fs::absolute(file));
-  if (!line.buildDirectory.empty())
-    sources.buildDirectory = fs::absolute(line.buildDirectory);
-  sources.flags = line.flags;
-  return sources;
-}
-
-DeviceConfig deviceOf(const Config &config) {
-  DeviceConfig device;
-  device.kind = config.settings.device;
-  device.modelGpu = config.settings.modelGpu;
-  return device;
-}
-
-SelectionRequest selectionOf(const Config &config) {
-  SelectionRequest selection;
-  selection.globs = config.settings.kernels;
-  selection.extraClauses = [config](const std::string &kernel) { return config.clausesFor(kernel); };
-  return selection;
 }
 
 json toJson(const Speedup &speedup) {
@@ -102,6 +71,38 @@ Result<std::pair<std::unique_ptr<Store>, RunRecord>> findRun(const CommandLine &
 
 } // namespace
 
+Result<Config> configOf(const CommandLine &line) {
+  ConfigRequest request;
+  request.directory = line.files.empty() ? fs::current_path() : fs::absolute(line.files.front()).parent_path();
+  request.manifest = line.manifest;
+  request.commandLine = line.options;
+  return loadConfig(request);
+}
+
+SourceSettings sourcesOf(const CommandLine &line) {
+  SourceSettings sources;
+  for (const std::string &file : line.files)
+    sources.files.emplace_back(fs::absolute(file));
+  if (!line.buildDirectory.empty())
+    sources.buildDirectory = fs::absolute(line.buildDirectory);
+  sources.flags = line.flags;
+  return sources;
+}
+
+DeviceConfig deviceOf(const Config &config) {
+  DeviceConfig device;
+  device.kind = config.settings.device;
+  device.modelGpu = config.settings.modelGpu;
+  return device;
+}
+
+SelectionRequest selectionOf(const Config &config) {
+  SelectionRequest selection;
+  selection.globs = config.settings.kernels;
+  selection.extraClauses = [config](const std::string &kernel) { return config.clausesFor(kernel); };
+  return selection;
+}
+
 Result<int> tuneCommand(Services services, const CommandLine &line) {
   KOPT_TRY(const Config config, configOf(line));
   if (line.explainConfig) {
@@ -128,6 +129,7 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.buildJobs = unsigned(options.buildJobs);
   settings.resume = line.resume;
   settings.dryRun = line.dryRun;
+  settings.run = line.program;
   if (!options.tests.empty() || !options.benchmark.empty())
     services.terminal.line("note: this version of kopt does not run TESTS and BENCHMARK; run them after 'kopt apply'");
   TuneSession session(std::move(services), std::move(settings));
@@ -172,6 +174,8 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   KOPT_TRY(request.options.layers, LayerSwitches::without(line.without));
   request.options.keepGoing = line.keepGoing;
   request.selection = selectionOf(config);
+  request.run = line.program;
+  request.root = projectRoot(config);
   request.device = deviceOf(config);
   request.options.arch = config.settings.arch;
   request.options.seed = std::uint64_t(config.settings.seed);
@@ -284,6 +288,12 @@ Result<int> doctorCommand(Services services, const CommandLine &line) {
            runner ? (*runner)->device().name + " " + (*runner)->device().arch : runner.error().what,
            std::string(kind) == "cuda" ? "without a GPU, tune on the emulated device: its times are modelled" : "");
   }
+  const CaptureSetup capture = findCapture(services.installation.runner.parent_path());
+  report("capture library", !capture.library.empty(), capture.library.string(),
+         "build or install kopt as a whole: 'kopt observe' and --run need libkopt-capture.so");
+  report("CUPTI", !capture.cupti.empty(),
+         capture.cupti.empty() ? "libcupti.so was not found beside a CUDA toolkit" : capture.cupti.front().string(),
+         "install CUPTI with the CUDA toolkit, or name its libcupti.so in KOPT_CUPTI; without it no program is observed");
   const auto ncu = findProgram("ncu");
   report("Nsight Compute", ncu.has_value(), ncu ? ncu->string() : "ncu is not in PATH",
          "put ncu into PATH for hardware counters; without it ptxas facts and occupancy are used");

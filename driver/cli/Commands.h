@@ -7,6 +7,7 @@
 #include "driver/app/TuneSession.h"
 #include "driver/config/Config.h"
 
+#include <optional>
 #include <string>
 
 namespace kopt {
@@ -21,6 +22,12 @@ struct CommandLine {
   std::vector<std::string> candidates, without;
   bool keepGoing = false;
   std::string failOn = "never";
+  std::string program;            ///< of --run: whose launches are the workload
+  std::string trace;              ///< of replay: the folder
+  std::optional<std::size_t> snapshots;
+  std::uint64_t maxBytes = 2ull << 30;
+  unsigned depth = 1;
+  bool once = false;
   bool resume = false, dryRun = false, json = false, check = false, explainConfig = false;
 };
 
@@ -30,5 +37,13 @@ Result<int> listCommand(Services services, const CommandLine &line);
 Result<int> reportCommand(Services services, const CommandLine &line);
 Result<int> applyCommand(Services services, const CommandLine &line);
 Result<int> doctorCommand(Services services, const CommandLine &line);
+Result<int> observeCommand(Services services, const CommandLine &line);
+Result<int> replayCommand(Services services, const CommandLine &line);
+
+/// What the flags of a line mean to every command that reads sources.
+Result<Config> configOf(const CommandLine &line);
+SourceSettings sourcesOf(const CommandLine &line);
+DeviceConfig deviceOf(const Config &config);
+SelectionRequest selectionOf(const Config &config);
 
 } // namespace kopt

@@ -280,6 +280,23 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   return launch;
 }
 
+std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
+                                                   const LaunchSite &site,
+                                                   const std::map<std::string, std::int64_t> &arguments) {
+  Bindings bindings;
+  for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+    bindings[constant.name] = constant.value;
+  for (const TemplateArg &argument : specialization.templateArgs)
+    if (argument.integral)
+      bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
+  for (const std::string &variable : site.variables)
+    bindings.erase(variable);
+  for (const auto &[name, value] : arguments)
+    bindings[name] = value;
+  bindLaunchVariables(&site, specialization, bindings);
+  return bindings;
+}
+
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
                                const TuneDeclaration &declaration, const std::string &device) {
   const std::vector<DeclaredLaunch> launches = launchesOn(declaration, device);

@@ -23,6 +23,12 @@ std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const
 Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
                            const TuneDeclaration &declaration, const DeclaredLaunch &declared);
 
+/// What the launch site's expressions are evaluated over, given the kernel's integer arguments: those, the launch-site
+/// variables passed for them, and the constants in scope.
+std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
+                                                   const LaunchSite &site,
+                                                   const std::map<std::string, std::int64_t> &arguments);
+
 struct Geometry {
   Dim3 grid, block;
   std::uint32_t sharedBytes = 0;

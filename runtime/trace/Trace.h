@@ -44,7 +44,7 @@ struct Allocation {
   std::uint64_t from = 0;                  ///< sequence number of its allocation
   std::uint64_t until = ~std::uint64_t(0); ///< of its release
   AllocationKind kind = AllocationKind::Device;
-  std::string name; ///< of a symbol
+  std::string name{}; ///< of a symbol
 };
 
 struct Launch {

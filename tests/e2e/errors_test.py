@@ -72,7 +72,7 @@ class Errors(KoptTest):
         self.fails(1, "tnue", "tune", command=["tnue"])
 
     def test_a_command_of_a_later_version_says_so(self):
-        self.fails(1, "observe", command=["observe", "--", "true"])
+        self.fails(1, "simulate", command=["simulate"])
 
     def test_a_missing_file(self):
         self.fails(1, "nowhere.cu", command=["tune", "nowhere.cu", "--device", "emulated"])

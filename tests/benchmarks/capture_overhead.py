@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the capture library costs a program of many launches, snapshots off.
+
+    capture_overhead.py --library build/dev/lib/kopt/libkopt-capture.so [--launches 100000] [--repeats 15] [--max-overhead 0.05]
+
+Builds a program that launches a small kernel so often, and runs it with and without the library in random order. Reported are, for
+the loop of launches and for the whole process, the median of the paired ratios with its 95 % interval by order statistics,
+with CUPTI's kernel times and without them. Exit status: 0; 1 where the upper end of the loop's interval with times is over the limit; 77 where
+there is no GPU or no nvcc.
+"""
+
+import argparse
+import math
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = """#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+__global__ void step(float *data, float by, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] = data[i] * by + 1;
+}
+int main(int argc, char **argv) {
+  long launches = std::atol(argv[1]);
+  int n = 1 << std::atoi(argv[2]);
+  float *data;
+  if (cudaMalloc(&data, n * sizeof(float)) != cudaSuccess) return 3;
+  step<<<(n + 255) / 256, 256>>>(data, 0.5f, n);
+  cudaDeviceSynchronize();
+  auto begin = std::chrono::steady_clock::now();
+  for (long i = 0; i < launches; ++i) step<<<(n + 255) / 256, 256>>>(data, 0.5f, n);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 4;
+  std::printf("%.9f\\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+"""
+
+
+def interval(values):
+    """Median and its 95 % interval by order statistics."""
+    ordered = sorted(values)
+    n = len(ordered)
+    reach = 1.96 * math.sqrt(n) / 2
+    low = max(0, math.floor(n / 2 - reach))
+    return ordered[n // 2], ordered[low], ordered[n - 1 - low]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--launches", type=int, default=100_000)
+    parser.add_argument("--log-size", type=int, default=20, help="log2 of the elements a launch works on (default 20)")
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--max-overhead", type=float, default=None, help="of the loop of launches, with times")
+    options = parser.parse_args()
+    if not shutil.which("nvcc") or subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode:
+        print("no GPU, or no nvcc")
+        return 77
+    library = str(pathlib.Path(options.library).resolve())
+    with tempfile.TemporaryDirectory(prefix="kopt-overhead-") as name:
+        folder = pathlib.Path(name)
+        (folder / "many.cu").write_text(PROGRAM)
+        subprocess.run(["nvcc", "-arch=native", "-O2", "-o", "many", "many.cu"], cwd=folder, check=True)
+
+        def run(mode):
+            """Seconds of the loop and of the process."""
+            environment = dict(os.environ)
+            if mode != "without":
+                trace = folder / "trace"
+                shutil.rmtree(trace, ignore_errors=True)
+                trace.mkdir()
+                (folder / "config").write_text(f"trace {trace}\ntiming {int(mode == 'times')}\n")
+                environment |= {"CUDA_INJECTION64_PATH": library, "KOPT_CAPTURE_CONFIG": str(folder / "config")}
+            begin = time.monotonic()
+            done = subprocess.run([str(folder / "many"), str(options.launches), str(options.log_size)], env=environment,
+                                  capture_output=True, text=True, check=True)
+            whole = time.monotonic() - begin
+            if mode != "without":
+                logs = list((folder / "trace").glob("process-*/launches.klog"))
+                if len(logs) != 1 or logs[0].stat().st_size < 50 * options.launches:
+                    raise SystemExit("the launches were not recorded: is this CUPTI one for this driver?")
+            return float(done.stdout), whole
+
+        modes = ["without", "launches", "times"]
+        for mode in modes:
+            run(mode)  # files and clocks are warm from here on
+        samples = {mode: [] for mode in modes}
+        for _ in range(options.repeats):
+            for mode in random.sample(modes, len(modes)):
+                samples[mode].append(run(mode))
+        print(f"{options.launches} launches of 2^{options.log_size} elements, {options.repeats} runs each; a loop takes "
+              f"{interval([s[0] for s in samples['without']])[0]:.3f} s, the process "
+              f"{interval([s[1] for s in samples['without']])[0]:.3f} s")
+        missed = False
+        for mode in modes[1:]:
+            for which, index in (("loop", 0), ("process", 1)):
+                ratios = [a[index] / b[index] - 1 for a, b in zip(samples[mode], samples["without"])]
+                middle, low, high = interval(ratios)
+                print(f"  {mode:<9} {which:<8} {middle:+8.2%}  [{low:+.2%}, {high:+.2%}]")
+                if mode == "times" and which == "loop" and options.max_overhead is not None:
+                    missed = high > options.max_overhead
+        return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
