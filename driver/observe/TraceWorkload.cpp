@@ -138,6 +138,10 @@ private:
     const std::string packed(reinterpret_cast<const char *>(observed_.arguments.data()), observed_.arguments.size());
     for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
       const KernelParam &param = specialization_.params[i];
+      if (i >= function.parameters.size() || function.parameters[i].bytes != param.size) {
+        why_ = "its parameters are not known";
+        return false;
+      }
       const trace::Parameter &at = function.parameters[i];
       if (at.offset + std::uint64_t(at.bytes) > packed.size()) {
         why_ = "its arguments are not all recorded";

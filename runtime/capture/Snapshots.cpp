@@ -42,6 +42,10 @@ trace::SnapshotItem Snapshots::store(const Reached &reached, bool follow) {
   item.kind = allocation.kind;
   item.depth = reached.depth;
   item.name = allocation.name;
+  if (allocation.base == 0) {
+    item.reason = "the driver does not say where the variable " + allocation.name + " is";
+    return item;
+  }
   const std::uint64_t cap = recorder_.config().maxSnapshotBytes;
   if (allocation.bytes > cap - std::min(cap, storedBytes_)) {
     item.reason = "the cap of " + std::to_string(cap) + " bytes of snapshots was reached";
@@ -85,7 +89,7 @@ bool Snapshots::before(std::uint64_t launch, const void *handle, const KernelEnt
   reachAll(arguments, bytes, 0);
   for (const LiveAllocation &variable : memory_.variables(handle, kernel))
     if (std::none_of(reached_.begin(), reached_.end(),
-                     [&](const Reached &known) { return known.allocation.base == variable.base; }))
+                     [&](const Reached &known) { return variable.base && known.allocation.base == variable.base; }))
       reached_.push_back({variable, 0});
   std::vector<trace::SnapshotItem> items;
   // Following pointers adds to the list while it is walked.

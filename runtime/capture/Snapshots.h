@@ -13,7 +13,7 @@ public:
   /// Waits until the work of the launch's stream is done, at most so long. False with `why`.
   virtual bool wait(const LaunchFacts &facts, double seconds, std::string &why) = 0;
   virtual bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) = 0;
-  /// The variables of the kernel's module.
+  /// The variables of the kernel's module; of one whose place is not known only the name.
   virtual std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) = 0;
 };
 

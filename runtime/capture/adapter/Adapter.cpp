@@ -289,12 +289,16 @@ void Adapter::codeCall(DriverCall call, const CallbackData &data) {
     return;
   }
   case kLibraryGetKernel: {
+    const auto &found = *static_cast<const LibraryGetKernelCall *>(data.parameters);
+    memory_.fromLibrary(*found.kernel, found.library);
     const std::lock_guard lock(mutex_);
-    kernels_.insert(*static_cast<const LibraryGetKernelCall *>(data.parameters)->kernel);
+    kernels_.insert(*found.kernel);
     return;
   }
   case kLibraryEnumerateKernels: {
     const auto &listed = *static_cast<const LibraryEnumerateKernelsCall *>(data.parameters);
+    for (std::uint32_t i = 0; i < listed.count; ++i)
+      memory_.fromLibrary(listed.kernels[i], listed.library);
     const std::lock_guard lock(mutex_);
     kernels_.insert(listed.kernels, listed.kernels + listed.count);
     return;

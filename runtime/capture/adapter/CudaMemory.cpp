@@ -67,25 +67,38 @@ bool CudaMemory::read(std::uint64_t address, std::size_t bytes, std::byte *to, s
   return true;
 }
 
+void CudaMemory::fromLibrary(const void *handle, CuLibrary library) {
+  const std::lock_guard lock(mutex_);
+  libraries_[handle] = library;
+}
+
 std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const KernelEntry &kernel) {
-  std::vector<LiveAllocation> found;
   const std::vector<std::string> names = variables_.of(kernel.symbol);
-  if (names.empty() || !driver_.funcGetModule || !driver_.moduleGetGlobal)
-    return found;
-  // The handle is a function's or, of a library, a kernel's.
+  if (names.empty())
+    return {};
+  CuLibrary library = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = libraries_.find(handle); found != libraries_.end())
+      library = found->second;
+  }
+  // A library's kernel is no function: its module is that of the function it stands for.
+  auto function = static_cast<CuFunction>(const_cast<void *>(handle));
   CuModule module = nullptr;
-  CuFunction function = nullptr;
-  const auto own = static_cast<CuFunction>(const_cast<void *>(handle));
-  const auto asKernel = static_cast<CuKernel>(const_cast<void *>(handle));
-  const bool isKernel =
-      driver_.kernelGetFunction && driver_.kernelGetFunction(&function, asKernel) == cuda::kSuccess && function;
-  if (driver_.funcGetModule(&module, isKernel ? function : own) != cuda::kSuccess)
-    return found;
+  if (library && driver_.kernelGetFunction)
+    driver_.kernelGetFunction(&function, static_cast<CuKernel>(const_cast<void *>(handle)));
+  if (driver_.funcGetModule && driver_.funcGetModule(&module, function) != cuda::kSuccess)
+    module = nullptr;
+  std::vector<LiveAllocation> found;
   for (const std::string &name : names) {
     CuDevicePointer pointer = 0;
     std::size_t bytes = 0;
-    if (driver_.moduleGetGlobal(&pointer, &bytes, module, name.c_str()) == cuda::kSuccess && bytes > 0)
-      found.push_back({pointer, bytes, trace::AllocationKind::Symbol, name});
+    const bool known =
+        (module && driver_.moduleGetGlobal &&
+         driver_.moduleGetGlobal(&pointer, &bytes, module, name.c_str()) == cuda::kSuccess) ||
+        (library && driver_.libraryGetGlobal &&
+         driver_.libraryGetGlobal(&pointer, &bytes, library, name.c_str()) == cuda::kSuccess);
+    found.push_back({known ? pointer : 0, known ? bytes : 0, trace::AllocationKind::Symbol, name});
   }
   return found;
 }

@@ -17,6 +17,9 @@ public:
   /// The context that is current on this thread, for the calls below.
   void use(CuContext context) { context_ = context; }
 
+  /// The kernel with this handle came from a library.
+  void fromLibrary(const void *kernelHandle, CuLibrary library);
+
   bool wait(const LaunchFacts &facts, double seconds, std::string &why) override;
   bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) override;
   std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) override;
@@ -25,6 +28,8 @@ private:
   const CaptureDriver &driver_;
   const CubinVariables &variables_;
   CuContext context_ = nullptr;
+  std::mutex mutex_;
+  std::map<const void *, CuLibrary> libraries_; ///< by kernel
   std::map<CuContext, CuStream> streams_; ///< of our own: the program's and the default one stay as they are
 };
 

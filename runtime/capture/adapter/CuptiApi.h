@@ -185,6 +185,7 @@ bool loadCupti(const std::vector<std::string> &paths, CuptiApi &api, std::string
   X(kernelGetParamInfo, "cuKernelGetParamInfo", CuResult(CuKernel, std::size_t, std::size_t *, std::size_t *))         \
   X(kernelGetFunction, "cuKernelGetFunction", CuResult(CuFunction *, CuKernel))                                        \
   X(moduleGetGlobal, "cuModuleGetGlobal_v2", CuResult(CuDevicePointer *, std::size_t *, CuModule, const char *))       \
+  X(libraryGetGlobal, "cuLibraryGetGlobal", CuResult(CuDevicePointer *, std::size_t *, CuLibrary, const char *))       \
   X(streamQuery, "cuStreamQuery", CuResult(CuStream))                                                                  \
   X(streamIsCapturing, "cuStreamIsCapturing", CuResult(CuStream, int *))                                               \
   X(streamCreate, "cuStreamCreate", CuResult(CuStream *, unsigned))                                                    \

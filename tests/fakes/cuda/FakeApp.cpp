@@ -91,12 +91,20 @@ struct App {
         std::fclose(in);
     }
     image = {kKernels, 5, kVariables, 1, cubin.empty() ? nullptr : cubin.data(), cubin.size()};
-    api<CuResult(CuModule *, const void *)>("cuModuleLoadData")(&module, &image);
+    if (std::getenv("FAKE_APP_LIBRARY"))
+      api<CuResult(CuLibrary *, const void *)>("cuLibraryLoadData")(&library, &image);
+    else
+      api<CuResult(CuModule *, const void *)>("cuModuleLoadData")(&module, &image);
     for (int i = 0; i < 4; ++i)
       weights[i] = 0.25f * float(i + 1);
   }
   CuFunction function(const char *name) {
     CuFunction found = nullptr;
+    if (library) { // a kernel of a library is launched as if it were a function
+      CuKernel kernel = nullptr;
+      api<CuResult(CuKernel *, CuLibrary, const char *)>("cuLibraryGetKernel")(&kernel, library, name);
+      return reinterpret_cast<CuFunction>(kernel);
+    }
     api<CuResult(CuFunction *, CuModule, const char *)>("cuModuleGetFunction")(&found, module, name);
     return found;
   }
@@ -126,6 +134,7 @@ struct App {
   }
 
   CuModule module = nullptr;
+  CuLibrary library = nullptr;
   FakeImage image{};
   std::string cubin;
 };
@@ -164,8 +173,9 @@ double sceneScale(App &app, bool slow) {
 double sceneWeigh(App &app) {
   CuDevicePointer variable = 0;
   std::size_t bytes = 0;
-  api<CuResult(CuDevicePointer *, std::size_t *, CuModule, const char *)>("cuModuleGetGlobal_v2")(
-      &variable, &bytes, app.module, "_ZN3app7weightsE");
+  if (app.module)
+    api<CuResult(CuDevicePointer *, std::size_t *, CuModule, const char *)>("cuModuleGetGlobal_v2")(
+        &variable, &bytes, app.module, "_ZN3app7weightsE");
   float *in = app.allocate(2000), *out = app.allocate(2000, "cuMemAllocAsync");
   fill(in, 2000);
   Span span{out + 64, 700};

@@ -199,6 +199,10 @@ CuResult cuLibraryGetKernel(CuKernel *out, CuLibrary library, const char *name) 
     return *out = reinterpret_cast<CuKernel>(found), found ? kOk : kNotFound;
   });
 }
+CuResult cuLibraryGetGlobal(CuDevicePointer *pointer, std::size_t *bytes, CuLibrary library, const char *name) {
+  return call(kLibraryGetGlobal, "cuLibraryGetGlobal", GetGlobalCall{pointer, bytes, library, name},
+              [&](std::uint32_t) { return global(reinterpret_cast<Module *>(library), name, pointer, bytes); });
+}
 CuResult cuKernelGetFunction(CuFunction *out, CuKernel kernel) {
   return *out = reinterpret_cast<CuFunction>(kernel), kOk;
 }

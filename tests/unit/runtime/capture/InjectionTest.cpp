@@ -153,6 +153,19 @@ TEST_F(InjectionTest, PointersInStructsVariablesOfTheModuleAndPerThreadStreams) 
   EXPECT_EQ(contents<float>(snapshot.before[2]), (std::vector<float>{0.25f, 0.5f, 0.75f, 1}));
 }
 
+TEST_F(InjectionTest, KernelsOfLibraries) {
+  configure("snapshot kernel weigh first 1\n");
+  const Outcome with = run("weigh", true, "FAKE_APP_LIBRARY=1");
+  EXPECT_EQ(with.output, run("weigh", false).output);
+  const std::vector<ProcessTrace> all = traces();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].launches.size(), 3u);
+  ASSERT_EQ(all[0].snapshots.size(), 1u);
+  const Snapshot &snapshot = all[0].snapshots.begin()->second;
+  ASSERT_EQ(snapshot.before.size(), 3u);
+  EXPECT_EQ(contents<float>(snapshot.before[2]), (std::vector<float>{0.25f, 0.5f, 0.75f, 1}));
+}
+
 TEST_F(InjectionTest, PointersInBuffersAndOtherKindsOfLaunches) {
   const ProcessTrace trace = traceOf("gather", "snapshot kernel gather first 1\n");
   ASSERT_EQ(trace.launches.size(), 3u);

@@ -89,6 +89,16 @@ TEST_F(SnapshotsTest, ReachableMemoryBeforeAndAfter) {
   EXPECT_EQ(memory.waits, 2);
 }
 
+TEST_F(SnapshotsTest, AVariableWhosePlaceIsNotKnownIsSaid) {
+  memory.known = {{0, 0, AllocationKind::Symbol, "coef"}, {0, 0, AllocationKind::Symbol, "other"}};
+  ASSERT_TRUE(before({}));
+  snapshots->after({});
+  const trace::Snapshot snapshot = read().snapshots.at(42);
+  ASSERT_EQ(snapshot.before.size(), 2u);
+  EXPECT_FALSE(snapshot.before[0].stored);
+  EXPECT_NE(snapshot.before[0].reason.find("coef"), std::string::npos);
+}
+
 TEST_F(SnapshotsTest, PointersWithinBuffersAreFollowedAsDeepAsAsked) {
   std::vector<float> leaf(8, 5);
   std::vector<std::uint64_t> rows{live(leaf) + 4, 7};
