@@ -24,9 +24,12 @@ Pool &pool() {
 // Plain values: they can still be used after the thread's destructors ran (handlers of exit()).
 thread_local trace::Appender *ownAppender = nullptr;
 thread_local std::uint64_t ownLog = 0;
+thread_local RecordPayload *ownPayload = nullptr;
 
 struct GiveBack {
   ~GiveBack() {
+    delete ownPayload;
+    ownPayload = nullptr;
     if (!ownAppender)
       return;
     const std::lock_guard lock(pool().mutex);
@@ -77,10 +80,12 @@ void putLaunch(Payload &to, const KernelEntry &kernel, std::uint32_t ordinal, co
 } // namespace
 
 RecordPayload &Recorder::payload() {
-  // Never freed: a handler of exit() may come after the thread's destructors.
-  thread_local RecordPayload *own = new RecordPayload;
-  own->clear();
-  return *own;
+  if (!ownPayload) {
+    ownPayload = new RecordPayload;
+    giveBack.armed = true; // its destructor frees it; what comes later (handlers of exit()) gets another one
+  }
+  ownPayload->clear();
+  return *ownPayload;
 }
 
 bool Recorder::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const RecordPayload &payload) {
@@ -147,11 +152,14 @@ std::uint64_t Recorder::nextGeneration() {
 }
 
 KernelEntry &Recorder::lookUp(const void *handle, const std::function<KernelDescription()> &describe) {
-  const std::lock_guard lock(kernelsMutex_);
-  KernelEntry *&known = byHandle_[handle];
-  if (known)
-    return *known;
+  {
+    const std::lock_guard lock(kernelsMutex_);
+    if (const auto known = byHandle_.find(handle); known != byHandle_.end())
+      return *known->second;
+  }
+  // The driver is asked without the lock: it may wait for a thread of CUPTI's that wants it.
   KernelDescription description = describe();
+  const std::lock_guard lock(kernelsMutex_);
   std::unique_ptr<KernelEntry> &entry = bySymbol_[description.symbol];
   if (!entry) {
     entry = std::make_unique<KernelEntry>();
@@ -192,8 +200,8 @@ KernelEntry &Recorder::lookUp(const void *handle, const std::function<KernelDesc
     }
     append(RecordKind::Function, 0, nextSequence(), to);
   }
-  known = entry.get();
-  return *known;
+  byHandle_[handle] = entry.get();
+  return *entry;
 }
 
 void Recorder::forgetHandles() {

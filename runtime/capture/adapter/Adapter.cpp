@@ -46,10 +46,20 @@ struct Pending {
 };
 thread_local Pending pending;
 
-std::byte *argumentSpace() {
-  thread_local std::byte *space = new std::byte[Recorder::kMostArgumentBytes];
-  return space;
-}
+/// Room for the arguments of a launch: on the stack but for unusually many.
+class ArgumentSpace {
+public:
+  ArgumentSpace(const KernelEntry &kernel, const LaunchFacts &facts) {
+    const std::size_t bytes = facts.packed ? facts.packedBytes : kernel.argumentBytes;
+    if (bytes > sizeof small_)
+      large_.reset(new std::byte[Recorder::kMostArgumentBytes]);
+  }
+  std::byte *data() { return large_ ? large_.get() : small_; }
+
+private:
+  std::byte small_[4096];
+  std::unique_ptr<std::byte[]> large_;
+};
 
 std::uint64_t number(const void *handle) { return reinterpret_cast<std::uint64_t>(handle); }
 
@@ -430,9 +440,9 @@ void Adapter::launch(const CallbackData &data, CuFunction function, LaunchFacts 
   const bool counted = mine.handle == function;
   const std::uint32_t ordinal = counted ? mine.ordinal : recorder_.count(kernel);
   const std::uint64_t sequence = counted ? mine.sequence : recorder_.nextSequence();
-  std::byte *arguments = argumentSpace();
-  const std::size_t bytes = Recorder::pack(kernel, facts, arguments);
-  recorder_.launch(kernel, ordinal, facts, sequence, arguments, bytes);
+  ArgumentSpace arguments(kernel, facts);
+  const std::size_t bytes = Recorder::pack(kernel, facts, arguments.data());
+  recorder_.launch(kernel, ordinal, facts, sequence, arguments.data(), bytes);
   if (mine.snapshot) {
     memory_.use(data.context);
     snapshots_.after(facts);
@@ -450,10 +460,10 @@ void Adapter::beforeLaunch(KernelEntry &kernel, CuFunction function, const Launc
     recorder_.notSnapshotted(pending.sequence, "a stream was being captured into a graph meanwhile");
     return;
   }
-  std::byte *arguments = argumentSpace();
-  const std::size_t bytes = Recorder::pack(kernel, facts, arguments);
+  ArgumentSpace arguments(kernel, facts);
+  const std::size_t bytes = Recorder::pack(kernel, facts, arguments.data());
   memory_.use(reinterpret_cast<CuContext>(facts.context));
-  pending.snapshot = snapshots_.before(pending.sequence, function, kernel, facts, arguments, bytes);
+  pending.snapshot = snapshots_.before(pending.sequence, function, kernel, facts, arguments.data(), bytes);
 }
 
 KernelEntry &Adapter::kernelOf(const void *handle, const char *symbolName) {

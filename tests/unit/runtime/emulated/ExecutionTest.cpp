@@ -264,6 +264,37 @@ TEST_F(EmulatedTest, HalfAndBfloatRoundOncePerOperation) {
   }
 }
 
+TEST_F(EmulatedTest, VariablesAreFoundAndSetByTheNamesNvccGivesThem) {
+  LaunchRequest request = kernel(R"(
+    namespace app { __constant__ float shared[2]; static __constant__ float own[2]; }
+    static __device__ float factor;
+    __device__ int calls;
+    __global__ void k(float *out) {
+      out[threadIdx.x] = factor * (app::shared[threadIdx.x] + app::own[threadIdx.x]);
+      if (threadIdx.x == 0) calls = 7;
+    })", "k");
+  const auto set = [&](const char *name, const std::vector<float> &values) {
+    Address at = 0;
+    std::size_t bytes = 0;
+    ASSERT_TRUE(device_->variable(request.module, name, at, bytes).ok()) << name;
+    ASSERT_EQ(bytes, values.size() * sizeof(float)) << name;
+    ASSERT_TRUE(device_->write(at, values.data(), bytes).ok()) << name;
+  };
+  set("_ZN3app6sharedE", {1, 2});
+  set("_ZN3appL3ownE", {10, 20});
+  set("_ZN3app3ownE", {10, 20});
+  set("factor", {3}); // nvcc's name; Clang's is _ZL6factor
+  Address dout = space<float>(2), at = 0;
+  std::size_t bytes = 0;
+  Status status = launch(request, 1, 2, dout);
+  ASSERT_TRUE(status.ok()) << status.detail;
+  EXPECT_EQ(download<float>(dout, 2), (std::vector<float>{33, 66}));
+  ASSERT_TRUE(device_->variable(request.module, "calls", at, bytes).ok());
+  EXPECT_EQ(download<int>(at, 1)[0], 7);
+  EXPECT_EQ(device_->variable(request.module, "call", at, bytes).code, StatusCode::LaunchFailed);
+  EXPECT_EQ(device_->variable(request.module, "_ZN3app6sharedIiEE", at, bytes).code, StatusCode::LaunchFailed);
+}
+
 TEST_F(EmulatedTest, VectorTypesConstantsAndStructParameters) {
   LaunchRequest request = kernel(R"(
     struct Scale { char mode; double factor; float4 offset; };
