@@ -92,8 +92,9 @@ void printChosen(const ObserveOutcome &outcome, const fs::path &trace) {
                              kernelName(use.symbol), selection.chosen.size(), use.classes.size(),
                              formatPercent(selection.coverage));
     for (const Representative &one : selection.chosen)
-      std::cout << fmt::format("  {:>7}  {}  ({} launches{})\n", formatPercent(one.weight),
+      std::cout << fmt::format("  {:>7}  {}  ({} launch{}{})\n", formatPercent(one.weight),
                                use.classes[one.index].describe(), use.classes[one.index].launches.size(),
+                               use.classes[one.index].launches.size() == 1 ? "" : "es",
                                one.heldOut ? ", one more held out" : "");
   }
   if (!trace.empty())
@@ -169,8 +170,9 @@ Result<int> replayCommand(Services services, const CommandLine &line) {
       std::cerr << note << "\n";
     if (line.json)
       continue;
-    std::cout << fmt::format("{}: {} of {} launches give what the program had, bit by bit ({})\n", outcome.label,
-                             identical, outcome.launches.size(), outcome.device.name);
+    std::cout << fmt::format("{}: {} of {} launches give what the program had, bit by bit ({}{})\n", outcome.label,
+                             identical, outcome.launches.size(), outcome.device.modelled ? "emulated " : "",
+                             outcome.device.name);
     for (const ReplayedLaunch &launch : outcome.launches)
       std::cout << fmt::format("  {:<9}  {:>9}  {}{}{}\n", toString(launch.match), formatBytes(double(launch.bytes)),
                                launch.name, launch.detail.empty() ? "" : ": ", launch.detail);

@@ -121,6 +121,7 @@ class Replay(ObserveTest):
         self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
         self.assertIn("differs", done.stdout)
         self.assertIn("0 of 3", done.stdout)
+        self.assertIn("(emulated H200)", done.stdout)
 
     def test_a_stale_trace_is_never_used(self):
         app = shutil.copy(APP, self.folder / "app")
