@@ -347,7 +347,8 @@ void Adapter::graphCall(DriverCall call, const CallbackData &data) {
     return;
   }
   case kGraphExecNodeSetParams:
-    recorder_.note("warning: cuGraphExecNodeSetParams is not followed: recorded arguments of that graph may be old");
+    if (!saidNodeSetParams_.exchange(true))
+      recorder_.note("warning: cuGraphExecNodeSetParams is not followed: recorded arguments of such graphs may be old");
     return;
   case kGraphExecDestroy:
     graphs_.destroyed(static_cast<const GraphExecDestroyCall *>(data.parameters)->exec);

@@ -45,6 +45,7 @@ private:
   Snapshots snapshots_;
   GraphTable graphs_;
   std::atomic<int> captures_{0}; ///< streams that are being captured
+  std::atomic<bool> saidNodeSetParams_{false};
   std::mutex mutex_;
   std::set<const void *> kernels_; ///< handles that are a library's kernels, not functions
   std::set<CuContext> contexts_;
