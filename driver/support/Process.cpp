@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/support/Process.h"
 
+#include "driver/support/Child.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -8,12 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
+#include <sys/socket.h>
 
 namespace kopt {
 namespace {
@@ -24,54 +21,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr Duration kTerminationGrace{2}; ///< between SIGTERM and SIGKILL
 constexpr Duration kWriteDeadline{60};   ///< for one line into an interactive child
 constexpr std::size_t kErrorTail = 64u << 10;
-
-std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
-
-class Fd {
-public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd &operator=(Fd &&other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { reset(); }
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void reset() {
-    if (fd_ >= 0)
-      ::close(fd_);
-    fd_ = -1;
-  }
-
-private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Fd read, write;
-};
-
-/// Both ends close on exec and are above 2, so that dup2 onto a standard stream always makes a
-/// fresh descriptor.
-bool makePipe(Pipe &out) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return false;
-  std::array<Fd, 2> fds{Fd(ends[0]), Fd(ends[1])};
-  for (Fd &fd : fds) {
-    if (fd.get() > 2)
-      continue;
-    Fd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-    if (!moved.open())
-      return false;
-    fd = std::move(moved);
-  }
-  out.read = std::move(fds[0]);
-  out.write = std::move(fds[1]);
-  return true;
-}
+constexpr std::size_t kDrainedAtOnce = 1u << 20; ///< so that one who never stops writing cannot hold up a deadline
 
 /// A child that closed its input must not kill kopt. Only this thread's SIGPIPE is held back, so
 /// `kopt | head` still ends as users expect.
@@ -98,224 +48,17 @@ private:
   bool wasPending_ = false;
 };
 
-std::optional<fs::path> findInPath(const std::string &name, const char *path) {
-  if (name.empty())
-    return std::nullopt;
-  std::error_code ignored;
-  auto executable = [&](const fs::path &file) {
-    return ::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file, ignored);
-  };
-  if (name.find('/') != std::string::npos)
-    return executable(name) ? std::optional(fs::absolute(name, ignored)) : std::nullopt;
-  std::string_view rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (true) {
-    std::size_t colon = rest.find(':');
-    std::string_view folder = rest.substr(0, colon);
-    fs::path file = fs::path(folder.empty() ? std::string_view(".") : folder) / name;
-    if (executable(file))
-      return fs::absolute(file, ignored);
-    if (colon == std::string_view::npos)
-      return std::nullopt;
-    rest.remove_prefix(colon + 1);
-  }
-}
-
-std::vector<std::string> childEnvironment(const ProcessSpec &spec) {
-  std::vector<std::string> result;
-  for (char **entry = environ; entry && *entry; ++entry) {
-    std::string_view text = *entry;
-    std::string name(text.substr(0, text.find('=')));
-    bool removed =
-        std::find(spec.unsetEnv.begin(), spec.unsetEnv.end(), name) != spec.unsetEnv.end();
-    if (!removed && !spec.env.count(name))
-      result.emplace_back(text);
-  }
-  for (const auto &[name, value] : spec.env)
-    result.push_back(name + "=" + value);
-  return result;
-}
-
-std::vector<char *> pointers(std::vector<std::string> &strings) {
-  std::vector<char *> result;
-  for (std::string &text : strings)
-    result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-/// What the child tells the parent when it could not become the program.
-struct StartFailure {
-  char step = 0; ///< 'd' chdir, 'l' limits, 'x' exec, 'r' redirection
-  int error = 0;
-};
-
-struct ChildPlan {
-  const char *program;
-  char *const *argv;
-  char *const *envp;
-  const char *cwd; ///< null: the parent's
-  int in, out, err, report;
-  std::optional<std::size_t> cpuSeconds;
-  pid_t parent;
-};
-
-/// Runs between fork and exec: nothing but async-signal-safe calls, since other threads of the
-/// parent may hold locks.
-[[noreturn]] void becomeProgram(const ChildPlan &plan) {
-  auto fail = [&](char step) {
-    StartFailure failure{step, errno};
-    [[maybe_unused]] ssize_t n = ::write(plan.report, &failure, sizeof failure);
-    ::_exit(127);
-  };
-  ::setpgid(0, 0);
-  // A kopt that is killed must not leave a candidate looping for ever.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != plan.parent)
-    ::_exit(127);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD})
-    ::signal(signal, SIG_DFL);
-  if (::dup2(plan.in, 0) < 0 || ::dup2(plan.out, 1) < 0 || ::dup2(plan.err, 2) < 0)
-    fail('r');
-  if (plan.cwd && ::chdir(plan.cwd) != 0)
-    fail('d');
-  if (plan.cpuSeconds) {
-    rlimit limit{rlim_t(*plan.cpuSeconds), rlim_t(*plan.cpuSeconds + 1)};
-    if (::setrlimit(RLIMIT_CPU, &limit) != 0)
-      fail('l');
-  }
-  ::execve(plan.program, plan.argv, plan.envp);
-  fail('x');
-  ::_exit(127);
-}
-
-/// A started child with its ends of the pipes. Owns the process group: destroyed, it kills and
-/// reaps it.
-class Child {
-public:
-  static Result<Child> start(const ProcessSpec &spec);
-  Child(Child &&other) noexcept
-      : in(std::move(other.in)), out(std::move(other.out)), err(std::move(other.err)),
-        pid_(std::exchange(other.pid_, -1)), status_(other.status_) {}
-  Child &operator=(Child &&) = delete;
-  ~Child() {
-    if (pid_ > 0) {
-      signalGroup(SIGKILL);
-      reap(true);
-    }
-  }
-
-  void signalGroup(int signal) const {
-    if (pid_ > 0)
-      ::kill(-pid_, signal);
-  }
-
-  /// True once the leader has ended. Until it is reaped its id, and so the group's, cannot be
-  /// reused: what it left behind in its group is killed in between.
-  bool reap(bool block) {
-    if (pid_ <= 0)
-      return true;
-    siginfo_t info{};
-    int flags = WEXITED | WNOWAIT | (block ? 0 : WNOHANG);
-    int rc;
-    while ((rc = ::waitid(P_PID, id_t(pid_), &info, flags)) != 0 && errno == EINTR) {
-    }
-    if (rc == 0 && info.si_pid == 0)
-      return false;
-    signalGroup(SIGKILL);
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    pid_ = -1;
-    return true;
-  }
-
-  int exitCode() const { return status_; }
-
-  Fd in, out, err;
-
-private:
-  Child() = default;
-  pid_t pid_ = -1;
-  int status_ = 0;
-};
-
-tl::unexpected<Error> startError(const ProcessSpec &spec, const StartFailure &failure) {
-  if (failure.step == 'd')
-    return makeError(ErrorCode::Environment,
-                     "cannot run " + spec.argv[0] + " in " + spec.cwd.string() + ": " +
-                         reason(failure.error),
-                     "check that the folder exists", spec.cwd.string());
-  if (failure.step == 'l')
-    return makeError(ErrorCode::Environment, "cannot limit the processor time of " + spec.argv[0] +
-                                                 ": " + reason(failure.error));
-  return makeError(ErrorCode::Environment,
-                   "cannot start " + spec.argv[0] + ": " + reason(failure.error));
-}
-
-Result<Child> Child::start(const ProcessSpec &spec) {
-  if (spec.argv.empty())
-    return makeError(ErrorCode::Internal, "a process was started without a program name");
-  std::string wanted = spec.argv[0];
-  if (wanted.find('/') != std::string::npos && wanted[0] != '/' && !spec.cwd.empty())
-    wanted = (spec.cwd / wanted).string();
-  auto path = spec.env.find("PATH");
-  std::optional<fs::path> program =
-      findInPath(wanted, path != spec.env.end() ? path->second.c_str() : ::getenv("PATH"));
-  if (!program)
-    return makeError(ErrorCode::Environment,
-                     wanted.find('/') == std::string::npos ? "program not found in PATH: " + wanted
-                                                           : "not an executable file: " + wanted,
-                     "install it, or put its folder into PATH");
-
-  std::vector<std::string> arguments = spec.argv, environment = childEnvironment(spec);
-  std::vector<char *> argv = pointers(arguments), envp = pointers(environment);
-  Pipe in, out, err, report;
-  if (!makePipe(in) || !makePipe(out) || !makePipe(err) || !makePipe(report))
-    return makeError(ErrorCode::Environment, "cannot create a pipe: " + reason(errno),
-                     "raise the limit of open files (ulimit -n)");
-
-  ChildPlan plan{program->c_str(), argv.data(),
-                 envp.data(),      spec.cwd.empty() ? nullptr : spec.cwd.c_str(),
-                 in.read.get(),    out.write.get(),
-                 err.write.get(),  report.write.get(),
-                 spec.cpuSeconds,  ::getpid()};
-  pid_t pid = ::fork();
-  if (pid < 0)
-    return makeError(ErrorCode::Environment, "cannot start " + spec.argv[0] + ": " + reason(errno),
-                     "the machine is out of processes or memory");
-  if (pid == 0)
-    becomeProgram(plan);
-  ::setpgid(pid, pid); // also here: whoever of the two comes first, a kill of the group finds it
-
-  Child child;
-  child.pid_ = pid;
-  child.in = std::move(in.write);
-  child.out = std::move(out.read);
-  child.err = std::move(err.read);
-  report.write.reset();
-  StartFailure failure;
-  ssize_t n;
-  while ((n = ::read(report.read.get(), &failure, sizeof failure)) < 0 && errno == EINTR) {
-  }
-  if (n == sizeof failure)
-    return startError(spec, failure);
-  for (const Fd *fd : {&child.in, &child.out, &child.err})
-    ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
-  return child;
-}
-
-/// Reads what is there. Closes the descriptor at end of file; calls `take` with each piece.
+/// Reads what is there, up to kDrainedAtOnce. Closes the descriptor at end of file; calls `take`
+/// with each piece.
 template <class Take> void drain(Fd &fd, Take take) {
   char buffer[1 << 16];
-  while (fd.open()) {
+  std::size_t total = 0;
+  while (fd.open() && total < kDrainedAtOnce) {
     ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
-    if (n > 0)
+    if (n > 0) {
       take(std::string_view(buffer, std::size_t(n)));
-    else if (n < 0 && errno == EINTR)
+      total += std::size_t(n);
+    } else if (n < 0 && errno == EINTR)
       continue;
     else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
       return;
@@ -366,16 +109,21 @@ ProcessResult runToEnd(Child &child, const ProcessSpec &spec) {
   auto elapsed = [&] { return Duration(SteadyClock::now() - start); };
   std::string_view input = spec.input;
   bool ended = false;
+  std::size_t written = 0;
+  const auto take = [&](std::string &to, std::string_view piece) {
+    written += piece.size();
+    append(to, piece, spec.outputLimit, result.truncated);
+  };
   std::optional<Duration> terminated, endedAt;
   bool killed = false;
   while (true) {
     feed(child.in, input);
     if (input.empty())
       child.in.reset();
-    drain(child.out,
-          [&](auto piece) { append(result.out, piece, spec.outputLimit, result.truncated); });
-    drain(child.err,
-          [&](auto piece) { append(result.err, piece, spec.outputLimit, result.truncated); });
+    drain(child.out, [&](auto piece) { take(result.out, piece); });
+    drain(child.err, [&](auto piece) { take(result.err, piece); });
+    if (!ended && written > spec.floodLimit)
+      child.signalGroup(SIGKILL);
     if (!ended && child.reap(false)) {
       ended = true;
       endedAt = elapsed();
@@ -403,6 +151,7 @@ ProcessResult runToEnd(Child &child, const ProcessSpec &spec) {
       nap = std::clamp(*spec.timeout - now, Duration(0), nap);
     waitForAny(&child.in, {&child.out, &child.err}, nap);
   }
+  child.out.reset(); // who still holds it is not waited for
   result.exitCode = child.exitCode();
   result.wall = elapsed();
   return result;
@@ -417,13 +166,18 @@ std::string describeExit(int code) {
 
 class PosixInteractiveProcess final : public InteractiveProcess {
 public:
-  PosixInteractiveProcess(Child child, std::string name)
-      : child_(std::move(child)), name_(std::move(name)) {}
+  PosixInteractiveProcess(Child child, std::string name, std::size_t limit)
+      : child_(std::move(child)), name_(std::move(name)), limit_(limit) {}
 
-  Status writeLine(const std::string &line) override {
+  Status writeLine(const std::string &line) override { return writeLineWith(line, {}); }
+
+  Status writeLineWith(const std::string &line, const std::vector<int> &descriptors) override {
     SigpipeGuard guard;
     std::string text = line + "\n";
     std::string_view rest = text;
+    if (!descriptors.empty()) {
+      KOPT_CHECK(sendFirst(rest, descriptors));
+    }
     const auto limit = SteadyClock::now() + kWriteDeadline;
     while (true) {
       feed(child_.in, rest);
@@ -451,6 +205,12 @@ public:
         return line;
       }
       searched_ = buffered_.size();
+      if (buffered_.size() > limit_) {
+        kill();
+        return makeError(ErrorCode::Environment, name_ + " wrote more than " +
+                                                     std::to_string(limit_) +
+                                                     " bytes without ending a line");
+      }
       if (!child_.out.open())
         return tl::unexpected<Error>(endOfFile());
       Duration left = limit - SteadyClock::now();
@@ -460,9 +220,26 @@ public:
     }
   }
 
+  bool hasUnread() override {
+    collect();
+    return !buffered_.empty();
+  }
+
+  bool hasEnded() override {
+    collect();
+    return child_.reap(false) || !child_.out.open();
+  }
+
   std::string errorTail() override {
     collect();
     return errorTail_;
+  }
+
+  bool end(Duration limit) override {
+    collect(); // its last words
+    const bool ended = child_.endWithin(limit);
+    collect();
+    return ended;
   }
 
   void kill() override { child_.signalGroup(SIGKILL); }
@@ -480,8 +257,46 @@ public:
   }
 
 private:
+  /// The line's first bytes with the descriptors.
+  Status sendFirst(std::string_view &text, const std::vector<int> &descriptors) {
+    if (descriptors.size() > kMostDescriptors)
+      return makeError(ErrorCode::Internal,
+                       std::to_string(descriptors.size()) + " descriptors for one line");
+    iovec piece{const_cast<char *>(text.data()), text.size()};
+    std::vector<char> control(CMSG_SPACE(descriptors.size() * sizeof(int)));
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size() * sizeof(int));
+    const auto limit = SteadyClock::now() + kWriteDeadline;
+    while (child_.in.open()) {
+      const ssize_t sent = ::sendmsg(child_.in.get(), &message, MSG_NOSIGNAL);
+      if (sent >= 0) {
+        text.remove_prefix(std::size_t(sent));
+        return {};
+      }
+      const Duration left = limit - SteadyClock::now();
+      if (errno == EAGAIN && left.count() > 0)
+        waitForAny(&child_.in, {&child_.out, &child_.err}, std::min(left, Duration(0.05)));
+      else if (errno != EINTR)
+        return tl::unexpected<Error>(
+            errno == EAGAIN
+                ? Error{ErrorCode::Environment, name_ + " does not read its input", {}, {}, {}}
+                : endOfFile());
+      collect();
+    }
+    return tl::unexpected<Error>(endOfFile());
+  }
+
   void collect() {
-    drain(child_.out, [&](std::string_view piece) { buffered_ += piece; });
+    if (buffered_.size() <= limit_) // what else there is stays in the pipe
+      drain(child_.out, [&](std::string_view piece) { buffered_ += piece; });
     drain(child_.err, [&](std::string_view piece) {
       errorTail_ += piece;
       if (errorTail_.size() > kErrorTail)
@@ -494,10 +309,8 @@ private:
     const auto limit = SteadyClock::now() + kTerminationGrace;
     while (!child_.reap(false) && SteadyClock::now() < limit)
       waitForAny(nullptr, {&child_.err}, Duration(0.002));
-    if (!child_.reap(false)) {
-      kill();
-      child_.reap(true);
-    }
+    collect();
+    child_.endWithin(kTeardownLimit);
     collect();
     return Error{ErrorCode::Environment,
                  name_ + " ended with " + describeExit(child_.exitCode()),
@@ -508,6 +321,7 @@ private:
 
   Child child_;
   std::string name_;
+  std::size_t limit_; ///< of bytes in buffered_
   std::string buffered_, errorTail_;
   std::size_t searched_ = 0; ///< bytes of buffered_ known to hold no newline
 };
@@ -515,18 +329,18 @@ private:
 class PosixProcessRunner final : public ProcessRunner {
 public:
   Result<ProcessResult> run(const ProcessSpec &spec) override {
-    auto child = Child::start(spec);
+    auto child = Child::start(spec, false);
     if (!child)
       return tl::unexpected<Error>(std::move(child.error()));
     return runToEnd(*child, spec);
   }
 
   Result<std::unique_ptr<InteractiveProcess>> start(const ProcessSpec &spec) override {
-    auto child = Child::start(spec);
+    auto child = Child::start(spec, true);
     if (!child)
       return tl::unexpected<Error>(std::move(child.error()));
-    return std::make_unique<PosixInteractiveProcess>(std::move(*child),
-                                                     fs::path(spec.argv[0]).filename().string());
+    return std::make_unique<PosixInteractiveProcess>(
+        std::move(*child), fs::path(spec.argv[0]).filename().string(), spec.outputLimit);
   }
 };
 

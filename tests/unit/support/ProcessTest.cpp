@@ -3,10 +3,12 @@
 
 #include "driver/support/FileSystem.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <thread>
+#include <unistd.h>
 
 namespace kopt {
 namespace {
@@ -181,4 +183,98 @@ TEST(FindProgram, LooksInPath) {
 }
 
 } // namespace
+TEST(Process, AFloodDoesNotHoldUpTheDeadline) {
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", "trap '' TERM; yes & yes >&2"};
+  spec.timeout = Duration(0.3);
+  spec.outputLimit = 1000;
+  spec.floodLimit = std::size_t(1) << 50;
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = makeProcessRunner()->run(spec);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->timedOut);
+  EXPECT_TRUE(result->truncated);
+  EXPECT_EQ(result->out.size(), 1000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(Process, AFloodIsStopped) {
+  ProcessSpec spec;
+  spec.argv = {"yes"};
+  spec.outputLimit = 1000;
+  spec.floodLimit = 10u << 20;
+  const auto result = makeProcessRunner()->run(spec);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->exitCode, 128 + SIGKILL);
+  EXPECT_TRUE(result->truncated);
+  EXPECT_FALSE(result->timedOut);
+}
+
+TEST(Process, OnlyTheVariablesThatAreKept) {
+  setenv("KOPT_TEST_KEPT", "1", 1);
+  setenv("KOPT_TEST_KEPT_TOO", "1", 1);
+  setenv("KOPT_TEST_SECRET", "1", 1);
+  ProcessSpec spec;
+  spec.argv = {"env"};
+  spec.keepEnv = {"PATH", "KOPT_TEST_KEPT*"};
+  spec.env["ADDED"] = "2";
+  const auto result = makeProcessRunner()->run(spec);
+  ASSERT_TRUE(result);
+  EXPECT_NE(result->out.find("KOPT_TEST_KEPT=1"), std::string::npos);
+  EXPECT_NE(result->out.find("KOPT_TEST_KEPT_TOO=1"), std::string::npos);
+  EXPECT_NE(result->out.find("ADDED=2"), std::string::npos);
+  EXPECT_EQ(result->out.find("SECRET"), std::string::npos);
+  EXPECT_EQ(result->out.find("HOME="), std::string::npos);
+}
+
+TEST(InteractiveProcess, ALineWithoutEndIsNotReadForEver) {
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", "yes | tr -d '\\n'"};
+  spec.outputLimit = 1 << 20;
+  auto process = makeProcessRunner()->start(spec);
+  ASSERT_TRUE(process);
+  const auto line = (*process)->readLine(Duration(60));
+  ASSERT_FALSE(line);
+  EXPECT_EQ(line.error().code, ErrorCode::Environment);
+  EXPECT_NE(line.error().what.find("1048576"), std::string::npos);
+  EXPECT_TRUE((*process)->end(Duration(10)));
+}
+
+TEST(InteractiveProcess, TakesDescriptorsWithALine) {
+  ProcessSpec spec;
+  // The first descriptor that came lies above the standard streams; a shell cannot receive one, Python can.
+  spec.argv = {"python3", "-c",
+               "import socket, os\n"
+               "line, fds, _, _ = socket.recv_fds(socket.socket(fileno=0), 1000, 4)\n"
+               "os.write(fds[0], b'written'); print(line.decode().strip(), len(fds), flush=True)\n"};
+  auto process = makeProcessRunner()->start(spec);
+  ASSERT_TRUE(process);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_TRUE((*process)->writeLineWith("take this", {ends[1], ends[1]}));
+  const auto line = (*process)->readLine(Duration(30));
+  ASSERT_TRUE(line) << line.error().what;
+  EXPECT_EQ(*line, "take this 2");
+  char text[7];
+  ASSERT_EQ(read(ends[0], text, 7), 7);
+  EXPECT_EQ(std::string(text, 7), "written");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(InteractiveProcess, KnowsThatItEndedAndThatMoreWasSaid) {
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", "read -r line; echo one; echo two"};
+  auto process = makeProcessRunner()->start(spec);
+  ASSERT_TRUE(process);
+  EXPECT_FALSE((*process)->hasUnread());
+  EXPECT_FALSE((*process)->hasEnded());
+  ASSERT_TRUE((*process)->writeLine("go"));
+  ASSERT_EQ(*(*process)->readLine(Duration(30)), "one");
+  for (int i = 0; i < 500 && !(*process)->hasEnded(); ++i)
+    usleep(10000);
+  EXPECT_TRUE((*process)->hasEnded());
+  EXPECT_TRUE((*process)->hasUnread());
+}
+
 } // namespace kopt
