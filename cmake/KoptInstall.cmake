@@ -34,7 +34,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/KoptTune.cmake ${CMAKE_BINARY_DIR}/Kopt
 export(EXPORT koptTargets NAMESPACE kopt:: FILE ${CMAKE_BINARY_DIR}/koptTargets.cmake)
 
 # --- tools: the programs and the data they read
-set(tools kopt kopt-runner)
+set(tools kopt kopt-runner kopt-sandbox)
 if(TARGET kopt-extract)
   list(APPEND tools kopt-extract)
   install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")

@@ -107,7 +107,7 @@ demo)
   else
     configure dev "$folder" -DKOPT_BUILD_TESTS=OFF
   fi
-  build "$folder" kopt kopt-extract kopt-runner
+  build "$folder" kopt kopt-extract kopt-runner kopt-sandbox
   exec "$top/cmake/demo.sh" "$folder/bin" "${KOPT_DEMO_DIR:-$top/build/demo}"
   ;;
 test) run_tests ;;

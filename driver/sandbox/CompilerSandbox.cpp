@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/sandbox/CompilerSandbox.h"
+
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace kopt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kCpuSeconds = 600;       ///< of each process; the deadline of a build is shorter
+constexpr std::uint64_t kFileBytes = 1ull << 30; ///< preprocessed text of a kernel has been seen at 30 MB
+constexpr std::uint64_t kProcesses = 4096; ///< old kernels count all of the user's; a build has about ten
+constexpr std::uint64_t kScratchBytes = 2ull << 30;
+
+/// What nvcc, its host compiler and Clang listen to. No key has such a name, and nothing that loads code into them.
+const std::vector<std::string> kVariables = {
+    "PATH", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDAHOSTCXX",
+    "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVVMIR_LIBRARY_DIR", "KOPT_CUDA_PATH", "SOURCE_DATE_EPOCH",
+    "LM_LICENSE_FILE", "NVHPC_CUDA_HOME"};
+/// Those that are folders, to be read.
+const std::vector<const char *> kFolderVariables = {"LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH",
+                                                    "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "CUDA_HOME", "CUDA_PATH",
+                                                    "CUDA_ROOT", "KOPT_CUDA_PATH", "NVHPC_CUDA_HOME"};
+
+bool isHomeOrAbove(const fs::path &folder) {
+  const char *home = std::getenv("HOME");
+  return !home || !*home || (fs::path(home) / "x").lexically_normal().string().starts_with((folder / "").string());
+}
+
+/// The folder above a program's own: its libraries and headers are there. Not a home, nor what holds one.
+void addPrefix(const fs::path &program, std::vector<fs::path> &out) {
+  std::error_code ignored;
+  for (const fs::path &file : {program, fs::canonical(program, ignored)}) {
+    const fs::path prefix = file.parent_path().parent_path();
+    if (prefix.empty() || prefix == "/" || isHomeOrAbove(prefix))
+      out.push_back(file.parent_path());
+    else
+      out.push_back(prefix);
+  }
+}
+
+/// Every existing path in a flag: "-I../x", "-isystem=/y", "-Xcompiler=-I/a,-I/b", "--options-file", "z.rsp".
+void addPlaces(const std::string &flag, const fs::path &directory, std::vector<fs::path> &out) {
+  std::vector<std::string> words;
+  for (const std::string &part : split(flag, ','))
+    for (const std::string &word : split(part, '='))
+      words.push_back(word);
+  for (std::string word : words) {
+    for (const char *option : {"-isystem", "-iquote", "-idirafter", "-include", "-I", "-F", "-B"})
+      if (word.starts_with(option)) {
+        word.erase(0, std::string(option).size());
+        break;
+      }
+    if (word.empty() || word[0] == '-' || (word[0] != '/' && directory.empty()))
+      continue;
+    std::error_code ignored;
+    const fs::path place = (directory / word).lexically_normal();
+    if (place != "/" && fs::exists(place, ignored))
+      out.push_back(place);
+  }
+}
+
+std::vector<fs::path> compilersInPath() {
+  std::vector<fs::path> found;
+  for (const char *name : {"nvcc", "c++", "g++", "clang++", "gcc", "cc"})
+    if (const auto program = findProgram(name))
+      found.push_back(*program);
+  for (const char *variable : {"NVCC_CCBIN", "CUDAHOSTCXX"})
+    if (const char *value = std::getenv(variable); value && *value)
+      if (const auto program = findProgram(value))
+        found.push_back(*program);
+  return found;
+}
+
+/// Half of the machine's, at least 4 GiB: a build that needs more would harm what runs beside it.
+std::uint64_t memoryLimit() {
+  const std::uint64_t half = std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 2;
+  return std::max<std::uint64_t>(half, 4ull << 30);
+}
+
+} // namespace
+
+CompilerSandbox::CompilerSandbox(Sandbox sandbox, std::vector<fs::path> installation, fs::path cache)
+    : sandbox_(std::move(sandbox)), installation_(std::move(installation)), cache_(std::move(cache)) {
+  for (const fs::path &program : compilersInPath())
+    addPrefix(program, installation_);
+  for (const char *variable : kFolderVariables)
+    if (const char *value = std::getenv(variable))
+      for (const std::string &folder : split(value, ':'))
+        if (!folder.empty() && folder[0] == '/')
+          installation_.emplace_back(folder);
+  std::error_code ignored;
+  if (!cache_.empty() && !fs::create_directories(cache_, ignored) && !fs::is_directory(cache_, ignored))
+    cache_.clear();
+}
+
+ProcessSpec CompilerSandbox::contain(ProcessSpec spec, const CompilerSite &site) const {
+  SandboxPolicy policy;
+  policy.readable = installation_;
+  addPrefix(spec.argv.at(0), policy.readable);
+  policy.readable.insert(policy.readable.end(), site.readable.begin(), site.readable.end());
+  for (const std::string &flag : site.flags)
+    addPlaces(flag, site.directory, policy.readable);
+  policy.writable = site.writable;
+  if (!cache_.empty()) {
+    policy.writable.push_back(cache_);
+    spec.env.emplace("KOPT_CACHE_DIR", cache_.string());
+  }
+  policy.environment = kVariables;
+  policy.cpuSeconds = kCpuSeconds;
+  policy.fileBytes = kFileBytes;
+  policy.openFiles = 1024;
+  policy.processes = kProcesses;
+  policy.scratchBytes = kScratchBytes;
+  policy.memoryBytes = memoryLimit();
+#if !defined(__SANITIZE_ADDRESS__) && !(defined(__has_feature) && __has_feature(address_sanitizer))
+  policy.addressBytes = memoryLimit(); // of each process: what holds where there is no cgroup
+#endif
+  return sandbox_.contain(std::move(spec), policy);
+}
+
+std::string cleanDiagnostics(std::string text, const fs::path &scratch, std::size_t limit) {
+  if (!scratch.empty())
+    text = replaceAll(std::move(text), scratch.string() + "/", "");
+  // Terminal sequences first as a whole: without their first byte the rest of one would stay as text.
+  std::string clean;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte == 0x1b && i + 1 < text.size() && text[i + 1] == '[') {
+      i += 2;
+      while (i < text.size() && !(text[i] >= 0x40 && text[i] <= 0x7e))
+        ++i;
+      continue;
+    }
+    if ((byte >= 0x20 && byte != 0x7f) || byte == '\n' || byte == '\t')
+      clean += text[i];
+  }
+  if (clean.size() <= limit)
+    return clean;
+  const std::string note = "\n[what follows is left out: " + std::to_string(clean.size()) + " bytes of diagnostics]\n";
+  clean.resize(limit - note.size());
+  return clean + note;
+}
+
+} // namespace kopt

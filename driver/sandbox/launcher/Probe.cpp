@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/sandbox/launcher/Probe.h"
+
+#include "driver/sandbox/launcher/Cgroup.h"
+#include "driver/sandbox/launcher/Landlock.h"
+#include "driver/sandbox/launcher/Launch.h"
+#include "driver/sandbox/launcher/Privileges.h"
+#include "driver/sandbox/launcher/Seccomp.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace kopt::sandbox {
+
+namespace {
+
+void say(const char *layer, bool active, const std::string &detail, const std::string &remedy = "") {
+  std::printf("%s\t%d\t%s\t%s\n", layer, int(active), detail.c_str(), active ? "" : remedy.c_str());
+}
+
+bool readsOne(const char *file) {
+  std::ifstream setting(file);
+  int value = 0;
+  return bool(setting >> value) && value == 1;
+}
+
+std::string namespaceRemedy() {
+  if (readsOne("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"))
+    return "AppArmor forbids user namespaces to programs without a profile: install bubblewrap with its profile, or "
+           "set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0";
+  std::ifstream count("/proc/sys/user/max_user_namespaces");
+  long most = 1;
+  if (count >> most; most == 0)
+    return "the sysctl user.max_user_namespaces is 0: raise it";
+  std::ifstream debian("/proc/sys/kernel/unprivileged_userns_clone");
+  int allowed = 1;
+  if (debian >> allowed; allowed == 0)
+    return "the sysctl kernel.unprivileged_userns_clone is 0: set it to 1";
+  return "in a container, allow user namespaces (its seccomp profile refuses them), or run kopt outside of it; "
+         "otherwise install bubblewrap";
+}
+
+/// True where a child can be started, does `step`, and ends well.
+template <class Step> bool works(Step step) {
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(step() ? 0 : 1);
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool bubblewrapWorks() {
+  return works([] {
+    // Its complaint is not the one to show.
+    if (!std::freopen("/dev/null", "w", stderr))
+      return false;
+    execlp("bwrap", "bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+           "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/true", nullptr);
+    return false;
+  });
+}
+
+bool filterWorks() {
+  return works([] {
+    return dropPrivileges().ok() && installCallFilter({}).ok() && ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == -1 &&
+           errno == EPERM;
+  });
+}
+
+} // namespace
+
+int probe() {
+  std::string use;
+  bool privateProc = false;
+  const Outcome own = tryNamespaces({}, privateProc);
+  if (own.ok()) {
+    use += " --namespaces own";
+    say("namespaces", true, "own user, mount, PID, network, IPC and UTS namespaces");
+    say("private /proc", privateProc, privateProc ? "shows the child's own processes alone" : "the kernel refuses one",
+        "a container that hides parts of /proc must not, or run kopt outside of it");
+  } else if (bubblewrapWorks()) {
+    use += " --namespaces bubblewrap";
+    say("namespaces", true, "made by bubblewrap: " + own.error);
+    say("private /proc", true, "made by bubblewrap");
+  } else {
+    use += " --namespaces none";
+    say("namespaces", false, own.error + ", and bubblewrap is not installed or may not either", namespaceRemedy());
+    say("private /proc", false, "needs namespaces", namespaceRemedy());
+  }
+
+  const bool filter = filterWorks();
+  if (filter)
+    use += " --seccomp";
+  say("system call filter", filter, filter ? "seccomp" : "the kernel refuses seccomp filters",
+      "use a kernel with CONFIG_SECCOMP_FILTER");
+
+  const int version = landlockVersion();
+  const std::string why = version > 0 ? "" : std::strerror(errno);
+  if (version > 0)
+    use += " --landlock";
+  say("Landlock", version > 0, version > 0 ? "version " + std::to_string(version) : "the kernel has none: " + why,
+      "use Linux 5.13 or later with landlock in the kernel's lsm= list");
+
+  std::ifstream file("/proc/self/cgroup");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string reason, folder = cgroupFolder("/sys/fs/cgroup", text, reason);
+  if (!folder.empty() && !works([&] {
+        Cgroup cgroup;
+        const Outcome entered = cgroup.enter(folder, 1u << 30, 0);
+        return entered.ok();
+      })) {
+    reason = "cgroups can be made in " + folder + " but not entered";
+    folder.clear();
+  }
+  if (!folder.empty())
+    use += " --cgroup " + folder;
+  say("memory limit", !folder.empty(), folder.empty() ? reason : "cgroup v2 in " + folder,
+      "run kopt in a session that systemd has delegated a cgroup to: systemd-run --user --scope -p Delegate=yes kopt …");
+
+  say("resource limits", true, "processor time, file size, open files, no core files");
+  say("no new privileges", true, "no capabilities, and none to be gained");
+  say("use", true, use);
+  return 0;
+}
+
+} // namespace kopt::sandbox

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a hostile program gets in the sandbox, beside what it gets without: a check that could not fail shows nothing.
+#include "driver/sandbox/Sandbox.h"
+
+#include "driver/evaluate/Runner.h"
+#include "driver/support/FileSystem.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace kopt;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class SandboxTest : public testing::Test {
+protected:
+  SandboxTest() : processes(makeProcessRunner()), folder(std::move(*TemporaryDirectory::create("kopt-sandbox"))) {
+    auto opened = Sandbox::open(*processes, KOPT_BINARY_DIR "/bin/kopt-sandbox", SandboxMode::Auto);
+    EXPECT_TRUE(opened) << opened.error().what;
+    sandbox = *opened;
+    policy.readable = {fs::path(KOPT_HOSTILE).parent_path()};
+    policy.processes = 1;
+  }
+  void SetUp() override {
+    if (!sandbox.hasNamespaces())
+      GTEST_SKIP() << "this machine gives no namespaces: " << sandbox.layers().at(0).detail;
+  }
+
+  ProcessSpec attempt(std::vector<std::string> words) {
+    ProcessSpec spec;
+    spec.argv = {KOPT_HOSTILE};
+    spec.argv.insert(spec.argv.end(), words.begin(), words.end());
+    spec.timeout = Duration(20);
+    return spec;
+  }
+  std::string answer(const ProcessSpec &spec) {
+    const auto result = processes->run(spec);
+    return result ? result->out + result->err + (result->ok() ? "" : "exit " + std::to_string(result->exitCode))
+                  : result.error().what;
+  }
+  std::string contained(std::vector<std::string> words) { return answer(sandbox.contain(attempt(words), policy)); }
+  std::string free(std::vector<std::string> words) { return answer(attempt(words)); }
+
+  std::unique_ptr<ProcessRunner> processes;
+  TemporaryDirectory folder;
+  Sandbox sandbox;
+  SandboxPolicy policy;
+};
+
+const char *const kGot = "got it\n", *const kRefused = "refused\n";
+
+TEST_F(SandboxTest, FilesOutsideAreNotThere) {
+  const fs::path secret = folder.path() / "key";
+  ASSERT_TRUE(writeFileAtomically(secret, "secret"));
+  EXPECT_EQ(free({"read", secret}), kGot);
+  EXPECT_EQ(contained({"read", secret}), kRefused);
+  EXPECT_EQ(contained({"exists", secret}), kRefused);
+  for (const char *file : {"/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/run", "/proc/1/environ"})
+    EXPECT_EQ(contained({"read", file}), kRefused) << file;
+  EXPECT_EQ(contained({"exists", "/usr/bin"}), kGot);
+}
+
+TEST_F(SandboxTest, WhatIsReadableIsNotWritable) {
+  const fs::path file = folder.path() / "given";
+  ASSERT_TRUE(writeFileAtomically(file, "x"));
+  policy.readable.push_back(folder.path());
+  EXPECT_EQ(contained({"read", file}), kGot);
+  EXPECT_EQ(contained({"write", file}), kRefused);
+  EXPECT_EQ(contained({"write", folder.path() / "new"}), kRefused);
+  EXPECT_EQ(contained({"write", "/usr/bin/new"}), kRefused);
+  EXPECT_EQ(contained({"write", "/new"}), kRefused);
+  policy.writable.push_back(folder.path());
+  EXPECT_EQ(contained({"write", folder.path() / "new"}), kGot);
+  EXPECT_TRUE(fs::exists(folder.path() / "new"));
+}
+
+TEST_F(SandboxTest, TheHomesKeysAreHiddenWhereTheHomeIsShown) {
+  const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
+  setenv("HOME", folder.path().c_str(), 1);
+  ASSERT_TRUE(writeFileAtomically(folder.path() / ".ssh/id", "key"));
+  ASSERT_TRUE(writeFileAtomically(folder.path() / ".netrc", "key"));
+  ASSERT_TRUE(writeFileAtomically(folder.path() / "project/a.cu", "x"));
+  policy.readable.push_back(folder.path());
+  EXPECT_EQ(contained({"read", folder.path() / "project/a.cu"}), kGot);
+  EXPECT_EQ(contained({"read", folder.path() / ".ssh/id"}), kRefused);
+  EXPECT_EQ(contained({"read", folder.path() / ".netrc"}), kRefused);
+  setenv("HOME", home.c_str(), 1);
+}
+
+TEST_F(SandboxTest, ThereIsNoNetworkAndNoSocketOfOthers) {
+  const std::string path = (folder.path() / "socket").string();
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr *>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener, 8), 0);
+  EXPECT_EQ(free({"connect", path}), kGot);
+  EXPECT_EQ(contained({"connect", path}), kRefused);
+  for (const char *kind : {"inet", "netlink", "unix"}) {
+    EXPECT_EQ(free({kind}), kGot) << kind;
+    EXPECT_EQ(contained({kind}), kRefused) << kind;
+  }
+  policy.unixSockets = true;
+  EXPECT_EQ(contained({"unix"}), kGot);
+  EXPECT_EQ(contained({"inet"}), kRefused);
+  EXPECT_EQ(contained({"connect", path}), kRefused);
+  close(listener);
+}
+
+TEST_F(SandboxTest, OtherProcessesAreOutOfReach) {
+  const std::string self = std::to_string(getpid());
+  EXPECT_EQ(free({"signal", self}), kGot);
+  EXPECT_EQ(free({"others", "kopt-hostile"}), kGot);
+  for (const std::vector<std::string> &words :
+       {std::vector<std::string>{"signal", self}, {"signal", "1"}, {"trace", self}, {"trace-parent"},
+        {"memory-of", self}, {"memory-of", "1"}, {"kill-parent"}, {"kill-group"}, {"others", "kopt-hostile"}})
+    EXPECT_EQ(contained(words), kRefused) << words[0];
+}
+
+TEST_F(SandboxTest, TheKernelsOwnDoorsAreShut) {
+  for (const char *door :
+       {"mount", "unshare", "setns", "perf", "bpf", "keys", "userfaultfd", "chroot", "device", "descriptor"})
+    EXPECT_EQ(contained({door}), kRefused) << door;
+}
+
+TEST_F(SandboxTest, OneProcessMeansOneAndMoreAreCounted) {
+  EXPECT_EQ(contained({"fork"}), kRefused);
+  policy.processes = 0;
+  EXPECT_EQ(contained({"fork"}), kGot);
+  EXPECT_EQ(contained({"trace-parent"}), kRefused);
+  EXPECT_EQ(contained({"kill-parent"}), kRefused) << "the first process of the namespace cannot be killed from inside";
+}
+
+TEST_F(SandboxTest, NothingSurvives) {
+  policy.processes = 0;
+  policy.writable.push_back(folder.path());
+  const fs::path sign = folder.path() / "sign";
+  EXPECT_EQ(contained({"leave-behind", sign}), kGot);
+  usleep(1200 * 1000);
+  EXPECT_FALSE(fs::exists(sign));
+  EXPECT_EQ(free({"leave-behind", sign}), kGot);
+  for (int i = 0; i < 300 && !fs::exists(sign); ++i)
+    usleep(10 * 1000);
+  EXPECT_TRUE(fs::exists(sign)) << "without the sandbox it does";
+}
+
+TEST_F(SandboxTest, ADeadlineEndsWhatIgnoresSignals) {
+  ProcessSpec spec = sandbox.contain(attempt({"sleep"}), policy);
+  spec.timeout = Duration(0.5);
+  const auto result = processes->run(spec);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->timedOut);
+  EXPECT_LT(result->wall.count(), 10);
+}
+
+TEST_F(SandboxTest, LimitsHold) {
+  policy.fileBytes = 1u << 20;
+  EXPECT_EQ(contained({"fill", "/tmp/large"}), kRefused);
+  policy.fileBytes.reset();
+  policy.scratchBytes = 8u << 20;
+  EXPECT_EQ(contained({"fill", "/tmp/large"}), kRefused);
+  policy.scratchBytes = 128u << 20;
+  EXPECT_EQ(contained({"fill", "/tmp/large"}), kGot);
+  policy.addressBytes = 1u << 30;
+  EXPECT_EQ(contained({"allocate", "4000000000"}), kRefused);
+  policy.cpuSeconds = 1;
+  EXPECT_THAT(contained({"spin"}), HasSubstr("exit 137"));
+}
+
+TEST_F(SandboxTest, OnlyTheVariablesThatAreNamed) {
+  setenv("HOSTILE_SECRET_KEY", "x", 1);
+  EXPECT_EQ(free({"variable", "HOSTILE_SECRET_KEY"}), kGot);
+  EXPECT_EQ(contained({"variable", "HOSTILE_SECRET_KEY"}), kRefused);
+  EXPECT_EQ(contained({"variable", "TMPDIR"}), kGot);
+  unsetenv("HOSTILE_SECRET_KEY");
+}
+
+TEST_F(SandboxTest, AProgramThatCannotStartIsTheSandboxsError) {
+  ProcessSpec spec;
+  spec.argv = {"/nonexistent/program"};
+  const auto result = processes->run(sandbox.contain(spec, policy));
+  ASSERT_TRUE(result);
+  const auto refusal = Sandbox::refusal(result->exitCode, result->err);
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(refusal->what, HasSubstr("/nonexistent/program"));
+  EXPECT_FALSE(Sandbox::refusal(0, result->err));
+  EXPECT_FALSE(Sandbox::refusal(125, "error: no kopt here"));
+}
+
+TEST_F(SandboxTest, NativeCodeInTheRunnerGetsNothing) {
+  const fs::path built = folder.path() / "built";
+  ASSERT_TRUE(writeFileAtomically(folder.path() / "secret/key", "secret"));
+  ASSERT_TRUE(createDirectories(built));
+  fs::copy_file(KOPT_HOSTILE_MODULE, built / "module.so");
+  setenv("HOSTILE_SECRET_KEY", "x", 1);
+  DeviceConfig config;
+  config.kind = "emulated";
+  const auto open = [&](const Sandbox &how) {
+    return startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner", config, folder.path() / "scratch",
+                       KOPT_SOURCE_DIR "/knowledge/gpus", {}, {how, {built}});
+  };
+  auto runner = open(sandbox);
+  ASSERT_TRUE(runner) << runner.error().what;
+  const auto module = (*runner)->load(built / "module.so", "");
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().code, ErrorCode::BaselineFailed) << "the candidate's, not the machine's";
+  EXPECT_THAT(module.error().what, HasSubstr("was not built for this version")) << "100 + n: attempt n got through";
+  EXPECT_FALSE(fs::exists(built / "written"));
+  EXPECT_FALSE(fs::exists(folder.path() / "written"));
+
+  // A forged reply costs the process, twice, and then the candidate.
+  ASSERT_TRUE(writeFileAtomically(built / "forge", ""));
+  const auto forged = (*runner)->load(built / "module.so", "");
+  ASSERT_FALSE(forged);
+  EXPECT_THAT(forged.error().what, HasSubstr("no proper reply"));
+  fs::remove(built / "forge");
+  EXPECT_THAT((*runner)->load(built / "module.so", "").error().what, HasSubstr("was not built for this version"));
+
+  // Uncontained, its first attempt is enough.
+  auto unheld = open(Sandbox());
+  ASSERT_TRUE(unheld);
+  EXPECT_THAT((*unheld)->load(built / "module.so", "").error().what, HasSubstr("exit code 100"));
+  unsetenv("HOSTILE_SECRET_KEY");
+}
+
+TEST(SandboxModes, AreThree) {
+  EXPECT_EQ(parseSandboxMode("auto"), SandboxMode::Auto);
+  EXPECT_EQ(parseSandboxMode("required"), SandboxMode::Required);
+  EXPECT_EQ(parseSandboxMode("off"), SandboxMode::Off);
+  EXPECT_FALSE(parseSandboxMode("on"));
+}
+
+/// A kopt-sandbox that says what the test wants.
+fs::path saying(const TemporaryDirectory &folder, const std::string &lines) {
+  const fs::path script = folder.path() / "launcher";
+  EXPECT_TRUE(writeFileAtomically(script, "#!/bin/sh\ncat <<'END'\n" + lines + "END\n"));
+  fs::permissions(script, fs::perms::all);
+  return script;
+}
+
+TEST(SandboxLayers, MissingOnesAreNamedAndRequiredRefusesThem) {
+  const auto processes = makeProcessRunner();
+  const auto folder = std::move(*TemporaryDirectory::create("kopt-sandbox"));
+  const fs::path launcher = saying(folder, "namespaces\t0\tthe kernel says no\tset the sysctl\n"
+                                           "system call filter\t1\tseccomp\t\n"
+                                           "use\t1\t --namespaces none --seccomp\t\n");
+  const auto sandbox = Sandbox::open(*processes, launcher, SandboxMode::Auto);
+  ASSERT_TRUE(sandbox) << sandbox.error().what;
+  EXPECT_FALSE(sandbox->hasNamespaces());
+  ASSERT_EQ(sandbox->layers().size(), 2u);
+  EXPECT_EQ(sandbox->layers()[0].remedy, "set the sysctl");
+  const auto refused = Sandbox::open(*processes, launcher, SandboxMode::Required);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Environment);
+  EXPECT_THAT(refused.error().what, HasSubstr("namespaces (the kernel says no)"));
+  EXPECT_THAT(refused.error().hint, HasSubstr("set the sysctl"));
+  const auto off = Sandbox::open(*processes, launcher, SandboxMode::Off);
+  EXPECT_FALSE(off->active());
+  EXPECT_THAT(off->layers().at(0).detail, HasSubstr("off"));
+  EXPECT_FALSE(Sandbox::open(*processes, folder.path() / "absent", SandboxMode::Auto));
+  EXPECT_FALSE(Sandbox::open(*processes, "/bin/true", SandboxMode::Auto)) << "no answer is no sandbox";
+}
+
+} // namespace
