@@ -17,9 +17,14 @@ Result<Installation> findInstallation() {
   if (fs::exists(bin / "kopt-frontend"))
     found.frontend = bin / "kopt-frontend";
   found.runner = bin / "kopt-runner";
-  if (!fs::exists(found.runner))
-    return makeError(ErrorCode::Environment, fmt::format("{} is missing", found.runner.string()),
-                     "build or install kopt as a whole: its programs belong in one folder");
+  found.sandbox = bin / "kopt-sandbox";
+  for (const fs::path &program : {found.runner, found.sandbox})
+    if (!fs::exists(program))
+      return makeError(ErrorCode::Environment, fmt::format("{} is missing", program.string()),
+                       "build or install kopt as a whole: its programs belong in one folder");
+  for (const fs::path &headers : {bin / "../lib/kopt", bin / "../include", fs::path(KOPT_SOURCE_DIRECTORY "/runtime")})
+    if (fs::is_directory(headers))
+      found.headers.push_back(fs::weakly_canonical(headers));
   // Installed beside the programs; in a build tree the source's own data.
   for (const fs::path &specs : {bin / "../share/kopt/knowledge/gpus", fs::path(KOPT_SOURCE_DIRECTORY "/knowledge/gpus")})
     if (fs::is_directory(specs)) {

@@ -5,12 +5,15 @@
 #include "driver/support/Result.h"
 
 #include <filesystem>
+#include <vector>
 
 namespace kopt {
 
 struct Installation {
   std::filesystem::path frontend; ///< kopt-frontend; empty where this build has none
   std::filesystem::path runner;   ///< kopt-runner
+  std::filesystem::path sandbox;  ///< kopt-sandbox
+  std::vector<std::filesystem::path> headers; ///< folders of headers that the front end reads
   std::filesystem::path gpuSpecs; ///< folder with the GPU descriptions
 };
 

@@ -81,6 +81,7 @@ Result<ExtractionResult> extractCandidate(Workbench &bench, const JudgeRequest &
     extract.flags = bench.subjects().front().kernel.compileFlags;
   extract.output = bench.scratch() / fmt::format("candidate-{}", index);
   extract.prove = false;
+  extract.untrusted = true;
   return bench.frontend().extract(extract);
 }
 
@@ -133,7 +134,7 @@ Status judgeHeldOut(Workbench &bench, const TuneSubject &subject, Workload workl
 
 Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request) {
   KOPT_TRY(const std::unique_ptr<Workbench> bench,
-           Workbench::open(services, request.sources, request.selection, request.device));
+           Workbench::open(services, request.sources, request.selection, request.device, request.sandbox));
   std::vector<Result<ExtractionResult>> changed;
   for (const std::filesystem::path &file : request.candidates) {
     changed.push_back(extractCandidate(*bench, request, file, changed.size()));
@@ -155,6 +156,7 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
       outcome.label = subject.label;
       outcome.candidate = request.candidates[i];
       outcome.device = bench->device();
+      outcome.sandbox = bench->sandbox().layers();
       if (!changed[i]) {
         outcome.trial = unreadable(changed[i].error());
         outcomes.push_back(std::move(outcome));

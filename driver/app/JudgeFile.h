@@ -11,6 +11,7 @@ struct JudgeRequest {
   SelectionRequest selection;       ///< of the kernel, and clauses of kopt.toml
   std::vector<std::filesystem::path> candidates; ///< each the file, or its slice, with the kernel's device code changed
   DeviceConfig device;
+  SandboxMode sandbox = SandboxMode::Auto;
   EvaluatorOptions options;
   std::string run;                 ///< command whose launches are the workload; empty: the declared launches are
   std::filesystem::path root;      ///< .kopt/ lives here
@@ -20,6 +21,7 @@ struct JudgeOutcome {
   std::string label;
   std::filesystem::path candidate;
   DeviceInfo device;
+  std::vector<SandboxLayer> sandbox; ///< what held the candidate in
   Trial baseline, trial;
 };
 

@@ -40,7 +40,7 @@ public:
     request.arch = arch.empty() ? bench.device().arch : arch;
     request.flags = subject_.kernel.compileFlags;
     request.directory = subject_.kernel.directory;
-    request.output = bench.scratch() / fmt::format("replay-{}", subject_.specialization.symbol.substr(0, 100));
+    request.output = bench.scratch() / "evaluate" / fmt::format("replay-{}", subject_.specialization.symbol.substr(0, 100)) / "module";
     KOPT_TRY(const BuildOutcome outcome, bench.toolchain().build(request));
     if (!outcome.ok)
       return makeError(ErrorCode::BaselineFailed, fmt::format("kernel '{}' does not build as it is", subject_.label),
@@ -118,7 +118,7 @@ Result<std::vector<ReplayOutcome>> replayTrace(Services services, const ReplayRe
   std::string note;
   KOPT_CHECK(checkPrograms(trace, note));
   KOPT_TRY(const std::unique_ptr<Workbench> bench,
-           Workbench::open(services, request.sources, request.selection, request.device));
+           Workbench::open(services, request.sources, request.selection, request.device, request.sandbox));
   std::vector<ReplayOutcome> outcomes;
   for (const TuneSubject &subject : bench->subjects()) {
     ReplayOutcome outcome;

@@ -12,6 +12,7 @@ struct ReplayRequest {
   SourceSettings sources;
   SelectionRequest selection;
   DeviceConfig device;
+  SandboxMode sandbox = SandboxMode::Auto;
   std::string arch; ///< empty: the device's
 };
 

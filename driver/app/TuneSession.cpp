@@ -82,10 +82,14 @@ nlohmann::json configOf(const TuneSettings &settings) {
           {"seed", settings.seed}};
 }
 
-nlohmann::json deviceJson(const DeviceInfo &device, const std::string &toolchain) {
+nlohmann::json deviceJson(const DeviceInfo &device, const std::string &toolchain,
+                          const std::vector<SandboxLayer> &sandbox) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const SandboxLayer &layer : sandbox)
+    layers.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   return {{"kind", device.kind},     {"name", device.name},         {"arch", device.arch},  {"driver", device.driver},
           {"uuid", device.uuid},     {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes},
-          {"toolchain", toolchain}};
+          {"toolchain", toolchain},  {"sandbox", layers}};
 }
 
 } // namespace
@@ -96,7 +100,8 @@ TuneSession::TuneSession(Services services, TuneSettings settings)
 TuneSession::~TuneSession() = default;
 
 Result<std::vector<TuneOutcome>> TuneSession::run() {
-  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection, settings_.device));
+  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection, settings_.device,
+                                  settings_.sandbox));
   KOPT_TRY(rules_, RuleBook::load());
   std::vector<TuneOutcome> outcomes;
   for (const TuneSubject &subject : bench_->subjects()) {
@@ -142,6 +147,7 @@ Status TuneSession::stage(Search &search, const std::string &name, Status (TuneS
 Status TuneSession::prepareWorkload(Search &search) {
   const TuneSubject &subject = search.subject;
   search.outcome.label = subject.label;
+  search.outcome.sandbox = bench_->sandbox().layers();
   if (!settings_.run.empty())
     KOPT_CHECK(takeObservedWorkload(search));
   else {
@@ -178,7 +184,7 @@ Status TuneSession::openRun(Search &search) {
   run.file = search.subject.kernel.file;
   run.inputsHash = inputsHash(settings_, search.subject, search.workload, device, bench_->toolchain().name());
   run.configJson = configOf(settings_).dump();
-  run.deviceJson = deviceJson(device, bench_->toolchain().name()).dump();
+  run.deviceJson = deviceJson(device, bench_->toolchain().name(), bench_->sandbox().layers()).dump();
   run.sliceText = search.subject.sliceText;
   run.startedUtc = services_.clock.utc();
   run.state = "running";

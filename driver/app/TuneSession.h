@@ -25,6 +25,7 @@ struct TuneSettings {
   std::filesystem::path root;            ///< .kopt/ and relative outputs live here
   std::filesystem::path output;          ///< run folders
   DeviceConfig device;
+  SandboxMode sandbox = SandboxMode::Auto;
   std::string arch;                      ///< empty: the device's
   std::vector<std::string> proposers;    ///< params, transform, llm
   std::string model;                     ///< of the llm proposer
@@ -49,6 +50,7 @@ struct TuneOutcome {
   std::filesystem::path patch;        ///< empty where nothing was accepted
   std::size_t judged = 0;             ///< candidates with a verdict
   std::optional<Error> error;         ///< this kernel could not be tuned
+  std::vector<SandboxLayer> sandbox;  ///< what held the candidates in
 };
 
 class TuneSession {

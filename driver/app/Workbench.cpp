@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Workbench.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder in which the user's file belongs to a project: the nearest with a .git, else the file's own.
+fs::path projectOf(const fs::path &file) {
+  std::error_code ignored;
+  const fs::path own = fs::absolute(file, ignored).lexically_normal().parent_path();
+  for (fs::path folder = own; folder != folder.root_path(); folder = folder.parent_path())
+    if (fs::exists(folder / ".git", ignored))
+      return folder;
+  return own;
+}
+
+/// Where contained compilers keep precompiled headers from run to run: apart from what the user's own files are read with.
+fs::path compilerCache() {
+  for (const auto &[variable, below] :
+       {std::pair{"KOPT_CACHE_DIR", ""}, std::pair{"XDG_CACHE_HOME", "kopt"}, std::pair{"HOME", ".cache/kopt"}})
+    if (const char *root = std::getenv(variable); root && *root)
+      return fs::absolute(fs::path(root) / below / "contained").lexically_normal();
+  return {};
+}
+
+} // namespace
 
 Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
-                                                   const SelectionRequest &selection, const DeviceConfig &device) {
+                                                   const SelectionRequest &selection, const DeviceConfig &device,
+                                                   SandboxMode sandbox) {
   std::unique_ptr<Workbench> bench(new Workbench(std::move(services)));
+  KOPT_TRY(bench->sandbox_,
+           Sandbox::open(bench->services_.processes, bench->services_.installation.sandbox, sandbox));
+  std::vector<fs::path> readable = bench->services_.installation.headers;
+  for (const fs::path &file : sources.files)
+    readable.push_back(projectOf(file));
+  bench->compilers_ = CompilerSandbox(bench->sandbox_, std::move(readable), compilerCache());
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
   KOPT_CHECK(bench->readSources(sources, selection));
   KOPT_CHECK(bench->openDevice(device));
@@ -19,7 +51,7 @@ Status Workbench::readSources(const SourceSettings &sources, const SelectionRequ
   if (services_.installation.frontend.empty())
     return makeError(ErrorCode::Environment, "this build of kopt has no front end, so it cannot read CUDA sources",
                      "build kopt with KOPT_BUILD_FRONTEND=ON, or use the released package");
-  frontend_ = makeFrontend(services_.processes, services_.installation.frontend);
+  frontend_ = makeFrontend(services_.processes, services_.installation.frontend, compilers_);
   ExtractRequest request;
   request.files = sources.files;
   request.buildDirectory = sources.buildDirectory;
@@ -32,17 +64,24 @@ Status Workbench::readSources(const SourceSettings &sources, const SelectionRequ
 
 Status Workbench::openDevice(const DeviceConfig &config) {
   services_.terminal.status("opening the device");
+  // What is built lies there; the runner is shown the folder, so it has to be there first.
+  const fs::path built = scratch_->path() / "evaluate";
+  KOPT_CHECK(createDirectories(built));
   KOPT_TRY(runner_, startRunner(services_.processes, services_.installation.runner, config,
                                 scratch_->path() / "runner", services_.installation.gpuSpecs,
                                 {[this](const std::string &text) { services_.terminal.line(text); },
-                                 [this] { return services_.interrupted && *services_.interrupted; }}));
+                                 [this] { return services_.interrupted && *services_.interrupted; }},
+                                {sandbox_, {built}}));
   if (device().modelled) {
-    KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend));
+    KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
   } else {
-    KOPT_TRY(toolchain_, makeNvccToolchain(services_.processes));
+    KOPT_TRY(toolchain_, makeNvccToolchain(services_.processes, compilers_));
   }
   services_.terminal.line(fmt::format("device: {} ({}{}), compiler: {}", device().name, device().kind,
                                       device().modelled ? ", times are modelled" : "", toolchain_->name()));
+  for (const SandboxLayer &layer : sandbox_.layers())
+    if (!layer.active)
+      services_.terminal.line(fmt::format("note: candidates run without {}: {}", layer.name, layer.detail));
   for (const std::string &note : extraction_.notes)
     services_.terminal.line("note: " + note);
   for (const TuneSubject &subject : subjects_) {

@@ -5,6 +5,7 @@
 #include "driver/app/Installation.h"
 #include "driver/app/Subjects.h"
 #include "driver/evaluate/Evaluator.h"
+#include "driver/sandbox/CompilerSandbox.h"
 #include "driver/support/Clock.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Terminal.h"
@@ -31,14 +32,16 @@ struct SourceSettings {
 
 class Workbench {
 public:
-  /// Reads the sources, then opens the device and finds its compiler. Fails with Usage, BaselineFailed (a file does not
-  /// compile) or Environment.
+  /// Makes the sandbox, reads the sources, then opens the device and finds its compiler. Fails with Usage, BaselineFailed
+  /// (a file does not compile) or Environment.
   static Result<std::unique_ptr<Workbench>> open(Services services, const SourceSettings &sources,
-                                                 const SelectionRequest &selection, const DeviceConfig &device);
+                                                 const SelectionRequest &selection, const DeviceConfig &device,
+                                                 SandboxMode sandbox);
 
   Frontend &frontend() { return *frontend_; }
   Runner &runner() { return *runner_; }
   Toolchain &toolchain() { return *toolchain_; }
+  const Sandbox &sandbox() const { return sandbox_; }
   const DeviceInfo &device() const { return runner_->device(); }
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
@@ -55,6 +58,8 @@ private:
   Status openDevice(const DeviceConfig &config);
 
   Services services_;
+  Sandbox sandbox_;
+  CompilerSandbox compilers_;
   std::optional<TemporaryDirectory> scratch_; ///< outlives the runner, which writes there
   std::unique_ptr<Frontend> frontend_;
   std::unique_ptr<Runner> runner_;

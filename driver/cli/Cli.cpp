@@ -50,6 +50,8 @@ void addOptions(CLI::App *command, Flags &flags) {
       ->check(CLI::IsMember({"auto", "cuda", "emulated"}));
   command->add_option("--model-gpu", options.modelGpu, "GPU whose times the emulated device models (default H200)");
   command->add_option("--arch", options.arch, "sm_NN to build for (default: the device's)");
+  command->add_option("--sandbox", options.sandbox,
+                      "of candidates: auto (what this machine gives), required (all of it, or nothing runs) or off");
   command->add_option("--min-gain", options.minGain, "smallest speedup worth a patch, as a ratio (default 1.02)");
   command->add_option("--seed", options.seed, "of everything random (default 1)");
   command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");

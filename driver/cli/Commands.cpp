@@ -28,9 +28,16 @@ json toJson(const Speedup &speedup) {
           {"confidence", speedup.confidence}, {"pairs", speedup.pairs}, {"modelled", speedup.modelled}};
 }
 
+json toJson(const std::vector<SandboxLayer> &layers) {
+  json list = json::array();
+  for (const SandboxLayer &layer : layers)
+    list.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
+  return list;
+}
+
 json toJson(const TuneOutcome &outcome) {
   json object{{"kernel", outcome.label}, {"run", outcome.run.name}, {"judged", outcome.judged},
-              {"stop_reason", outcome.run.stopReason}};
+              {"stop_reason", outcome.run.stopReason}, {"sandbox", toJson(outcome.sandbox)}};
   if (outcome.winner)
     object["winner"] = {{"title", outcome.winner->candidate.title},
                         {"technique", outcome.winner->candidate.technique},
@@ -89,6 +96,11 @@ SourceSettings sourcesOf(const CommandLine &line) {
   return sources;
 }
 
+/// The text has been checked when the configuration was read.
+SandboxMode sandboxOf(const Config &config) {
+  return parseSandboxMode(config.settings.sandbox).value_or(SandboxMode::Required);
+}
+
 DeviceConfig deviceOf(const Config &config) {
   DeviceConfig device;
   device.kind = config.settings.device;
@@ -116,6 +128,7 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.root = projectRoot(config);
   settings.output = fs::path(options.output).is_absolute() ? fs::path(options.output) : settings.root / options.output;
   settings.device = deviceOf(config);
+  settings.sandbox = sandboxOf(config);
   settings.arch = options.arch;
   settings.proposers = options.proposers;
   settings.model = options.model;
@@ -177,6 +190,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   request.run = line.program;
   request.root = projectRoot(config);
   request.device = deviceOf(config);
+  request.sandbox = sandboxOf(config);
   request.options.arch = config.settings.arch;
   request.options.seed = std::uint64_t(config.settings.seed);
   request.options.policy.minGain = config.settings.minGain - 1;
@@ -189,7 +203,8 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
                 {"build_log", trial.buildLog},    {"speedup", nullptr},                 {"counters", trial.counters},
                 {"candidate", outcome.candidate.string()},
                 {"gate", trial.gate},             {"gates", gatesToJson(trial.gates)},      {"without", line.without},
-                {"findings", json::array()},      {"seconds", trial.seconds},           {"stages", trial.stages}};
+                {"findings", json::array()},      {"seconds", trial.seconds},           {"stages", trial.stages},
+                {"sandbox", toJson(outcome.sandbox)}};
     if (trial.speedup)
       object["speedup"] = toJson(*trial.speedup);
     for (const Finding &finding : trial.findings)
@@ -269,7 +284,7 @@ Result<int> doctorCommand(Services services, const CommandLine &line) {
   const auto report = [&](const std::string &what, bool ok, const std::string &detail, const std::string &remedy) {
     checks.push_back({{"check", what}, {"ok", ok}, {"detail", detail}, {"remedy", ok ? "" : remedy}});
     if (!line.json)
-      std::cout << fmt::format("{:<4} {:<18} {}{}\n", ok ? "ok" : "no", what, detail,
+      std::cout << fmt::format("{:<4} {:<26} {}{}\n", ok ? "ok" : "no", what, detail,
                                ok || remedy.empty() ? "" : "\n       -> " + remedy);
   };
   report("front end", !services.installation.frontend.empty(), services.installation.frontend.string(),
@@ -277,13 +292,19 @@ Result<int> doctorCommand(Services services, const CommandLine &line) {
   const auto nvcc = makeNvccToolchain(services.processes);
   report("nvcc", nvcc.has_value(), nvcc ? (*nvcc)->name() : nvcc.error().what,
          "install the CUDA toolkit, or set KOPT_CUDA_PATH; without it slices cannot be proven and nothing is measured");
+  const auto sandbox = Sandbox::open(services.processes, services.installation.sandbox, SandboxMode::Auto);
+  if (!sandbox)
+    report("sandbox", false, sandbox.error().what, sandbox.error().hint);
+  else
+    for (const SandboxLayer &layer : sandbox->layers())
+      report("sandbox: " + layer.name, layer.active, layer.detail, layer.remedy);
   const TemporaryDirectory scratch = std::move(*TemporaryDirectory::create("kopt"));
   for (const char *kind : {"cuda", "emulated"}) {
     DeviceConfig device;
     device.kind = kind;
     device.modelGpu = "H200";
     const auto runner = startRunner(services.processes, services.installation.runner, device, scratch.path() / kind,
-                                    services.installation.gpuSpecs);
+                                    services.installation.gpuSpecs, {}, {sandbox ? *sandbox : Sandbox(), {}});
     report(std::string(kind) + " device", runner.has_value(),
            runner ? (*runner)->device().name + " " + (*runner)->device().arch : runner.error().what,
            std::string(kind) == "cuda" ? "without a GPU, tune on the emulated device: its times are modelled" : "");

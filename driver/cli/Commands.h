@@ -44,6 +44,7 @@ Result<int> replayCommand(Services services, const CommandLine &line);
 Result<Config> configOf(const CommandLine &line);
 SourceSettings sourcesOf(const CommandLine &line);
 DeviceConfig deviceOf(const Config &config);
+SandboxMode sandboxOf(const Config &config);
 SelectionRequest selectionOf(const Config &config);
 
 } // namespace kopt

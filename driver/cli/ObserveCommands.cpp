@@ -151,6 +151,7 @@ Result<int> replayCommand(Services services, const CommandLine &line) {
   request.sources = sourcesOf(line);
   request.selection = selectionOf(config);
   request.device = deviceOf(config);
+  request.sandbox = sandboxOf(config);
   request.arch = config.settings.arch;
   KOPT_TRY(const std::vector<ReplayOutcome> outcomes, replayTrace(std::move(services), request));
   json list = json::array();

@@ -22,7 +22,7 @@ struct TuneOptions {
   std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed, buildJobs;
   std::optional<double> budgetSeconds, minGain;
   std::optional<std::vector<std::string>> proposers, kernels, benchmark;
-  std::optional<std::string> model, device, modelGpu, arch, output, tests;
+  std::optional<std::string> model, device, modelGpu, arch, output, tests, sandbox;
 };
 
 /// Two processors less than this process may use, so that a measurement never shares its own with a build.
@@ -46,6 +46,7 @@ struct ResolvedOptions {
   std::string modelGpu = "H200"; ///< GPU that the emulated device's times are modelled for
   std::string arch;              ///< "sm_90"; empty: the device's
   std::string output = "kopt.out"; ///< where run folders go
+  std::string sandbox = "auto";    ///< of candidates: auto, required, off
   std::string tests; ///< regular expression of ctest tests that a patched program must pass
 };
 

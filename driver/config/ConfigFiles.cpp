@@ -25,7 +25,7 @@ const std::map<std::string, std::string> &keysOfTheUser() {
       {"command", "give commands on the command line"},
       {"benchmark", "give it to kopt_tune_kernels(... BENCHMARK ...) or on the command line"},
       {"tests", "give it to kopt_tune_kernels(... TESTS ...) or on the command line"},
-      {"sandbox", "the sandbox is chosen on the command line"}};
+      {"sandbox", "put it into --sandbox, KOPT_SANDBOX or your own config ($XDG_CONFIG_HOME/kopt/config.toml)"}};
   return kKeys;
 }
 
@@ -200,8 +200,8 @@ Result<Layer> readManifestLayer(const fs::path &file) {
     if (auto *list = std::get_if<std::vector<std::string>>(&raw); list && list->empty())
       continue;
     const std::string key = replaceAll(name, "_", "-");
-    if (key == "model")
-      return fail("'model' may not be set by a build system");
+    if (key == "model" || key == "sandbox")
+      return fail("'" + key + "' may not be set by a build system");
     if (std::string problem = setOption(layer, key, std::move(raw), "kopt_tune_kernels()");
         !problem.empty())
       return fail("'" + name + "': " + problem);

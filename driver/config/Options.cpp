@@ -105,6 +105,9 @@ std::string checkModel(const RawValue &value) {
 std::string checkDevice(const RawValue &value) {
   return oneOf(std::get<std::string>(value), {"auto", "cuda", "emulated"});
 }
+std::string checkSandbox(const RawValue &value) {
+  return oneOf(std::get<std::string>(value), {"auto", "required", "off"});
+}
 std::string checkArch(const RawValue &value) {
   const std::string &text = std::get<std::string>(value);
   bool good =

@@ -21,6 +21,7 @@ std::string checkRatio(const RawValue &value);
 std::string checkProposers(const RawValue &value);
 std::string checkModel(const RawValue &value);
 std::string checkDevice(const RawValue &value);
+std::string checkSandbox(const RawValue &value);
 std::string checkArch(const RawValue &value);
 std::string checkNotEmpty(const RawValue &value);
 
@@ -42,6 +43,7 @@ template <class Visitor> void forEachOption(Visitor visit) {
   visit("output", &O::output, &S::output, checkNotEmpty);
   visit("benchmark", &O::benchmark, &S::benchmark, checkNotEmpty);
   visit("tests", &O::tests, &S::tests, checkNotEmpty);
+  visit("sandbox", &O::sandbox, &S::sandbox, checkSandbox);
   visit("seed", &O::seed, &S::seed, checkFromZero);
   visit("build-jobs", &O::buildJobs, &S::buildJobs, checkFromZero);
 }

@@ -27,7 +27,11 @@ Status Evaluator::buildBaseline(Trial &trial) {
            renderSlice(subject().sliceText, subject().kernel, subject().specialization, trial.candidate));
   trial.sliceText = rendered.text;
   KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, bench_.baseline()));
-  if (!compiled || !load(bench_.baseline(), trial))
+  bool loaded = false;
+  if (compiled) {
+    KOPT_TRY(loaded, load(bench_.baseline(), trial));
+  }
+  if (!loaded)
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason),
                      trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog, at(subject().kernel));

@@ -155,7 +155,7 @@ Evaluator::Prepared Evaluator::prepare(const Candidate &candidate, const std::fi
   return prepared;
 }
 
-std::filesystem::path Evaluator::nextModule() { return options_.scratch / fmt::format("module-{}", modules_++); }
+std::filesystem::path Evaluator::nextModule() { return options_.scratch / fmt::format("{}", modules_++) / "module"; }
 
 void Evaluator::buildAhead(const std::vector<Candidate> &candidates) {
   if (options_.buildThreads == 0)
@@ -192,9 +192,11 @@ Evaluator::Prepared Evaluator::take(const Candidate &candidate, double &waited) 
   return prepared;
 }
 
-bool Evaluator::load(Built &built, Trial &trial) {
+Result<bool> Evaluator::load(Built &built, Trial &trial) {
   const StageTimer timer(trial, "load");
   auto loaded = services_.runner.load(built.path, built.symbol);
+  if (!loaded && loaded.error().code != ErrorCode::BaselineFailed)
+    return tl::unexpected(loaded.error()); // not the module's doing
   if (!loaded) {
     trial.verdict = Verdict::RunFailed;
     trial.reason = loaded.error().what;
@@ -286,6 +288,8 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
     options.skip = options_.layers.runnerChecks();
     options.slot = fmt::format("time-{}", i);
     options.deadline = std::max(options.deadline, Duration(20 * bench_.baselineSeconds[i] + 2 * options.budget.count()));
+    if (services_.runner.device().modelled) // one sample, of launches whose length the limit of instructions bounds
+      options.deadline = bench_.options(0, 0, i, options.slot).deadline;
     const auto start = std::chrono::steady_clock::now();
     KOPT_TRY(const TimingOutcome outcome, services_.runner.time(bench_.baseline().module, bench_.baseline().launches[i],
                                                                 built.module, built.launches[i], options));
@@ -335,6 +339,12 @@ Result<bool> Evaluator::time(const Built &built, const VerdictPolicy &policy, Tr
   return true;
 }
 
+/// What went wrong beside the candidate, and was put right: it belongs to the record of the trial that it happened to.
+void Evaluator::noteIncidents(Trial &trial) {
+  for (Incident &incident : services_.runner.takeIncidents())
+    trial.findings.push_back({"incident", "note", std::move(incident.what), ""});
+}
+
 Status Evaluator::profile(const Built &built, Trial &trial) {
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(ProfileOutcome outcome,
@@ -361,7 +371,10 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
   Trial trial = prepared.trial;
   Built built = prepared.built;
   const auto run = [&]() -> Status {
-    if (!prepared.ready || !load(built, trial))
+    if (!prepared.ready)
+      return {};
+    KOPT_TRY(const bool loaded, load(built, trial));
+    if (!loaded)
       return {};
     // A confirmation is a second look at code that is known; anything else with known code is no new trial.
     if (!isConfirm && trial.gate.empty() && isDuplicate(candidate, built, trial))
@@ -397,6 +410,7 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
   const Status status = run();
   if (built.module != 0)
     services_.runner.unload(built.module);
+  noteIncidents(trial);
   if (!status)
     return tl::unexpected(status.error());
   trial.seconds = prepared.seconds + secondsSince(start) - waited;
@@ -414,7 +428,10 @@ Status Evaluator::addCounters(Trial &trial) {
   if (prepared.error)
     return tl::unexpected(*prepared.error);
   Trial unused;
-  if (!prepared.ready || !load(prepared.built, unused))
+  if (!prepared.ready)
+    return {};
+  KOPT_TRY(const bool loaded, load(prepared.built, unused));
+  if (!loaded)
     return {}; // what an earlier, interrupted run built is built no more: it goes without
   std::erase_if(trial.findings, [](const Finding &finding) { return finding.id == "profile"; });
   const Status status = profile(prepared.built, trial);

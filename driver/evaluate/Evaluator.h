@@ -88,7 +88,7 @@ private:
   /// What was built ahead, or kept of a faster one, or made now. Adds how long it was waited for.
   Prepared take(const Candidate &candidate, double &waited);
   std::filesystem::path nextModule();
-  bool load(Built &built, Trial &trial);
+  Result<bool> load(Built &built, Trial &trial);
   bool isDuplicate(const Candidate &candidate, const Built &built, Trial &trial);
   Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
                       Trial &trial);
@@ -111,6 +111,7 @@ private:
   Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
   Status limitInstructions(const Trial &baseline);
+  void noteIncidents(Trial &trial);
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
 
   EvaluatorServices services_;

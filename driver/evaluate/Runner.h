@@ -3,6 +3,7 @@
 // sees expected results; outputs come back as files that the judge compares. Protocol: runtime/runner/README.md.
 #pragma once
 
+#include "driver/sandbox/Sandbox.h"
 #include "driver/support/Process.h"
 #include "driver/workload/Workload.h"
 
@@ -43,6 +44,20 @@ struct ModuleInfo {
 
 /// Seconds by stage, named as in runtime/runner/README.md; and "lock": waiting for another kopt.
 using StageSeconds = std::map<std::string, double>;
+
+/// Whose doing a failure is.
+enum class FaultClass {
+  None,
+  Candidate,      ///< the kernel's: it is judged by it
+  Infrastructure, ///< the machine's, or another program's: nobody is judged by it
+  Ambiguous,      ///< the same again in a fresh process decides, once
+};
+
+/// Something that went wrong beside what was asked, or was tried again.
+struct Incident {
+  FaultClass fault = FaultClass::None;
+  std::string what;
+};
 
 /// How one launch ended. Numbers are stored: never renumber.
 enum class RunStatus : int {
@@ -147,6 +162,14 @@ public:
   /// True where the runner had to be restarted since the last call of this. Module ids stay valid: modules are loaded
   /// again when they are next used.
   virtual bool restarted() = 0;
+  /// What went wrong without being a candidate's failure since this was last called.
+  virtual std::vector<Incident> takeIncidents() { return {}; }
+};
+
+/// How kopt-runner is held in, and which files it may read beside its own: modules, captured inputs.
+struct RunnerContainment {
+  Sandbox sandbox;
+  std::vector<std::filesystem::path> readable;
 };
 
 /// What a runner asks of the program around it while another kopt uses the device.
@@ -155,10 +178,13 @@ struct RunnerHooks {
   std::function<bool()> interrupted;             ///< true: do not wait any longer
 };
 
-/// Starts `kopt-runner`; buffers travel through shared memory, or files under `scratch` where there is too little. After a crash or a deadline the next call
-/// starts a fresh process. Fails with Environment where no device of that kind answers, saying why.
+/// Starts `kopt-runner`; buffers travel through shared memory, or files under `scratch` where there is too little; it is
+/// handed them open. What it cannot be told whose doing it is runs again in a fresh process, once; after a crash, a hang
+/// or a fault the device must pass a probe, or this and every later call fails with Environment. Fails with Environment
+/// where no device of that kind answers, saying why.
 Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes, const std::filesystem::path &program,
                                             const DeviceConfig &config, const std::filesystem::path &scratch,
-                                            const std::filesystem::path &gpuSpecs, RunnerHooks hooks = {});
+                                            const std::filesystem::path &gpuSpecs, RunnerHooks hooks = {},
+                                            RunnerContainment containment = {});
 
 } // namespace kopt

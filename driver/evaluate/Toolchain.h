@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/evaluate/Trial.h"
-#include "driver/support/Process.h"
+#include "driver/sandbox/CompilerSandbox.h"
 
 namespace kopt {
 
@@ -13,13 +13,14 @@ struct BuildRequest {
   std::string arch;                  ///< "sm_90"
   std::vector<std::string> flags;    ///< the user's own nvcc flags
   std::string directory;             ///< where relative flags are meant from
-  std::filesystem::path output;      ///< where the module goes
+  /// Where the module goes. Its folder is this build's alone: the compiler may write there and nowhere else.
+  std::filesystem::path output;
 };
 
 struct BuildOutcome {
   bool ok = false;
   std::filesystem::path module;
-  std::string log;   ///< diagnostics, paths of the scratch folder replaced by the slice's name
+  std::string log;   ///< diagnostics as cleanDiagnostics() leaves them, without the scratch folder's name
   std::string hash;  ///< of the machine code: equal hashes are the same program
 };
 
@@ -30,10 +31,14 @@ public:
   virtual Result<BuildOutcome> build(const BuildRequest &request) = 0;
 };
 
+/// A module larger than this is refused: no kernel needs it, and nobody wants to load it.
+inline constexpr std::uintmax_t kLargestModule = 64u << 20;
+
 /// nvcc -cubin with the project's flags. Fails with Environment where nvcc is missing.
-Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes);
+Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes, CompilerSandbox sandbox = CompilerSandbox());
 /// kopt-frontend emulate. Fails with Environment where the front end is missing.
 Result<std::unique_ptr<Toolchain>> makeEmulatedToolchain(ProcessRunner &processes,
-                                                         const std::filesystem::path &frontend);
+                                                         const std::filesystem::path &frontend,
+                                                         CompilerSandbox sandbox = CompilerSandbox());
 
 } // namespace kopt

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/project/Frontend.h"
 
+#include "driver/support/RelativeDeadline.h"
 #include "driver/support/Text.h"
 
 #include <cctype>
+#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -15,8 +17,11 @@ using Json = nlohmann::json;
 
 constexpr Duration kExtractTimeout{
     1800}; ///< proves each slice with the user's compiler: minutes for heavy headers
-constexpr Duration kQuestionTimeout{300};
-constexpr std::size_t kOutputLimit = 256u << 20;
+/// A text that is made to be slow to parse costs a multiple of an honest one.
+constexpr Duration kLeastQuestionTimeout{20}, kQuestionTimeout{300};
+constexpr double kTimesAsLong = 40;
+constexpr std::size_t kOutputLimit = 256u << 20; ///< of an extraction, of a whole project
+constexpr std::size_t kAnswerLimit = 32u << 20, kFloodLimit = 64u << 20; ///< of a question about one kernel
 
 /// The arch that the kernel is built for; Clang needs one to parse, so a default does no harm.
 std::string archOf(const std::vector<std::string> &flags) {
@@ -80,8 +85,8 @@ template <class T> T wholeNumber(const Json &value, const char *what, std::uint6
 
 class ProcessFrontend final : public Frontend {
 public:
-  ProcessFrontend(ProcessRunner &processes, fs::path program)
-      : processes_(processes), program_(std::move(program)) {}
+  ProcessFrontend(ProcessRunner &processes, fs::path program, CompilerSandbox sandbox)
+      : processes_(processes), program_(std::move(program)), sandbox_(std::move(sandbox)) {}
 
   Result<ExtractionResult> extract(const ExtractRequest &request) override {
     ProcessSpec spec;
@@ -97,6 +102,19 @@ public:
       spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
     }
     spec.timeout = kExtractTimeout;
+    spec.outputLimit = kOutputLimit;
+    if (request.untrusted) {
+      std::error_code ignored;
+      fs::create_directories(request.output, ignored); // what cannot be made is said by the front end
+      CompilerSite site{request.flags, fs::current_path(ignored), {}, {request.output}};
+      if (!request.buildDirectory.empty())
+        site.readable.push_back(request.buildDirectory);
+      for (const fs::path &file : request.files)
+        site.readable.push_back(file.parent_path());
+      spec.cwd = site.directory;
+      spec.timeout = kQuestionTimeout;
+      spec = sandbox_.contain(std::move(spec), site);
+    }
     KOPT_TRY(Json reply, ask(spec, "extract"));
     return parseExtraction(reply);
   }
@@ -111,7 +129,7 @@ public:
       request["launches"].push_back({{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
                                      {"block", {launch.block.x, launch.block.y, launch.block.z}},
                                      {"shared_bytes", launch.sharedBytes}});
-    KOPT_TRY(Json reply, question("transforms", request));
+    KOPT_TRY(Json reply, question("transforms", request, kernel));
 
     const std::string sliceFile = sliceFileOf(kernel, expression);
     std::vector<TransformOffer> offers;
@@ -134,7 +152,55 @@ public:
                     {"baseline_expression", baselineExpression(kernel, baselineSlice, expression)},
                     {"flags", kernel.compileFlags},
                     {"directory", kernel.directory}};
-    KOPT_TRY(Json reply, question("screen", request));
+    Broken broken;
+    Result<Json> reply = question("screen", request, kernel, &broken);
+    if (!reply && broken.happened && !broken.tooSlow)
+      reply = question("screen", request, kernel, &broken); // once more: it may have been the machine
+    if (!reply && broken.happened) {
+      // Where the front end reads the baseline, it is the candidate's text that it cannot read; and what was not
+      // screened does not pass.
+      request["candidate"] = baselineSlice;
+      request["expression"] = request["baseline_expression"];
+      KOPT_CHECK(question("screen", request, kernel));
+      return std::vector<Finding>{{"unreadable", "reject", reply.error().what, ""}};
+    }
+    if (!reply)
+      return tl::unexpected<Error>(std::move(reply.error()));
+    return screenFindings(*reply);
+  }
+
+  Result<MutantSet> mutants(const std::string &sliceText, const std::string &expression,
+                            const KernelSpec &kernel, const MutantRequest &wanted) override {
+    Json request = variantRequest(sliceText, expression, kernel);
+    request["at_most"] = wanted.atMost;
+    request["seed"] = wanted.seed;
+    request["operators"] = wanted.operators;
+    request["file"] = fs::path(sliceFileOf(kernel, expression)).filename().string();
+    KOPT_TRY(Json reply, question("mutate", request, kernel));
+    try {
+      return parseMutants(reply, sliceText, sliceFileOf(kernel, expression));
+    } catch (const std::exception &problem) {
+      return malformed("mutate", problem.what());
+    }
+  }
+
+  Result<PreciseClone> preciseClone(const std::string &sliceText, const std::string &expression,
+                                    const KernelSpec &kernel) override {
+    KOPT_TRY(Json reply, question("precise", variantRequest(sliceText, expression, kernel), kernel));
+    try {
+      return parsePreciseClone(reply);
+    } catch (const std::exception &problem) {
+      return malformed("precise", problem.what());
+    }
+  }
+
+private:
+  /// That the front end gave no reply of its own.
+  struct Broken {
+    bool happened = false, tooSlow = false;
+  };
+
+  Result<std::vector<Finding>> screenFindings(const Json &reply) const {
     std::vector<Finding> findings;
     try {
       for (const Json &item : reply.at("findings")) {
@@ -151,32 +217,6 @@ public:
     return findings;
   }
 
-  Result<MutantSet> mutants(const std::string &sliceText, const std::string &expression,
-                            const KernelSpec &kernel, const MutantRequest &wanted) override {
-    Json request = variantRequest(sliceText, expression, kernel);
-    request["at_most"] = wanted.atMost;
-    request["seed"] = wanted.seed;
-    request["operators"] = wanted.operators;
-    request["file"] = fs::path(sliceFileOf(kernel, expression)).filename().string();
-    KOPT_TRY(Json reply, question("mutate", request));
-    try {
-      return parseMutants(reply, sliceText, sliceFileOf(kernel, expression));
-    } catch (const std::exception &problem) {
-      return malformed("mutate", problem.what());
-    }
-  }
-
-  Result<PreciseClone> preciseClone(const std::string &sliceText, const std::string &expression,
-                                    const KernelSpec &kernel) override {
-    KOPT_TRY(Json reply, question("precise", variantRequest(sliceText, expression, kernel)));
-    try {
-      return parsePreciseClone(reply);
-    } catch (const std::exception &problem) {
-      return malformed("precise", problem.what());
-    }
-  }
-
-private:
   static Json variantRequest(const std::string &sliceText, const std::string &expression,
                              const KernelSpec &kernel) {
     return {{"slice", sliceText},
@@ -227,30 +267,43 @@ private:
                      "kopt and kopt-frontend must come from the same build");
   }
 
-  Result<Json> question(const std::string &command, const Json &request) {
+  Result<Json> question(const std::string &command, const Json &request, const KernelSpec &kernel,
+                        Broken *broken = nullptr) {
+    const auto start = std::chrono::steady_clock::now();
     ProcessSpec spec;
     spec.argv = {program_.string(), command};
     // Sources may hold bytes that are not UTF-8; they are replaced, as Clang would replace them in
     // a message.
     spec.input = request.dump(-1, ' ', false, Json::error_handler_t::replace);
-    spec.timeout = kQuestionTimeout;
-    return ask(spec, command);
+    spec.timeout = deadline_.now();
+    spec.outputLimit = kAnswerLimit;
+    spec.floodLimit = kFloodLimit;
+    spec = sandbox_.contain(std::move(spec), {kernel.compileFlags, kernel.directory, {}, {}});
+    Result<Json> reply = ask(spec, command, broken);
+    if (reply)
+      deadline_.took(Duration(std::chrono::steady_clock::now() - start));
+    return reply;
   }
 
-  Result<Json> ask(ProcessSpec &spec, const std::string &command) {
-    spec.outputLimit = kOutputLimit;
+  Result<Json> ask(ProcessSpec &spec, const std::string &command, Broken *broken = nullptr) {
     auto ran = processes_.run(spec);
     if (!ran) {
       Error error = ran.error();
       error.context.push_back("while asking kopt-frontend to " + command);
       return tl::unexpected<Error>(std::move(error));
     }
+    if (auto refusal = Sandbox::refusal(ran->exitCode, ran->err))
+      return tl::unexpected<Error>(std::move(*refusal));
+    Json reply = Json::parse(ran->out, nullptr, false);
+    if (broken)
+      *broken = {ran->timedOut || ran->truncated || !reply.is_object() ||
+                     (ran->exitCode != 0 && !reply.contains("error")),
+                 ran->timedOut};
     if (ran->timedOut)
       return makeError(ErrorCode::Environment,
                        "kopt-frontend " + command + " did not end within " +
                            formatDuration(spec.timeout->count()),
                        "the machine may be overloaded; run again with fewer files");
-    Json reply = Json::parse(ran->out, nullptr, false);
     if (reply.is_object() && reply.contains("error"))
       return replyError(reply["error"], ran->exitCode);
     if (ran->exitCode != 0)
@@ -258,7 +311,7 @@ private:
                        "kopt-frontend " + command + " failed with exit code " +
                            std::to_string(ran->exitCode) + ": " + lastLines(ran->err, 12));
     if (ran->truncated)
-      return malformed(command, "more than " + formatBytes(double(kOutputLimit)));
+      return malformed(command, "more than " + formatBytes(double(spec.outputLimit)));
     if (!reply.is_object())
       return malformed(command, "no JSON object on its standard output");
     return reply;
@@ -273,12 +326,15 @@ private:
 
   ProcessRunner &processes_;
   fs::path program_;
+  CompilerSandbox sandbox_;
+  RelativeDeadline deadline_{kLeastQuestionTimeout, kQuestionTimeout, kTimesAsLong};
 };
 
 } // namespace
 
-std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes, const fs::path &program) {
-  return std::make_unique<ProcessFrontend>(processes, program);
+std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes, const fs::path &program,
+                                       CompilerSandbox sandbox) {
+  return std::make_unique<ProcessFrontend>(processes, program, std::move(sandbox));
 }
 
 } // namespace kopt

@@ -6,7 +6,7 @@
 #include "driver/evaluate/Trial.h"
 #include "driver/project/KernelSpec.h"
 #include "driver/project/KernelVariants.h"
-#include "driver/support/Process.h"
+#include "driver/sandbox/CompilerSandbox.h"
 
 namespace kopt {
 
@@ -16,6 +16,8 @@ struct ExtractRequest {
   std::vector<std::string> flags;         ///< nvcc flags
   std::filesystem::path output;           ///< where slices and harnesses go
   bool prove = true;
+  /// The files are a candidate's, not the user's own: they are read in the sandbox, without the user's cache.
+  bool untrusted = false;
 };
 
 /// A rewrite the catalogue offers for a slice.
@@ -44,6 +46,8 @@ public:
                                             const KernelSpec &kernel) = 0;
 };
 
-std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes, const std::filesystem::path &program);
+/// `sandbox` is for candidates' text; the user's own files are read outside of it.
+std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes, const std::filesystem::path &program,
+                                       CompilerSandbox sandbox = CompilerSandbox());
 
 } // namespace kopt

@@ -131,10 +131,25 @@ private:
     line("- device: {} ({}{}), compiler {}", deviceName(), textOf(device_, "kind"),
          textOf(device_, "driver").empty() ? "" : ", driver " + textOf(device_, "driver"),
          textOf(device_, "toolchain"));
+    sandbox();
     line("- started {}{}", run_.startedUtc,
          run_.finishedUtc.empty() ? ", not finished" : ", finished " + run_.finishedUtc);
     if (winner_ && !run_.stopReason.empty())
       line("- the search stopped: {}", run_.stopReason);
+  }
+
+  /// What held the candidates in, and what could not; runs of earlier versions say nothing of it.
+  void sandbox() {
+    std::vector<std::string> held, missing;
+    for (const json &layer : device_.value("sandbox", json::array()))
+      if (layer.is_object() && layer.value("active", false))
+        held.push_back(textOf(layer, "layer"));
+      else if (layer.is_object())
+        missing.push_back(fmt::format("{} ({})", textOf(layer, "layer"), textOf(layer, "detail")));
+    if (!held.empty())
+      line("- candidates were held in by: {}", join(held, ", "));
+    if (!missing.empty())
+      line("- they ran without: {}", join(missing, ", "));
   }
 
   void launches() {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that becomes a status,
 // and the next call finds a fresh process with its modules loaded again.
-#include "driver/toolchain/ChildEnvironment.h"
 #include "driver/runner/DeviceLock.h"
 #include "driver/runner/NcuProfiler.h"
+#include "driver/runner/RunnerProcess.h"
+#include "driver/runner/RunnerSandbox.h"
 #include "driver/runner/SharedBuffers.h"
 #include "driver/evaluate/Runner.h"
 #include "driver/support/FileSystem.h"
@@ -11,10 +12,13 @@
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <optional>
+#include <unistd.h>
 
 namespace kopt {
 
@@ -23,8 +27,8 @@ namespace {
 using runtime::protocol::Message;
 namespace protocol = runtime::protocol;
 
-constexpr Duration kStartDeadline{60}; ///< cuInit takes over 10 s on hosts with many GPUs
 constexpr Duration kLoadDeadline{30};
+constexpr Duration kProbeDeadline{30}; ///< a driver compiles the probe's PTX in 0.1 s or less
 constexpr Duration kMargin{3};         ///< on top of what the launches may take
 constexpr double kBufferBytesPerSecond = 40e6; ///< drawing, copying, comparing and dumping, on a slow machine
 constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
@@ -79,6 +83,39 @@ void addLaunch(Message &request, const std::string &prefix, std::uint32_t module
   }
 }
 
+/// Opens the captured contents of a launch, in order, for a runner that may open none itself, after the descriptors
+/// that are there. They are this object's; those others are not.
+class Descriptors {
+public:
+  explicit Descriptors(std::vector<int> others) : all_(std::move(others)), others_(all_.size()) {}
+  ~Descriptors() {
+    for (std::size_t i = others_; i < all_.size(); ++i)
+      ::close(all_[i]);
+  }
+  Descriptors(const Descriptors &) = delete;
+  Descriptors &operator=(const Descriptors &) = delete;
+
+  Status addContents(const Launch &launch) {
+    for (const Buffer &buffer : launch.buffers) {
+      if (buffer.fill.kind != "captured")
+        continue;
+      const int fd = ::open(buffer.fill.path.c_str(), O_RDONLY | O_CLOEXEC);
+      if (fd < 0)
+        return makeError(ErrorCode::StaleInput,
+                         fmt::format("the captured contents of '{}' cannot be read: {}", buffer.name,
+                                     std::error_code(errno, std::generic_category()).message()),
+                         "capture the program's launches again with 'kopt observe'", buffer.fill.path);
+      all_.push_back(fd);
+    }
+    return {};
+  }
+  const std::vector<int> &all() const { return all_; }
+
+private:
+  std::vector<int> all_;
+  std::size_t others_;
+};
+
 Duration bufferTime(const Launch &launch) {
   std::uint64_t bytes = 0;
   for (const Buffer &buffer : launch.buffers)
@@ -100,26 +137,13 @@ StageSeconds stagesOf(const Message &reply) {
   return stages;
 }
 
-std::string lastLine(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
-    text.pop_back();
-  const auto begin = text.rfind('\n');
-  return begin == text.npos ? text : text.substr(begin + 1);
-}
-
-/// What came of one request. `message` is the reply where one came.
-struct Reply {
-  RunStatus status = RunStatus::Ok; ///< TimedOut, Crashed, or what the reply says
-  std::string detail;
-  Message message;
-};
-
 class RunnerClient final : public Runner {
 public:
   RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
-               std::filesystem::path scratch, RunnerHooks hooks)
-      : processes_(processes), command_(std::move(command)), scratch_(std::move(scratch)),
-        shared_(scratch_), hooks_(std::move(hooks)) {}
+               std::filesystem::path scratch, RunnerHooks hooks, Sandbox sandbox, SandboxPolicy policy)
+      : processes_(processes),
+        process_(processes, std::move(command), std::move(sandbox), std::move(policy)),
+        scratch_(std::move(scratch)), shared_(scratch_), hooks_(std::move(hooks)) {}
 
   /// Starts the process and asks what its device is.
   Status connect();
@@ -134,61 +158,63 @@ public:
   Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
                                  const RunOptions &options) override;
   bool restarted() override { return std::exchange(restarted_, false); }
+  std::vector<Incident> takeIncidents() override { return process_.takeIncidents(); }
 
 private:
+  using Reply = RunnerReply;
   struct Module {
     std::filesystem::path path;
     std::string symbol;
-    std::optional<std::uint32_t> remote; ///< its id in the process that runs now
+    std::uint32_t remote = 0; ///< its id in the process of this generation
+    unsigned generation = 0;  ///< 0: it is loaded in none
   };
 
-  Result<Reply> exchange(Message request, Duration deadline);
-  /// The same for what launches kernels: while no other kopt does. `stages` is what the reply says of them and "lock".
-  Result<Reply> exchangeAlone(Message request, Duration deadline, StageSeconds &stages);
+  bool isLoaded(const Module &module) const {
+    return module.generation != 0 && module.generation == process_.generation();
+  }
+  /// Does `once`, which asks for one thing and may load modules first. Where nobody can tell whose doing its failure
+  /// is, the same again in a fresh process decides; and no failure counts before the device has passed a probe.
+  Result<Reply> attributed(StageSeconds &stages, const std::function<Result<Reply>()> &once);
+  /// Fails where the device does not pass a probe in two processes: then it is not used again.
+  Status settle(StageSeconds &stages);
+  /// For what launches kernels: while no other kopt does. `stages` is what the reply says of them and "lock".
+  Result<Reply> askAlone(Message request, Duration deadline, const std::vector<int> &descriptors, StageSeconds &stages);
   Result<DeviceLock::Hold> lockDevice(StageSeconds &stages);
-  /// Loads what a fresh process has not loaded yet. A status that is not Ok is the module's doing.
+  /// Loads what a fresh process has not loaded yet. A status that is not Ok: it could not.
   Result<Reply> ensureLoaded(ModuleId id);
   /// The process forgets the module; it is loaded again when it is next used.
   void unloadRemote(ModuleId id);
-  Reply lost(RunStatus status, std::string detail);
-  void stop();
   Result<ProfileOutcome> addNsightCounters(ModuleId module, const Launch &launch,
                                            const RunOptions &options, ProfileOutcome outcome);
 
   ProcessRunner &processes_;
-  std::vector<std::string> command_;
+  RunnerProcess process_;
   std::filesystem::path scratch_;
   SharedBuffers shared_;
   RunnerHooks hooks_;
   std::unique_ptr<DeviceLock> lock_;
-  std::unique_ptr<InteractiveProcess> process_;
   DeviceInfo device_;
   std::map<ModuleId, Module> modules_;
   ModuleId nextModule_ = 1;
-  std::uint64_t nextRequest_ = 1;
   bool connected_ = false, restarted_ = false;
+  std::string quarantine_; ///< why the device is not used any more; empty: it is
   std::unique_ptr<NcuProfiler> ncu_;
 };
 
 Status RunnerClient::connect() {
-  ProcessSpec spec;
-  spec.argv = command_;
-  spec.unsetEnv = secretVariableNames();
-  KOPT_TRY(process_, processes_.start(spec));
-  for (auto &[id, module] : modules_)
-    module.remote.reset();
+  if (!quarantine_.empty())
+    return makeError(ErrorCode::Environment, quarantine_,
+                     "look for Xid errors in the kernel's log (dmesg) and at nvidia-smi; kopt resets no device. What was "
+                     "judged before is saved: --resume goes on with it");
   restarted_ = restarted_ || connected_;
-
   Message hello("hello");
   hello.add("version", std::uint64_t(protocol::kVersion));
-  if (!shared_.probe().empty())
+  std::vector<int> descriptors;
+  if (!shared_.probe().empty()) {
     hello.add("probe", shared_.probe());
-  KOPT_TRY(const Reply reply, exchange(std::move(hello), kStartDeadline));
-  if (reply.status != RunStatus::Ok)
-    return makeError(ErrorCode::Environment, "kopt-runner did not start: " + reply.detail,
-                     "run " + join(command_, " ") + " by hand to see what it says");
-  if (!process_)
-    return makeError(ErrorCode::Environment, "kopt-runner ended as soon as it had started");
+    descriptors.push_back(shared_.probeDescriptor());
+  }
+  KOPT_TRY(const Reply reply, process_.start(hello, descriptors));
   const Message &answer = reply.message;
   if (answer.number<unsigned>("shared") != 1u)
     shared_.useFiles();
@@ -211,63 +237,6 @@ Status RunnerClient::connect() {
   return {};
 }
 
-void RunnerClient::stop() {
-  process_.reset(); // kills the group
-  for (auto &[id, module] : modules_)
-    module.remote.reset();
-}
-
-Reply RunnerClient::lost(RunStatus status, std::string detail) {
-  stop();
-  return {status, std::move(detail), {}};
-}
-
-Result<Reply> RunnerClient::exchange(Message request, Duration deadline) {
-  if (!process_)
-    KOPT_CHECK(connect());
-  const std::uint64_t id = nextRequest_++;
-  request.add("id", id);
-  const auto crashed = [&](const std::string &what) {
-    process_->kill();
-    const int code = process_->wait();
-    const std::string words = lastLine(process_->errorTail());
-    return lost(RunStatus::Crashed, fmt::format("{} (exit code {}{}{})", what, code,
-                                                words.empty() ? "" : ": ", words));
-  };
-  if (!process_->writeLine(request.format()))
-    return crashed("the runner ended before the request");
-  const Result<std::string> line = process_->readLine(deadline);
-  if (!line && line.error().code == ErrorCode::BudgetEnded)
-    return lost(RunStatus::TimedOut,
-                fmt::format("no end after {}", formatDuration(deadline.count())));
-  if (!line)
-    return crashed("the runner ended while it ran this");
-  const std::optional<Message> message = Message::parse(*line);
-  if (!message || (message->verb() != "ok" && message->verb() != "error") ||
-      message->number<std::uint64_t>("id") != id)
-    return crashed("the runner sent no proper reply");
-  const int status = message->number<int>("status").value_or(int(RunStatus::Ok));
-  if (status < 0 || status > int(RunStatus::InputChanged))
-    return crashed("the runner sent no proper reply");
-
-  const bool last = message->has("last");
-  if (message->verb() == "error") {
-    const std::string code = message->text("code"), text = message->text("text");
-    if (last || code == "no-device")
-      stop();
-    if (code == "no-device")
-      return makeError(ErrorCode::Environment, text,
-                       "`kopt doctor` shows what is missing; --device emulated needs no GPU");
-    if (code == "environment")
-      return makeError(ErrorCode::Environment, "the runner cannot go on: " + text);
-    return makeError(ErrorCode::Internal, "the runner refused a request: " + text);
-  }
-  // A fault has poisoned the context; the process ends by itself and the next call starts another.
-  if (last)
-    stop();
-  return Reply{RunStatus(status), message->text("detail"), *message};
-}
-
 Result<DeviceLock::Hold> RunnerClient::lockDevice(StageSeconds &stages) {
   const auto begun = std::chrono::steady_clock::now();
   KOPT_TRY(DeviceLock::Hold hold, lock_->take());
@@ -277,20 +246,69 @@ Result<DeviceLock::Hold> RunnerClient::lockDevice(StageSeconds &stages) {
   return hold;
 }
 
-Result<Reply> RunnerClient::exchangeAlone(Message request, Duration deadline,
-                                          StageSeconds &stages) {
+Result<RunnerReply> RunnerClient::askAlone(Message request, Duration deadline,
+                                           const std::vector<int> &descriptors, StageSeconds &stages) {
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(stages));
-  KOPT_TRY(Reply reply, exchange(std::move(request), deadline));
+  KOPT_TRY(Reply reply, process_.ask(std::move(request), deadline, descriptors));
   for (const auto &[name, seconds] : stagesOf(reply.message))
     stages[name] += seconds;
+  return reply;
+}
+
+Status RunnerClient::settle(StageSeconds &stages) {
+  std::string why;
+  for (int attempt = 0; process_.mustProbe(); ++attempt) {
+    if (attempt == 2) {
+      quarantine_ = fmt::format("{} does not pass the probe any more, in a fresh process twice ({}): it is not used again",
+                                device_.name, why);
+      process_.note(FaultClass::Infrastructure, quarantine_);
+      process_.stop();
+      return connect(); // which says so
+    }
+    if (!process_.ready()) {
+      KOPT_CHECK(connect());
+    }
+    process_.probed(); // unless it is lost again
+    KOPT_TRY(const Reply reply, askAlone(Message("probe"), kProbeDeadline, {}, stages));
+    if (reply.status == RunStatus::Ok)
+      return {};
+    why = reply.detail;
+    process_.note(FaultClass::Infrastructure, "the device did not pass a probe: " + why);
+    process_.stop();
+    process_.mustProbeAgain();
+  }
+  return {};
+}
+
+Result<RunnerReply> RunnerClient::attributed(StageSeconds &stages, const std::function<Result<Reply>()> &once) {
+  KOPT_CHECK(settle(stages));
+  KOPT_TRY(Reply reply, once());
+  if (reply.fault == FaultClass::Ambiguous) {
+    process_.note(FaultClass::Ambiguous, reply.detail + "; tried again in a fresh process");
+    process_.stop();
+    KOPT_CHECK(settle(stages));
+    KOPT_TRY(reply, once());
+    const bool refused = reply.message.verb() == "error" && reply.message.text("code") == "environment";
+    if (reply.fault == FaultClass::Ambiguous && refused)
+      return makeError(ErrorCode::Environment, "the runner cannot go on: " + reply.detail);
+    if (reply.fault == FaultClass::Ambiguous) { // it does so each time, on a device that works
+      reply.detail += ", in a fresh process too";
+      reply.fault = FaultClass::Candidate;
+      process_.stop(); // what it has left behind is nobody else's
+    }
+  }
+  if (reply.fault == FaultClass::Candidate) {
+    KOPT_CHECK(settle(stages));
+  }
   return reply;
 }
 
 Result<ModuleInfo> RunnerClient::load(const std::filesystem::path &path,
                                       const std::string &symbol) {
   const ModuleId id = nextModule_++;
-  modules_[id] = {path, symbol, std::nullopt};
-  Result<Reply> reply = ensureLoaded(id);
+  modules_[id] = {path, symbol};
+  StageSeconds unused;
+  Result<Reply> reply = attributed(unused, [&] { return ensureLoaded(id); });
   if (!reply || reply->status != RunStatus::Ok) {
     modules_.erase(id);
     if (!reply)
@@ -314,23 +332,26 @@ Result<ModuleInfo> RunnerClient::load(const std::filesystem::path &path,
   return info;
 }
 
-Result<Reply> RunnerClient::ensureLoaded(ModuleId id) {
+Result<RunnerReply> RunnerClient::ensureLoaded(ModuleId id) {
   const auto found = modules_.find(id);
   if (found == modules_.end())
     return makeError(ErrorCode::Internal, fmt::format("no module {} is loaded", id));
-  if (process_ && found->second.remote)
+  if (!process_.ready()) {
+    KOPT_CHECK(connect());
+  }
+  if (isLoaded(found->second))
     return Reply{};
   Message request("load");
   request.add("path", found->second.path.string());
   request.add("symbol", found->second.symbol);
-  KOPT_TRY(Reply reply, exchange(std::move(request), kLoadDeadline));
+  KOPT_TRY(Reply reply, process_.ask(std::move(request), kLoadDeadline, {}));
   if (reply.status != RunStatus::Ok)
     return reply;
-  if (!process_)
-    return Reply{RunStatus::Crashed, "the runner ended after it had loaded this", {}};
-  found->second.remote = reply.message.number<std::uint32_t>("module");
-  if (!found->second.remote)
+  const auto remote = reply.message.number<std::uint32_t>("module");
+  if (!remote)
     return makeError(ErrorCode::Internal, "the runner loaded a module and gave it no number");
+  found->second.remote = *remote;
+  found->second.generation = process_.generation();
   return reply;
 }
 
@@ -344,42 +365,46 @@ void RunnerClient::unload(ModuleId id) {
 
 void RunnerClient::unloadRemote(ModuleId id) {
   const auto found = modules_.find(id);
-  if (found == modules_.end() || !process_ || !found->second.remote)
+  if (found == modules_.end() || !process_.ready() || !isLoaded(found->second))
     return;
   Message request("unload");
-  request.add("module", *std::exchange(found->second.remote, std::nullopt));
+  request.add("module", found->second.remote);
+  found->second.generation = 0;
   // A module that cannot be unloaded costs memory until the next restart, which is no one's concern.
-  static_cast<void>(exchange(std::move(request), kLoadDeadline));
+  static_cast<void>(process_.ask(std::move(request), kLoadDeadline, {}));
 }
 
 Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
                                      const RunOptions &options) {
   if (options.freshModule)
     unloadRemote(id);
-  KOPT_TRY(const Reply loaded, ensureLoaded(id));
-  if (loaded.status != RunStatus::Ok)
-    return RunOutcome{loaded.status, loaded.detail, {}, {}, {}};
-  KOPT_TRY(const std::vector<std::string> files, shared_.prepare(options.slot, launch.buffers));
-  Message request("run");
-  addLaunch(request, "a.", *modules_[id].remote, launch);
-  request.add("input_seed", options.inputSeed);
-  request.add("poison_seed", options.poisonSeed);
-  request.add("instruction_limit", options.instructionLimit);
-  request.add("races", std::uint64_t(options.checkRaces));
-  request.add("schedule", options.scheduleSeed);
-  request.add("jitter", std::uint64_t(options.jitterInputs));
-  request.addList("skip", options.skip);
-  request.addList("out", files);
-  // Outputs that stay poisoned cost a second launch.
+  KOPT_TRY(const SharedBuffers::Places places, shared_.prepare(options.slot, launch.buffers));
+  Descriptors descriptors(places.descriptors);
+  KOPT_CHECK(descriptors.addContents(launch));
   RunOutcome outcome;
-  KOPT_TRY(const Reply reply,
-           exchangeAlone(std::move(request), 2 * options.deadline + kMargin + bufferTime(launch),
-                         outcome.stages));
+  KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
+             KOPT_TRY(Reply loaded, ensureLoaded(id));
+             if (loaded.status != RunStatus::Ok)
+               return loaded;
+             Message request("run");
+             addLaunch(request, "a.", modules_[id].remote, launch);
+             request.add("input_seed", options.inputSeed);
+             request.add("poison_seed", options.poisonSeed);
+             request.add("instruction_limit", options.instructionLimit);
+             request.add("races", std::uint64_t(options.checkRaces));
+             request.add("schedule", options.scheduleSeed);
+             request.add("jitter", std::uint64_t(options.jitterInputs));
+             request.addList("skip", options.skip);
+             request.addList("out", places.paths);
+             // Outputs that stay poisoned cost a second launch.
+             return askAlone(std::move(request), 2 * options.deadline + kMargin + bufferTime(launch),
+                             descriptors.all(), outcome.stages);
+           }));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
   if (reply.status != RunStatus::Ok)
     return outcome;
-  outcome.buffers = paths(files);
+  outcome.buffers = paths(places.paths);
   for (const std::string &count : reply.message.list("unwritten"))
     outcome.unwritten.push_back(protocol::parseNumber<std::uint64_t>(count).value_or(0));
   if (outcome.unwritten.size() != launch.buffers.size())
@@ -391,34 +416,37 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
 
 Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, ModuleId b,
                                          const Launch &launchB, const TimeOptions &options) {
+  KOPT_TRY(const SharedBuffers::Places placesA, shared_.prepare(options.slot + "-a", launchA.buffers));
+  KOPT_TRY(const SharedBuffers::Places placesB, shared_.prepare(options.slot + "-b", launchB.buffers));
+  std::vector<int> outputs = placesA.descriptors;
+  outputs.insert(outputs.end(), placesB.descriptors.begin(), placesB.descriptors.end());
+  Descriptors descriptors(std::move(outputs));
+  KOPT_CHECK(descriptors.addContents(launchA));
+  KOPT_CHECK(descriptors.addContents(launchB));
   TimingOutcome outcome;
-  // The first again: loading the second may have needed a fresh process.
-  for (const ModuleId id : {a, b, a}) {
-    KOPT_TRY(const Reply loaded, ensureLoaded(id));
-    if (loaded.status == RunStatus::Ok)
-      continue;
-    outcome.status = loaded.status;
-    outcome.detail = loaded.detail;
-    return outcome;
-  }
-  KOPT_TRY(const std::vector<std::string> filesA, shared_.prepare(options.slot + "-a", launchA.buffers));
-  KOPT_TRY(const std::vector<std::string> filesB, shared_.prepare(options.slot + "-b", launchB.buffers));
-  Message request("time");
-  addLaunch(request, "a.", *modules_[a].remote, launchA);
-  addLaunch(request, "b.", *modules_[b].remote, launchB);
-  request.add("input_seed", options.inputSeed);
-  request.add("min_samples", options.minSamples);
-  request.add("max_samples", options.maxSamples);
-  request.addDouble("budget", options.budget.count());
-  request.addDouble("deadline", options.deadline.count());
-  request.add("cold", std::uint64_t(options.coldCache));
-  request.addList("out_a", filesA);
-  request.addList("out_b", filesB);
-  request.addList("skip", options.skip);
-  KOPT_TRY(const Reply reply,
-           exchangeAlone(std::move(request),
-                         options.deadline + kTimingMargin + bufferTime(launchA) + bufferTime(launchB),
-                         outcome.stages));
+  KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
+             // The first again: loading the second may have needed a fresh process.
+             for (const ModuleId id : {a, b, a}) {
+               KOPT_TRY(Reply loaded, ensureLoaded(id));
+               if (loaded.status != RunStatus::Ok)
+                 return loaded;
+             }
+             Message request("time");
+             addLaunch(request, "a.", modules_[a].remote, launchA);
+             addLaunch(request, "b.", modules_[b].remote, launchB);
+             request.add("input_seed", options.inputSeed);
+             request.add("min_samples", options.minSamples);
+             request.add("max_samples", options.maxSamples);
+             request.addDouble("budget", options.budget.count());
+             request.addDouble("deadline", options.deadline.count());
+             request.add("cold", std::uint64_t(options.coldCache));
+             request.addList("out_a", placesA.paths);
+             request.addList("out_b", placesB.paths);
+             request.addList("skip", options.skip);
+             return askAlone(std::move(request),
+                             options.deadline + kTimingMargin + bufferTime(launchA) + bufferTime(launchB),
+                             descriptors.all(), outcome.stages);
+           }));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
   if (reply.status != RunStatus::Ok)
@@ -442,28 +470,29 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
   outcome.throttled = answer.list("throttled");
   if (!outcome.modelled)
-    outcome.buffersA = paths(filesA);
-  outcome.buffersB = paths(filesB);
+    outcome.buffersA = paths(placesA.paths);
+  outcome.buffersB = paths(placesB.paths);
   return outcome;
 }
 
 Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
                                              const RunOptions &options) {
+  Descriptors descriptors({});
+  KOPT_CHECK(descriptors.addContents(launch));
   ProfileOutcome outcome;
-  KOPT_TRY(const Reply loaded, ensureLoaded(id));
-  outcome.status = loaded.status;
-  outcome.detail = loaded.detail;
-  if (loaded.status != RunStatus::Ok)
-    return outcome;
-  Message request("profile");
-  addLaunch(request, "a.", *modules_[id].remote, launch);
-  request.add("input_seed", options.inputSeed);
-  request.add("poison_seed", options.poisonSeed);
-  request.add("instruction_limit", options.instructionLimit);
-  request.add("races", std::uint64_t(options.checkRaces));
-  KOPT_TRY(const Reply reply,
-           exchangeAlone(std::move(request), options.deadline + kMargin + bufferTime(launch),
-                         outcome.stages));
+  KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
+             KOPT_TRY(Reply loaded, ensureLoaded(id));
+             if (loaded.status != RunStatus::Ok)
+               return loaded;
+             Message request("profile");
+             addLaunch(request, "a.", modules_[id].remote, launch);
+             request.add("input_seed", options.inputSeed);
+             request.add("poison_seed", options.poisonSeed);
+             request.add("instruction_limit", options.instructionLimit);
+             request.add("races", std::uint64_t(options.checkRaces));
+             return askAlone(std::move(request), options.deadline + kMargin + bufferTime(launch),
+                             descriptors.all(), outcome.stages);
+           }));
   outcome.status = reply.status;
   outcome.detail = reply.detail;
   if (reply.status != RunStatus::Ok)
@@ -493,7 +522,7 @@ Result<ProfileOutcome> RunnerClient::addNsightCounters(ModuleId id, const Launch
   run.add("input_seed", options.inputSeed);
   run.add("poison_seed", options.poisonSeed);
   NcuRequest request;
-  request.runner = command_;
+  request.runner = process_.command();
   request.script = load.format() + "\n" + run.format() + "\n";
   request.folder = scratch_ / "ncu";
   request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
@@ -537,7 +566,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
                                             const DeviceConfig &config,
                                             const std::filesystem::path &scratch,
                                             const std::filesystem::path &gpuSpecs,
-                                            RunnerHooks hooks) {
+                                            RunnerHooks hooks, RunnerContainment containment) {
   if (config.kind != "auto" && config.kind != "cuda" && config.kind != "emulated")
     return makeError(ErrorCode::Usage, "there is no kind of device '" + config.kind + "'",
                      "use cuda, emulated or auto");
@@ -545,7 +574,9 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
   if (config.kind != "emulated") {
     std::vector<std::string> command{program.string(), "--device", "cuda", "--ordinal",
                                      std::to_string(config.ordinal)};
-    auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, hooks);
+    auto client = std::make_unique<RunnerClient>(
+        processes, std::move(command), scratch, hooks, containment.sandbox,
+        runnerPolicy({program, containment.readable, true}));
     const Status connected = client->connect();
     if (connected)
       return client;
@@ -556,7 +587,9 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
            gpuSpecFile(gpuSpecs, config.modelGpu.empty() ? "H200" : config.modelGpu));
   std::vector<std::string> command{program.string(), "--device", "emulated", "--gpu-spec",
                                    spec.string()};
-  auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, hooks);
+  containment.readable.push_back(spec);
+  auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, hooks, containment.sandbox,
+                                               runnerPolicy({program, containment.readable, false}));
   KOPT_CHECK(client->connect());
   return client;
 }

@@ -45,29 +45,53 @@ void SharedBuffers::give(Memory &memory) {
   memory = {};
 }
 
-Result<std::vector<std::string>> SharedBuffers::prepare(const std::string &slot,
-                                                        const std::vector<Buffer> &buffers) {
-  std::vector<std::string> paths(buffers.size());
+Result<SharedBuffers::Memory> SharedBuffers::makeFile(const std::filesystem::path &path,
+                                                     std::uint64_t bytes) {
+  KOPT_CHECK(createDirectories(path.parent_path()));
+  Memory memory;
+  memory.isFile = true;
+  memory.path = path.string();
+  memory.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  // With room on its disk, so that writing to its memory cannot fail.
+  int error = memory.descriptor < 0 || ftruncate(memory.descriptor, off_t(bytes)) != 0 ? errno : 0;
+  if (error == 0 && bytes > 0)
+    error = posix_fallocate(memory.descriptor, 0, off_t(bytes));
+  if (error != 0) {
+    if (memory.descriptor >= 0)
+      close(memory.descriptor);
+    return makeError(ErrorCode::Environment,
+                     fmt::format("cannot make a file of {} bytes for a kernel's results, {}: {}", bytes,
+                                 memory.path, std::error_code(error, std::generic_category()).message()),
+                     "free some space, or set TMPDIR to a larger disk");
+  }
+  memory.bytes = bytes;
+  return memory;
+}
+
+Result<SharedBuffers::Places> SharedBuffers::prepare(const std::string &slot,
+                                                     const std::vector<Buffer> &buffers) {
+  Places places;
+  places.paths.resize(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const std::uint64_t bytes = buffers[i].bytes;
     if (buffers[i].readOnly)
       continue;
     Memory &memory = memories_[{slot, i}];
     if (memory.descriptor < 0 || memory.bytes != bytes) {
-      used_ -= memory.bytes;
+      if (!memory.isFile)
+        used_ -= memory.bytes;
       give(memory);
       if (used_ + bytes <= limit_)
         memory = make(fmt::format("{} {}", slot, i), bytes);
       used_ += memory.bytes;
+      if (memory.descriptor < 0) {
+        KOPT_TRY(memory, makeFile(folder_ / slot / fmt::format("buffer{}.bin", i), bytes));
+      }
     }
-    paths[i] = memory.path;
-    if (!paths[i].empty())
-      continue;
-    const std::filesystem::path folder = folder_ / slot;
-    KOPT_CHECK(createDirectories(folder));
-    paths[i] = (folder / fmt::format("buffer{}.bin", i)).string();
+    places.paths[i] = memory.path;
+    places.descriptors.push_back(memory.descriptor);
   }
-  return paths;
+  return places;
 }
 
 } // namespace kopt

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/toolchain/ChildEnvironment.h"
 #include "driver/toolchain/CubinImage.h"
+#include "driver/toolchain/ModuleFile.h"
 #include "driver/toolchain/NvccFlags.h"
 #include "driver/evaluate/Toolchain.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/RelativeDeadline.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -16,7 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Duration kBuildDeadline{300};
+// A text that is made to be slow to compile costs a multiple of an honest one, the baseline's first of all. Honest
+// candidates unroll more than it does.
+constexpr Duration kLeastDeadline{60}, kMostDeadline{600};
+constexpr double kTimesAsLong = 40;
+constexpr std::size_t kFloodLimit = 64u << 20; ///< bytes of diagnostics after which a compiler is stopped
 constexpr std::size_t kLogLimit = 1u << 20;
 
 /// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88".
@@ -46,8 +51,8 @@ std::optional<fs::path> findNvcc() {
 
 class NvccToolchain final : public Toolchain {
 public:
-  NvccToolchain(ProcessRunner &processes, fs::path nvcc, std::string version)
-      : processes_(processes), nvcc_(std::move(nvcc)), version_(std::move(version)) {}
+  NvccToolchain(ProcessRunner &processes, fs::path nvcc, std::string version, CompilerSandbox sandbox)
+      : processes_(processes), nvcc_(std::move(nvcc)), version_(std::move(version)), sandbox_(std::move(sandbox)) {}
   std::string name() const override { return "nvcc " + version_; }
   Result<BuildOutcome> build(const BuildRequest &request) override;
 
@@ -55,12 +60,23 @@ private:
   ProcessRunner &processes_;
   fs::path nvcc_;
   std::string version_;
+  CompilerSandbox sandbox_;
+  RelativeDeadline deadline_{kLeastDeadline, kMostDeadline, kTimesAsLong};
 };
+
+/// One of nvcc's processes, or itself.
+bool diedOfSignal(const ProcessResult &result) {
+  return !result.timedOut && (result.exitCode > 128 || result.err.find("died due to signal") != result.err.npos);
+}
 
 /// Refuses a module without the kernel it is for, and names the code it holds.
 Result<BuildOutcome> inspect(const BuildRequest &request, BuildOutcome outcome) {
-  KOPT_TRY(const std::string bytes, readFile(request.output));
-  KOPT_TRY(const ElfImage image, ElfImage::parse(bytes));
+  KOPT_TRY(const ModuleFile file, readModule(request.output));
+  if (!file.refusal.empty()) {
+    outcome.log += fmt::format("error: {}\n", file.refusal);
+    return outcome;
+  }
+  KOPT_TRY(const ElfImage image, ElfImage::parse(file.bytes));
   const std::vector<std::string> kernels = image.kernels();
   const bool found = request.symbol.empty()
                          ? kernels.size() == 1
@@ -92,18 +108,23 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
                                      "-x", "cu", "-o", request.output.string(), source.string()});
   if (!request.directory.empty())
     spec.cwd = request.directory;
-  spec.unsetEnv = secretVariableNames();
-  spec.timeout = kBuildDeadline;
+  spec.timeout = deadline_.now();
+  spec.floodLimit = kFloodLimit;
   spec.outputLimit = kLogLimit;
-  KOPT_TRY(const ProcessResult result, processes_.run(spec));
+  const fs::path scratch = request.output.parent_path();
+  spec = sandbox_.contain(std::move(spec), {request.flags, request.directory, {}, {scratch}});
+  KOPT_TRY(ProcessResult result, processes_.run(spec));
+  if (diedOfSignal(result)) { // once more: it may have been the machine, short of memory
+    KOPT_TRY(result, processes_.run(spec));
+  }
+  if (const auto refusal = Sandbox::refusal(result.exitCode, result.err))
+    return tl::unexpected(*refusal);
 
   BuildOutcome outcome;
-  outcome.log = replaceAll(result.err + result.out, source.string(), source.filename().string());
-  outcome.log =
-      replaceAll(outcome.log, request.output.parent_path().string() + "/", "");
+  outcome.log = cleanDiagnostics(result.err + result.out, scratch);
   if (result.timedOut) {
     outcome.log += fmt::format("error: nvcc did not end within {}\n",
-                               formatDuration(kBuildDeadline.count()));
+                               formatDuration(spec.timeout->count()));
     return outcome;
   }
   if (outcome.log.find("No space left on device") != outcome.log.npos)
@@ -116,12 +137,13 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
       outcome.log = fmt::format("error: nvcc ended with exit code {}\n", result.exitCode);
     return outcome;
   }
+  deadline_.took(result.wall);
   return inspect(request, std::move(outcome));
 }
 
 } // namespace
 
-Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes) {
+Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes, CompilerSandbox sandbox) {
   const std::optional<fs::path> nvcc = findNvcc();
   if (!nvcc)
     return makeError(ErrorCode::Environment,
@@ -136,7 +158,7 @@ Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes) {
     return makeError(ErrorCode::Environment,
                      nvcc->string() + " --version does not answer as nvcc does",
                      "check the installation of the CUDA toolkit");
-  return std::make_unique<NvccToolchain>(processes, *nvcc, version);
+  return std::make_unique<NvccToolchain>(processes, *nvcc, version, std::move(sandbox));
 }
 
 } // namespace kopt

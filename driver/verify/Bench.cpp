@@ -7,6 +7,9 @@
 
 namespace kopt {
 
+/// On the emulated device a deadline only ends what never executes an instruction: their limit ends the rest.
+constexpr Duration kModelledDeadline{10};
+
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -53,7 +56,7 @@ RunOptions Bench::options(std::uint64_t inputSeed, std::uint64_t poisonSeed, std
   if (runner_.device().modelled) {
     // The instruction limit ends a hang at the same point each time; the clock only catches what never retires any.
     options.instructionLimit = index < instructionLimits.size() ? instructionLimits[index] : 0;
-    options.deadline = std::max(options.deadline, Duration(60));
+    options.deadline = std::max(options.deadline, kModelledDeadline);
   }
   return options;
 }

@@ -139,8 +139,9 @@ Status CudaDevice::check(CuResult result, const char *what) {
     return {StatusCode::TimedOut, std::move(detail)};
   }
   // Out of memory leaves the context as it was; of anything else that is not expected the context is not trusted.
-  if (result != kErrorOutOfMemory)
-    usable_ = false;
+  if (result == kErrorOutOfMemory)
+    return {StatusCode::NoMemory, std::move(detail)};
+  usable_ = false;
   return {StatusCode::DeviceError, std::move(detail)};
 }
 

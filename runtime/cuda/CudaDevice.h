@@ -38,6 +38,8 @@ public:
   Status profile(const LaunchRequest &request, Counters &out) override;
   Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
                std::string &why) override;
+  /// Launches a kernel of kopt's own (CudaProbe.cpp), which the driver compiles from PTX, and checks what it wrote.
+  Status probe() override;
   double smClockMHz() const override;
   std::vector<std::string> throttleReasons() override;
   bool usable() const override { return usable_; }

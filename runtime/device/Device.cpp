@@ -23,6 +23,32 @@ Status Device::copy(Address to, Address from, std::size_t bytes) {
   return {};
 }
 
+Status Device::probe() {
+  constexpr std::size_t kWords = 4096;
+  std::vector<std::uint64_t> wanted(kWords), found(kWords);
+  for (std::size_t i = 0; i < kWords; ++i)
+    wanted[i] = (i + 1) * 0x9E3779B97F4A7C15ull;
+  constexpr std::size_t kBytes = kWords * sizeof(std::uint64_t);
+  std::array<Address, 2> memory{};
+  std::size_t allocated = 0;
+  Status status;
+  while (status.ok() && allocated < memory.size())
+    if (status = allocate(kBytes, memory[allocated]); status.ok())
+      ++allocated;
+  if (status.ok())
+    status = write(memory[0], wanted.data(), kBytes);
+  if (status.ok())
+    status = copy(memory[1], memory[0], kBytes);
+  if (status.ok())
+    status = read(found.data(), memory[1], kBytes);
+  while (allocated > 0)
+    if (const Status released = release(memory[--allocated]); status.ok())
+      status = released;
+  if (status.ok() && found != wanted)
+    return {StatusCode::DeviceError, "memory that was written, copied and read again holds something else"};
+  return status;
+}
+
 Status Device::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                          double &secondsEach) {
   if (requests.empty())

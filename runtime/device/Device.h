@@ -25,7 +25,8 @@ enum class StatusCode : int {
   TimedOut = 6,
   GuardTouched = 8,
   InputChanged = 9,
-  DeviceError = 100, ///< not the candidate's doing: out of device memory, lost device
+  DeviceError = 100, ///< not the candidate's doing: lost device, no file to write
+  NoMemory = 101,    ///< of the device: the candidate's doing or that of what ran before
 };
 
 struct Status {
@@ -111,6 +112,9 @@ public:
   /// none can be had it is Ok with the reason and its remedy in `why`, as by default.
   virtual Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
                        std::string &why);
+  /// Whether the device still does what it should: a known-good kernel, or where there is none to launch (this default)
+  /// memory that is written, copied and read. Not Ok: nothing that is seen on this device says anything of a candidate.
+  virtual Status probe();
   /// Median SM clock seen by the last time() calls in MHz, 0 where unknown.
   virtual double smClockMHz() const { return 0; }
   /// Why clocks were held down since the last call of this, as seen while timing: such times are no evidence.

@@ -75,7 +75,7 @@ Status EmulatedDevice::allocate(std::size_t bytes, Address &out) {
   std::byte *memory =
       arena_->allocatedBytes() + bytes > properties_.memoryBytes ? nullptr : arena_->allocate(bytes);
   if (!memory)
-    return {StatusCode::DeviceError, "out of device memory: " + std::to_string(bytes) + " bytes wanted, " +
+    return {StatusCode::NoMemory, "out of device memory: " + std::to_string(bytes) + " bytes wanted, " +
                                          std::to_string(arena_->allocatedBytes()) + " of " +
                                          std::to_string(properties_.memoryBytes) + " in use"};
   out = reinterpret_cast<Address>(memory);

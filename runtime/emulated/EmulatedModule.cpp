@@ -66,7 +66,7 @@ std::unique_ptr<EmulatedModule> EmulatedModule::load(const std::string &path, co
     const GlobalInfo &global = module->info_->globals[i];
     std::byte *memory = arena.allocate(global.bytes);
     if (!memory) {
-      status = {StatusCode::DeviceError, std::string("no device memory for the variable ") + global.name};
+      status = {StatusCode::NoMemory, std::string("no device memory for the variable ") + global.name};
       return nullptr;
     }
     module->variables_.push_back(memory);

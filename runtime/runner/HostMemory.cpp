@@ -24,8 +24,7 @@ constexpr std::uint64_t kDrawGrain = 256u
 
 class File {
 public:
-  explicit File(const std::string &path)
-      : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {}
+  explicit File(int fd) : fd_(fd) {}
   ~File() {
     if (fd_ >= 0)
       close(fd_);
@@ -53,6 +52,7 @@ int resize(int fd, std::uint64_t bytes, const struct stat &now) {
 } // namespace
 
 HostMemory::~HostMemory() {
+  endRequest();
   for (const auto &[path, mapping] : mappings_)
     if (mapping.bytes > 0)
       munmap(mapping.memory, mapping.bytes);
@@ -108,8 +108,10 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
 Status HostMemory::captured(const std::string &path, std::uint64_t bytes, const trace::ContentsFile *&out) {
   std::unique_ptr<trace::ContentsFile> &file = captured_[path];
   std::string why;
-  if (!file)
-    file = trace::ContentsFile::open(path, why);
+  if (!file) {
+    const auto attached = attached_.find(path);
+    file = trace::ContentsFile::open(path, why, attached == attached_.end() ? -1 : fcntl(attached->second, F_DUPFD_CLOEXEC, 3));
+  }
   if (file && file->bytes() != bytes)
     why = path + " holds " + std::to_string(file->bytes()) + " bytes, the buffer has " + std::to_string(bytes);
   else if (file && !checked_.contains(path) && file->verify(why))
@@ -122,15 +124,38 @@ Status HostMemory::captured(const std::string &path, std::uint64_t bytes, const 
   return {};
 }
 
+void HostMemory::beginRequest(const std::vector<std::string> &names, std::vector<int> descriptors) {
+  endRequest();
+  for (std::size_t i = 0; i < descriptors.size(); ++i)
+    if (i >= names.size() || !attached_.emplace(names[i], descriptors[i]).second)
+      close(descriptors[i]);
+  for (auto mapping = mappings_.begin(); mapping != mappings_.end();) {
+    const bool wanted = std::find(names.begin(), names.end(), mapping->first) != names.end();
+    if (!wanted && mapping->second.bytes > 0)
+      munmap(mapping->second.memory, mapping->second.bytes);
+    mapping = wanted ? std::next(mapping) : mappings_.erase(mapping);
+  }
+}
+
+void HostMemory::endRequest() {
+  for (const auto &[name, fd] : attached_)
+    close(fd);
+  attached_.clear();
+}
+
+bool HostMemory::isCurrent(const std::string &name, const Mapping &mapping) const {
+  struct stat now{};
+  const auto attached = attached_.find(name);
+  const int found = attached != attached_.end() ? fstat(attached->second, &now) : stat(name.c_str(), &now);
+  return found == 0 && now.st_dev == mapping.device && now.st_ino == mapping.inode &&
+         std::uint64_t(now.st_size) == mapping.bytes;
+}
+
 /// Unmaps what is no longer the file of its path: the driver has given that file up, and its memory
 /// goes with the last mapping.
 void HostMemory::dropStale() {
   for (auto mapping = mappings_.begin(); mapping != mappings_.end();) {
-    struct stat now{};
-    const bool same = stat(mapping->first.c_str(), &now) == 0 &&
-                      now.st_dev == mapping->second.device && now.st_ino == mapping->second.inode &&
-                      std::uint64_t(now.st_size) == mapping->second.bytes;
-    if (same) {
+    if (isCurrent(mapping->first, mapping->second)) {
       ++mapping;
       continue;
     }
@@ -150,7 +175,9 @@ Status HostMemory::map(const std::string &path, std::uint64_t bytes, std::byte *
     out = known->second.memory;
     return {};
   }
-  const File file(path);
+  const auto attached = attached_.find(path);
+  const File file(attached != attached_.end() ? fcntl(attached->second, F_DUPFD_CLOEXEC, 3)
+                                              : open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   struct stat now{};
   if (file.get() < 0 || fstat(file.get(), &now) != 0)
     return failed(errno);

@@ -11,7 +11,9 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace kopt::runtime {
 
@@ -35,6 +37,12 @@ public:
   /// A buffer of a trace, opened and compared with its name once. DeviceError naming the file where it is missing, damaged
   /// or not `bytes` long.
   Status captured(const std::string &path, std::uint64_t bytes, const trace::ContentsFile *&out);
+  /// A request begins that may map these files, and no others: what is mapped of others is unmapped, so that code of
+  /// the next candidate finds no results of the last one. `descriptors` are the files where the caller has opened them
+  /// (one per name, in order; closed by endRequest()); none: map() opens them by their names.
+  void beginRequest(const std::vector<std::string> &names, std::vector<int> descriptors);
+  void endRequest();
+  bool isAttached(const std::string &name) const { return attached_.contains(name); }
 
   /// Memory that is the file's content: `bytes` long, made so where it is not. It stays valid until
   /// the next call of this. DeviceError naming the file where it cannot be had.
@@ -58,8 +66,10 @@ private:
     std::byte *memory = nullptr;
     std::uint64_t bytes = 0, device = 0, inode = 0;
   };
+  bool isCurrent(const std::string &name, const Mapping &mapping) const;
   void dropStale();
 
+  std::map<std::string, int> attached_; ///< descriptors of this request, by name
   std::uint64_t capacity_, kept_ = 0, drawn_ = 0;
   std::list<Input> inputs_; ///< the last used first
   std::map<std::string, Mapping> mappings_;

@@ -24,6 +24,8 @@ Message errorReply(const std::string &code, const std::string &text) {
 Message statusReply(const Status &status) {
   if (status.code == StatusCode::DeviceError)
     return errorReply("environment", status.detail);
+  if (status.code == StatusCode::NoMemory)
+    return errorReply("memory", status.detail);
   Message reply("ok");
   reply.add("status", std::uint64_t(status.code));
   reply.add("detail", status.detail);
@@ -130,6 +132,22 @@ private:
   std::vector<std::uint64_t> unwritten_;
 };
 
+/// Every file that a request names, in the order in which descriptors come with it.
+std::vector<std::string> filesOf(const Message &request) {
+  std::vector<std::string> files;
+  if (request.has("probe"))
+    files.push_back(request.text("probe"));
+  for (const char *key : {"out", "out_a", "out_b"})
+    for (std::string &file : request.list(key))
+      if (!file.empty())
+        files.push_back(std::move(file));
+  for (const char *key : {"a.contents", "b.contents"})
+    for (const std::vector<std::string> &parts : request.lists(key))
+      if (parts.size() == 2)
+        files.push_back(parts[1]);
+  return files;
+}
+
 Message identified(const Message &request, Message reply) {
   reply.add("id", request.number<std::uint64_t>("id").value_or(0));
   return reply;
@@ -137,14 +155,16 @@ Message identified(const Message &request, Message reply) {
 
 } // namespace
 
-std::string Session::answer(const std::string &line) {
+std::string Session::answer(const std::string &line, std::vector<int> descriptors) {
   const std::optional<Message> request = Message::parse(line);
+  memory_.beginRequest(request ? filesOf(*request) : std::vector<std::string>{}, std::move(descriptors));
   if (!request)
     return errorReply("request", "this line is no request").format();
   Stages stages(clock_);
   Message reply = identified(*request, dispatch(*request, stages));
   for (const auto &[name, seconds] : stages.seconds())
     reply.addList("stage", {name, protocol::formatDouble(seconds)});
+  memory_.endRequest();
   if (!device_.usable())
     reply.add("last", 1);
   return reply.format();
@@ -169,6 +189,8 @@ Message Session::dispatch(const Message &request, Stages &stages) {
     return time(request, stages);
   if (verb == "profile")
     return profile(request, stages);
+  if (verb == "probe")
+    return probe(stages);
   if (verb == "quit") {
     ended_ = true;
     return Message("ok");
@@ -195,9 +217,10 @@ Message Session::hello(const Message &request) {
   reply.add("memory", device.memoryBytes);
   for (const auto &[name, value] : device.facts)
     reply.addList("fact", {name, value});
-  // Can this process reach the driver's memory through the path it gives? A namespace may be between them.
+  // Can this process reach the driver's memory? By a descriptor that came along, or through the path it gives.
   if (request.has("probe"))
-    reply.add("shared", std::uint64_t(access(request.text("probe").c_str(), R_OK | W_OK) == 0));
+    reply.add("shared", std::uint64_t(memory_.isAttached(request.text("probe")) ||
+                                      access(request.text("probe").c_str(), R_OK | W_OK) == 0));
   return reply;
 }
 
@@ -268,6 +291,11 @@ Message Session::time(const Message &request, Stages &stages) {
   reply.addDouble("sm_clock_mhz", result.smClockMHz);
   reply.addList("throttled", result.throttled);
   return reply;
+}
+
+Message Session::probe(Stages &stages) {
+  const Stages::Scope stage(stages, "probe");
+  return statusReply(device_.probe());
 }
 
 Message Session::profile(const Message &request, Stages &stages) {

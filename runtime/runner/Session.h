@@ -14,7 +14,8 @@ public:
   Session(Device &device, SecondsClock clock) : device_(device), clock_(std::move(clock)) {}
 
   /// The reply to a line, without its newline. Any line has one: what cannot be understood is an error reply.
-  std::string answer(const std::string &line);
+  /// `descriptors` came with it: the files that it names, which are closed here.
+  std::string answer(const std::string &line, std::vector<int> descriptors = {});
   /// True after `quit`, or once the device cannot be used any more: the process should end.
   bool ended() const { return ended_ || !device_.usable(); }
 
@@ -27,6 +28,7 @@ private:
   Message run(const Message &request, Stages &stages);
   Message time(const Message &request, Stages &stages);
   Message profile(const Message &request, Stages &stages);
+  Message probe(Stages &stages);
 
   Device &device_;
   SecondsClock clock_;

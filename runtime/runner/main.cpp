@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kopt-runner: owns one device and answers requests until its input ends. What runs here is not trusted: the protocol
 // moves away from the standard streams before any of it is loaded.
+#include "runtime/runner/LineReader.h"
 #include "runtime/runner/Session.h"
 
 #include <cerrno>
@@ -9,9 +10,12 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -65,44 +69,6 @@ int takeOver(int standard, int flags) {
   return own;
 }
 
-bool writeAll(int to, const std::string &text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = write(to, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    done += std::size_t(written);
-  }
-  return true;
-}
-
-/// Lines of a descriptor.
-class LineReader {
-public:
-  explicit LineReader(int from) : from_(from) {}
-  bool next(std::string &line) {
-    for (;;) {
-      if (const std::size_t end = pending_.find('\n'); end != pending_.npos) {
-        line = pending_.substr(0, end);
-        pending_.erase(0, end + 1);
-        return true;
-      }
-      char bytes[65536];
-      const ssize_t got = read(from_, bytes, sizeof bytes);
-      if (got < 0 && errno == EINTR)
-        continue;
-      if (got <= 0)
-        return false;
-      pending_.append(bytes, std::size_t(got));
-    }
-  }
-
-private:
-  int from_;
-  std::string pending_;
-};
-
 std::unique_ptr<Device> openDevice(const Options &options, std::string &why) {
   return options.device == "cuda" ? openCudaDevice(options.ordinal, why)
                                   : openEmulatedDevice(options.gpuSpec, why);
@@ -131,6 +97,9 @@ int main(int argc, char **argv) {
   // No core files of crashed candidates.
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  // Nor may what a candidate starts look into this process. A profiler that watches it may.
+  if (options.script.empty())
+    prctl(PR_SET_DUMPABLE, 0);
   std::thread(exitWithParent, getppid()).detach();
   std::signal(SIGPIPE, SIG_IGN);
 
@@ -148,15 +117,16 @@ int main(int argc, char **argv) {
 
   LineReader lines(in);
   std::string line, why;
+  std::vector<int> descriptors;
   const std::unique_ptr<Device> device = openDevice(options, why);
   if (!device) {
-    if (lines.next(line))
+    if (lines.next(line, descriptors))
       writeAll(out, answerWithoutDevice(line, why) + "\n");
     return kExitEnvironment;
   }
   Session session(*device, monotonicSeconds);
-  while (!session.ended() && lines.next(line))
-    if (!writeAll(out, session.answer(line) + "\n"))
+  while (!session.ended() && lines.next(line, descriptors))
+    if (!writeAll(out, session.answer(line, std::exchange(descriptors, {})) + "\n"))
       return kExitEnvironment;
   return 0;
 }

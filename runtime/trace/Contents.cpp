@@ -174,14 +174,14 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   return true;
 }
 
-std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::string &why) {
+std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::string &why, int descriptor) {
   std::unique_ptr<ContentsFile> file(new ContentsFile);
   file->path_ = path;
   const auto bad = [&](std::size_t offset, const std::string &what) {
     why = path + ": byte " + std::to_string(offset) + ": " + what;
     return nullptr;
   };
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = descriptor >= 0 ? descriptor : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat facts {};
   if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     why = path + ": " + (fd < 0 ? std::strerror(errno) : "no regular file");

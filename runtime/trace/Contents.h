@@ -27,8 +27,8 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
 /// A stored buffer. Whatever the file holds, reading it gives bytes or an error that names file and offset.
 class ContentsFile {
 public:
-  /// Null with `why`.
-  static std::unique_ptr<ContentsFile> open(const std::string &path, std::string &why);
+  /// Null with `why`. `descriptor`: the file, where the caller has it open, which is closed here; `path` only names it then.
+  static std::unique_ptr<ContentsFile> open(const std::string &path, std::string &why, int descriptor = -1);
   ~ContentsFile();
   ContentsFile(const ContentsFile &) = delete;
   ContentsFile &operator=(const ContentsFile &) = delete;

@@ -69,16 +69,22 @@ protected:
   static void SetUpTestSuite() {
     processes = makeProcessRunner();
     folder = new TemporaryDirectory(std::move(*TemporaryDirectory::create("kopt-device")));
-    auto started = startRunner(*processes, runnerProgram, {"cuda", 0, ""},
-                               folder->path() / "buffers", "");
+    ASSERT_TRUE(createDirectories(folder->path() / "built")); // there before the runner, which is shown it
+    // Held in as kopt holds it in: what CUDA needs of the machine has to be in sight.
+    auto opened = Sandbox::open(*processes, fs::path(runnerProgram).parent_path() / "kopt-sandbox", SandboxMode::Auto);
+    ASSERT_TRUE(opened) << opened.error().what;
+    for (const SandboxLayer &layer : opened->layers())
+      std::printf("sandbox: %s %s: %s\n", layer.active ? "with" : "without", layer.name.c_str(), layer.detail.c_str());
+    auto started = startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path() / "buffers", "", {},
+                               {*opened, {folder->path() / "built"}});
     ASSERT_TRUE(started) << started.error().what;
     runner = std::move(*started);
     BuildRequest request;
     request.sliceText = kKernels;
     request.symbol = "twice";
     request.arch = runner->device().arch;
-    request.output = folder->path() / "kernels.cubin";
-    auto toolchain = makeNvccToolchain(*processes);
+    request.output = folder->path() / "built" / "kernels.cubin";
+    auto toolchain = makeNvccToolchain(*processes, CompilerSandbox(*opened));
     ASSERT_TRUE(toolchain) << toolchain.error().what;
     const auto built = (*toolchain)->build(request);
     ASSERT_TRUE(built) << built.error().what;

@@ -36,6 +36,8 @@ public:
     return makeError(ErrorCode::BudgetEnded, "fake did not answer in time");
   }
   std::string errorTail() override { return ""; }
+  bool hasUnread() override { return !lines_.empty(); }
+  bool hasEnded() override { return ended_; }
   void kill() override { ended_ = true; }
   int wait() override { return ended_ ? 1 : 0; }
 

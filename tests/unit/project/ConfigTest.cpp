@@ -170,6 +170,24 @@ TEST_F(ConfigTest, ARepositoryMayNotRunCommandsOrChooseEndpoints) {
   EXPECT_THAT(fail().what, HasSubstr("may not be set by a build system"));
 }
 
+TEST_F(ConfigTest, TheSandboxIsTheUsersToChoose) {
+  EXPECT_EQ(load().settings.sandbox, "auto");
+  user("[tune]\nsandbox = \"required\"\n");
+  EXPECT_EQ(load().settings.sandbox, "required");
+  environment_["KOPT_SANDBOX"] = "off";
+  EXPECT_EQ(load().settings.sandbox, "off");
+  request_.commandLine.sandbox = "auto";
+  EXPECT_EQ(load().settings.sandbox, "auto");
+  request_.commandLine.sandbox = "on";
+  EXPECT_THAT(fail().what, HasSubstr("none of auto, required, off"));
+  request_.commandLine.sandbox.reset();
+  project("[tune]\nsandbox = \"off\"\n");
+  EXPECT_THAT(fail().what, HasSubstr("may not be set by a repository"));
+  project("");
+  manifest(R"({"schema_version": 1, "sandbox": "off"})");
+  EXPECT_THAT(fail().what, HasSubstr("may not be set by a build system"));
+}
+
 TEST_F(ConfigTest, AModelBringsItsProposerUnlessProposersAreChosen) {
   environment_["KOPT_MODEL"] = "openai:small";
   EXPECT_THAT(load().settings.proposers, ElementsAre("params", "transform", "llm"));

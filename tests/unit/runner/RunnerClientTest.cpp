@@ -57,6 +57,20 @@ protected:
       if (deviceMissing)
         return std::vector{runtime::answerWithoutDevice(line, "no driver here")};
     }
+    if (line.rfind("probe", 0) == 0 && probesThatFail > 0) {
+      --probesThatFail;
+      return std::vector{"error code=environment text=broken " + line.substr(line.rfind("id="))};
+    }
+    if (!dieOnceOn.empty() && line.rfind(dieOnceOn, 0) == 0) {
+      dieOnceOn.clear();
+      return std::nullopt;
+    }
+    if (!fullOn.empty() && line.rfind(fullOn, 0) == 0 && timesFull-- > 0)
+      return std::vector{"error code=memory text=full " + line.substr(line.rfind("id="))};
+    if (!twiceOn.empty() && line.rfind(twiceOn, 0) == 0) {
+      twiceOn.clear();
+      return std::vector{session->answer(line), std::string("ok status=0 detail= id=1")};
+    }
     if (!hangOn.empty() && line.rfind(hangOn, 0) == 0)
       return std::vector<std::string>{};
     if (!dieOn.empty() && line.rfind(dieOn, 0) == 0)
@@ -99,7 +113,8 @@ protected:
   std::unique_ptr<FakeDevice> device;
   std::unique_ptr<runtime::Session> session;
   std::vector<std::string> lines;
-  std::string hangOn, dieOn, forgeOn;
+  std::string hangOn, dieOn, forgeOn, dieOnceOn, twiceOn, fullOn;
+  int probesThatFail = 0, timesFull = 0;
   bool deviceMissing = false, memoryHidden = false;
   int starts = 0;
 };
@@ -121,10 +136,12 @@ TEST_F(RunnerClientTest, SecretsStayOut) {
   start();
   unsetenv("SOME_API_KEY");
   unsetenv("A_TOKEN_OF_MINE");
-  const auto &unset = processes.calls[0].unsetEnv;
-  EXPECT_NE(std::find(unset.begin(), unset.end(), "SOME_API_KEY"), unset.end());
-  EXPECT_NE(std::find(unset.begin(), unset.end(), "A_TOKEN_OF_MINE"), unset.end());
-  EXPECT_EQ(std::find(unset.begin(), unset.end(), "PATH"), unset.end());
+  // Only what is named gets in, whatever else a key may be called.
+  ASSERT_TRUE(processes.calls[0].keepEnv);
+  const auto &kept = *processes.calls[0].keepEnv;
+  for (const char *variable : {"SOME_API_KEY", "A_TOKEN_OF_MINE", "LD_PRELOAD", "HOME"})
+    EXPECT_EQ(std::find(kept.begin(), kept.end(), variable), kept.end()) << variable;
+  EXPECT_NE(std::find(kept.begin(), kept.end(), "CUDA_VISIBLE_DEVICES"), kept.end());
 }
 
 TEST_F(RunnerClientTest, RunsAndReturnsFiles) {
@@ -208,7 +225,7 @@ TEST_F(RunnerClientTest, AfterAFaultAFreshProcessLoadsWhatIsUsed) {
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->status, RunStatus::Fault);
   EXPECT_EQ(failed->detail, "illegal address");
-  EXPECT_EQ(starts, 1);
+  EXPECT_EQ(starts, 2); // the device had to pass a probe before the fault was the candidate's
   const auto outcome = runner->run(copy, launch(), {});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->status, RunStatus::Ok);
@@ -239,6 +256,73 @@ TEST_F(RunnerClientTest, ACrashIsAStatusOfRunAndOfTime) {
   EXPECT_EQ(runner->time(module, launch(), module, launch(), {})->status, RunStatus::Crashed);
   dieOn.clear();
   EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+}
+
+TEST_F(RunnerClientTest, ADeathThatDoesNotComeAgainIsNobodysFault) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  dieOnceOn = "run";
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+  EXPECT_EQ(starts, 2);
+  const auto incidents = runner->takeIncidents();
+  ASSERT_EQ(incidents.size(), 1u);
+  EXPECT_EQ(incidents[0].fault, FaultClass::Ambiguous);
+  EXPECT_TRUE(runner->takeIncidents().empty());
+}
+
+TEST_F(RunnerClientTest, ADeathThatComesAgainIsTheCandidatesAfterTwoAttempts) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  dieOn = "run";
+  const auto outcome = runner->run(module, launch(), {});
+  EXPECT_EQ(outcome->status, RunStatus::Crashed);
+  EXPECT_NE(outcome->detail.find("in a fresh process too"), std::string::npos);
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(), [](const auto &line) { return line.starts_with("run"); }), 2);
+}
+
+TEST_F(RunnerClientTest, WhatNobodyAskedForCostsTheProcessNotTheNextCandidate) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  twiceOn = "run";
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+  const auto next = runner->load("copy", "");
+  ASSERT_TRUE(next);
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(runner->run(next->id, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(runner->takeIncidents().at(0).fault, FaultClass::Infrastructure);
+}
+
+TEST_F(RunnerClientTest, NoRoomInAFreshProcessEitherIsTheCandidates) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  fullOn = "run";
+  timesFull = 1;
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+  timesFull = 2;
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::LaunchFailed);
+  EXPECT_NE(outcome->detail.find("full"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, ADeviceThatFailsItsProbeOnceIsSuspectAndTwiceIsUsedNoMore) {
+  const auto runner = start();
+  const ModuleId fault = runner->load("fault", "")->id, copy = runner->load("copy", "")->id;
+  probesThatFail = 1;
+  EXPECT_EQ(runner->run(fault, launch(), {})->status, RunStatus::Fault);
+  EXPECT_EQ(runner->run(copy, launch(), {})->status, RunStatus::Ok);
+  probesThatFail = 2;
+  const auto lost = runner->run(fault, launch(), {});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::Environment);
+  EXPECT_NE(lost.error().what.find("Fake GPU does not pass the probe"), std::string::npos) << lost.error().what;
+  const int before = starts;
+  EXPECT_FALSE(runner->run(copy, launch(), {}));
+  EXPECT_FALSE(runner->load("copy", ""));
+  EXPECT_EQ(starts, before); // nothing is tried on it
 }
 
 TEST_F(RunnerClientTest, AReplyToAnotherRequestIsNotBelieved) {

@@ -172,7 +172,7 @@ TEST_F(CudaDeviceTest, EveryKindOfFaultIsTheCandidates) {
 
 TEST_F(CudaDeviceTest, LackOfMemoryIsTheMachinesAndPasses) {
   Address address = 0;
-  EXPECT_EQ(device->allocate(1ull << 33, address).code, StatusCode::DeviceError);
+  EXPECT_EQ(device->allocate(1ull << 33, address).code, StatusCode::NoMemory);
   EXPECT_TRUE(device->usable());
 }
 
@@ -299,6 +299,37 @@ TEST_F(CudaDeviceTest, AFaultDuringALargeCopyIsAFault) {
   EXPECT_EQ(device->read(bytes.data(), address, bytes.size()).code, StatusCode::Fault);
   EXPECT_FALSE(device->usable());
   std::free(reinterpret_cast<void *>(address));
+}
+
+/// What the probe's PTX says that it does.
+void probeKernel(const std::string &kernel, void **arguments) {
+  ASSERT_EQ(kernel, "kopt_probe");
+  const auto *in = reinterpret_cast<const std::uint32_t *>(*static_cast<Address *>(arguments[0]));
+  auto *out = reinterpret_cast<std::uint32_t *>(*static_cast<Address *>(arguments[1]));
+  for (std::uint32_t i = 0; i < *static_cast<std::uint32_t *>(arguments[2]); ++i)
+    out[i] = i * 2654435761u ^ in[i];
+}
+
+TEST_F(CudaDeviceTest, TheProbePassesWhereItsKernelDoesWhatItSays) {
+  fakeDriver().kernel = probeKernel;
+  const Status status = device->probe();
+  EXPECT_TRUE(status.ok()) << status.detail;
+  EXPECT_TRUE(device->usable());
+}
+
+TEST_F(CudaDeviceTest, TheProbeFailsWhereOneWordIsWrongOrTheContextIsLost) {
+  fakeDriver().kernel = [](const std::string &kernel, void **arguments) {
+    probeKernel(kernel, arguments);
+    reinterpret_cast<std::uint32_t *>(*static_cast<Address *>(arguments[1]))[4711] ^= 1;
+  };
+  Status status = device->probe();
+  EXPECT_EQ(status.code, StatusCode::DeviceError);
+  EXPECT_NE(status.detail.find("4711"), std::string::npos);
+  fakeDriver().kernel = probeKernel;
+  fakeDriver().nextSyncResult = 700;
+  status = device->probe();
+  EXPECT_EQ(status.code, StatusCode::Fault);
+  EXPECT_FALSE(device->usable());
 }
 
 } // namespace

@@ -7,7 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <thread>
 #include <vector>
 
@@ -149,6 +152,41 @@ TEST(HostMemory, AFileIsMappedUntilItIsAnother) {
   ASSERT_TRUE(memory.map(folder + "/empty", 0, second).ok());
   EXPECT_FALSE(memory.map(folder, 10, second).ok());
   std::filesystem::remove_all(folder);
+}
+
+bool isMapped(const void *address) {
+  unsigned char resident;
+  return mincore(reinterpret_cast<void *>(std::uintptr_t(address) & ~4095ull), 1, &resident) == 0;
+}
+
+TEST(HostMemory, WhatTheNextRequestDoesNotNameIsNoLongerMapped) {
+  HostMemory memory;
+  const int expected = memfd_create("expected", MFD_CLOEXEC), output = memfd_create("output", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(expected, 4096), 0);
+  ASSERT_EQ(ftruncate(output, 4096), 0);
+  std::byte *first = nullptr, *second = nullptr, *again = nullptr;
+  memory.beginRequest({"/of/another/namespace/1"}, {dup(expected)});
+  EXPECT_TRUE(memory.isAttached("/of/another/namespace/1"));
+  ASSERT_TRUE(memory.map("/of/another/namespace/1", 4096, first).ok());
+  first[7] = std::byte{9};
+  memory.endRequest();
+  EXPECT_FALSE(memory.isAttached("/of/another/namespace/1"));
+
+  memory.beginRequest({"/of/another/namespace/2"}, {dup(output)});
+  EXPECT_FALSE(isMapped(first)); // before anything of the next request runs
+  ASSERT_TRUE(memory.map("/of/another/namespace/2", 4096, second).ok());
+  EXPECT_FALSE(memory.map("/of/another/namespace/1", 4096, first).ok()) << "its descriptor is closed";
+  memory.endRequest();
+
+  memory.beginRequest({"/of/another/namespace/2"}, {dup(output)});
+  ASSERT_TRUE(memory.map("/of/another/namespace/2", 4096, again).ok());
+  EXPECT_EQ(second, again); // named again: the mapping stays
+  memory.endRequest();
+  char byte = 0;
+  EXPECT_EQ(pread(expected, &byte, 1, 7), 1);
+  EXPECT_EQ(byte, 9);
+  close(expected);
+  close(output);
 }
 
 } // namespace

@@ -187,7 +187,7 @@ TEST_F(CapturedTest, MalformedFieldsAreRefusedByName) {
 }
 
 TEST_F(SessionTest, HelloDescribesTheDevice) {
-  const Message reply = ask("hello version=3 id=4");
+  const Message reply = ask("hello version=4 id=4");
   EXPECT_EQ(reply.verb(), "ok");
   EXPECT_EQ(reply.number<int>("id"), 4);
   EXPECT_EQ(reply.text("name"), "Fake GPU");
@@ -197,7 +197,7 @@ TEST_F(SessionTest, HelloDescribesTheDevice) {
 TEST_F(SessionTest, AnotherVersionIsRefused) {
   const Message reply = ask("hello version=1 id=4");
   EXPECT_EQ(reply.verb(), "error");
-  EXPECT_NE(reply.text("text").find("version 3"), std::string::npos);
+  EXPECT_NE(reply.text("text").find("version 4"), std::string::npos);
 }
 
 TEST_F(SessionTest, EveryLineIsAnswered) {
@@ -366,8 +366,8 @@ TEST_F(SessionTest, ADiskWithoutRoomIsNotTheCandidates) {
 }
 
 TEST_F(SessionTest, HelloSaysWhetherTheDriversMemoryCanBeReached) {
-  EXPECT_EQ(ask("hello version=3 id=1 probe=" + folder).text("shared"), "1");
-  EXPECT_EQ(ask("hello version=3 id=1 probe=/proc/0/fd/3").text("shared"), "0");
+  EXPECT_EQ(ask("hello version=4 id=1 probe=" + folder).text("shared"), "1");
+  EXPECT_EQ(ask("hello version=4 id=1 probe=/proc/0/fd/3").text("shared"), "0");
 }
 
 TEST_F(SessionTest, ProfileReturnsCounters) {
@@ -408,7 +408,7 @@ TEST_F(SessionTest, ModulesComeAndGo) {
 }
 
 TEST_F(SessionTest, WithoutADeviceTheReasonIsTheReply) {
-  const auto reply = Message::parse(answerWithoutDevice("hello version=3 id=8", "no driver"));
+  const auto reply = Message::parse(answerWithoutDevice("hello version=4 id=8", "no driver"));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->text("code"), "no-device");
   EXPECT_EQ(reply->text("text"), "no driver");

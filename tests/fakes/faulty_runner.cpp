@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// kopt-runner for the emulated device that goes wrong where the file `faults` beside it says: lines of "CANDIDATE STAGE
+// FAULT". The candidate is a number: modules lie in folders that count from 0, the baseline. Put into the place of
+// kopt-runner in a copy of an installation.
+#include "runtime/runner/LineReader.h"
+#include "runtime/runner/Session.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace kopt::runtime;
+using protocol::Message;
+
+std::map<std::pair<std::string, std::string>, std::string> readFaults() {
+  std::map<std::pair<std::string, std::string>, std::string> faults;
+  std::ifstream file(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "faults");
+  for (std::string candidate, stage, fault; file >> candidate >> stage >> fault;)
+    faults[{candidate, stage}] = fault;
+  return faults;
+}
+
+/// "7" of "/tmp/kopt-x/evaluate/run-1/7/module.so".
+std::string candidateOf(const std::string &path) {
+  return std::filesystem::path(path).parent_path().filename().string();
+}
+
+[[noreturn]] void go(const std::string &fault, int out) {
+  if (fault == "kill")
+    raise(SIGKILL);
+  if (fault == "crash")
+    raise(SIGSEGV);
+  if (fault == "hang")
+    raise(SIGSTOP);
+  if (fault == "quit")
+    _exit(0);
+  if (fault == "garbage")
+    writeAll(out, std::string("\x00\xff no reply at all\n", 20));
+  if (fault == "partial") {
+    writeAll(out, "ok id=");
+    _exit(0);
+  }
+  if (fault == "forge")
+    writeAll(out, "ok id=1 status=0 module=1 symbol=k a=1 b=0.001 modelled=1\n");
+  if (fault == "silent")
+    close(out);
+  if (fault == "flood")
+    for (const std::string text(1 << 16, 'x'); writeAll(out, text) && writeAll(STDERR_FILENO, text);) {
+    }
+  for (;;)
+    pause();
+}
+
+/// What a launch has left for the judge, overwritten.
+void poison(const std::vector<int> &files) {
+  for (const int file : files) {
+    struct stat info{};
+    if (fstat(file, &info) != 0 || info.st_size == 0)
+      continue;
+    void *memory = mmap(nullptr, std::size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory != MAP_FAILED)
+      for (off_t i = 0; i < info.st_size; ++i)
+        static_cast<unsigned char *>(memory)[i] ^= 0x5a;
+    static_cast<void>(ftruncate(file, 0));
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string spec;
+  for (int i = 1; i + 1 < argc; ++i)
+    if (std::string(argv[i]) == "--gpu-spec")
+      spec = argv[i + 1];
+  std::string why, line;
+  const std::unique_ptr<Device> device = openEmulatedDevice(spec, why);
+  if (!device)
+    return 6;
+  std::signal(SIGPIPE, SIG_IGN);
+  const int out = dup(STDOUT_FILENO);
+  LineReader lines(STDIN_FILENO);
+  Session session(*device, [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  });
+  const auto faults = readFaults();
+  std::map<std::uint32_t, std::string> candidates; // by the number of their module
+  for (std::vector<int> files; lines.next(line, files); files.clear()) {
+    const Message request = Message::parse(line).value_or(Message("none"));
+    std::string stage = request.verb(), candidate;
+    if (stage == "load")
+      candidate = candidateOf(request.text("path"));
+    for (const char *key : {"a.module", "b.module", "module"})
+      if (const auto module = request.number<std::uint32_t>(key); module && candidates.contains(*module))
+        candidate = candidates[*module]; // of a timing, the second
+    const auto found = faults.find({candidate, stage});
+    const std::string fault = found == faults.end() ? "" : found->second;
+    std::vector<int> kept;
+    if (fault == "poison")
+      for (const int file : files)
+        kept.push_back(dup(file));
+    else if (!fault.empty() && stage != "unload")
+      go(fault, out);
+    const std::string reply = session.answer(line, files);
+    if (stage == "load")
+      if (const auto module = Message::parse(reply).value_or(Message("none")).number<std::uint32_t>("module"))
+        candidates[*module] = candidate;
+    poison(kept);
+    if (!writeAll(out, reply + "\n"))
+      return 6;
+    if (!fault.empty() && stage == "unload") { // between two trials
+      if (fault == "forge")
+        writeAll(out, "ok id=1 status=0\n");
+      else
+        go(fault, out);
+    }
+  }
+  return 0;
+}
