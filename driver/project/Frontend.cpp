@@ -19,7 +19,7 @@ constexpr Duration kExtractTimeout{
     1800}; ///< proves each slice with the user's compiler: minutes for heavy headers
 /// A text that is made to be slow to parse costs a multiple of an honest one.
 constexpr Duration kLeastQuestionTimeout{20}, kQuestionTimeout{300};
-constexpr double kTimesAsLong = 40;
+constexpr double kTimesAsLong = 20;
 constexpr std::size_t kOutputLimit = 256u << 20; ///< of an extraction, of a whole project
 constexpr std::size_t kAnswerLimit = 32u << 20, kFloodLimit = 64u << 20; ///< of a question about one kernel
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // A text that is made to be slow to compile costs a multiple of an honest one, the baseline's first of all.
 constexpr Duration kLeastDeadline{20}, kMostDeadline{300};
-constexpr double kTimesAsLong = 40;
+constexpr double kTimesAsLong = 20;
 constexpr std::size_t kFloodLimit = 64u << 20; ///< bytes of diagnostics after which a compiler is stopped
 
 /// "19" of "kopt-extract 0.1.0 (Clang 19)", "19.1.7" of "clang version 19.1.7"; empty where there is none.
