@@ -117,7 +117,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(found[3]["verdict"], 6)  # WrongResult
 
     def test_hangs(self):
-        """All at once: they only wait."""
+        """All at once: they only wait. Not for the first candidates: deadlines follow from what was answered before."""
         failures = []
 
         def one(edge, stage, fault):
@@ -128,7 +128,7 @@ class Faults(unittest.TestCase):
             except BaseException as error:
                 failures.append(f"{stage} {fault}: {error!r}")
 
-        threads = [threading.Thread(target=one, args=(edge, stage, "hang")) for edge, stage in zip(EDGES, FRONTEND + RUNNER)]
+        threads = [threading.Thread(target=one, args=(edge, stage, "hang")) for edge, stage in zip(EDGES[3:], FRONTEND + RUNNER)]
         for thread in threads:
             thread.start()
         for thread in threads:
