@@ -15,6 +15,7 @@ struct ParameterUses {
   std::vector<std::pair<unsigned, unsigned>> places;
   bool isReadOnly = true, isText = true;
   bool isOnlyCompared = true; ///< each use is one side of a `<` or its like
+  bool isStep = false;        ///< a loop is stepped by it, which must not become a step of zero
 };
 
 /// The outermost implicit cast around an expression.
@@ -36,6 +37,8 @@ ParameterUses usesOf(const KernelFacts &facts, const ParmVarDecl *parameter) {
       uses.isReadOnly = false; // assigned, captured or its address taken
     const auto *comparison =
         dyn_cast_or_null<BinaryOperator>(use ? body.parentOf(withoutCasts(body, use)) : nullptr);
+    const auto *loop = dyn_cast_or_null<ForStmt>(loopAround(body, reference));
+    uses.isStep |= loop && mentions(loop->getInc(), parameter);
     uses.isOnlyCompared &= comparison && comparison->isRelationalOp();
     const auto place = facts.placeOf(reference->getSourceRange());
     if (place)
@@ -57,7 +60,7 @@ void replaceParameters(const KernelFacts &facts, MutantSink &sink, const Replace
       continue;
     for (const auto &[what, text, isMore] : replacement(*parameter, type)) {
       const ParameterUses uses = usesOf(facts, parameter);
-      if (uses.places.empty() || !uses.isReadOnly)
+      if (uses.places.empty() || !uses.isReadOnly || (uses.isStep && !isMore))
         continue;
       std::optional<std::vector<Edit>> edits;
       if (uses.isText) {

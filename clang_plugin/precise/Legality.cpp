@@ -317,8 +317,10 @@ private:
          name.starts_with("texCubemap") || name.starts_with("surf")))
       refuse("texture", "a texture or surface holds what it was made with", call.getBeginLoc());
     const auto *method = dyn_cast<CXXMethodDecl>(callee);
-    if (method && name == "epsilon" && widened(call.getType()))
-      refuse("epsilon", "the precision of float decides something", call.getBeginLoc());
+    static const char *const kLimits[] = {"epsilon", "max", "min", "lowest", "denorm_min"};
+    if (method && widened(call.getType()) && llvm::is_contained(kLimits, name) &&
+        method->getParent()->getNameAsString() == "numeric_limits")
+      refuse("limits", "a limit of the type itself is used: " + text(call), call.getBeginLoc());
   }
 
   bool isSystemMacro(SourceLocation location) const {

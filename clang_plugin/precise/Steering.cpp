@@ -43,6 +43,15 @@ private:
            call->getNumArgs() > 0 && isWidened(view_.context(), call->getArg(0)->getType());
   }
 
+  static bool roundsToWhole(llvm::StringRef name) {
+    static const char *const kNames[] = {
+        "floor",  "floorf",  "ceil",    "ceilf",      "round",      "roundf", "rint",
+        "rintf",  "trunc",   "truncf",  "nearbyint",  "nearbyintf", "fmod",   "fmodf",
+        "modf",   "modff",   "remainder", "remainderf", "hfloor",   "hceil",  "hrint",
+        "htrunc"};
+    return llvm::is_contained(kNames, name);
+  }
+
   bool isConstant(const Expr *expression) const {
     Expr::EvalResult result;
     return !expression->isValueDependent() && expression->EvaluateAsRValue(result, view_.context());
@@ -154,6 +163,17 @@ private:
              "a floating-point number, rounded, decides which element is taken: " +
                  quoted(view_, index->getSourceRange()),
              statement->getBeginLoc());
+    if (const auto *branch = dyn_cast<IfStmt>(statement); branch && comparesFloats(branch->getCond()))
+      note("float-branch", "a comparison of floating-point numbers decides what is done: where they "
+                           "are nearly equal, the clone may go the other way",
+           statement->getBeginLoc());
+    if (const auto *call = dyn_cast<CallExpr>(statement);
+        call && call->getDirectCallee() && call->getDirectCallee()->getIdentifier() &&
+        roundsToWhole(call->getDirectCallee()->getName()) &&
+        isWidened(view_.context(), call->getType()))
+      note("rounding", "a floating-point number is rounded to a whole one: where it lies near one, the "
+                       "clone may take the other side",
+           statement->getBeginLoc());
     if (isRounding(statement))
       note("to-integer",
            "a floating-point number becomes an integer: where it lies near one, the "

@@ -11,6 +11,17 @@ __global__ void k(float *y, const float *x, int n, float a, double d, bool negat
     y[i] *= 1.5f;
 }
 
+// A step that became zero would never get anywhere.
+// RUN: %variants mutate %s steps --operators='["scalar-off-by-one", "scalar-literal"]' | FileCheck %s --check-prefix=STEP
+__global__ void steps(float *x, int n, int stride) {
+  for (int i = threadIdx.x; i < n; i += stride)
+    x[i] += 1;
+}
+// STEP-NOT: stride one less
+// STEP-DAG: parameter stride one more
+// STEP-DAG: parameter n one less
+// STEP-NOT: stride one less
+
 // LITERAL-DAG: parameter n replaced by 3 at line 4
 // LITERAL-DAG: + if (i < 3)
 // LITERAL-DAG: parameter a replaced by 0.8125f at line 4

@@ -15,6 +15,7 @@
 // RUN: %variants precise %s carved | FileCheck %s --check-prefix=CARVED
 // RUN: %variants precise %s carvedByBytes | FileCheck %s --check-prefix=BYTES
 // RUN: %variants precise %s copies | FileCheck %s --check-prefix=COPIES
+// RUN: %variants precise %s branches | FileCheck %s --check-prefix=BRANCHES
 // RUN: %variants precise %s constants | FileCheck %s --check-prefix=CONSTANTS
 
 __global__ void integers(unsigned *x) { x[threadIdx.x] = x[threadIdx.x] * 747796405u + 1; }
@@ -138,3 +139,10 @@ __global__ void constants(float *x, int half) {
   x[threadIdx.x + half] = -INFINITY;
 }
 // CONSTANTS: + __global__ void constants(double *x, int half) {
+
+__global__ void branches(float *x) {
+  if (x[0] < x[1])
+    x[2] = floorf(x[2]);
+}
+// BRANCHES: note: float-branch at line [[@LINE-3]]:
+// BRANCHES: note: rounding at line [[@LINE-3]]:
