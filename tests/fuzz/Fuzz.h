@@ -35,7 +35,7 @@ inline unsigned takeChoice(std::string_view &input, unsigned count) {
     return 0;
   const auto byte = static_cast<unsigned char>(input.front());
   input.remove_prefix(1);
-  return byte % count; // '0' is 48: corpora of up to four choices use "0", "1", "2", "3"
+  return byte % count; // '0' is 48: corpora of up to four choices, or of six, use "0", "1", "2", …
 }
 
 /// The pieces between lines that are "====".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers of the front end: kernels.json, offers and findings, what the emulation compiler
-// says, and what the driver then does with a kernel: clauses, workload, slices of candidates,
+// The answers of the front end: kernels.json, offers, findings, mutants and clones, what the
+// emulation compiler says, and what the driver then does with a kernel: clauses, workload, slices of candidates,
 // edits.
 #include "driver/candidate/Candidate.h"
 #include "driver/evaluate/Toolchain.h"
@@ -87,7 +87,7 @@ void useKernel(KernelSpec &kernel) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   std::string_view input = kopt::fuzz::textOf(data, size);
-  const unsigned question = kopt::fuzz::takeChoice(input, 4);
+  const unsigned question = kopt::fuzz::takeChoice(input, 6);
   fakes::FakeProcessRunner processes;
   processes.on({"--version"}, 0, "clang version 19.1.7");
   processes.on({"frontend"}, 0, std::string(input));
@@ -121,6 +121,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     if (const auto findings = frontend->screen(slice, slice, {}, "k"))
       for (const Finding &finding : *findings)
         require(finding.severity == "reject" || finding.severity == "flag", "a severity is known");
+    return 0;
+  }
+  if (question == 4) {
+    if (const auto set = frontend->mutants(slice, "k", {}, {}))
+      for (const Mutant &mutant : set->mutants) {
+        require(mutant.sliceText != slice, "a mutant changes something");
+        const auto edited = applyEdits(slice, mutant.edits);
+        require(edited && *edited == mutant.sliceText, "a mutant's text is the slice with its edits");
+      }
+    return 0;
+  }
+  if (question == 5) {
+    if (const auto clone = frontend->preciseClone(slice, "k", {}); clone && clone->made()) {
+      require(!clone->sliceText.empty() && clone->sharedFactor > 0, "a clone has a text");
+      for (const PreciseParam &param : clone->params)
+        for (const ElementField &field : param.element.fields)
+          require(field.offset < param.element.size && field.newOffset < param.element.newSize,
+                  "a field lies in its element");
+    }
     return 0;
   }
   auto extraction = frontend->extract({});

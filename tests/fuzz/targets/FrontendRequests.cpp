@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON requests of `kopt-frontend transforms`, `screen` and `emulate`, without Clang: what they
-// ask for is answered here, from the request alone.
+// The JSON requests of `kopt-frontend transforms`, `screen`, `emulate`, `mutate` and `precise`,
+// without Clang: what they ask for is answered here, from the request alone.
 #include "clang_plugin/emulate/CompileModule.h"
+#include "clang_plugin/mutate/Mutate.h"
+#include "clang_plugin/precise/Precise.h"
 #include "clang_plugin/screen/Screen.h"
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
@@ -31,6 +33,26 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
       {"id", Severity::Flag, request.candidate + request.baselineExpression, 1}};
 }
 
+llvm::Expected<MutantList> findMutants(const MutateRequest &request) {
+  MutantList list;
+  list.found = request.atMost;
+  Mutant mutant;
+  mutant.op = request.operators.empty() ? request.file : request.operators.back();
+  mutant.title = request.slice;
+  mutant.note = std::to_string(request.seed);
+  list.mutants.push_back(mutant);
+  return list;
+}
+
+llvm::Expected<PreciseClone> makePreciseClone(const KernelSource &request) {
+  PreciseClone clone;
+  clone.slice = request.slice;
+  clone.expression = request.expression;
+  if (request.slice.empty())
+    clone.refusals.push_back({"empty", request.kernel, 0});
+  return clone;
+}
+
 namespace emulate {
 bool compileModule(const EmulateRequest &request, const std::string &, ModulePlan &,
                    std::string &log) {
@@ -45,8 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   using namespace kopt::frontend;
   std::string_view input = kopt::fuzz::textOf(data, size);
   using Tool = int (*)(int, const char **);
-  constexpr Tool kTools[] = {runTransforms, runScreen, runEmulate};
-  const Tool tool = kTools[kopt::fuzz::takeChoice(input, 3)];
+  constexpr Tool kTools[] = {runTransforms, runScreen, runEmulate, runMutate, runPrecise, runMutate};
+  const Tool tool = kTools[kopt::fuzz::takeChoice(input, 6)];
   std::istringstream in{std::string(input)};
   std::ostringstream out;
   std::cin.clear();
