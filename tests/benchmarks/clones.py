@@ -30,10 +30,12 @@ from front_end import TOP, candidates, nvcc_flags, project_of, run
 
 
 def ask(args, command, request):
-    done = subprocess.run([args.frontend, command], input=json.dumps(request), capture_output=True, text=True,
-                          errors="replace", timeout=args.timeout)
     try:
+        done = subprocess.run([args.frontend, command], input=json.dumps(request), capture_output=True, text=True,
+                              errors="replace", timeout=args.timeout)
         return json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return {"error": {"what": f"kopt-frontend {command} did not end within {args.timeout} s"}}
     except ValueError:
         return {"error": {"what": f"kopt-frontend {command} ended with {done.returncode}: {done.stderr[-500:]}"}}
 
@@ -159,7 +161,7 @@ def tables(records, roots, files):
             row = rows.setdefault(name, collections.Counter())
             row["slices"] += 1
             row[record.get("clone", "failed")] += 1
-            row["clone defects"] += any("clone" in d or d.startswith("precise") for d in record["defects"])
+            row["uncompiled"] += any(d.startswith("the clone does not compile") for d in record["defects"])
             row["emulated"] += record.get("emulated", False)
             row["noted"] += bool(record.get("notes"))
             row["found"] += record.get("found", 0)
@@ -168,12 +170,12 @@ def tables(records, roots, files):
             row["broken"] += len(record.get("broken", []))
     if "all" in rows:
         rows.move_to_end("all")
-    print("| project | slices | clones made | of which nvcc compiles | run on the emulated device as their originals do | refused "
+    print("| project | slices | clones made | of which nvcc takes | originals that the emulated device takes | refused | failed "
           "| mutants found | compiled | of which nvcc takes | places in macros |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, row in rows.items():
-        print(f"| {name} | {row['slices']} | {row['made']} | {row['made'] - row['clone defects']} | {row['emulated']} | "
-              f"{row['refused']} | {row['found']} | {row['mutants']} | {row['mutants'] - row['broken']} | {row['macros']} |")
+        print(f"| {name} | {row['slices']} | {row['made']} | {row['made'] - row['uncompiled']} | {row['emulated']} | "
+              f"{row['refused']} | {row['failed']} | {row['found']} | {row['mutants']} | {row['mutants'] - row['broken']} | {row['macros']} |")
     print(f"\n{files} files with such kernels.\n")
     reasons, examples = collections.Counter(), {}
     for record in records:
