@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Installation.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kopt {
 
 namespace fs = std::filesystem;
+
+fs::path cacheFolder() {
+  for (const auto &[variable, below] : {std::pair("KOPT_CACHE_DIR", ""), {"XDG_CACHE_HOME", "kopt"}, {"HOME", ".cache/kopt"}})
+    if (const char *value = std::getenv(variable); value && *value)
+      return *below ? fs::path(value) / below : fs::path(value);
+  return fs::temp_directory_path() / "kopt-cache";
+}
 
 Result<Installation> findInstallation() {
   std::error_code error;

@@ -20,4 +20,8 @@ struct Installation {
 /// Fails with Environment naming what is missing beside the executable.
 Result<Installation> findInstallation();
 
+/// The user's folder for what kopt can make again: $KOPT_CACHE_DIR, else $XDG_CACHE_HOME/kopt, else ~/.cache/kopt, else one
+/// in the folder for temporary files. The front end uses the same.
+std::filesystem::path cacheFolder();
+
 } // namespace kopt

@@ -46,7 +46,7 @@ std::string inputsHash(const TuneSettings &settings, const TuneSubject &subject,
                     device.kind, toolchain, join(settings.proposers, ","), settings.model,
                     fmt::format("{} {} {} {} {} {} {}", settings.seed, settings.batch, settings.minGain,
                                 settings.budget.rounds, settings.budget.trials, settings.budget.patience,
-                                settings.arch));
+                                fmt::format("{} {}", settings.arch, settings.acceptWeakWorkload)));
 }
 
 std::string describe(const Trial &trial) {
@@ -226,9 +226,18 @@ Status TuneSession::measureBaseline(Search &search) {
   options.seed = settings_.seed;
   options.policy.minGain = settings_.minGain;
   options.buildThreads = settings_.buildJobs;
+  options.acceptWeakWorkload = settings_.acceptWeakWorkload;
   search.options = options;
   KOPT_TRY(search.evaluator, bench_->makeEvaluator(search.subject, search.workload, options, search.outcome.run.name));
   KOPT_TRY(const Trial measured, search.evaluator->measureBaseline());
+  if (const MutationReport &mutations = search.evaluator->mutations();
+      mutations.isTooWeak() && !settings_.acceptWeakWorkload)
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("the workload of '{}' cannot tell wrong kernels from the right one: {}",
+                                 search.subject.label, mutations.inWords()),
+                     fmt::format("declare {}; or go on with --accept-weak-workload, and have the result reviewed",
+                                 mutations.remedy()),
+                     fmt::format("{}:{}", search.subject.kernel.file, search.subject.kernel.line));
   search.workload = search.evaluator->subject().workload;
   KOPT_TRY(const Trial baseline,
            evaluateOrRecall(search, measured.candidate, "", [&]() -> Result<Trial> { return measured; }));

@@ -37,6 +37,7 @@ struct TuneSettings {
   long maxTokens = 0;                    ///< of the language model; 0: no limit
   unsigned buildJobs = 0;                ///< candidates built while others run; changes no result
   std::string run;                       ///< command whose launches are the workload; empty: the declared ones are
+  bool acceptWeakWorkload = false;       ///< go on where the workload does not notice wrong kernels
   bool resume = false;
   bool dryRun = false;
 };

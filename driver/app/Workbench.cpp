@@ -105,6 +105,8 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
   options.scratch = scratch() / "evaluate" / folder;
   if (options.arch.empty())
     options.arch = device().arch;
+  if (options.cache.empty())
+    options.cache = cacheFolder() / "mutation";
   KOPT_CHECK(createDirectories(options.scratch));
   const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
     return runner_->profile(module, launch, RunOptions{});

@@ -55,6 +55,8 @@ void addOptions(CLI::App *command, Flags &flags) {
   command->add_option("--min-gain", options.minGain, "smallest speedup worth a patch, as a ratio (default 1.02)");
   command->add_option("--seed", options.seed, "of everything random (default 1)");
   command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");
+  command->add_flag("--accept-weak-workload", flags.line.acceptWeakWorkload,
+                    "claim a win even where the workload does not notice wrong versions of the kernel");
 }
 
 void addSearch(CLI::App *command, Flags &flags) {

@@ -141,6 +141,7 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.maxTokens = options.maxTokens;
   settings.buildJobs = unsigned(options.buildJobs);
   settings.resume = line.resume;
+  settings.acceptWeakWorkload = line.acceptWeakWorkload;
   settings.dryRun = line.dryRun;
   settings.run = line.program;
   if (!options.tests.empty() || !options.benchmark.empty())
@@ -186,6 +187,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   }
   KOPT_TRY(request.options.layers, LayerSwitches::without(line.without));
   request.options.keepGoing = line.keepGoing;
+  request.options.acceptWeakWorkload = line.acceptWeakWorkload;
   request.selection = selectionOf(config);
   request.run = line.program;
   request.root = projectRoot(config);

@@ -20,7 +20,7 @@ struct CommandLine {
   TuneOptions options;
   std::string run = "latest";
   std::vector<std::string> candidates, without;
-  bool keepGoing = false;
+  bool keepGoing = false, acceptWeakWorkload = false;
   std::string failOn = "never";
   std::string program;            ///< of --run: whose launches are the workload
   std::string trace;              ///< of replay: the folder

@@ -201,6 +201,33 @@ Status Evaluator::learnGates(Trial &trial) {
   return {};
 }
 
+/// Wrong versions of the kernel go through the same gates: where one passes, the workload proves little of a candidate.
+Status Evaluator::testMutants(Trial &trial) {
+  MutationSettings settings;
+  settings.build = baselineRequest();
+  settings.scratch = options_.scratch;
+  settings.cache = options_.cache;
+  settings.toolchain = services_.toolchain.name();
+  settings.threads = std::max(1u, options_.buildThreads);
+  auto report = testWorkload(bench_, gates_, services_.frontend, services_.toolchain, settings);
+  if (!report && report.error().code != ErrorCode::Internal)
+    return tl::unexpected(report.error());
+  if (!report) {
+    trial.findings.push_back({"mutants", "warning",
+                              "whether the workload notices wrong kernels is not known: " + report.error().what,
+                              at(subject().kernel)});
+    return {};
+  }
+  mutations_ = std::move(*report);
+  if (mutations_.survivors.empty())
+    return {};
+  const std::string remedy = mutations_.remedy();
+  trial.findings.push_back({"mutants", mutations_.isTooWeak() ? "warning" : "note",
+                            mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),
+                            at(subject().kernel)});
+  return {};
+}
+
 Result<Trial> Evaluator::measureBaseline() {
   const auto start = std::chrono::steady_clock::now();
   Trial trial;
@@ -216,6 +243,8 @@ Result<Trial> Evaluator::measureBaseline() {
   KOPT_CHECK(profile(bench_.baseline(), trial));
   KOPT_CHECK(limitInstructions(trial));
   KOPT_CHECK(learnGates(trial));
+  if (options_.layers.on("mutants"))
+    KOPT_CHECK(testMutants(trial));
   trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return trial;
 }

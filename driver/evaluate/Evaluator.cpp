@@ -59,7 +59,19 @@ const char *toString(GateState state) {
 
 Evaluator::Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptions options)
     : services_(std::move(services)), options_(std::move(options)),
-      bench_(services_.runner, std::move(subject), options_.seed, options_.layers), gates_(makeGates(options_.layers)) {}
+      bench_(services_.runner, std::move(subject), options_.seed, options_.layers),
+      gates_(makeGates(options_.layers, {services_.frontend, services_.toolchain}, {baselineRequest(), options_.scratch})) {}
+
+BuildRequest Evaluator::baselineRequest() const {
+  BuildRequest request;
+  request.expression = subject().specialization.expression;
+  if (!subject().specialization.fileLocal)
+    request.symbol = subject().specialization.symbol;
+  request.arch = options_.arch;
+  request.flags = subject().kernel.compileFlags;
+  request.directory = subject().kernel.directory;
+  return request;
+}
 
 std::string Evaluator::codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const {
   std::string key = moduleHash;
@@ -99,14 +111,11 @@ Result<bool> Evaluator::compile(const Candidate &candidate, const RenderedSlice 
     }
     built.launches.push_back(std::move(*changed));
   }
-  BuildRequest request;
+  BuildRequest request = baselineRequest();
   request.sliceText = rendered.text;
+  if (rendered.expression != request.expression)
+    request.symbol.clear();
   request.expression = rendered.expression;
-  if (rendered.expression == subject().specialization.expression && !subject().specialization.fileLocal)
-    request.symbol = subject().specialization.symbol;
-  request.arch = options_.arch;
-  request.flags = subject().kernel.compileFlags;
-  request.directory = subject().kernel.directory;
   request.output = output;
   KOPT_TRY(const BuildOutcome outcome, services_.toolchain.build(request));
   trial.buildLog = outcome.log;
@@ -122,6 +131,13 @@ Result<bool> Evaluator::compile(const Candidate &candidate, const RenderedSlice 
   }
   built.path = outcome.module;
   built.symbol = request.symbol;
+  built.hash = outcome.hash;
+  built.externals = outcome.externals;
+  if (!options_.layers.on("externals") || bench_.baseline().hash.empty())
+    return true;
+  if (const auto failure = forbiddenExternal(built.externals, bench_.baseline().externals))
+    return refuse(*failure, trial);
+  trial.gates.push_back({"externals", GateState::Passed, ""});
   return true;
 }
 
@@ -227,10 +243,10 @@ bool Evaluator::refuse(const Failure &failure, Trial &trial) const {
 }
 
 Result<bool> Evaluator::verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
-                               Trial &trial) {
+                               bool sanitize, Trial &trial) {
   if (trial.gate.empty())
     trial.layer = Layer::Verify;
-  Examination examination{candidate, built, freshSeed, strength, trial};
+  Examination examination{candidate, built, freshSeed, strength, sanitize, trial};
   for (const std::unique_ptr<Gate> &gate : gates_) {
     GateRecord record{gate->name(), GateState::Passed, ""};
     KOPT_TRY(const std::optional<Failure> failure, gate->check(bench_, examination, record));
@@ -261,10 +277,24 @@ Result<std::optional<Failure>> Evaluator::timedOutputsAgree(std::size_t index, c
 }
 
 /// A trial that came out Faster is one only where every layer had its say.
-void Evaluator::claim(Trial &trial) const {
+void Evaluator::claim(const std::vector<Launch> &launches, Trial &trial) const {
   if (trial.verdict != Verdict::Faster)
     return;
-  if (const auto failure = whyNoWin(trial, options_.layers)) {
+  const bool isWeak = mutations_.isTooWeak() && !options_.acceptWeakWorkload;
+  std::optional<Failure> failure;
+  if (options_.layers.on("floor"))
+    failure = belowFloor(trial, launches, services_.runner.device());
+  if (options_.layers.on("mutants")) {
+    if (!failure && isWeak)
+      failure = Failure{"mutants", Verdict::Suspect,
+                        fmt::format("{}, but the workload is too weak to tell: {}", trial.reason, mutations_.inWords())};
+    else
+      trial.gates.push_back({"mutants", mutations_.tried > 0 ? GateState::Passed : GateState::NotRun,
+                             mutations_.tried > 0 ? mutations_.inWords() : "there are no wrong versions to try"});
+  }
+  if (!failure)
+    failure = whyNoWin(trial, options_.layers);
+  if (failure) {
     trial.verdict = failure->verdict;
     trial.reason = failure->reason;
     trial.gate = failure->layer;
@@ -379,7 +409,7 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
     // A confirmation is a second look at code that is known; anything else with known code is no new trial.
     if (!isConfirm && trial.gate.empty() && isDuplicate(candidate, built, trial))
       return {};
-    KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, trial));
+    KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, isConfirm || wantsSanitizer(trial), trial));
     if (!verified && !options_.keepGoing)
       return {};
     const Trial before = trial;
@@ -397,12 +427,12 @@ Result<Trial> Evaluator::judge(const Candidate &candidate, std::uint64_t freshSe
       trial.findings.push_back({"escalated", "note",
                                 fmt::format("verified again at full strength, as {} is hard to believe", inWords(*trial.speedup)),
                                 ""});
-      KOPT_TRY(verified, verify(candidate, built, ~freshSeed, Strength::full(), trial));
+      KOPT_TRY(verified, verify(candidate, built, ~freshSeed, Strength::full(), true, trial));
       if (!verified)
         return {};
       trial.layer = layer;
     }
-    claim(trial);
+    claim(built.launches, trial);
     if (timed && services_.runner.device().modelled && !isConfirm)
       KOPT_CHECK(profile(built, trial));
     return {};

@@ -5,9 +5,10 @@
 
 #include "driver/evaluate/Statistics.h"
 #include "driver/evaluate/Toolchain.h"
+#include "driver/gates/Gates.h"
 #include "driver/project/Frontend.h"
 #include "driver/support/JobQueue.h"
-#include "driver/verify/Gate.h"
+#include "driver/verify/MutationTest.h"
 
 #include <functional>
 #include <future>
@@ -39,6 +40,8 @@ struct EvaluatorOptions {
   LayerSwitches layers;          ///< those left out make every Faster a Suspect
   bool keepGoing = false;        ///< ask the other layers too once one has refused: the first still decides
   double escalateAbove = 3;      ///< a larger speedup is verified again at full strength
+  bool acceptWeakWorkload = false; ///< a win may be claimed on a workload that does not notice all wrong kernels
+  std::filesystem::path cache;   ///< folder in which mutation tests are kept from run to run; empty: they are not
 };
 
 class Evaluator {
@@ -69,6 +72,9 @@ public:
 
   const Subject &subject() const { return bench_.subject(); }
 
+  /// What measureBaseline() found of the workload: wrong versions of the kernel, and which of them it notices.
+  const MutationReport &mutations() const { return mutations_; }
+
 private:
   /// What is known of a candidate before it runs: a trial that is decided already, or one with a module.
   struct Prepared {
@@ -91,19 +97,21 @@ private:
   Result<bool> load(Built &built, Trial &trial);
   bool isDuplicate(const Candidate &candidate, const Built &built, Trial &trial);
   Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
-                      Trial &trial);
+                      bool sanitize, Trial &trial);
   /// Records a failure; the first decides. True where evaluation goes on all the same.
   bool refuse(const Failure &failure, Trial &trial) const;
   Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch, const TimingOutcome &outcome,
                                                    Trial &trial);
   Result<bool> time(const Built &built, const VerdictPolicy &policy, Trial &trial);
-  void claim(Trial &trial) const;
+  void claim(const std::vector<Launch> &launches, Trial &trial) const;
   Status profile(const Built &built, Trial &trial);
   Result<Trial> judge(const Candidate &candidate, std::uint64_t freshSeed, const VerdictPolicy &policy, bool isConfirm);
 
   Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
                           const std::string &slot);
   Status learnGates(Trial &trial);
+  Status testMutants(Trial &trial);
+  BuildRequest baselineRequest() const;
   Status buildBaseline(Trial &trial);
   Status classifyBuffers();
   Status checkRepeatability();
@@ -118,6 +126,7 @@ private:
   EvaluatorOptions options_;
   Bench bench_;
   std::vector<std::unique_ptr<Gate>> gates_;
+  MutationReport mutations_;
   std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
   std::map<std::string, Prepared> faster_;     ///< by content hash: for the confirmation and the counters
   int modules_ = 0;

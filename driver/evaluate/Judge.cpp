@@ -239,6 +239,10 @@ std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &t
                   [&]<class Type>(Type) { return compareAs<Type>(tolerance, expected, actual, threads, slack); });
 }
 
+double elementValue(const std::string &scalar, const char *bytes) {
+  return withType(scalar, [&]<class Type>(Type) { return Type::value(bytes); });
+}
+
 Result<std::optional<double>> largestDifference(const Buffer &buffer, const std::filesystem::path &a,
                                                 const std::filesystem::path &b, bool *allFinite) {
   KOPT_TRY(const MappedFile left, MappedFile::open(a));

@@ -42,6 +42,9 @@ Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Toler
 std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance, std::string_view expected,
                                         std::string_view actual, unsigned threads = 0, Slack slack = {});
 
+/// The element of a scalar type ("f16") that begins at `bytes`.
+double elementValue(const std::string &scalar, const char *bytes);
+
 /// The largest difference between floating-point elements of two files; nothing where they differ in another way: as
 /// integers, or in which elements are finite. `allFinite` (may be null): whether every element of both is.
 Result<std::optional<double>> largestDifference(const Buffer &buffer, const std::filesystem::path &a,

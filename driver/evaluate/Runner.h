@@ -31,6 +31,7 @@ struct DeviceInfo {
   std::string uuid;
   bool modelled = false;      ///< times are modelled, never a measured win
   std::uint64_t l2Bytes = 0;
+  double dramBytesPerSecond = 0, storeBytesPerSecond = 0; ///< at most, of the whole device; 0: not known
   std::map<std::string, std::string> facts; ///< for the record: driver_version, power_limit_w, ecc, mig, …
 };
 
@@ -143,6 +144,13 @@ struct ProfileOutcome {
   StageSeconds stages;
 };
 
+/// What compute-sanitizer says of a launch. Without `ran` it says nothing, whatever else is set.
+struct SanitizerReport {
+  bool ran = false;
+  std::uint64_t errors = 0;
+  std::string first; ///< the first finding in words, with its place where the tool names one; or why it did not run
+};
+
 class Runner {
 public:
   virtual ~Runner() = default;
@@ -159,6 +167,10 @@ public:
   /// Counters of one launch: the emulated device's own; on a GPU Nsight Compute's, or, where ncu is missing or counters
   /// are denied, what the driver knows of the kernel, with the reason and its remedy in `detail` the first time.
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
+  /// One launch under a tool of compute-sanitizer (memcheck, racecheck, initcheck, synccheck), in a process of its own.
+  virtual Result<SanitizerReport> sanitize(ModuleId, const Launch &, const std::string &, const RunOptions &) {
+    return SanitizerReport{false, 0, "there is no compute-sanitizer for this device"};
+  }
   /// True where the runner had to be restarted since the last call of this. Module ids stay valid: modules are loaded
   /// again when they are next used.
   virtual bool restarted() = 0;

@@ -22,6 +22,7 @@ struct BuildOutcome {
   std::filesystem::path module;
   std::string log;   ///< diagnostics as cleanDiagnostics() leaves them, without the scratch folder's name
   std::string hash;  ///< of the machine code: equal hashes are the same program
+  std::vector<std::string> externals; ///< what it calls and does not hold
 };
 
 class Toolchain {

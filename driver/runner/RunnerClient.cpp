@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that becomes a status,
 // and the next call finds a fresh process with its modules loaded again.
+#include "driver/runner/ComputeSanitizer.h"
 #include "driver/runner/DeviceLock.h"
+#include "driver/runner/LaunchRequest.h"
 #include "driver/runner/NcuProfiler.h"
 #include "driver/runner/RunnerProcess.h"
 #include "driver/runner/RunnerSandbox.h"
@@ -32,56 +34,6 @@ constexpr Duration kProbeDeadline{30}; ///< a driver compiles the probe's PTX in
 constexpr Duration kMargin{3};         ///< on top of what the launches may take
 constexpr double kBufferBytesPerSecond = 40e6; ///< drawing, copying, comparing and dumping, on a slow machine
 constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
-
-std::string hexBytes(const std::string &bytes) {
-  std::string text;
-  for (const char c : bytes)
-    text += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return text;
-}
-
-std::vector<std::string> words(const Dim3 &extent) {
-  return {std::to_string(extent.x), std::to_string(extent.y), std::to_string(extent.z)};
-}
-
-void addLaunch(Message &request, const std::string &prefix, std::uint32_t module,
-               const Launch &launch) {
-  request.add(prefix + "module", module);
-  request.addList(prefix + "grid", words(launch.grid));
-  request.addList(prefix + "block", words(launch.block));
-  request.add(prefix + "shared", launch.sharedBytes);
-  for (const Buffer &buffer : launch.buffers)
-    request.addList(prefix + "buffer",
-                    {buffer.name, std::to_string(buffer.bytes), buffer.scalar, buffer.fill.kind,
-                     protocol::formatDouble(buffer.fill.low),
-                     protocol::formatDouble(buffer.fill.high),
-                     buffer.readOnly ? "in"
-                     : buffer.output ? "out"
-                                     : "inout"});
-  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
-    const Buffer &buffer = launch.buffers[i];
-    if (buffer.fill.kind == "captured")
-      request.addList(prefix + "contents", {std::to_string(i), buffer.fill.path});
-    if (!buffer.symbol.empty())
-      request.addList(prefix + "symbol", {std::to_string(i), buffer.symbol});
-    if (buffer.address != 0)
-      request.addList(prefix + "address", {std::to_string(i), std::to_string(buffer.address),
-                                           buffer.holdsPointers ? "1" : "0"});
-  }
-  for (const Argument &argument : launch.arguments) {
-    if (const auto *value = std::get_if<ValueArg>(&argument)) {
-      std::vector<std::string> fields{"value", hexBytes(value->bytes)};
-      for (const PointerWord &pointer : value->pointers)
-        for (const std::uint64_t number : {std::uint64_t(pointer.at), std::uint64_t(pointer.buffer), pointer.offset})
-          fields.push_back(std::to_string(number));
-      request.addList(prefix + "arg", fields);
-    } else {
-      request.addList(prefix + "arg",
-                      {"buffer", std::to_string(std::get<BufferArg>(argument).buffer),
-                       std::to_string(std::get<BufferArg>(argument).offset)});
-    }
-  }
-}
 
 /// Opens the captured contents of a launch, in order, for a runner that may open none itself, after the descriptors
 /// that are there. They are this object's; those others are not.
@@ -157,6 +109,8 @@ public:
                              const TimeOptions &options) override;
   Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
                                  const RunOptions &options) override;
+  Result<SanitizerReport> sanitize(ModuleId module, const Launch &launch, const std::string &tool,
+                                   const RunOptions &options) override;
   bool restarted() override { return std::exchange(restarted_, false); }
   std::vector<Incident> takeIncidents() override { return process_.takeIncidents(); }
 
@@ -199,6 +153,7 @@ private:
   bool connected_ = false, restarted_ = false;
   std::string quarantine_; ///< why the device is not used any more; empty: it is
   std::unique_ptr<NcuProfiler> ncu_;
+  std::string scriptOf(ModuleId module, const Launch &launch, const RunOptions &options) const;
 };
 
 Status RunnerClient::connect() {
@@ -225,6 +180,8 @@ Status RunnerClient::connect() {
   device_.uuid = answer.text("uuid");
   device_.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
   device_.l2Bytes = answer.number<std::uint64_t>("l2").value_or(0);
+  device_.dramBytesPerSecond = answer.number<double>("dram_bandwidth").value_or(0);
+  device_.storeBytesPerSecond = answer.number<double>("store_bandwidth").value_or(0);
   for (const std::vector<std::string> &fact : answer.lists("fact"))
     if (fact.size() == 2)
       device_.facts[fact[0]] = fact[1];
@@ -507,13 +464,9 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
                                 : Result<ProfileOutcome>(std::move(outcome));
 }
 
-Result<ProfileOutcome> RunnerClient::addNsightCounters(ModuleId id, const Launch &launch,
-                                                       const RunOptions &options,
-                                                       ProfileOutcome outcome) {
-  if (!ncu_)
-    ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
-  // The process that ncu watches loads this module alone: its id there is the first.
-  const Module &module = modules_[id];
+/// Requests for a process of its own that a tool watches. It loads this module alone: its id there is the first.
+std::string RunnerClient::scriptOf(ModuleId id, const Launch &launch, const RunOptions &options) const {
+  const Module &module = modules_.at(id);
   Message load("load");
   load.add("path", module.path.string());
   load.add("symbol", module.symbol);
@@ -521,9 +474,33 @@ Result<ProfileOutcome> RunnerClient::addNsightCounters(ModuleId id, const Launch
   addLaunch(run, "a.", 1, launch);
   run.add("input_seed", options.inputSeed);
   run.add("poison_seed", options.poisonSeed);
+  return load.format() + "\n" + run.format() + "\n";
+}
+
+Result<SanitizerReport> RunnerClient::sanitize(ModuleId id, const Launch &launch, const std::string &tool,
+                                               const RunOptions &options) {
+  if (device_.kind != "cuda")
+    return Runner::sanitize(id, launch, tool, options);
+  ComputeSanitizer sanitizer(processes_, findComputeSanitizer());
+  SanitizerRequest request;
+  request.tool = tool;
+  request.runner = process_.command();
+  request.script = scriptOf(id, launch, options);
+  request.folder = scratch_ / "sanitizer";
+  request.deadline = Duration(60) + 100 * options.deadline + bufferTime(launch); // it makes a launch up to 100 times as long
+  StageSeconds unused;
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
+  return sanitizer.check(request);
+}
+
+Result<ProfileOutcome> RunnerClient::addNsightCounters(ModuleId id, const Launch &launch,
+                                                       const RunOptions &options,
+                                                       ProfileOutcome outcome) {
+  if (!ncu_)
+    ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
   NcuRequest request;
   request.runner = process_.command();
-  request.script = load.format() + "\n" + run.format() + "\n";
+  request.script = scriptOf(id, launch, options);
   request.folder = scratch_ / "ncu";
   request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(outcome.stages));

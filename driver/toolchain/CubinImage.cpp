@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
+#include <set>
 
 namespace kopt {
 
@@ -79,6 +80,16 @@ std::vector<ElfImage::Symbol> ElfImage::symbols(const Section &table) const {
     all.push_back({stringAt(names, symbol.st_name), symbol.st_info, symbol.st_other,
                    symbol.st_shndx, symbol.st_value});
   return all;
+}
+
+std::vector<std::string> ElfImage::externals() const {
+  std::set<std::string> names;
+  for (const Section &section : sections_)
+    if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM)
+      for (const Symbol &symbol : symbols(section))
+        if (symbol.section == SHN_UNDEF && !symbol.name.empty())
+          names.emplace(symbol.name);
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> ElfImage::kernels() const {

@@ -20,6 +20,9 @@ public:
   /// Entry points of a cubin, in the order of its symbol table.
   std::vector<std::string> kernels() const;
 
+  /// Names of the functions and variables that it needs and does not hold, sorted.
+  std::vector<std::string> externals() const;
+
   /// Hash of what runs: contents of every loaded section with code or data, register counts, and relocations. Names of
   /// symbols, debug information, notes and file names do not count.
   std::string codeHash() const;

@@ -131,6 +131,7 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
   outcome.ok = true;
   outcome.module = module;
   outcome.hash = image.codeHash();
+  outcome.externals = image.externals();
   return outcome;
 }
 

@@ -90,6 +90,7 @@ Result<BuildOutcome> inspect(const BuildRequest &request, BuildOutcome outcome) 
   outcome.ok = true;
   outcome.module = request.output;
   outcome.hash = image.codeHash();
+  outcome.externals = image.externals();
   return outcome;
 }
 

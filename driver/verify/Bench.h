@@ -31,6 +31,7 @@ struct Built {
   std::filesystem::path path;
   std::string symbol;
   std::string hash; ///< of the machine code
+  std::vector<std::string> externals; ///< what it calls and does not hold
   ModuleId module = 0;
   std::vector<Launch> launches;
 };

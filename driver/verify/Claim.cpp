@@ -46,6 +46,55 @@ Groups layersDemandedBy(const Finding &finding) {
   return found == demands().end() || finding.severity != "flag" ? Groups() : found->second;
 }
 
+bool wantsSanitizer(const Trial &trial) {
+  for (const Finding &finding : trial.findings)
+    for (const std::vector<std::string> &group : layersDemandedBy(finding))
+      if (std::find(group.begin(), group.end(), "sanitizer") != group.end())
+        return true;
+  return false;
+}
+
+std::optional<Failure> forbiddenExternal(const std::vector<std::string> &candidate, const std::vector<std::string> &original) {
+  static const char *const kNames[] = {"malloc", "free", "__nv_aligned_device_malloc", "operator new"};
+  static const char *const kPrefixes[] = {"cudaLaunch", "cudaGetParameterBuffer", "__cudaCDP", "cudaMalloc", "cudaFree",
+                                          "cudaStream", "cudaEvent", "cudaMemcpy", "cudaMemset", "cudaDeviceSynchronize",
+                                          "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv"};
+  for (const std::string &name : candidate) {
+    const bool isForbidden =
+        std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) ||
+        std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](const char *prefix) { return name.starts_with(prefix); });
+    if (isForbidden && std::find(original.begin(), original.end(), name) == original.end())
+      return Failure{"externals", Verdict::Rejected,
+                     fmt::format("its machine code calls {}, which the original's does not", name)};
+  }
+  return std::nullopt;
+}
+
+double floorSeconds(const Launch &launch, const DeviceInfo &device) {
+  double written = 0;
+  for (const Buffer &buffer : launch.buffers)
+    if (buffer.output)
+      written += double(buffer.bytes);
+  double seconds = 0;
+  if (device.storeBytesPerSecond > 0)
+    seconds = written / device.storeBytesPerSecond;
+  if (device.dramBytesPerSecond > 0)
+    seconds = std::max(seconds, (written - double(device.l2Bytes)) / device.dramBytesPerSecond);
+  return seconds;
+}
+
+std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> &launches, const DeviceInfo &device) {
+  for (std::size_t i = 0; i < trial.timings.size() && i < launches.size(); ++i) {
+    const double floor = floorSeconds(launches[i], device), took = trial.timings[i].candidateSeconds;
+    // Nothing takes no time at all.
+    if (!(took > 0) || took < floor)
+      return Failure{"floor", Verdict::Suspect,
+                     fmt::format("launch '{}' took {:.3g} us, and to write its outputs takes {} at least {:.3g} us",
+                                 launches[i].name, took * 1e6, device.name, floor * 1e6)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Failure> whyNoWin(const Trial &trial, const LayerSwitches &switches) {
   if (!switches.all())
     return Failure{"", Verdict::Suspect, fmt::format("not a verdict: layers off: {}; {}", switches.list(), trial.reason)};

@@ -13,6 +13,20 @@ namespace kopt {
 /// The layers that a finding of the screen asks for: of each group, one has to have passed.
 std::vector<std::vector<std::string>> layersDemandedBy(const Finding &finding);
 
+/// A finding of the screen demands compute-sanitizer, where there is one.
+bool wantsSanitizer(const Trial &trial);
+
+/// A function that the candidate's machine code calls, the original's does not, and a kernel has no honest use for: one that
+/// keeps memory or launches work beyond its own launch. Nothing where there is none.
+std::optional<Failure> forbiddenExternal(const std::vector<std::string> &candidate, const std::vector<std::string> &original);
+
+/// Seconds below which no launch can stay: every element of its pure outputs is written, which takes the multiprocessors as
+/// long as they need to store it, and the memory as long as it needs for what L2 cannot keep. 0 where nothing is known.
+double floorSeconds(const Launch &launch, const DeviceInfo &device);
+
+/// A launch of the trial that took less than it can; nothing where there is none. `launches` are the candidate's.
+std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> &launches, const DeviceInfo &device);
+
 /// Why a trial that came out Faster is no win all the same; nothing where it is one. Looks at the records of the gates that
 /// ran: a flag of the screen whose gates did not run, and layers that were left out.
 std::optional<Failure> whyNoWin(const Trial &trial, const LayerSwitches &switches);

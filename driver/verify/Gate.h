@@ -24,6 +24,7 @@ struct Examination {
   const Built &built;
   std::uint64_t freshSeed = 0; ///< drawn from the frozen candidate: nothing can have been made for it
   Strength strength;
+  bool sanitize = false; ///< compute-sanitizer too, which takes seconds
   Trial &trial; ///< gets findings, stages and the gates' records
 };
 
@@ -36,8 +37,5 @@ public:
   /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the machine's.
   virtual Result<std::optional<Failure>> check(Bench &bench, Examination &examination, GateRecord &record) = 0;
 };
-
-/// Those that are switched on, in order.
-std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches);
 
 } // namespace kopt

@@ -11,7 +11,7 @@ namespace kopt {
 const std::vector<LayerInfo> &allLayers() {
   static const std::vector<LayerInfo> layers = {
       {"screen", "what the candidate's source may not change"},
-      {"opcodes", "instructions that the original's machine code does not have and a kernel has no honest use for"},
+      {"externals", "what the machine code calls and the original's does not: the device heap, launches from the device"},
       {"inputs", "read-only buffers are what they were, after every launch"},
       {"guards", "nothing is written beside a buffer, in every launch"},
       {"unwritten", "every element that the original writes is written, in every launch"},

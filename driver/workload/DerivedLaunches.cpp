@@ -177,12 +177,39 @@ private:
         variants.push_back(one);
       }
     }
+    // Long in one dimension at a time: what leaves out a small part of it leaves out something.
+    for (const auto &[name, value] : small_)
+      if (const auto tall = longIn(name))
+        variants.push_back(*tall);
     Values none = small_;
     none.begin()->second = 0;
     variants.push_back(none);
     for (const Values &values : variants)
       if (values != family_.sizes())
         add(Derivation::Sizes, describe(values), family_.with(values));
+  }
+
+  /// One size of more than two blocks of 128, the others halved until the launch costs no more than four small ones.
+  /// Nothing where the size is as large already, or cannot be.
+  std::optional<Values> longIn(const std::string &name) const {
+    for (const std::int64_t length : {263, 131}) {
+      if (small_.at(name) >= length)
+        return std::nullopt;
+      Values values = small_;
+      values[name] = length;
+      while (true) {
+        if (const auto made = family_.with(values); made && costOf(*made) <= 4 * most_)
+          return values;
+        auto largest = values.end();
+        for (auto it = values.begin(); it != values.end(); ++it)
+          if (it->first != name && (largest == values.end() || it->second > largest->second))
+            largest = it;
+        if (largest == values.end() || largest->second / 2 < kSmallest)
+          break;
+        largest->second /= 2;
+      }
+    }
+    return std::nullopt;
   }
 
   void addScalars() {

@@ -43,6 +43,8 @@ struct Buffer {
   std::uint64_t address = 0;
   /// Its captured contents hold addresses within the launch's buffers: they are moved with them.
   bool holdsPointers = false;
+  /// Of an f64 buffer: the narrower type in which its elements are drawn; empty: in its own.
+  std::string drawnAs{};
 };
 
 /// An argument is a buffer (index into Launch::buffers plus a byte offset) or the bytes of a value.

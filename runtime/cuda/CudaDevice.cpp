@@ -108,6 +108,9 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
   properties_.l2Bytes = std::uint64_t(std::max(0, attribute(kL2CacheSize)));
   properties_.memoryBytes = memory;
   properties_.multiprocessors = std::uint32_t(attribute(kMultiprocessorCount));
+  // Two transfers a clock and pin; a multiprocessor stores at most 128 bytes a clock.
+  properties_.dramBytesPerSecond = 2e3 * attribute(kMemoryClockKilohertz) * attribute(kMemoryBusBits) / 8;
+  properties_.storeBytesPerSecond = 128e3 * attribute(kClockKilohertz) * attribute(kMultiprocessorCount);
   properties_.maxThreadsPerBlock = std::uint32_t(attribute(kMaxThreadsPerBlock));
   properties_.maxSharedPerBlock = std::uint32_t(attribute(kMaxSharedMemoryPerBlockOptin));
   nvml_.emplace(bus);

@@ -48,7 +48,10 @@ enum : CuResult {
 enum CuDeviceAttribute : int {
   kMaxThreadsPerBlock = 1,
   kWarpSize = 10,
+  kClockKilohertz = 13,
   kMultiprocessorCount = 16,
+  kMemoryClockKilohertz = 36,
+  kMemoryBusBits = 37,
   kL2CacheSize = 38,
   kMaxThreadsPerMultiprocessor = 39,
   kComputeCapabilityMajor = 75,

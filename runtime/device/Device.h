@@ -40,6 +40,8 @@ struct DeviceProperties {
   std::map<std::string, std::string> facts; ///< for the record: settings and state of the GPU, by name
   bool modelled = false;
   std::uint64_t l2Bytes = 0, memoryBytes = 0;
+  double dramBytesPerSecond = 0;  ///< no memory of the device moves more; 0: not known
+  double storeBytesPerSecond = 0; ///< no multiprocessors together store more; 0: not known
   std::uint32_t multiprocessors = 0, maxThreadsPerBlock = 1024, maxSharedPerBlock = 48 * 1024;
 };
 

@@ -44,6 +44,8 @@ EmulatedDevice::EmulatedDevice(GpuSpec gpu, std::unique_ptr<Arena> arena)
   properties_.modelled = true;
   properties_.l2Bytes = std::uint64_t(gpu_.l2Bytes);
   properties_.multiprocessors = std::uint32_t(gpu_.multiprocessors);
+  properties_.dramBytesPerSecond = gpu_.dramBytesPerSecond;
+  properties_.storeBytesPerSecond = 128e6 * gpu_.smClockMHz * gpu_.multiprocessors;
   properties_.maxSharedPerBlock =
       std::uint32_t(std::min<double>(gpu_.sharedBytesPerBlock, double(Arena::kSharedWindow)));
   // What can really be allocated: the host's memory, a quarter of it for what is known about each byte.

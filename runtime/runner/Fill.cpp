@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 
 namespace kopt::runtime {
 
@@ -53,6 +54,18 @@ template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
   // Adding the mantissa with its hidden bit carries into the exponent by itself when rounding crossed a binade.
   const std::uint32_t bits = (std::uint32_t(exponent + kBias - 1) << Mantissa) + steps;
   return std::uint16_t(sign | bits);
+}
+
+/// The value of a float of `Exponent` and `Mantissa` bits.
+template <int Exponent, int Mantissa> double widen(std::uint16_t bits) {
+  constexpr int kBias = (1 << (Exponent - 1)) - 1, kMost = (1 << Exponent) - 1;
+  const int exponent = bits >> Mantissa & kMost, fraction = bits & ((1 << Mantissa) - 1);
+  double magnitude = exponent == 0 ? std::ldexp(fraction, 1 - kBias - Mantissa)
+                                   : std::ldexp(fraction + (1 << Mantissa), exponent - kBias - Mantissa);
+  if (exponent == kMost)
+    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity()
+                              : std::numeric_limits<double>::quiet_NaN();
+  return bits & 0x8000 ? -magnitude : magnitude;
 }
 
 struct Half {
@@ -280,8 +293,43 @@ std::size_t scalarSize(const std::string &scalar) {
   return 1;
 }
 
+namespace {
+
+/// Elements of a narrower type, each as a double.
+void drawWidened(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
+                 std::uint64_t offset, std::size_t size, std::byte *out) {
+  constexpr std::size_t kAtATime = 1024;
+  BufferSpec narrow = spec;
+  narrow.scalar = std::exchange(narrow.drawnAs, "");
+  const std::size_t width = scalarSize(narrow.scalar);
+  narrow.bytes = spec.bytes / sizeof(double) * width;
+  std::byte elements[kAtATime * 4];
+  for (std::size_t done = 0; done < size / sizeof(double);) {
+    const std::size_t count = std::min(kAtATime, size / sizeof(double) - done);
+    drawContents(narrow, seed, stream, (offset / sizeof(double) + done) * width, count * width, elements);
+    for (std::size_t i = 0; i < count; ++i) {
+      double value = 0;
+      if (width == 4) {
+        float single;
+        std::memcpy(&single, elements + i * 4, 4);
+        value = double(single);
+      } else {
+        std::uint16_t bits;
+        std::memcpy(&bits, elements + i * 2, 2);
+        value = narrow.scalar == "bf16" ? widen<8, 7>(bits) : widen<5, 10>(bits);
+      }
+      std::memcpy(out + (done + i) * sizeof value, &value, sizeof value);
+    }
+    done += count;
+  }
+}
+
+} // namespace
+
 void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                   std::uint64_t offset, std::size_t size, std::byte *out) {
+  if (!spec.drawnAs.empty())
+    return drawWidened(spec, seed, stream, offset, size, out);
   const std::uint64_t key = streamKey(seed, stream, 0);
   const std::uint64_t first = offset / scalarSize(spec.scalar);
   const std::string &s = spec.scalar;

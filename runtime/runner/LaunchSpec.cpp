@@ -116,6 +116,17 @@ bool parsePointer(const std::vector<std::string> &parts, std::size_t first, cons
   return true;
 }
 
+
+/// INDEX, SCALAR: f64 elements that hold numbers of a narrower type.
+bool parseDrawn(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
+  const auto index = parts.size() == 2 ? parseNumber<std::size_t>(parts[0]) : std::nullopt;
+  if (!index || *index >= buffers.size() || buffers[*index].scalar != "f64" ||
+      (parts[1] != "f32" && parts[1] != "f16" && parts[1] != "bf16"))
+    return false;
+  buffers[*index].drawnAs = parts[1];
+  return true;
+}
+
 /// buffer, INDEX, OFFSET | value, HEXDIGITS[, AT, INDEX, OFFSET]...
 bool parseArgument(const std::vector<std::string> &parts, const std::vector<BufferSpec> &buffers,
                    ArgumentSpec &out) {
@@ -174,6 +185,9 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
   for (const std::vector<std::string> &parts : request.lists(prefix + "address"))
     if (!parseAddress(parts, out.buffers))
       return bad("address");
+  for (const std::vector<std::string> &parts : request.lists(prefix + "drawn"))
+    if (!parseDrawn(parts, out.buffers))
+      return bad("drawn");
   for (const std::vector<std::string> &parts : request.lists(prefix + "arg"))
     if (!parseArgument(parts, out.buffers, out.arguments.emplace_back()))
       return bad("arg");

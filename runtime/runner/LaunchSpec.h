@@ -40,6 +40,8 @@ struct BufferSpec {
   std::string symbol;         ///< a variable of the module instead of memory of its own
   std::uint64_t address = 0;  ///< where it lay when it was captured; 0: not captured
   bool holdsPointers = false; ///< its contents hold addresses within the captured buffers
+  /// A narrower floating-point type that f64 elements are drawn in: the same numbers as in a buffer of that type.
+  std::string drawnAs;
   bool jitter = false; ///< each floating-point element moved by at most one unit in its last place
   /// Its contents change and matter: to be restored between launches.
   bool inPlace() const { return !readOnly && !output; }

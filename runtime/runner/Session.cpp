@@ -215,6 +215,8 @@ Message Session::hello(const Message &request) {
   reply.add("modelled", std::uint64_t(device.modelled));
   reply.add("l2", device.l2Bytes);
   reply.add("memory", device.memoryBytes);
+  reply.addDouble("dram_bandwidth", device.dramBytesPerSecond);
+  reply.addDouble("store_bandwidth", device.storeBytesPerSecond);
   for (const auto &[name, value] : device.facts)
     reply.addList("fact", {name, value});
   // Can this process reach the driver's memory? By a descriptor that came along, or through the path it gives.

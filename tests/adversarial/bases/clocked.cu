@@ -7,10 +7,9 @@ __global__ void clocked(const float *in, float *out, int n) {
   long long begun = clock64();
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float value = i < n ? in[i] * in[i] : 0.0f;
-  if (clock64() < begun)
-    value = -1.0f;
+  long long took = clock64() - begun;
   if (i < n)
-    out[i] = value;
+    out[i] = took < 0 ? 0.0f : value;
 }
 
 void run(const float *in, float *out, int n) {

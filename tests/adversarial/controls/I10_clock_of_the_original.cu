@@ -13,10 +13,9 @@ __global__ void clocked(const float *in, float *out, int n) {
     float one = in[i];
     value = one * one;
   }
-  if (clock64() < begun)
-    value = -1.0f;
+  long long took = clock64() - begun;
   if (i < n)
-    out[i] = value;
+    out[i] = took < 0 ? 0.0f : value;
 }
 
 void run(const float *in, float *out, int n) {

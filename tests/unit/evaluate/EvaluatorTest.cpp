@@ -10,9 +10,9 @@ namespace {
 
 class EvaluatorTest : public testing::Test {
 protected:
-  Evaluator make(const std::string &kernel = "kernel", bool modelled = false, unsigned buildThreads = 0) {
+  Evaluator make(const std::string &kernel = "kernel", bool modelled = false, unsigned buildThreads = 0,
+                 EvaluatorOptions options = {}) {
     runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);
-    EvaluatorOptions options;
     options.scratch = folder_.path() / "evaluate";
     options.buildThreads = buildThreads;
     EXPECT_TRUE(createDirectories(options.scratch));
@@ -242,6 +242,119 @@ TEST_F(EvaluatorTest, OnAModelledDeviceTheSpeedupIsLabelled) {
   EXPECT_EQ(trial.verdict, Verdict::Faster);
   EXPECT_TRUE(trial.speedup->modelled);
   EXPECT_NE(trial.reason.find("modelled"), std::string::npos);
+}
+
+Mutant mutant(const std::string &text, const std::string &excuse = "") {
+  Mutant result;
+  result.op = "comparison";
+  result.title = text;
+  result.mayBeEqual = excuse;
+  result.sliceText = text;
+  return result;
+}
+
+TEST_F(EvaluatorTest, AGateDecidesAndTheOthersAreOnRecord) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial wrong = judge(evaluator, "WRONG FAST");
+  EXPECT_EQ(wrong.gate, "outputs");
+  ASSERT_FALSE(wrong.gates.empty());
+  EXPECT_EQ(wrong.gates.back().state, GateState::Failed);
+  const Trial fast = judge(evaluator, "FAST");
+  EXPECT_TRUE(fast.gate.empty());
+  for (const char *name : {"screen", "outputs", "fresh", "contents", "repeat", "timed"})
+    EXPECT_TRUE(std::any_of(fast.gates.begin(), fast.gates.end(), [&](const GateRecord &record) {
+      return record.gate == name && record.state == GateState::Passed;
+    })) << name;
+  // A launch without a declaration has no other sizes, a GPU no order of threads: that is said, never passed.
+  for (const char *name : {"sizes", "schedule", "precise"})
+    EXPECT_TRUE(std::any_of(fast.gates.begin(), fast.gates.end(), [&](const GateRecord &record) {
+      return record.gate == name && record.state == GateState::NotRun && !record.detail.empty();
+    })) << name;
+}
+
+TEST_F(EvaluatorTest, NothingJudgedWithALayerOffIsAWin) {
+  EvaluatorOptions options;
+  options.layers = *LayerSwitches::without({"contents", "floor"});
+  Evaluator evaluator = make("kernel", false, 0, options);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial trial = judge(evaluator, "FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Suspect);
+  EXPECT_EQ(trial.reason.rfind("not a verdict: layers off: contents, floor", 0), 0u) << trial.reason;
+  EXPECT_EQ(judge(evaluator, "SLOW").verdict, Verdict::Slower);
+}
+
+TEST_F(EvaluatorTest, KeptGoingTheFirstLayerStillDecides) {
+  EvaluatorOptions options;
+  options.keepGoing = true;
+  Evaluator evaluator = make("kernel", false, 0, options);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial trial = judge(evaluator, "REJECT WRONG FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Rejected);
+  EXPECT_EQ(trial.gate, "screen");
+  EXPECT_EQ(trial.layer, Layer::Screen);
+  std::size_t failed = 0;
+  for (const GateRecord &record : trial.gates)
+    failed += record.state == GateState::Failed;
+  EXPECT_GE(failed, 3u);
+}
+
+TEST_F(EvaluatorTest, ALayerThatIsOffIsNotAsked) {
+  EvaluatorOptions options;
+  options.layers = *LayerSwitches::without({"screen"});
+  Evaluator evaluator = make("kernel", false, 0, options);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  EXPECT_EQ(judge(evaluator, "REJECT WRONG").gate, "outputs");
+}
+
+TEST_F(EvaluatorTest, AWorkloadThatNoticesWrongKernelsIsStrongEnough) {
+  frontend_.mutantSet.mutants = {mutant("WRONG 1"), mutant("NAN 2"), mutant("kernel// the same program"),
+                                 mutant("NOBUILD"), mutant("other", "where n is a multiple of 4")};
+  Evaluator evaluator = make();
+  const auto baseline = evaluator.measureBaseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  EXPECT_EQ(evaluator.mutations().tried, 3u);
+  EXPECT_EQ(evaluator.mutations().noticed, 2u);
+  EXPECT_FALSE(evaluator.mutations().isTooWeak()); // the one that is left has an excuse
+  EXPECT_EQ(judge(evaluator, "FAST").verdict, Verdict::Faster);
+}
+
+TEST_F(EvaluatorTest, NoWinIsClaimedOnAWorkloadThatIsTooWeak) {
+  frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
+  Evaluator evaluator = make();
+  const auto baseline = evaluator.measureBaseline();
+  ASSERT_TRUE(baseline);
+  ASSERT_FALSE(baseline->findings.empty());
+  EXPECT_EQ(baseline->findings.back().id, "mutants");
+  EXPECT_EQ(baseline->findings.back().severity, "warning");
+  const Trial trial = judge(evaluator, "FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Suspect);
+  EXPECT_EQ(trial.gate, "mutants");
+  EXPECT_NE(trial.reason.find("other"), std::string::npos) << trial.reason;
+  EXPECT_FALSE(evaluator.mutations().remedy().empty());
+
+  EvaluatorOptions options;
+  options.acceptWeakWorkload = true;
+  Evaluator lenient = make("kernel", false, 0, options);
+  ASSERT_TRUE(lenient.measureBaseline());
+  EXPECT_EQ(judge(lenient, "FAST").verdict, Verdict::Faster);
+}
+
+TEST_F(EvaluatorTest, AMutationTestIsKeptFromRunToRun) {
+  frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
+  EvaluatorOptions options;
+  options.cache = folder_.path() / "cache";
+  Evaluator first = make("kernel", false, 0, options);
+  ASSERT_TRUE(first.measureBaseline());
+  const int builds = toolchain_.builds;
+  Evaluator second = make("kernel", false, 0, options);
+  ASSERT_TRUE(second.measureBaseline());
+  EXPECT_EQ(toolchain_.builds, builds + 1); // the baseline alone
+  EXPECT_TRUE(second.mutations().isTooWeak());
+  frontend_.mutantSet.mutants.pop_back();
+  Evaluator third = make("kernel", false, 0, options);
+  ASSERT_TRUE(third.measureBaseline());
+  EXPECT_FALSE(third.mutations().isTooWeak());
 }
 
 void expectRefused(const Result<Trial> &baseline, const char *word) {

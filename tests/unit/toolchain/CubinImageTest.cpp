@@ -38,6 +38,24 @@ TEST(CubinImage, CodeRegistersAndConstantsCount) {
   EXPECT_NE(withConstants("12"), withConstants("13"));
 }
 
+TEST(CubinImage, NamesWhatItNeedsFromOutside) {
+  const std::string bytes = buildCubin("_Z4scalPf", "code");
+  const auto image = ElfImage::parse(bytes);
+  ASSERT_TRUE(image);
+  EXPECT_TRUE(image->externals().empty()); // its own kernel is inside
+
+  const std::string strings = std::string(1, '\0') + "malloc" + '\0';
+  Elf64_Sym symbol{};
+  symbol.st_name = 1;
+  symbol.st_shndx = SHN_UNDEF;
+  const std::string other = buildElf({{".text.k", SHT_PROGBITS, SHF_ALLOC, "code", 0, 0},
+                                      {".strtab", SHT_STRTAB, 0, strings, 0, 0},
+                                      {".symtab", SHT_SYMTAB, 0, bytesOf(Elf64_Sym{}) + bytesOf(symbol), 2, 0}});
+  const auto withMalloc = ElfImage::parse(other);
+  ASSERT_TRUE(withMalloc);
+  EXPECT_EQ(withMalloc->externals(), std::vector<std::string>{"malloc"});
+}
+
 TEST(CubinImage, RelocationsCountByPlace) {
   const auto withSymbol = [](std::uint64_t value, const std::string &name) {
     Elf64_Sym symbol{};

@@ -66,4 +66,37 @@ TEST(Claim, EveryLayerThatAFlagNamesExists) {
   EXPECT_TRUE(layersDemandedBy({"bounds-check", "reject", "", ""}).empty());
 }
 
+Launch writer(std::uint64_t bytes) {
+  Launch launch;
+  launch.name = "big";
+  Buffer out;
+  out.name = "out";
+  out.bytes = bytes;
+  out.output = true;
+  launch.buffers = {out};
+  return launch;
+}
+
+TEST(Claim, NoLaunchIsFasterThanTheMemory) {
+  DeviceInfo device;
+  device.name = "GPU";
+  device.l2Bytes = 50'000'000;
+  device.dramBytesPerSecond = 4e12;
+  device.storeBytesPerSecond = 30e12;
+  // 250 MB: 200 MB of them through the memory; 30 MB: only to L2.
+  EXPECT_NEAR(floorSeconds(writer(250'000'000), device), 50e-6, 1e-9);
+  EXPECT_NEAR(floorSeconds(writer(30'000'000), device), 1e-6, 1e-9);
+  Trial trial = faster({});
+  trial.timings.resize(1);
+  trial.timings[0].candidateSeconds = 49e-6;
+  const auto failure = belowFloor(trial, {writer(250'000'000)}, device);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->verdict, Verdict::Suspect);
+  EXPECT_EQ(failure->layer, "floor");
+  trial.timings[0].candidateSeconds = 51e-6;
+  EXPECT_FALSE(belowFloor(trial, {writer(250'000'000)}, device));
+  trial.timings[0].candidateSeconds = 0; // one shape that reports nothing makes any mean look well
+  EXPECT_TRUE(belowFloor(trial, {writer(0)}, DeviceInfo{}));
+}
+
 } // namespace

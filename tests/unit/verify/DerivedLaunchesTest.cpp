@@ -81,6 +81,22 @@ TEST_F(DerivedLaunchesTest, SizesAreSmallAndTheirLaunchesConsistent) {
     EXPECT_TRUE(seen.contains(n)) << n;
 }
 
+TEST_F(DerivedLaunchesTest, EachSizeIsLongOnce) {
+  kernel_.launches[0].args = {"in", "index", "out", "factor", "rows", "columns"};
+  kernel_.launches[0].grid = {"rows", "1", "1"};
+  kernel_.launches[0].variables = {"rows"};
+  specialization_.params[4].name = "rows";
+  specialization_.params[5].name = "columns";
+  declaration_.arguments = {{"factor", "1.5"}, {"rows", "16"}, {"columns", "5000"}};
+  declaration_.extents = {{"in", "rows * columns"}, {"index", "rows * columns"}, {"out", "rows * columns"}};
+  bool longRows = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes)) {
+    longRows |= integer(derived.launch, 4) == 263;
+    EXPECT_LE(costOf(derived.launch), 4u * 16384) << derived.title;
+  }
+  EXPECT_TRUE(longRows);
+}
+
 TEST_F(DerivedLaunchesTest, AnEmptyProblemThatCannotBeLaunchedIsNamed) {
   const DerivedLaunches all = derive();
   EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(),

@@ -190,6 +190,30 @@ TEST(Fill, EachDerivedKindIsWhatItIsFor) {
   EXPECT_FALSE(negative);
 }
 
+TEST(Fill, WidenedElementsAreTheNarrowOnes) {
+  const std::vector<float> singles = values<float>(spec("f32"));
+  BufferSpec wide = spec("f64");
+  wide.bytes *= 2;
+  wide.drawnAs = "f32";
+  const std::vector<double> doubles = values<double>(wide);
+  ASSERT_EQ(doubles.size(), singles.size());
+  for (std::size_t i = 0; i < doubles.size(); ++i)
+    ASSERT_EQ(doubles[i], double(singles[i]));
+  for (const auto &[scalar, widen] : {std::pair("f16", &fromHalf), std::pair("bf16", &fromBfloat)}) {
+    const std::vector<std::uint16_t> narrow = values<std::uint16_t>(spec(scalar, FillKind::Uniform, -9, 9));
+    BufferSpec four = spec("f64", FillKind::Uniform, -9, 9);
+    four.bytes *= 4;
+    four.drawnAs = scalar;
+    const std::vector<double> whole = values<double>(four);
+    ASSERT_EQ(whole.size(), narrow.size());
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      ASSERT_EQ(whole[i], widen(narrow[i])) << scalar;
+    std::vector<std::byte> part(4096);
+    drawContents(four, 7, 0, 16384, part.size(), part.data());
+    EXPECT_EQ(std::memcmp(part.data(), whole.data() + 2048, part.size()), 0);
+  }
+}
+
 TEST(Fill, JitterMovesByAtMostOneUnitInTheLastPlace) {
   BufferSpec buffer = spec("f32");
   const std::vector<float> plain = values<float>(buffer);

@@ -2,7 +2,7 @@
 // The same launch over and over: what a kernel leaves must not hang on what was there before, or on who comes first.
 #pragma once
 
-#include "driver/verify/DerivedReplays.h"
+#include "driver/gates/DerivedReplays.h"
 
 namespace kopt {
 

@@ -24,6 +24,8 @@ public:
 
   const std::vector<Replay> &replays() const { return replays_; }
   const std::vector<NotDerived> &missing() const { return missing_; }
+  /// A small launch on ordinary contents; null where there is none.
+  const Launch *small() const;
 
 private:
   Result<std::optional<std::string>> admit(Bench &bench, DerivedLaunch derived);

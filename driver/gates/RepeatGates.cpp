@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/verify/RepeatGates.h"
+#include "driver/gates/RepeatGates.h"
+
+#include "driver/gates/DerivedOptions.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -15,10 +17,7 @@ const Launch *launchToRepeat(Bench &bench, const DerivedReplays &replays) {
   const Launch &declared = bench.baseline().launches[bench.heaviest()];
   if (costOf(declared) <= (bench.runner().device().modelled ? kMostModelled : kMostOnGpu))
     return &declared;
-  for (const DerivedReplays::Replay &replay : replays.replays())
-    if (replay.derived.kind == Derivation::Sizes || replay.derived.kind == Derivation::Contents)
-      return &replay.derived.launch;
-  return nullptr;
+  return replays.small();
 }
 
 constexpr const char *kTooLarge = "every launch takes too many threads and elements to be repeated";
@@ -156,6 +155,12 @@ public:
         }
       }
     }
+    for (const DerivedReplays::Replay &replay : replays_->replays())
+      if (replay.derived.kind == Derivation::Contents) {
+        KOPT_TRY(const bool stands, standsReversed(bench, replay));
+        if (stands)
+          anyOrder_.push_back(&replay);
+      }
     return {};
   }
 
@@ -175,7 +180,20 @@ public:
       if (failure)
         return failure;
     }
-    record.detail = fmt::format("{} orders", orders);
+    // Equal and colliding values are where threads depend on each other; the last block first.
+    std::size_t contents = 0;
+    for (const DerivedReplays::Replay *replay : anyOrder_) {
+      auto derived = applyToLaunch(bench.subject().kernel, replay->derived.launch, seen.candidate);
+      if (!derived)
+        continue; // refused where contents are asked for
+      derived->name += ", threads in another order";
+      KOPT_TRY(auto failure, bench.compare(seen.built, *derived, replay->expected, reversed(bench, *replay), name(), seen.trial,
+                                           replay->slack));
+      if (failure)
+        return failure;
+      ++contents;
+    }
+    record.detail = fmt::format("{} orders, and the reverse one on {} other contents", orders, contents);
     return std::nullopt;
   }
 
@@ -186,9 +204,33 @@ private:
     return options;
   }
 
+  static RunOptions reversed(Bench &bench, const DerivedReplays::Replay &replay) {
+    RunOptions options =
+        derivedOptions(bench, replay.derived.launch, replay.expected.inputSeed, kOtherPoison, "schedule-next");
+    options.scheduleSeed = 2;
+    return options;
+  }
+
+  static Result<bool> standsReversed(Bench &bench, const DerivedReplays::Replay &replay) {
+    KOPT_TRY(const auto other, bench.tryExpect(replay.derived.launch, reversed(bench, replay)));
+    if (!other)
+      return false;
+    for (std::size_t b = 0; b < replay.derived.launch.buffers.size(); ++b) {
+      const Buffer &buffer = replay.derived.launch.buffers[b];
+      if (buffer.readOnly)
+        continue;
+      KOPT_TRY(const auto mismatch, compareBuffers(buffer, bench.subject().workload.tolerance, replay.expected.buffers[b],
+                                                   other->buffers[b], replay.slack[b]));
+      if (mismatch)
+        return false;
+    }
+    return true;
+  }
+
   std::shared_ptr<DerivedReplays> replays_;
   const Launch *launch_ = nullptr;
   Expected expected_;
+  std::vector<const DerivedReplays::Replay *> anyOrder_; ///< the original stands the reverse order on them
   std::string why_; ///< the gate cannot run; empty: it can
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/verify/DerivedReplays.h"
+#include "driver/gates/DerivedReplays.h"
+
+#include "driver/gates/DerivedOptions.h"
 
 #include "driver/project/Expression.h"
 
@@ -39,7 +41,7 @@ public:
         continue;
       }
       KOPT_TRY(auto failure, bench.compare(seen.built, *launch, replay.expected,
-                                           bench.options(replay.expected.inputSeed, kOtherPoison, bench.heaviest(), "derived"),
+                                           derivedOptions(bench, *launch, replay.expected.inputSeed, kOtherPoison, "derived"),
                                            name(), seen.trial, replay.slack));
       ran.push_back(&replay);
       if (failure && replay.derived.advisory)
@@ -97,16 +99,17 @@ private:
       const auto launch = launchOf(bench, seen, original);
       if (!launch)
         continue;
-      const std::size_t from = bench.heaviest();
-      KOPT_TRY(const auto expected, bench.tryExpect(original, bench.options(seed, kPoison, from, "derived-fresh")));
+      KOPT_TRY(const auto expected,
+               bench.tryExpect(original, derivedOptions(bench, original, seed, kPoison, "derived-fresh")));
       if (!expected)
         continue; // a draw that the original does not stand
       addStages(seen.trial, "verify", expected->seconds, expected->stages);
       std::vector<Slack> slack = replay.slack;
       for (Slack &allowed : slack)
         allowed.absolute *= 2; // known for other inputs of the same kind
-      KOPT_TRY(auto failure, bench.compare(seen.built, *launch, *expected, bench.options(seed, kOtherPoison, from, "derived"),
-                                           name(), seen.trial, slack));
+      KOPT_TRY(auto failure, bench.compare(seen.built, *launch, *expected,
+                                           derivedOptions(bench, *launch, seed, kOtherPoison, "derived"), name(), seen.trial,
+                                           slack));
       if (failure)
         return failure;
     }
@@ -151,12 +154,11 @@ Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
 
 /// Nothing where the launch became a replay, else why it did not.
 Result<std::optional<std::string>> DerivedReplays::admit(Bench &bench, DerivedLaunch derived) {
-  const std::size_t from = bench.heaviest();
   const std::string slot = fmt::format("derived-{}", replays_.size());
   const std::uint64_t seed = bench.seed() + 77 + replays_.size();
   Launch &launch = derived.launch;
   const auto run = [&](std::uint64_t poison, bool jitter, const std::string &name) {
-    RunOptions options = bench.options(seed, poison, from, name);
+    RunOptions options = derivedOptions(bench, launch, seed, poison, name);
     options.jitterInputs = jitter;
     options.checkRaces = true;
     return bench.tryExpect(launch, options);
@@ -206,6 +208,13 @@ Result<std::optional<std::string>> DerivedReplays::admit(Bench &bench, DerivedLa
   replay.derived = std::move(derived);
   replays_.push_back(std::move(replay));
   return std::optional<std::string>();
+}
+
+const Launch *DerivedReplays::small() const {
+  for (const Replay &replay : replays_)
+    if (replay.derived.kind == Derivation::Sizes || replay.derived.kind == Derivation::Contents)
+      return &replay.derived.launch;
+  return nullptr;
 }
 
 std::unique_ptr<Gate> makeReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/verify/DeclaredGates.h"
+#include "driver/gates/DeclaredGates.h"
 
 #include <fmt/format.h>
 

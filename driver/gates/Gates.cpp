@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/verify/DeclaredGates.h"
-#include "driver/verify/RepeatGates.h"
+#include "driver/gates/Gates.h"
+
+#include "driver/gates/DeclaredGates.h"
+#include "driver/gates/RepeatGates.h"
+#include "driver/gates/SanitizerGate.h"
 
 namespace kopt {
 
-std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches) {
+std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches, GateServices services,
+                                             const PreciseSettings &precise) {
   const auto replays = std::make_shared<DerivedReplays>();
   std::vector<std::unique_ptr<Gate>> gates;
   const auto add = [&](std::unique_ptr<Gate> gate) {
@@ -17,6 +21,8 @@ std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches) {
     add(makeReplayGate(kind, replays));
   add(makeRepeatGate(replays));
   add(makeScheduleGate(replays));
+  add(makePreciseGate(replays, services.frontend, services.toolchain, precise));
+  add(makeSanitizerGate(replays));
   return gates;
 }
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/gates/PreciseGate.h"
+
+#include "driver/gates/DerivedOptions.h"
+#include "driver/support/MappedFile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+/// A baseline further than this from its own clone, relative to the scale of the output, computes something else: the clone took
+/// another branch, or rounding is what the kernel is about.
+constexpr double kUnrelated = 0.02;
+
+/// Of fewer elements the mean square is luck: the original's error may happen to be small.
+constexpr std::uint64_t kFew = 128;
+
+/// Half the distance from 1 to the next number, of the type.
+double unitRoundoff(const std::string &scalar) {
+  return scalar == "f16" ? 0x1p-11 : scalar == "bf16" ? 0x1p-8 : scalar == "f64" ? 0x1p-53 : 0x1p-24;
+}
+
+bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
+
+/// The scalar that a widened element holds nothing but; empty where it holds several kinds, or gaps.
+std::string onlyScalar(const ElementLayout &element) {
+  if (element.fields.empty())
+    return {};
+  const std::string &scalar = element.fields.front().scalar;
+  const std::uint32_t size = std::uint32_t(elementBytes(scalar));
+  for (std::size_t i = 0; i < element.fields.size(); ++i) {
+    const ElementField &field = element.fields[i];
+    if (field.scalar != scalar || field.newScalar != "f64" || field.offset != i * size || field.newOffset != i * 8)
+      return {};
+  }
+  return element.size == element.fields.size() * size && element.newSize == element.fields.size() * 8 ? scalar : "";
+}
+
+/// The launch on buffers and values of the clone's types, drawn as the original's. Fails with Usage where that cannot be.
+Result<Launch> widened(const Launch &launch, const Specialization &specialization, const PreciseClone &clone) {
+  Launch wide = launch;
+  wide.sharedBytes *= clone.sharedFactor;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    if (i >= clone.params.size() || i >= specialization.params.size())
+      return makeError(ErrorCode::Usage, "the clone has other parameters");
+    const ElementLayout &element = clone.params[i].element;
+    if (!element.widened())
+      continue;
+    const std::string scalar = onlyScalar(element);
+    if (scalar.empty())
+      return makeError(ErrorCode::Usage, fmt::format("'{}' holds more than one kind of number", clone.params[i].name));
+    if (const auto *pointer = std::get_if<BufferArg>(&launch.arguments[i])) {
+      Buffer &buffer = wide.buffers[pointer->buffer];
+      if (buffer.scalar == "f64")
+        continue; // passed twice
+      if (buffer.fill.kind == "captured" || buffer.scalar != scalar || pointer->offset != 0)
+        return makeError(ErrorCode::Usage, fmt::format("the contents of '{}' cannot be widened", buffer.name));
+      buffer.drawnAs = scalar;
+      buffer.scalar = "f64";
+      buffer.bytes = buffer.bytes / elementBytes(scalar) * 8;
+      continue;
+    }
+    auto &value = std::get<ValueArg>(wide.arguments[i]);
+    if (scalar != "f32" || value.bytes.size() % 4 != 0)
+      return makeError(ErrorCode::Usage, fmt::format("the value of '{}' cannot be widened", clone.params[i].name));
+    std::string bytes;
+    for (std::size_t at = 0; at < value.bytes.size(); at += 4) {
+      float narrow = 0;
+      std::memcpy(&narrow, value.bytes.data() + at, sizeof narrow);
+      const double number = double(narrow);
+      bytes.append(reinterpret_cast<const char *>(&number), sizeof number);
+    }
+    value.bytes = std::move(bytes);
+  }
+  return wide;
+}
+
+class PreciseGate final : public Gate {
+public:
+  PreciseGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain, PreciseSettings settings)
+      : replays_(std::move(replays)), frontend_(frontend), toolchain_(toolchain), settings_(std::move(settings)) {}
+  std::string name() const override { return "precise"; }
+
+  Status learn(Bench &bench, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(bench, baseline));
+    if (bench.subject().workload.tolerance.policy != "default") {
+      why_ = fmt::format("the tolerance is '{}'", bench.subject().workload.tolerance.policy);
+      return {};
+    }
+    const auto made = frontend_.preciseClone(bench.subject().sliceText, settings_.build.expression, bench.subject().kernel);
+    if (!made && made.error().code == ErrorCode::Environment)
+      return tl::unexpected(made.error());
+    if (!made) {
+      why_ = "there is no double-precision clone: " + made.error().what;
+      return {};
+    }
+    const PreciseClone &clone = *made;
+    if (!clone.made()) {
+      why_ = "there is no double-precision clone: " + clone.refusals.front().message;
+      return {};
+    }
+    if (!clone.variables.empty()) {
+      why_ = fmt::format("the variable '{}' would have to be widened", clone.variables.front().name);
+      return {};
+    }
+    BuildRequest request = settings_.build;
+    request.sliceText = clone.sliceText;
+    request.expression = clone.expression;
+    request.symbol.clear();
+    request.output = settings_.scratch / "precise";
+    KOPT_TRY(const BuildOutcome built, toolchain_.build(request));
+    if (!built.ok) {
+      why_ = "the double-precision clone does not compile";
+      return {};
+    }
+    const auto loaded = bench.runner().load(built.module, "");
+    if (!loaded) {
+      why_ = loaded.error().what;
+      return {};
+    }
+    const Status learned = learnReferences(bench, clone, loaded->id);
+    bench.runner().unload(loaded->id);
+    return learned;
+  }
+
+  Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
+    if (references_.empty()) {
+      record = {name(), GateState::NotRun, why_};
+      return std::nullopt;
+    }
+    double ratio = 0;
+    for (const Reference &reference : references_) {
+      auto launch = applyToLaunch(bench.subject().kernel, reference.launch, seen.candidate);
+      if (!launch)
+        continue; // refused where sizes are asked for
+      KOPT_TRY(const RunOutcome outcome, bench.runner().run(seen.built.module, *launch, options(bench, reference, "precise-next")));
+      if (outcome.status != RunStatus::Ok)
+        return failureOf(outcome.status, name(), fmt::format("launch '{}': {}", launch->name, outcome.detail));
+      addStages(seen.trial, "verify", 0, outcome.stages);
+      for (const Output &output : reference.outputs) {
+        const Buffer &buffer = launch->buffers[output.buffer];
+        KOPT_TRY(const ErrorStatistics own, errorStatistics(buffer, outcome.buffers[output.buffer], output.file));
+        if (const auto excess = excessError(buffer, own, output.original, settings_.factor))
+          return Failure{name(), Verdict::WrongResult,
+                         fmt::format("launch '{}': {}, against the original in double precision", launch->name, *excess)};
+        if (output.original.worst > 0)
+          ratio = std::max(ratio, own.worst / output.original.worst);
+      }
+    }
+    record.detail = fmt::format("{} launches against a double-precision clone; the worst error is {:.2g} times the original's",
+                                references_.size(), ratio);
+    return std::nullopt;
+  }
+
+private:
+  struct Output {
+    std::size_t buffer = 0;
+    std::filesystem::path file; ///< what the clone left: doubles
+    ErrorStatistics original;
+  };
+  struct Reference {
+    Launch launch; ///< of the original
+    std::uint64_t inputSeed = 0;
+    std::vector<Output> outputs;
+  };
+
+  RunOptions options(Bench &bench, const Reference &reference, std::string slot) const {
+    return derivedOptions(bench, reference.launch, reference.inputSeed, kPoison, std::move(slot));
+  }
+
+  Status learnReferences(Bench &bench, const PreciseClone &clone, ModuleId module) {
+    for (const DerivedReplays::Replay &replay : replays_->replays()) {
+      if ((replay.derived.kind != Derivation::Contents && replay.derived.kind != Derivation::Sizes) || replay.derived.nonFinite)
+        continue;
+      KOPT_CHECK(learnReference(bench, clone, module, replay.derived.launch));
+    }
+    if (references_.empty() && why_.empty())
+      why_ = "no launch is small enough";
+    return {};
+  }
+
+  Status learnReference(Bench &bench, const PreciseClone &clone, ModuleId module, const Launch &launch) {
+    const auto wide = widened(launch, bench.subject().specialization, clone);
+    if (!wide) {
+      why_ = wide.error().what;
+      return {};
+    }
+    Reference reference{launch, bench.seed() + 3000 + references_.size(), {}};
+    RunOptions wideOptions = options(bench, reference, fmt::format("precise-{}", references_.size()));
+    wideOptions.instructionLimit *= 4; // double precision takes more
+    KOPT_TRY(const RunOutcome exact, bench.runner().run(module, *wide, wideOptions));
+    if (exact.status != RunStatus::Ok) {
+      why_ = "the double-precision clone does not run: " + exact.detail;
+      return {};
+    }
+    KOPT_TRY(const Expected original, bench.expect(launch, options(bench, reference, "precise-next")));
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      if (launch.buffers[b].readOnly || wide->buffers[b].drawnAs.empty())
+        continue;
+      KOPT_TRY(const ErrorStatistics own, errorStatistics(launch.buffers[b], original.buffers[b], exact.buffers[b]));
+      if (own.count == 0 || own.rms > kUnrelated * own.scale) {
+        why_ = fmt::format("the double-precision clone gives another '{}' than the original", launch.buffers[b].name);
+        continue;
+      }
+      reference.outputs.push_back({b, exact.buffers[b], own});
+    }
+    if (!reference.outputs.empty())
+      references_.push_back(std::move(reference));
+    return {};
+  }
+
+  std::shared_ptr<DerivedReplays> replays_;
+  Frontend &frontend_;
+  Toolchain &toolchain_;
+  PreciseSettings settings_;
+  std::vector<Reference> references_;
+  std::string why_ = "the kernel has no floating-point output"; ///< the gate does not run
+};
+
+} // namespace
+
+Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesystem::path &values,
+                                        const std::filesystem::path &reference) {
+  KOPT_TRY(const MappedFile seen, MappedFile::open(values));
+  KOPT_TRY(const MappedFile exact, MappedFile::open(reference));
+  const std::uint64_t count = exact.bytes().size() / sizeof(double);
+  if (seen.bytes().size() != count * elementBytes(buffer.scalar))
+    return makeError(ErrorCode::Internal, fmt::format("'{}' and its reference differ in length", buffer.name));
+  ErrorStatistics result;
+  double squares = 0, sum = 0, scale = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double want = 0;
+    std::memcpy(&want, exact.bytes().data() + i * sizeof want, sizeof want);
+    const double got = elementValue(buffer.scalar, seen.bytes().data() + i * elementBytes(buffer.scalar));
+    if (!std::isfinite(want) || !std::isfinite(got))
+      continue;
+    const double error = got - want;
+    result.worst = std::max(result.worst, std::abs(error));
+    squares += error * error;
+    sum += error;
+    scale += want * want;
+    ++result.count;
+  }
+  if (result.count > 0) {
+    result.rms = std::sqrt(squares / double(result.count));
+    result.bias = sum / double(result.count);
+    result.scale = std::sqrt(scale / double(result.count));
+  }
+  return result;
+}
+
+std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate, const ErrorStatistics &original,
+                                       double factor) {
+  const double place = 2 * unitRoundoff(buffer.scalar) * original.scale;
+  const bool isFew = original.count < kFew;
+  const double worst = factor * original.worst + (isFew ? 16 : 4) * place, rms = factor * original.rms + place;
+  const double chance = 4 * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
+  const double bias = factor * std::abs(original.bias) + chance;
+  const auto words = [&](const char *what, double own, double allowed, double theirs) {
+    return fmt::format("{} of '{}' is {:.3g} (allowed {:.3g}, the original's {:.3g})", what, buffer.name, own, allowed, theirs);
+  };
+  if (candidate.count < original.count)
+    return fmt::format("{} elements of '{}' are not finite, and the original's are", original.count - candidate.count,
+                       buffer.name);
+  if (!(candidate.worst <= worst))
+    return words("the largest error", candidate.worst, worst, original.worst);
+  if (isFew)
+    return std::nullopt;
+  if (!(candidate.rms <= rms))
+    return words("the mean square error", candidate.rms, rms, original.rms);
+  if (!(std::abs(candidate.bias) <= bias))
+    return words("the bias", candidate.bias, bias, original.bias);
+  return std::nullopt;
+}
+
+std::unique_ptr<Gate> makePreciseGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain,
+                                      PreciseSettings settings) {
+  return std::make_unique<PreciseGate>(std::move(replays), frontend, toolchain, std::move(settings));
+}
+
+} // namespace kopt

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors, measured: the original, the candidate and the original in double precision on the same inputs. A tolerance by type
+// says what is usual; this says what this kernel has any right to.
+#pragma once
+
+#include "driver/evaluate/Toolchain.h"
+#include "driver/project/Frontend.h"
+#include "driver/gates/DerivedReplays.h"
+
+namespace kopt {
+
+struct PreciseSettings {
+  BuildRequest build;            ///< of the original: everything but text and output
+  std::filesystem::path scratch; ///< where the clone is built
+  double factor = 2;             ///< times the original's own error that a candidate's may be
+};
+
+/// How far the floating-point elements of a buffer are from a double-precision reference.
+struct ErrorStatistics {
+  double worst = 0, rms = 0, bias = 0; ///< largest |error|, root mean square, mean of the signed errors
+  double scale = 0;                    ///< root mean square of the reference
+  std::uint64_t count = 0;             ///< elements that are finite in both
+};
+
+/// `values` holds elements of the buffer's type, `reference` as many doubles. Fails with Internal where their lengths do not fit.
+Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesystem::path &values,
+                                        const std::filesystem::path &reference);
+
+/// Nothing where `candidate` is within `factor` times `original`, with room for the last places of the type: four of them for
+/// the worst element, one for the mean square, both at the reference's scale; and for the bias what chance makes of as many
+/// errors (four standard deviations). Of fewer than 128 elements only the worst one counts, with room for 16 last places: one
+/// sum's error is luck. Else what is too large.
+std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate, const ErrorStatistics &original,
+                                       double factor);
+
+/// For the default tolerance alone: a user's own, or `strict`, says all there is to say. Does not run where there is no
+/// double-precision clone, or where it takes another way than the original.
+std::unique_ptr<Gate> makePreciseGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain,
+                                      PreciseSettings settings);
+
+} // namespace kopt

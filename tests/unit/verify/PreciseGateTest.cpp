@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/support/FileSystem.h"
+#include "driver/gates/PreciseGate.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace kopt;
+
+namespace {
+
+class PreciseErrors : public testing::Test {
+protected:
+  template <class T> std::filesystem::path file(const char *name, const std::vector<T> &values) {
+    const auto path = folder_.path() / name;
+    EXPECT_TRUE(writeFileAtomically(path, {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)}));
+    return path;
+  }
+  /// Of float(value) with each float moved by `places` units in its last place.
+  ErrorStatistics moved(double places) {
+    std::vector<double> exact;
+    std::vector<float> seen;
+    for (int i = 0; i < 4000; ++i) {
+      exact.push_back(1 + i * 0.00017321);
+      seen.push_back(float(exact.back() + places * 0x1p-23 * (i % 2 ? 1 : -1)));
+    }
+    return *errorStatistics(buffer(), file("seen", seen), file("exact", exact));
+  }
+  static Buffer buffer(const char *scalar = "f32") {
+    Buffer result;
+    result.name = "out";
+    result.scalar = scalar;
+    return result;
+  }
+  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("precise"));
+};
+
+TEST_F(PreciseErrors, AreMeasured) {
+  const std::vector<double> exact = {1, 2, -4, std::numeric_limits<double>::infinity()};
+  const std::vector<float> seen = {1.5f, 2, -4.5f, 7};
+  const auto statistics = errorStatistics(buffer(), file("seen", seen), file("exact", exact));
+  ASSERT_TRUE(statistics);
+  EXPECT_EQ(statistics->count, 3u);
+  EXPECT_DOUBLE_EQ(statistics->worst, 0.5);
+  EXPECT_DOUBLE_EQ(statistics->rms, std::sqrt(0.5 / 3));
+  EXPECT_DOUBLE_EQ(statistics->bias, 0);
+  EXPECT_DOUBLE_EQ(statistics->scale, std::sqrt(21.0 / 3));
+  EXPECT_FALSE(errorStatistics(buffer(), file("short", std::vector<float>{1}), file("exact", exact)));
+}
+
+TEST_F(PreciseErrors, OfTheOriginalsKindAreAllowed) {
+  const ErrorStatistics original = moved(0);
+  EXPECT_FALSE(excessError(buffer(), original, original, 2));
+  EXPECT_FALSE(excessError(buffer(), moved(1), original, 2)) << *excessError(buffer(), moved(1), original, 2);
+}
+
+TEST_F(PreciseErrors, FarLargerOnesAreNamed) {
+  const ErrorStatistics original = moved(0);
+  const auto excess = excessError(buffer(), moved(20), original, 2);
+  ASSERT_TRUE(excess);
+  EXPECT_NE(excess->find("error of 'out'"), std::string::npos) << *excess;
+}
+
+TEST_F(PreciseErrors, ASmallErrorThatAlwaysPointsOneWayIsABias) {
+  ErrorStatistics original = moved(0), candidate = original;
+  original.count = candidate.count = 100'000'000;
+  candidate.bias = candidate.rms;
+  const auto excess = excessError(buffer(), candidate, original, 2);
+  ASSERT_TRUE(excess);
+  EXPECT_NE(excess->find("bias"), std::string::npos) << *excess;
+}
+
+TEST_F(PreciseErrors, ANumberThatIsNoneIsAnExcess) {
+  const ErrorStatistics original = moved(0);
+  ErrorStatistics candidate = original;
+  --candidate.count;
+  EXPECT_TRUE(excessError(buffer(), candidate, original, 2));
+  candidate = original;
+  candidate.worst = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(excessError(buffer(), candidate, original, 2));
+}
+
+} // namespace
