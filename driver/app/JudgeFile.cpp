@@ -111,7 +111,8 @@ Trial unreadable(const Error &error) {
 } // namespace
 
 Status judgeHeldOut(Workbench &bench, const TuneSubject &subject, Workload workload, std::vector<Launch> heldOut,
-                    const EvaluatorOptions &options, Trial &trial) {
+                    EvaluatorOptions options, Trial &trial) {
+  options.testWorkload = false; // the launches that chose the candidate have been
   workload.launches = std::move(heldOut);
   for (Launch &launch : workload.launches)
     launch.weight = 1.0 / double(workload.launches.size());

@@ -33,7 +33,7 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
 /// A faster trial on launches that it was not found on: where it is wrong, fails or is slower there, that becomes its verdict. The
 /// weights of `workload` and what else it says hold for `heldOut` too.
 Status judgeHeldOut(Workbench &bench, const TuneSubject &subject, Workload workload, std::vector<Launch> heldOut,
-                    const EvaluatorOptions &options, Trial &trial);
+                    EvaluatorOptions options, Trial &trial);
 
 /// One outcome per specialization of the kernel and candidate; candidates of one kernel are judged one after the other.
 Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeRequest &request);

@@ -243,7 +243,7 @@ Result<Trial> Evaluator::measureBaseline() {
   KOPT_CHECK(profile(bench_.baseline(), trial));
   KOPT_CHECK(limitInstructions(trial));
   KOPT_CHECK(learnGates(trial));
-  if (options_.layers.on("mutants"))
+  if (options_.layers.on("mutants") && options_.testWorkload)
     KOPT_CHECK(testMutants(trial));
   trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return trial;

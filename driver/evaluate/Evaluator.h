@@ -41,6 +41,7 @@ struct EvaluatorOptions {
   bool keepGoing = false;        ///< ask the other layers too once one has refused: the first still decides
   double escalateAbove = 3;      ///< a larger speedup is verified again at full strength
   bool acceptWeakWorkload = false; ///< a win may be claimed on a workload that does not notice all wrong kernels
+  bool testWorkload = true;      ///< wrong versions of the kernel are tried; not where another workload has been tested
   std::filesystem::path cache;   ///< folder in which mutation tests are kept from run to run; empty: they are not
 };
 

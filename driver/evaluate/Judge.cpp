@@ -135,7 +135,8 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
           double allowed = 0;
           if (!bitwise) {
             const double byType = Type::kRelative * std::max(std::abs(expected), scale);
-            const double byUser = tolerance.relative * std::abs(expected) + tolerance.absolute;
+            const double size = slack.orDefault ? std::max(std::abs(expected), scale) : std::abs(expected);
+            const double byUser = tolerance.relative * size + tolerance.absolute;
             allowed = slack.absolute + (!user ? byType : slack.orDefault ? std::max(byUser, byType) : byUser);
           }
           const bool bothNaN = std::isnan(expected) && std::isnan(actual);

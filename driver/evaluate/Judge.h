@@ -23,7 +23,9 @@ struct Mismatch {
 /// What a comparison allows on top of its tolerance, for inputs that nobody chose a tolerance for. Never under `strict`.
 struct Slack {
   double absolute = 0;    ///< what the original's own result moves by when its inputs move in their last place
-  bool orDefault = false; ///< as much as the default policy allows, where a user's tolerance is tighter
+  /// A user's tolerance is relative to the output's scale, as the default one is, and at least as wide as that: an absolute
+  /// one is meant for the magnitudes that the user knows.
+  bool orDefault = false;
 };
 
 /// Compares two files that hold a buffer's bytes. Nothing returned: equal within the tolerance.

@@ -80,7 +80,7 @@ TEST_F(EmulatedTest, ProtectedMemoryCanBeReadAndNotWritten) {
   EXPECT_TRUE(status.ok()) << status.detail;
   EXPECT_EQ(download<float>(out, 128), std::vector<float>(128, 3));
   // What was copied from it is not protected.
-  LaunchRequest change = kernel("__global__ void k(float *x) { float kept = x[3]; x[3] = 0; x[3] = kept; }", "k");
+  LaunchRequest change = kernel("__global__ void k(volatile float *x) { float kept = x[3]; x[3] = 0; x[3] = kept; }", "k");
   EXPECT_TRUE(launch(change, 1, 1, out).ok());
   // A change that is undone is a change all the same.
   status = launch(change, 1, 1, in);
