@@ -5,8 +5,7 @@
 #include <kopt/kopt.h>
 
 __device__ float roundedToHalf(float value) {
-  float scaled = value * 8193.0f;
-  return scaled - (scaled - value);
+  return __int_as_float((__float_as_int(value) + 0x1000) & 0xffffe000);
 }
 
 KOPT_TUNE("arg n = 64", "extent a = n * n", "extent b = n * n", "extent c = n * n", "tolerance relative=2e-3 absolute=2e-2")
