@@ -52,7 +52,7 @@ class Faults(unittest.TestCase):
         folder.mkdir()
         text = (DATA / "scale.cu").read_text()
         text = text.replace("EDGE in {8, 16, 32}", "EDGE in {%s}" % ", ".join(map(str, EDGES + [16])))
-        (folder / "scale.cu").write_text(text.replace("rows = 500", "rows = 60").replace("columns = 300", "columns = 50"))
+        (folder / "scale.cu").write_text(text.replace("rows = 500", "rows = 240").replace("columns = 300", "columns = 160"))
         done = subprocess.run(
             [str(kopt), "tune", "scale.cu", "--device", "emulated", "--proposers", "params", "--build-jobs", "0",
              "--sandbox", sandbox, "--json", *FLAGS], cwd=folder, stdin=subprocess.DEVNULL,
