@@ -139,7 +139,7 @@ using Counters = std::map<std::string, double>; ///< Nsight Compute metric names
 
 struct ProfileOutcome {
   RunStatus status = RunStatus::Ok;
-  std::string detail, source; ///< source: "emulated", "ncu", "ptxas"
+  std::string detail, source; ///< source: "emulated", "cupti", "ncu", "ptxas"
   Counters counters;
   StageSeconds stages;
 };
@@ -164,8 +164,8 @@ public:
   virtual Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
   virtual Result<TimingOutcome> time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
                                      const TimeOptions &options) = 0;
-  /// Counters of one launch: the emulated device's own; on a GPU Nsight Compute's, or, where ncu is missing or counters
-  /// are denied, what the driver knows of the kernel, with the reason and its remedy in `detail` the first time.
+  /// Counters of one launch: the emulated device's own; a GPU's through CUPTI, else Nsight Compute, or, where neither may
+  /// count, what the driver knows of the kernel, with the reason and its remedy in `detail` the first time.
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
   /// One launch under a tool of compute-sanitizer (memcheck, racecheck, initcheck, synccheck), in a process of its own.
   virtual Result<SanitizerReport> sanitize(ModuleId, const Launch &, const std::string &, const RunOptions &) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/runner/NcuProfiler.h"
 
+#include "driver/runner/CounterNames.h"
 #include "driver/toolchain/ChildEnvironment.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
@@ -16,62 +17,6 @@ namespace kopt {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What the rules read, and what a person wants beside it.
-constexpr const char *kMetrics[] = {
-    "gpu__time_duration.sum",
-    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
-    "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "sm__maximum_warps_per_active_cycle_pct",
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "dram__bytes_read.sum",
-    "dram__bytes_write.sum",
-    "lts__throughput.avg.pct_of_peak_sustained_elapsed",
-    "lts__t_sector_hit_rate.pct",
-    "l1tex__throughput.avg.pct_of_peak_sustained_active",
-    "l1tex__t_sector_hit_rate.pct",
-    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
-    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-    "l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum",
-    "l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "smsp__inst_executed.sum",
-    "smsp__inst_executed_op_local_ld.sum",
-    "smsp__inst_executed_op_local_st.sum",
-    "smsp__thread_inst_executed_per_inst_executed.ratio",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
-    "smsp__sass_inst_executed_op_global_atom.sum",
-    "smsp__sass_inst_executed_op_global_red.sum",
-    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
-    "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
-    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
-    "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
-    "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
-    "launch__block_size",
-    "launch__grid_size",
-    "launch__registers_per_thread",
-    "launch__shared_mem_per_block_static",
-    "launch__shared_mem_per_block_dynamic",
-    "launch__occupancy_limit_blocks",
-    "launch__occupancy_limit_registers",
-    "launch__occupancy_limit_shared_mem",
-    "launch__occupancy_limit_warps",
-    "launch__waves_per_multiprocessor",
-};
 
 constexpr int kMaxRetries = 4; ///< rounds of leaving out metrics that this ncu does not know
 
@@ -163,9 +108,14 @@ std::string firstErrorLine(const ProcessResult &result) {
 
 } // namespace
 
-Result<Counters> parseNcuCsv(std::string_view text) {
+std::vector<std::string> ncuCommand(const fs::path &ncu, const std::vector<std::string> &metrics, int launches) {
+  return {ncu.string(), "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+          "--launch-count", std::to_string(launches), "--metrics", join(metrics, ",")};
+}
+
+Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
   std::vector<std::string> names, units;
-  Counters counters;
+  std::vector<NcuKernel> kernels;
   for (const std::string &line : split(text, '\n')) {
     if (names.empty()) {
       if (line.rfind("\"ID\",", 0) == 0)
@@ -183,17 +133,21 @@ Result<Counters> parseNcuCsv(std::string_view text) {
       units = std::move(fields);
       continue;
     }
+    NcuKernel &kernel = kernels.emplace_back();
     for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == "Kernel Name")
+        kernel.name = fields[i];
       if (names[i].find("__") == names[i].npos)
         continue;
       const auto value = csvNumber(fields[i]);
       const auto factor = unitFactor(units[i]);
       if (value && factor && std::isfinite(*value * *factor))
-        counters[names[i]] = *value * *factor;
+        kernel.counters[names[i]] = *value * *factor;
     }
-    return counters;
   }
-  return makeError(ErrorCode::Internal, "ncu printed no table of counters");
+  if (kernels.empty())
+    return makeError(ErrorCode::Internal, "ncu printed no table of counters");
+  return kernels;
 }
 
 std::optional<fs::path> findNsightCompute() {
@@ -232,13 +186,12 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
 
   for (int attempt = 0; attempt < kMaxRetries; ++attempt) {
     std::vector<std::string> metrics;
-    for (const char *metric : kMetrics)
-      if (!contains(unknownMetrics_, metric))
-        metrics.emplace_back(metric);
+    for (const auto *list : {&hardwareCounters(), &launchCounters()})
+      for (const std::string &metric : *list)
+        if (!contains(unknownMetrics_, metric))
+          metrics.push_back(metric);
     ProcessSpec spec;
-    spec.argv = {program_->string(), "--csv", "--page", "raw", "--print-units", "base",
-                 "--clock-control", "none", "--launch-count", "1", "--metrics",
-                 join(metrics, ",")};
+    spec.argv = ncuCommand(*program_, metrics, 1);
     spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
     spec.argv.insert(spec.argv.end(),
                      {"--script", script.string(), "--replies", replies.string()});
@@ -259,8 +212,8 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
           "ncu did not end within " + formatDuration(request.deadline.count());
       return outcome;
     }
-    if (Result<Counters> counters = parseNcuCsv(result.out); counters && !counters->empty()) {
-      outcome.counters = std::move(*counters);
+    if (auto kernels = parseNcuCsv(result.out); kernels && !kernels->front().counters.empty()) {
+      outcome.counters = std::move(kernels->front().counters);
       return outcome;
     }
     // ncu refuses all where it does not know one: those it names are left out from now on.

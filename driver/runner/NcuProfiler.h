@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace kopt {
 
@@ -33,10 +34,19 @@ private:
   bool unavailable_ = false;
 };
 
-/// The first kernel in the output of `ncu --csv --page raw`. Base units: bytes, nanoseconds, hertz, and rates of these
+struct NcuKernel {
+  std::string name;
+  Counters counters;
+};
+
+/// The command that counts the first `launches` launches of the program whose arguments follow: a table on standard
+/// output, caches emptied before each pass, clocks left as they are.
+std::vector<std::string> ncuCommand(const std::filesystem::path &ncu, const std::vector<std::string> &metrics, int launches);
+
+/// The kernels in the output of `ncu --csv --page raw`, in order. Base units: bytes, nanoseconds, hertz, and rates of these
 /// per second; a metric without a value, or with a unit that is not understood, is absent. Fails with Internal where
 /// the text holds no such table.
-Result<Counters> parseNcuCsv(std::string_view text);
+Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text);
 
 /// ncu in PATH, beside the CUDA toolkit, or in its own folder under /opt.
 std::optional<std::filesystem::path> findNsightCompute();

@@ -2,6 +2,7 @@
 // Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that becomes a status,
 // and the next call finds a fresh process with its modules loaded again.
 #include "driver/runner/ComputeSanitizer.h"
+#include "driver/runner/CounterProcess.h"
 #include "driver/runner/DeviceLock.h"
 #include "driver/runner/LaunchRequest.h"
 #include "driver/runner/NcuProfiler.h"
@@ -79,22 +80,12 @@ std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) 
   return {names.begin(), names.end()};
 }
 
-StageSeconds stagesOf(const Message &reply) {
-  StageSeconds stages;
-  for (const std::vector<std::string> &stage : reply.lists("stage"))
-    if (stage.size() == 2)
-      if (const auto seconds = protocol::parseNumber<double>(stage[1]);
-          seconds && *seconds >= 0 && std::isfinite(*seconds))
-        stages[stage[0]] = *seconds;
-  return stages;
-}
-
 class RunnerClient final : public Runner {
 public:
   RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
                std::filesystem::path scratch, RunnerHooks hooks, Sandbox sandbox, SandboxPolicy policy)
-      : processes_(processes),
-        process_(processes, std::move(command), std::move(sandbox), std::move(policy)),
+      : processes_(processes), process_(processes, command, sandbox, policy),
+        counting_(processes, std::move(command), std::move(sandbox), std::move(policy)),
         scratch_(std::move(scratch)), shared_(scratch_), hooks_(std::move(hooks)) {}
 
   /// Starts the process and asks what its device is.
@@ -138,11 +129,13 @@ private:
   Result<Reply> ensureLoaded(ModuleId id);
   /// The process forgets the module; it is loaded again when it is next used.
   void unloadRemote(ModuleId id);
-  Result<ProfileOutcome> addNsightCounters(ModuleId module, const Launch &launch,
-                                           const RunOptions &options, ProfileOutcome outcome);
+  /// What the hardware counts, beside what the driver knows: through CUPTI, or else through Nsight Compute.
+  Result<ProfileOutcome> addHardwareCounters(ModuleId module, const Launch &launch, const RunOptions &options,
+                                             ProfileOutcome outcome, const std::vector<int> &descriptors);
 
   ProcessRunner &processes_;
   RunnerProcess process_;
+  CounterProcess counting_;
   std::filesystem::path scratch_;
   SharedBuffers shared_;
   RunnerHooks hooks_;
@@ -454,14 +447,13 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
   outcome.detail = reply.detail;
   if (reply.status != RunStatus::Ok)
     return outcome;
-  for (const std::vector<std::string> &counter : reply.message.lists("counter"))
-    if (counter.size() == 2)
-      if (const auto value = protocol::parseNumber<double>(counter[1]);
-          value && std::isfinite(*value))
-        outcome.counters[counter[0]] = *value;
-  outcome.source = device_.kind == "cuda" ? "ptxas" : device_.kind;
-  return device_.kind == "cuda" ? addNsightCounters(id, launch, options, std::move(outcome))
-                                : Result<ProfileOutcome>(std::move(outcome));
+  outcome.counters = countersOf(reply.message);
+  if (device_.kind != "cuda") {
+    outcome.source = device_.kind;
+    return outcome;
+  }
+  outcome.source = "ptxas";
+  return addHardwareCounters(id, launch, options, std::move(outcome), descriptors.all());
 }
 
 /// Requests for a process of its own that a tool watches. It loads this module alone: its id there is the first.
@@ -493,21 +485,29 @@ Result<SanitizerReport> RunnerClient::sanitize(ModuleId id, const Launch &launch
   return sanitizer.check(request);
 }
 
-Result<ProfileOutcome> RunnerClient::addNsightCounters(ModuleId id, const Launch &launch,
-                                                       const RunOptions &options,
-                                                       ProfileOutcome outcome) {
-  if (!ncu_)
-    ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
-  NcuRequest request;
-  request.runner = process_.command();
-  request.script = scriptOf(id, launch, options);
-  request.folder = scratch_ / "ncu";
-  request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
+Result<ProfileOutcome> RunnerClient::addHardwareCounters(ModuleId id, const Launch &launch, const RunOptions &options,
+                                                         ProfileOutcome outcome, const std::vector<int> &descriptors) {
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(outcome.stages));
   const auto begun = std::chrono::steady_clock::now();
-  KOPT_TRY(const ProfileOutcome counted, ncu_->profile(request));
-  outcome.stages["ncu"] += Duration(std::chrono::steady_clock::now() - begun).count();
+  const Module &module = modules_.at(id);
+  // Each pass draws or copies the contents again.
+  const Duration deadline = 100 * (options.deadline + bufferTime(launch)) + kMargin;
+  ProfileOutcome counted = counting_.count(module.path, module.symbol, launch, options, deadline, descriptors);
+  if (counted.counters.empty()) {
+    if (!ncu_)
+      ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
+    NcuRequest request;
+    request.runner = process_.command();
+    request.script = scriptOf(id, launch, options);
+    request.folder = scratch_ / "ncu";
+    request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
+    std::string why = std::move(counted.detail);
+    KOPT_TRY(counted, ncu_->profile(request));
+    if (!why.empty())
+      counted.detail = counted.detail.empty() ? why : why + "; " + counted.detail;
+  }
   outcome.detail = counted.detail;
+  outcome.stages[counted.source] += Duration(std::chrono::steady_clock::now() - begun).count();
   if (counted.status == RunStatus::Ok && !counted.counters.empty()) {
     outcome.source = counted.source;
     for (const auto &[name, value] : counted.counters)

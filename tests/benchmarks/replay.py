@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures and replays the kernels of whole programs.
 
-    replay.py --kopt build/dev/bin/kopt FOLDER... [--arch sm_90] [--json FILE] [--timeout 300] [--max-bytes 2G]
+    replay.py --kopt build/dev/bin/kopt FOLDER... [--arch sm_90] [--jobs 1] [--json FILE] [--timeout 300]
+        [--max-bytes 2G]
 
 Each folder is one program as HeCBench has them: .cu files that nvcc links into one executable, and a Makefile whose `run` target
 says with which arguments it is run. Builds it, observes it with every kernel, replays each kernel that one of its files
@@ -11,6 +12,7 @@ to run by themselves, those that differ or failed and why, and the size of the s
 """
 
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import re
@@ -100,6 +102,7 @@ def main():
     parser.add_argument("--kopt", required=True)
     parser.add_argument("--arch", default="native")
     parser.add_argument("--include", action="append", default=["include"], help="folder beside the programs (default include)")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--timeout", type=int, default=300, help="seconds of each step")
     parser.add_argument("--max-bytes", default="2G")
     parser.add_argument("--json", type=pathlib.Path, help="also write all rows here")
@@ -108,9 +111,14 @@ def main():
     rows = []
     print(f"{'program':<24}{'kernel':<36}{'share':>7}{'replayed':>9}{'identical':>10}{'varies':>7}{'differs':>8}{'failed':>7}"
           f"{'MiB':>9}  problem")
-    for source in options.folders:
+
+    def measured(source):
         with tempfile.TemporaryDirectory(prefix="kopt-replay-") as name:
-            for row in measure(options, source.resolve(), pathlib.Path(name)):
+            return measure(options, source.resolve(), pathlib.Path(name))
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(measured, source) for source in options.folders]):
+            for row in done.result():
                 rows.append(row)
                 cell = lambda key: str(row.get(key, "-"))
                 print(f"{row['program'][:23]:<24}{row.get('kernel', '')[:35]:<36}{row.get('share', 0):>7.1%}{cell('replayed'):>9}"

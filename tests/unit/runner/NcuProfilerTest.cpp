@@ -20,9 +20,14 @@ constexpr const char *kTable = R"csv(==PROF== Connected to process 4711 (/usr/bi
 "1","4711","kopt-runner","host","transpose","1","13","(32, 8, 1)","(64, 64, 1)","0","9.0","99","99","99","99","99","99","99","99","99"
 )csv";
 
-TEST(NcuCsv, FirstKernelInBaseUnits) {
-  const auto counters = parseNcuCsv(kTable);
-  ASSERT_TRUE(counters);
+TEST(NcuCsv, KernelsInOrderInBaseUnits) {
+  const auto kernels = parseNcuCsv(kTable);
+  ASSERT_TRUE(kernels);
+  ASSERT_EQ(kernels->size(), 2u);
+  EXPECT_EQ(kernels->at(0).name, "transpose(float *, \"const\" float *, int)");
+  EXPECT_EQ(kernels->at(1).name, "transpose");
+  EXPECT_DOUBLE_EQ(kernels->at(1).counters.at("dram__bytes_read.sum"), 99e6);
+  const Counters *counters = &kernels->at(0).counters;
   EXPECT_DOUBLE_EQ(counters->at("dram__bytes_read.sum"), 16.78e6);
   EXPECT_DOUBLE_EQ(counters->at("dram__throughput.avg.pct_of_peak_sustained_elapsed"), 41.25);
   EXPECT_DOUBLE_EQ(counters->at("gpu__time_duration.sum"), 12500);
@@ -33,17 +38,19 @@ TEST(NcuCsv, FirstKernelInBaseUnits) {
 }
 
 TEST(NcuCsv, WhatIsUnknownIsAbsent) {
-  const auto counters = parseNcuCsv(kTable);
-  ASSERT_TRUE(counters);
+  const auto kernels = parseNcuCsv(kTable);
+  ASSERT_TRUE(kernels);
+  const Counters *counters = &kernels->at(0).counters;
   EXPECT_EQ(counters->count("lts__t_sector_hit_rate.pct"), 0u); // n/a
   EXPECT_EQ(counters->count("smsp__odd.sum"), 0u);              // in units of giga-what?
   EXPECT_EQ(counters->count("Context"), 0u);
 }
 
 TEST(NcuCsv, BaseUnitsStayAsTheyAre) {
-  const auto counters = parseNcuCsv("\"ID\",\"gpu__time_duration.sum\",\"dram__bytes_write.sum\"\n"
+  const auto kernels = parseNcuCsv("\"ID\",\"gpu__time_duration.sum\",\"dram__bytes_write.sum\"\n"
                                     "\"\",\"ns\",\"byte\"\n\"0\",\"812\",\"4096\"\n");
-  ASSERT_TRUE(counters);
+  ASSERT_TRUE(kernels);
+  const Counters *counters = &kernels->at(0).counters;
   EXPECT_DOUBLE_EQ(counters->at("gpu__time_duration.sum"), 812);
   EXPECT_DOUBLE_EQ(counters->at("dram__bytes_write.sum"), 4096);
 }

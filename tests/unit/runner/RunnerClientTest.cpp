@@ -53,6 +53,7 @@ protected:
         line.erase(line.find(" probe="), line.find(" id=") - line.find(" probe="));
       device = std::make_unique<FakeDevice>();
       device->kernels = kernels;
+      device->noCounters = noCounters;
       session = std::make_unique<runtime::Session>(*device, [this] { return device->elapsed; });
       if (deviceMissing)
         return std::vector{runtime::answerWithoutDevice(line, "no driver here")};
@@ -113,6 +114,7 @@ protected:
   std::unique_ptr<FakeDevice> device;
   std::unique_ptr<runtime::Session> session;
   std::vector<std::string> lines;
+  std::string noCounters; ///< why CUPTI gives none
   std::string hangOn, dieOn, forgeOn, dieOnceOn, twiceOn, fullOn;
   int probesThatFail = 0, timesFull = 0;
   bool deviceMissing = false, memoryHidden = false;
@@ -398,7 +400,19 @@ TEST_F(RunnerClientTest, AFileThatCannotBeWrittenIsTheMachines) {
   EXPECT_NE(outcome.error().what.find(file.string() + ": Is a directory"), std::string::npos);
 }
 
-TEST_F(RunnerClientTest, ProfileWithoutNcuHasTheDriversFacts) {
+TEST_F(RunnerClientTest, CountersAreThoseOfAProcessThatOnlyCounts) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  const auto outcome = runner->profile(module, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->source, "cupti");
+  EXPECT_EQ(outcome->counters.at("launch__block_size"), 64); // the driver's
+  EXPECT_TRUE(outcome->counters.contains("smsp__inst_executed.sum"));
+  EXPECT_EQ(starts, 2);
+}
+
+TEST_F(RunnerClientTest, ProfileWithoutCountersHasTheDriversFacts) {
+  noCounters = "libcupti.so was not found";
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
   const std::string path = getenv("PATH");
@@ -411,6 +425,7 @@ TEST_F(RunnerClientTest, ProfileWithoutNcuHasTheDriversFacts) {
   if (std::filesystem::exists("/usr/local/cuda/bin/ncu"))
     GTEST_SKIP() << "this machine has ncu beside its toolkit";
   EXPECT_EQ(outcome->source, "ptxas");
+  EXPECT_NE(outcome->detail.find("libcupti.so"), std::string::npos);
   EXPECT_NE(outcome->detail.find("ncu"), std::string::npos);
 }
 

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the counters that kopt reads in process are those of Nsight Compute, on a GPU. Usage: counters_truth
+// PATH/TO/kopt-runner [--repeats N] [--check].
+//
+// Twenty kernels of different habits, each counted N times through CUPTI (CounterProcess, warm) and N times by ncu, with the same
+// inputs and clocks left alone. What two runs of ncu differ by among themselves stands beside, since times, clocks and caches
+// are not the same twice. Compared are medians; a difference is relative to ncu's value.
+//
+// Prints Markdown: per metric the largest difference, per kernel the largest and the seconds it took. With --check the exit
+// status is 1 where a metric that ncu gives is missing or differs by more than 2%, and by more than what ncu's own repeats
+// span, or a kernel took a second or more. 77: there is no GPU, no nvcc, no ncu, or counters are denied.
+#include "driver/evaluate/Statistics.h"
+#include "driver/evaluate/Toolchain.h"
+#include "driver/runner/CounterNames.h"
+#include "driver/runner/CounterProcess.h"
+#include "driver/runner/LaunchRequest.h"
+#include "driver/runner/NcuProfiler.h"
+#include "driver/runner/RunnerSandbox.h"
+#include "driver/support/FileSystem.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace kopt;
+namespace fs = std::filesystem;
+using runtime::protocol::Message;
+
+constexpr int kSkip = 77;
+constexpr double kTolerance = 0.02, kMaxSeconds = 1;
+
+constexpr const char *kKernels = R"(
+#define KERNEL extern "C" __global__ void
+#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
+KERNEL copy(const float *in, float *out, unsigned n) { unsigned i = INDEX; if (i < n) out[i] = in[i]; }
+KERNEL copy_vector(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX; if (i < n / 4) ((float4 *)out)[i] = ((const float4 *)in)[i]; }
+KERNEL strided(const float *in, float *out, unsigned n) { unsigned i = INDEX; if (i < n) out[i] = in[(i * 33u) & (n - 1)]; }
+KERNEL scatter(const float *in, float *out, unsigned n) { unsigned i = INDEX; if (i < n) out[(i * 129u) & (n - 1)] = in[i]; }
+KERNEL gather(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX; if (i < n) out[i] = in[(i * 2654435761u >> 7) & (n - 1)]; }
+KERNEL transpose(const float *in, float *out, unsigned n) {
+  unsigned x = INDEX & 2047, y = INDEX >> 11; if (y < n >> 11) out[x * (n >> 11) + y] = in[y * 2048 + x]; }
+KERNEL transpose_conflicts(const float *in, float *out, unsigned n) {
+  __shared__ float tile[32][32];
+  unsigned bx = blockIdx.x & 63, by = blockIdx.x >> 6, x = threadIdx.x & 31, y = threadIdx.x >> 5;
+  for (unsigned k = 0; k < 32; k += 8) tile[y + k][x] = in[(by * 32 + y + k) * 2048 + bx * 32 + x];
+  __syncthreads();
+  for (unsigned k = 0; k < 32; k += 8) out[(bx * 32 + y + k) * 2048 + by * 32 + x] = tile[x][y + k];
+}
+KERNEL transpose_padded(const float *in, float *out, unsigned n) {
+  __shared__ float tile[32][33];
+  unsigned bx = blockIdx.x & 63, by = blockIdx.x >> 6, x = threadIdx.x & 31, y = threadIdx.x >> 5;
+  for (unsigned k = 0; k < 32; k += 8) tile[y + k][x] = in[(by * 32 + y + k) * 2048 + bx * 32 + x];
+  __syncthreads();
+  for (unsigned k = 0; k < 32; k += 8) out[(bx * 32 + y + k) * 2048 + by * 32 + x] = tile[x][y + k];
+}
+KERNEL reduce(const float *in, float *out, unsigned n) {
+  __shared__ float part[256];
+  float sum = 0;
+  for (unsigned i = INDEX; i < n; i += gridDim.x * blockDim.x) sum += in[i];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned s = 128; s; s >>= 1) { if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s]; __syncthreads(); }
+  if (threadIdx.x == 0) atomicAdd(out, part[0]);
+}
+KERNEL histogram_global(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX; if (i < n) atomicAdd((int *)out + (__float_as_int(in[i]) & 4095), 1); }
+KERNEL histogram_shared(const float *in, float *out, unsigned n) {
+  __shared__ int bins[256];
+  bins[threadIdx.x] = 0;
+  __syncthreads();
+  for (unsigned i = INDEX; i < n; i += gridDim.x * blockDim.x) atomicAdd(bins + (__float_as_int(in[i]) & 255), 1);
+  __syncthreads();
+  atomicAdd((int *)out + threadIdx.x, bins[threadIdx.x]);
+}
+KERNEL product(const float *in, float *out, unsigned n) {
+  unsigned row = INDEX >> 9, column = INDEX & 511;
+  float sum = 0;
+  for (unsigned k = 0; k < 512; ++k) sum += in[row * 512 + k] * in[k * 512 + column];
+  out[row * 512 + column] = sum;
+}
+KERNEL product_tiled(const float *in, float *out, unsigned n) {
+  __shared__ float a[16][16], b[16][16];
+  unsigned x = threadIdx.x & 15, y = threadIdx.x >> 4, column = (blockIdx.x & 31) * 16 + x, row = (blockIdx.x >> 5) * 16 + y;
+  float sum = 0;
+  for (unsigned t = 0; t < 512; t += 16) {
+    a[y][x] = in[row * 512 + t + x];
+    b[y][x] = in[(t + y) * 512 + column];
+    __syncthreads();
+    for (unsigned k = 0; k < 16; ++k) sum += a[y][k] * b[k][x];
+    __syncthreads();
+  }
+  out[row * 512 + column] = sum;
+}
+KERNEL stencil(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX;
+  if (i >= 2048 && i < n - 2048) out[i] = in[i] + 0.25f * (in[i - 1] + in[i + 1] + in[i - 2048] + in[i + 2048]);
+}
+KERNEL doubles(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX; double x = in[i]; for (int k = 0; k < 64; ++k) x = x * x * 0.3 + 0.1; out[i] = x; }
+KERNEL special(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX; float x = in[i]; for (int k = 0; k < 64; ++k) x = __sinf(x) + __expf(-x * x); out[i] = x; }
+KERNEL divergent(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX; float x = in[i];
+  for (unsigned k = 0; k < (threadIdx.x & 31) * 8; ++k) x = x * 0.99f + 0.01f;
+  out[i] = x;
+}
+KERNEL local(const float *in, float *out, unsigned n) {
+  unsigned i = INDEX; float a[64];
+  for (unsigned k = 0; k < 64; ++k) a[k] = in[(i + k) & (n - 1)];
+  float x = 0;
+  for (unsigned k = 0; k < 64; ++k) x += a[(k * 7 + __float_as_int(x)) & 63];
+  out[i] = x;
+}
+KERNEL barriers(const float *in, float *out, unsigned n) {
+  __shared__ float tile[256];
+  unsigned i = INDEX; float x = in[i];
+  for (unsigned k = 0; k < 200; ++k) {
+    tile[threadIdx.x] = x; __syncthreads(); x = 0.5f * (x + tile[threadIdx.x ^ 32]); __syncthreads(); }
+  out[i] = x;
+}
+KERNEL rows(const float *in, float *out, unsigned n) {
+  unsigned row = INDEX >> 5, lane = threadIdx.x & 31; float sum = 0;
+  for (unsigned k = lane; k < 2048; k += 32) sum += in[row * 2048 + k];
+  for (int s = 16; s; s >>= 1) sum += __shfl_xor_sync(~0u, sum, s);
+  if (lane == 0) out[row] = sum;
+}
+)";
+
+struct Kernel {
+  const char *name;
+  std::uint32_t blocks;   ///< of 256 threads
+  std::uint32_t elements; ///< of each buffer, four bytes each, and the kernel's n
+};
+
+constexpr std::uint32_t kMany = 1u << 22;
+constexpr Kernel kAll[] = {
+    {"copy", kMany / 256, kMany},             {"copy_vector", kMany / 1024, kMany},
+    {"strided", kMany / 256, kMany},          {"scatter", kMany / 256, kMany},
+    {"gather", kMany / 256, kMany},           {"transpose", kMany / 256, kMany},
+    {"transpose_conflicts", kMany / 1024, kMany}, {"transpose_padded", kMany / 1024, kMany},
+    {"reduce", 1056, kMany},                  {"histogram_global", kMany / 256, kMany},
+    {"histogram_shared", 1056, kMany},        {"product", 1024, 1u << 18},
+    {"product_tiled", 1024, 1u << 18},        {"stencil", kMany / 256, kMany},
+    {"doubles", 4096, 1u << 20},              {"special", 4096, 1u << 20},
+    {"divergent", 4096, 1u << 20},            {"local", 4096, 1u << 20},
+    {"barriers", 2112, 2112 * 256},           {"rows", 256, kMany},
+};
+
+Launch launchOf(const Kernel &kernel) {
+  Launch made;
+  made.name = kernel.name;
+  made.grid = {kernel.blocks, 1, 1};
+  made.block = {256, 1, 1};
+  made.buffers = {Buffer{"in", 4ull * kernel.elements, "f32", {}, true, false},
+                  Buffer{"out", 4ull * kernel.elements, "f32", {}, false, false}};
+  made.arguments = {BufferArg{0, 0}, BufferArg{1, 0},
+                    ValueArg{std::string(reinterpret_cast<const char *>(&kernel.elements), 4)}};
+  return made;
+}
+
+/// What one way of counting gave for a kernel, repeat by repeat.
+using Repeats = std::vector<Counters>;
+
+std::vector<double> valuesOf(const Repeats &repeats, const std::string &metric) {
+  std::vector<double> values;
+  for (const Counters &counters : repeats)
+    if (const auto found = counters.find(metric); found != counters.end())
+      values.push_back(found->second);
+  return values;
+}
+
+double relative(double value, double reference) {
+  return value == reference ? 0 : std::abs(value - reference) / std::max(std::abs(reference), 1e-12);
+}
+
+/// All kernels, each so often, under one ncu.
+Result<std::map<std::string, Repeats>> countWithNcu(ProcessRunner &processes, const fs::path &ncu,
+                                                    const std::vector<std::string> &runner, const fs::path &cubin,
+                                                    int repeats, const fs::path &folder) {
+  std::string script;
+  for (const Kernel &kernel : kAll) {
+    Message load("load");
+    load.add("path", cubin.string());
+    load.add("symbol", kernel.name);
+    script += load.format() + "\n";
+  }
+  for (int repeat = 0; repeat < repeats; ++repeat)
+    for (std::uint32_t k = 0; k < std::size(kAll); ++k) {
+      Message run("run");
+      addLaunch(run, "a.", k + 1, launchOf(kAll[k]));
+      run.add("input_seed", std::uint64_t(1));
+      run.add("poison_seed", std::uint64_t(1));
+      script += run.format() + "\n";
+    }
+  KOPT_CHECK(writeFileAtomically(folder / "requests", script));
+  ProcessSpec spec;
+  spec.argv = ncuCommand(ncu, hardwareCounters(), repeats * int(std::size(kAll)));
+  spec.argv.insert(spec.argv.end(), runner.begin(), runner.end());
+  spec.argv.insert(spec.argv.end(), {"--script", (folder / "requests").string(), "--replies", (folder / "replies").string()});
+  spec.timeout = Duration(300);
+  KOPT_TRY(const ProcessResult result, processes.run(spec));
+  KOPT_TRY(const std::vector<NcuKernel> kernels, parseNcuCsv(result.out));
+  std::map<std::string, Repeats> counted;
+  for (const NcuKernel &kernel : kernels)
+    counted[kernel.name.substr(0, kernel.name.find('('))].push_back(kernel.counters);
+  return counted;
+}
+
+struct Counted {
+  std::map<std::string, Repeats> cupti, ncu;
+  std::map<std::string, std::vector<double>> seconds; ///< of a repeat through CUPTI, by kernel
+};
+
+/// Prints the tables. True where everything is within the limits.
+bool compare(const Counted &counted) {
+  struct Worst {
+    double difference = 0, span = 0;
+    std::string kernel;
+  };
+  std::map<std::string, Worst> byMetric;
+  std::vector<std::string> missing;
+  int compared = 0, within = 0, beyond = 0;
+  fmt::print("| kernel | time | largest difference | of | first count | each more |\n|---|---|---|---|---|---|\n");
+  bool quick = true;
+  for (const Kernel &kernel : kAll) {
+    const Repeats &ours = counted.cupti.at(kernel.name), &theirs = counted.ncu.at(kernel.name);
+    Worst worst;
+    for (const std::string &metric : hardwareCounters()) {
+      const std::vector<double> reference = valuesOf(theirs, metric), values = valuesOf(ours, metric);
+      if (reference.empty())
+        continue; // ncu has none on this chip either
+      if (values.empty()) {
+        missing.push_back(fmt::format("{} of {}", metric, kernel.name));
+        continue;
+      }
+      const double difference = relative(median(values), median(reference));
+      const auto [least, most] = std::minmax_element(reference.begin(), reference.end());
+      const double span = relative(*most, *least);
+      ++compared;
+      within += difference <= kTolerance;
+      beyond += difference > std::max(kTolerance, span);
+      if (difference >= worst.difference)
+        worst = {difference, span, metric};
+      Worst &all = byMetric[metric];
+      if (difference >= all.difference)
+        all = {difference, span, kernel.name};
+    }
+    std::vector<double> seconds = counted.seconds.at(kernel.name);
+    const double first = seconds.front();
+    seconds.erase(seconds.begin());
+    const double more = seconds.empty() ? first : median(seconds);
+    quick &= first < kMaxSeconds && more < kMaxSeconds;
+    fmt::print("| {} | {:.0f} us | {:.2f}% | {} | {:.2f} s | {:.2f} s |\n", kernel.name,
+               1e-3 * median(valuesOf(theirs, "gpu__time_duration.sum")), 100 * worst.difference, worst.kernel, first, more);
+  }
+  fmt::print("\n| metric | largest difference | kernel | ncu among itself there |\n|---|---|---|---|\n");
+  for (const auto &[metric, worst] : byMetric)
+    fmt::print("| {} | {:.2f}% | {} | {:.2f}% |\n", metric, 100 * worst.difference, worst.kernel, 100 * worst.span);
+  fmt::print("\n{} of {} values within {:.0f}% of ncu; {} beyond that and beyond what ncu differs by from itself; {} missing\n",
+             within, compared, 100 * kTolerance, beyond, missing.size());
+  for (const std::string &what : missing)
+    fmt::print("missing: {}\n", what);
+  return compared > 0 && beyond == 0 && missing.empty() && quick;
+}
+
+Result<int> run(const fs::path &program, int repeats, bool check) {
+  const auto processes = makeProcessRunner();
+  KOPT_TRY(const TemporaryDirectory folder, TemporaryDirectory::create("kopt-counters"));
+  KOPT_CHECK(createDirectories(folder.path() / "built"));
+  KOPT_TRY(const auto runner, startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
+  KOPT_TRY(const auto toolchain, makeNvccToolchain(*processes));
+  const auto ncu = findNsightCompute();
+  if (!ncu)
+    return makeError(ErrorCode::Environment, "there is no ncu to compare with");
+  BuildRequest build;
+  build.sliceText = kKernels;
+  build.symbol = "copy";
+  build.arch = runner->device().arch;
+  build.output = folder.path() / "built" / "kernels.cubin";
+  KOPT_TRY(const BuildOutcome built, toolchain->build(build));
+  if (!built.ok)
+    return makeError(ErrorCode::Internal, "the kernels do not build: " + built.log);
+  KOPT_TRY(const Sandbox sandbox, Sandbox::open(*processes, program.parent_path() / "kopt-sandbox", SandboxMode::Auto));
+  const std::vector<std::string> command = {program.string(), "--device", "cuda"};
+  CounterProcess counter(*processes, command, sandbox, runnerPolicy({program, {folder.path() / "built"}, true}));
+  fmt::print("{}, {}; {} repeats, medians, clocks as they are\n\n", runner->device().name, runner->device().driver, repeats);
+
+  Counted counted;
+  const auto begun = std::chrono::steady_clock::now();
+  for (int repeat = 0; repeat < repeats; ++repeat)
+    for (const Kernel &kernel : kAll) {
+      const auto start = std::chrono::steady_clock::now();
+      const ProfileOutcome outcome = counter.count(built.module, kernel.name, launchOf(kernel), {}, Duration(60), {});
+      if (outcome.counters.empty())
+        return makeError(ErrorCode::Environment, fmt::format("{} was not counted: {}", kernel.name, outcome.detail));
+      counted.seconds[kernel.name].push_back(Duration(std::chrono::steady_clock::now() - start).count());
+      counted.cupti[kernel.name].push_back(outcome.counters);
+    }
+  const double ours = Duration(std::chrono::steady_clock::now() - begun).count();
+  KOPT_TRY(counted.ncu, countWithNcu(*processes, *ncu, command, built.module, repeats, folder.path()));
+  const double theirs = Duration(std::chrono::steady_clock::now() - begun).count() - ours;
+  for (const Kernel &kernel : kAll)
+    if (counted.ncu[kernel.name].size() != std::size_t(repeats))
+      return makeError(ErrorCode::Internal, fmt::format("ncu counted {} launches of {}, not {}",
+                                                        counted.ncu[kernel.name].size(), kernel.name, repeats));
+  const bool holds = compare(counted);
+  fmt::print("{} counts: CUPTI {:.1f} s, one ncu over all {:.1f} s\n", repeats * std::size(kAll), ours, theirs);
+  return check && !holds ? 1 : 0;
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  CLI::App app("Whether the counters that kopt reads are those of Nsight Compute");
+  std::string program;
+  int repeats = 3;
+  bool check = false;
+  app.add_option("runner", program, "kopt-runner")->required();
+  app.add_option("--repeats", repeats, "how often each kernel is counted")->check(CLI::PositiveNumber);
+  app.add_flag("--check", check, "exit 1 where a limit is missed");
+  CLI11_PARSE(app, count, arguments);
+  const auto done = run(program, repeats, check);
+  if (done)
+    return *done;
+  fmt::print(stderr, "counters_truth: {}{}{}\n", done.error().what, done.error().hint.empty() ? "" : "; ", done.error().hint);
+  return done.error().code == ErrorCode::Environment ? kSkip : 1;
+}
