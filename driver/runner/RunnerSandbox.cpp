@@ -58,6 +58,7 @@ SandboxPolicy runnerPolicy(const RunnerPlaces &places) {
   policy.processes = 1;
   if (places.cuda) {
     policy.devices = gpuNodes();
+    policy.writesOwnProc = true;
     policy.sysfs = true;        // the driver reads where on the bus a GPU is
     policy.unixSockets = true;  // it looks for MPS and the persistence daemon, which are not in sight
   }

@@ -109,6 +109,9 @@ Result<Sandbox> Sandbox::open(ProcessRunner &processes, const fs::path &launcher
     if (!word.empty())
       sandbox.use_.push_back(word);
   sandbox.namespaces_ = std::find(sandbox.use_.begin(), sandbox.use_.end(), "none") == sandbox.use_.end();
+  sandbox.privateProc_ = std::any_of(sandbox.layers_.begin(), sandbox.layers_.end(), [](const SandboxLayer &layer) {
+    return layer.name == "private /proc" && layer.active;
+  });
   std::string missing, remedies;
   for (const SandboxLayer &layer : sandbox.layers_)
     if (!layer.active) {
@@ -126,8 +129,12 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
     spec.cpuSeconds = policy.cpuSeconds;
     return spec;
   }
+  const bool namespaces = namespaces_ && (privateProc_ || !policy.writesOwnProc);
   std::vector<std::string> argv{launcher_.string()};
   argv.insert(argv.end(), use_.begin(), use_.end());
+  if (!namespaces)
+    if (const auto option = std::find(argv.begin(), argv.end(), "--namespaces"); option + 1 < argv.end())
+      *(option + 1) = "none";
   const auto add = [&](const char *option, const std::string &value) {
     argv.emplace_back(option);
     argv.push_back(value);
@@ -146,7 +153,7 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
   if (policy.sysfs)
     argv.emplace_back("--sysfs");
   // Outside of namespaces every socket of the machine would be in sight.
-  if (policy.unixSockets && namespaces_)
+  if (policy.unixSockets && namespaces)
     argv.emplace_back("--unix-sockets");
   const auto limit = [&](const char *option, const std::optional<std::uint64_t> &value) {
     if (value)
@@ -161,7 +168,7 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
   add("--processes", std::to_string(policy.processes));
   if (!spec.cwd.empty())
     add("--cwd", spec.cwd.string());
-  else if (namespaces_)
+  else if (namespaces)
     add("--cwd", "/dev/shm");
   spec.cwd.clear();
   argv.emplace_back("--");
@@ -169,7 +176,7 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
   spec.argv = std::move(argv);
   // Memory of its own (/tmp is the machine's where a project lies below it); without namespaces the only place that it
   // may write to.
-  const std::string temporary = namespaces_ ? "/dev/shm" : writable.empty() ? "/nonexistent" : writable.front();
+  const std::string temporary = namespaces ? "/dev/shm" : writable.empty() ? "/nonexistent" : writable.front();
   spec.env.emplace("TMPDIR", temporary);
   spec.env.emplace("HOME", temporary);
   return spec;

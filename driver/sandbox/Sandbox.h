@@ -22,6 +22,9 @@ struct SandboxPolicy {
   std::vector<std::filesystem::path> devices; ///< device nodes, or folders of them
   bool sysfs = false;
   bool unixSockets = false; ///< AF_UNIX sockets, of which none is in sight
+  /// It must be able to write to its own /proc, as CUDA's driver must, which names its threads there. Where the namespaces
+  /// have none of their own it runs without them, held by the other layers.
+  bool writesOwnProc = false;
   std::vector<std::string> environment; ///< variables of this process that it gets, as ProcessSpec::keepEnv
   std::optional<std::uint64_t> cpuSeconds, fileBytes, openFiles;
   /// Of virtual memory. Never for a program that uses CUDA, which reserves far more than it uses.
@@ -72,7 +75,7 @@ private:
   std::filesystem::path launcher_;
   std::vector<std::string> use_; ///< options of kopt-sandbox that name the layers
   std::vector<SandboxLayer> layers_;
-  bool namespaces_ = false;
+  bool namespaces_ = false, privateProc_ = false;
 };
 
 } // namespace kopt

@@ -88,6 +88,8 @@ Outcome Cgroup::enter(const std::string &folder, std::uint64_t memoryBytes, std:
 }
 
 std::uint64_t Cgroup::killed() const {
+  if (path_.empty())
+    return 0;
   std::ifstream events(path_ + "/memory.events");
   std::uint64_t count = 0;
   for (std::string name; events >> name >> count;)

@@ -104,12 +104,14 @@ Outcome applyLandlock(const Options &options, bool wholeView) {
     KOPT_SANDBOX_STEP(rules.allow("/", kRead));
     KOPT_SANDBOX_STEP(rules.allow("/tmp", write));
     KOPT_SANDBOX_STEP(rules.allow("/dev/shm", write));
+    KOPT_SANDBOX_STEP(rules.allow("/proc", kRead | kWriteFile | kTruncate)); // what of it may be written the mounts say
   } else {
     for (const std::string &path : systemPaths())
       KOPT_SANDBOX_STEP(rules.allow(path, kRead));
     for (const std::string &path : options.readable)
       KOPT_SANDBOX_STEP(rules.allow(path, kRead));
     KOPT_SANDBOX_STEP(rules.allow("/proc", kReadFile | kReadFolder));
+    KOPT_SANDBOX_STEP(rules.allow("/proc/self", kReadFile | kReadFolder | kWriteFile | kTruncate)); // of the program too
     if (options.sysfs)
       KOPT_SANDBOX_STEP(rules.allow("/sys", kReadFile | kReadFolder));
   }

@@ -80,7 +80,8 @@ int probe() {
   if (own.ok()) {
     use += " --namespaces own";
     say("namespaces", true, "own user, mount, PID, network, IPC and UTS namespaces");
-    say("private /proc", privateProc, privateProc ? "shows the child's own processes alone" : "the kernel refuses one",
+    say("private /proc", privateProc, privateProc ? "shows the child's own processes alone"
+                    : "the kernel refuses one, so what runs CUDA runs without namespaces",
         "a container that hides parts of /proc must not, or run kopt outside of it");
   } else if (bubblewrapWorks()) {
     use += " --namespaces bubblewrap";

@@ -2,6 +2,8 @@
 #include "driver/sandbox/launcher/View.h"
 
 #include <algorithm>
+#include <cctype>
+#include <dirent.h>
 #include <fcntl.h>
 #include <fstream>
 #include <sstream>
@@ -150,6 +152,31 @@ Outcome showDevices(const Options &options) {
   return {};
 }
 
+/// What /proc has beside processes is the kernel's, and some of it root may write without any capability.
+Outcome guardKernelFiles() {
+  DIR *entries = opendir("/proc");
+  if (!entries)
+    return failed("list /proc");
+  std::vector<std::string> guarded;
+  while (const dirent *entry = readdir(entries)) {
+    const std::string path = std::string("/proc/") + entry->d_name;
+    struct stat info{};
+    if (entry->d_name[0] == '.' || std::isdigit(static_cast<unsigned char>(entry->d_name[0])) ||
+        lstat(path.c_str(), &info) != 0)
+      continue;
+    if (S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && (info.st_mode & 0222) != 0))
+      guarded.push_back(path);
+  }
+  closedir(entries);
+  for (const std::string &path : guarded) {
+    KOPT_SANDBOX_CALL(mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr), "guard " + path);
+    KOPT_SANDBOX_STEP(restrictMount(path, kReadOnly | kNoSuid | kNoDevices));
+  }
+  return {};
+}
+
+/// A private one can be written to where it is of the processes in it: CUDA's driver names its threads there, and gives up
+/// where it cannot (seen with 580).
 Outcome mountProc(bool &isPrivate) {
   KOPT_SANDBOX_STEP(makeFolders("/proc"));
   isPrivate = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
@@ -158,13 +185,14 @@ Outcome mountProc(bool &isPrivate) {
       return failed("mount /proc");
     KOPT_SANDBOX_CALL(mount((std::string(kOld) + "/proc").c_str(), "/proc", nullptr, MS_BIND | MS_REC, nullptr),
                       "show /proc");
+    return restrictMount("/proc", kReadOnly | kNoSuid);
   }
-  if (isPrivate) // where the kernel counts processes by namespace: at most 512, whoever asks for them
-    if (const int limit = open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC); limit >= 0) {
-      [[maybe_unused]] const ssize_t written = write(limit, "512", 3);
-      close(limit);
-    }
-  return restrictMount("/proc", kReadOnly | kNoSuid);
+  // Where the kernel counts processes by namespace: at most 512, whoever asks for them.
+  if (const int limit = open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC); limit >= 0) {
+    [[maybe_unused]] const ssize_t written = write(limit, "512", 3);
+    close(limit);
+  }
+  return guardKernelFiles();
 }
 
 } // namespace

@@ -55,6 +55,14 @@ protected:
   SandboxPolicy policy;
 };
 
+/// A kopt-sandbox that says what the test wants.
+fs::path saying(const TemporaryDirectory &folder, const std::string &lines) {
+  const fs::path script = folder.path() / "launcher";
+  EXPECT_TRUE(writeFileAtomically(script, "#!/bin/sh\ncat <<'END'\n" + lines + "END\n"));
+  fs::permissions(script, fs::perms::all);
+  return script;
+}
+
 const char *const kGot = "got it\n", *const kRefused = "refused\n";
 
 TEST_F(SandboxTest, FilesOutsideAreNotThere) {
@@ -130,6 +138,17 @@ TEST_F(SandboxTest, TheKernelsOwnDoorsAreShut) {
   for (const char *door :
        {"mount", "unshare", "setns", "perf", "bpf", "keys", "userfaultfd", "chroot", "device", "descriptor"})
     EXPECT_EQ(contained({door}), kRefused) << door;
+}
+
+TEST_F(SandboxTest, OfProcOnlyItsOwnProcessesCanBeWritten) {
+  const auto isPrivate = [](const SandboxLayer &layer) { return layer.name == "private /proc" && layer.active; };
+  if (std::none_of(sandbox.layers().begin(), sandbox.layers().end(), isPrivate))
+    GTEST_SKIP() << "this machine gives no private /proc";
+  EXPECT_EQ(contained({"write", "/proc/self/comm"}), kGot) << "CUDA's driver names its threads there";
+  EXPECT_EQ(contained({"write", "/proc/thread-self/comm"}), kGot);
+  for (const char *file : {"/proc/sys/kernel/hostname", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger",
+                           "/proc/irq/default_smp_affinity", "/proc/1/mem"})
+    EXPECT_EQ(contained({"write", file}), kRefused) << file;
 }
 
 TEST_F(SandboxTest, OneProcessMeansOneAndMoreAreCounted) {
@@ -232,19 +251,31 @@ TEST_F(SandboxTest, NativeCodeInTheRunnerGetsNothing) {
   unsetenv("HOSTILE_SECRET_KEY");
 }
 
+TEST_F(SandboxTest, WithoutNamespacesItsOwnProcCanBeWritten) {
+  // As where the namespaces have no /proc of their own: what must write to it has none of them.
+  const fs::path launcher = saying(folder, "namespaces\t1\town\t\nprivate /proc\t0\trefused\t\n"
+                                           "use\t1\t --namespaces own --landlock\t\n");
+  auto other = Sandbox::open(*processes, launcher, SandboxMode::Auto);
+  ASSERT_TRUE(other) << other.error().what;
+  const auto wordAfter = [](const ProcessSpec &spec, const std::string &option) {
+    const auto found = std::find(spec.argv.begin(), spec.argv.end(), option);
+    return found == spec.argv.end() ? "" : *(found + 1);
+  };
+  policy.unixSockets = true;
+  EXPECT_EQ(wordAfter(other->contain(attempt({"fork"}), policy), "--namespaces"), "own");
+  policy.writesOwnProc = true;
+  ProcessSpec spec = other->contain(attempt({"write", "/proc/self/comm"}), policy);
+  EXPECT_EQ(wordAfter(spec, "--namespaces"), "none");
+  EXPECT_EQ(wordAfter(spec, "--unix-sockets"), "") << "those of the machine would be in sight";
+  spec.argv[0] = KOPT_BINARY_DIR "/bin/kopt-sandbox";
+  EXPECT_EQ(answer(spec), kGot);
+}
+
 TEST(SandboxModes, AreThree) {
   EXPECT_EQ(parseSandboxMode("auto"), SandboxMode::Auto);
   EXPECT_EQ(parseSandboxMode("required"), SandboxMode::Required);
   EXPECT_EQ(parseSandboxMode("off"), SandboxMode::Off);
   EXPECT_FALSE(parseSandboxMode("on"));
-}
-
-/// A kopt-sandbox that says what the test wants.
-fs::path saying(const TemporaryDirectory &folder, const std::string &lines) {
-  const fs::path script = folder.path() / "launcher";
-  EXPECT_TRUE(writeFileAtomically(script, "#!/bin/sh\ncat <<'END'\n" + lines + "END\n"));
-  fs::permissions(script, fs::perms::all);
-  return script;
 }
 
 TEST(SandboxLayers, MissingOnesAreNamedAndRequiredRefusesThem) {
