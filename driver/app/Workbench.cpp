@@ -76,6 +76,7 @@ Status Workbench::openDevice(const DeviceConfig &config) {
     KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
   } else {
     KOPT_TRY(toolchain_, makeNvccToolchain(services_.processes, compilers_));
+    code_.emplace(Disassembler(services_.processes, findDisassembler(), compilers_));
   }
   services_.terminal.line(fmt::format("device: {} ({}{}), compiler: {}", device().name, device().kind,
                                       device().modelled ? ", times are modelled" : "", toolchain_->name()));
@@ -108,8 +109,12 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
   if (options.cache.empty())
     options.cache = cacheFolder() / "mutation";
   KOPT_CHECK(createDirectories(options.scratch));
-  const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
-    return runner_->profile(module, launch, RunOptions{});
+  const auto profile = [this, symbol = subject.specialization.symbol](ModuleId module, const fs::path &path,
+                                                                      const Launch &launch) -> Result<ProfileOutcome> {
+    KOPT_TRY(ProfileOutcome outcome, runner_->profile(module, launch, RunOptions{}));
+    if (code_ && outcome.status == RunStatus::Ok)
+      code_->addTo(outcome, path, symbol);
+    return outcome;
   };
   // Captured launches come from no declaration: nothing else can be made from one.
   bool captured = false;

@@ -6,6 +6,7 @@
 #include "driver/app/Subjects.h"
 #include "driver/evaluate/Evaluator.h"
 #include "driver/sandbox/CompilerSandbox.h"
+#include "driver/sass/CodeCounter.h"
 #include "driver/support/Clock.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Terminal.h"
@@ -42,6 +43,7 @@ public:
   Runner &runner() { return *runner_; }
   Toolchain &toolchain() { return *toolchain_; }
   const Sandbox &sandbox() const { return sandbox_; }
+  const CompilerSandbox &compilers() const { return compilers_; }
   const DeviceInfo &device() const { return runner_->device(); }
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
@@ -64,6 +66,7 @@ private:
   std::unique_ptr<Frontend> frontend_;
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<Toolchain> toolchain_;
+  std::optional<CodeCounter> code_; ///< of cubins
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
 };

@@ -2,6 +2,7 @@
 // Every rule of knowledge/rules fires on counters that show its problem and not on their healthy
 // counterpart.
 #include "driver/analysis/Diagnosis.h"
+#include "driver/sass/SassMix.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -50,6 +51,12 @@ Counters healthy() {
           {kWaves, 12.5},
           {"dram__bytes_read.sum", 1e6},
           {"dram__bytes_write.sum", 1e6},
+          {"sass__inst", 200},
+          {"sass__inst_fp64", 0},
+          {"sass__inst_conversion_fp64", 0},
+          {"sass__inst_local_indexed", 0},
+          {"sass__spill_load_bytes", 0},
+          {"sass__spill_store_bytes", 0},
           {kSm, 65},
           {kL1, 50},
           {kDram, 70}};
@@ -108,6 +115,11 @@ const std::vector<Case> &cases() {
        "16.5 of 32 lanes"},
       {"compute-bound", {{kSm, 93}}, "run at 93%"},
       {"latency-bound", {{kSm, 31}, {kDram, 22}}, "compute (31%) nor DRAM (22%)"},
+      {"double-in-float-code",
+       {{"sass__inst_fp64", 3}, {"sass__inst_conversion_fp64", 4}},
+       "3 double instructions and 4 conversions"},
+      {"spills-in-code", {{"sass__spill_load_bytes", 140}}, "and loads 140"},
+      {"array-in-local-memory", {{"sass__inst_local_indexed", 5}}, "5 instructions reach local"},
   };
   return kCases;
 }
@@ -346,6 +358,19 @@ TEST(RuleBook, theMemoryRoofOffersNothing) {
   EXPECT_TRUE(findHit(diagnosis, "dram-bound")->techniques.empty());
   EXPECT_NE(findHit(diagnosis, "dram-bound")->finding.find("nothing is to be gained"),
             std::string::npos);
+}
+
+TEST(RuleBook, aKernelThatIsDoubleThroughoutIsNoAccident) {
+  Counters counters = healthy();
+  counters["sass__inst_fp64"] = 40;
+  EXPECT_TRUE(book().diagnose(counters).hits.empty());
+}
+
+TEST(RuleBook, readsOnlyCountersOfTheCodeThatThereAre) {
+  const std::vector<std::string> known = sassCounterNames();
+  for (const std::string &metric : book().metrics())
+    if (metric.starts_with("sass__"))
+      EXPECT_TRUE(std::count(known.begin(), known.end(), metric)) << metric;
 }
 
 TEST(RuleBook, everyThresholdHasASource) {

@@ -142,6 +142,16 @@ TEST(Report, AMissingCounterIsUnknownNeverZero) {
               HasSubstr("| bytes read from DRAM | 16.0 MiB | unknown |"));
 }
 
+TEST(Report, ShowsHowTheCodeChangedButNotWhatNeitherHas) {
+  RunHistory history = finishedRun();
+  history.trials[0].counters.insert({{"sass__inst", 240}, {"sass__inst_fp64", 6}, {"sass__inst_tensor", 0}});
+  history.trials[2].counters.insert({{"sass__inst", 180}, {"sass__inst_fp64", 0}, {"sass__inst_tensor", 0}});
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("| instructions in the code | 240 | 180 |"));
+  EXPECT_THAT(text, HasSubstr("| double instructions in the code | 6 | 0 |"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("tensor instructions")));
+}
+
 TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
   auto folder = TemporaryDirectory::create("kopt-folder");
   ASSERT_TRUE(folder.has_value());
