@@ -104,7 +104,7 @@ Trial unreadable(const Error &error) {
   trial.verdict = Verdict::BuildFailed;
   trial.layer = Layer::Build;
   trial.reason = error.what;
-  trial.buildLog = error.hint;
+  trial.buildLog = error.where.empty() ? error.what : error.where + ": error: " + error.what;
   return trial;
 }
 

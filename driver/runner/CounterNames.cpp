@@ -8,7 +8,6 @@ const std::vector<std::string> &hardwareCounters() {
       "gpu__time_duration.sum",
       "sm__throughput.avg.pct_of_peak_sustained_elapsed",
       "sm__warps_active.avg.pct_of_peak_sustained_active",
-      "sm__maximum_warps_per_active_cycle_pct",
       "dram__throughput.avg.pct_of_peak_sustained_elapsed",
       "dram__bytes_read.sum",
       "dram__bytes_write.sum",
@@ -63,6 +62,7 @@ const std::vector<std::string> &launchCounters() {
       "launch__occupancy_limit_shared_mem",
       "launch__occupancy_limit_warps",
       "launch__waves_per_multiprocessor",
+      "sm__maximum_warps_per_active_cycle_pct",
   };
   return names;
 }

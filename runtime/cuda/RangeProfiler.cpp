@@ -60,33 +60,42 @@ bool MetricSet::add(cupti::HostObject *host, std::vector<const char *> names) co
   return api_.addMetrics(&params) == cupti::kOk;
 }
 
+/// A name that is refused spoils the host object for all others (seen with CUPTI 13.0): where not all are taken at once, each
+/// is tried on its own.
 bool MetricSet::select(const std::vector<std::string> &names, std::string &why) {
-  // A name that is refused spoils the host object for all others (seen with CUPTI 13.0): each is tried on its own.
-  kept_.clear();
+  if (!names.empty() && take(names, why))
+    return configure(why);
+  std::vector<std::string> known;
   for (const std::string &name : names) {
     cupti::HostObject *host = makeHost(why);
     if (!host)
       return false;
     if (add(host, {name.c_str()}))
-      kept_.push_back(name);
+      known.push_back(name);
     freeHost(host);
   }
-  if (kept_.empty()) {
+  if (known.empty()) {
     why = chip_ + " has none of the metrics asked for";
     return false;
   }
-  names_.clear();
-  for (const std::string &name : kept_)
-    names_.push_back(name.c_str());
-  freeHost(host_);
-  host_ = makeHost(why);
-  if (!host_)
-    return false;
-  if (!add(host_, names_)) {
+  if (!take(known, why)) {
     why = "CUPTI takes each of the metrics, but not all together";
     return false;
   }
   return configure(why);
+}
+
+/// All of them in a new host object, or none.
+bool MetricSet::take(const std::vector<std::string> &names, std::string &why) {
+  freeHost(host_);
+  host_ = makeHost(why);
+  if (!host_)
+    return false;
+  kept_ = names;
+  names_.clear();
+  for (const std::string &name : kept_)
+    names_.push_back(name.c_str());
+  return add(host_, names_);
 }
 
 bool MetricSet::configure(std::string &why) {

@@ -38,6 +38,7 @@ private:
   cupti::HostObject *makeHost(std::string &why) const;
   void freeHost(cupti::HostObject *host) const;
   bool add(cupti::HostObject *host, std::vector<const char *> names) const;
+  bool take(const std::vector<std::string> &names, std::string &why);
   bool configure(std::string &why);
 
   const cupti::Api &api_;

@@ -6,8 +6,9 @@
 
 Builds a program that launches a small kernel so often, and runs it with and without the library in random order. Reported are, for
 the loop of launches and for the whole process, the median of the paired ratios with its 95 % interval by order statistics,
-with CUPTI's kernel times and without them. Exit status: 0; 1 where the upper end of the loop's interval with times is over the limit; 77 where
-there is no GPU or no nvcc.
+with CUPTI's kernel times and without them. That for several sizes of the kernel, from one that does nothing but be launched, where CUPTI's
+own callback is what it costs, to one that takes longer than a launch. Exit status: 0; 1 where for the last size the upper end of
+an interval is over the limit; 77 where there is no GPU or no nvcc.
 """
 
 import argparse
@@ -56,9 +57,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--library", required=True)
     parser.add_argument("--launches", type=int, default=100_000)
-    parser.add_argument("--log-size", type=int, default=20, help="log2 of the elements a launch works on (default 20)")
+    parser.add_argument("--log-size", type=int, nargs="+", default=[10, 20, 22],
+                        help="log2 of the elements a launch works on (default 10 20 22)")
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--max-overhead", type=float, default=None, help="of the loop of launches, with times")
+    parser.add_argument("--max-overhead", type=float, default=None, help="for the last size, of the loop and of the process")
     options = parser.parse_args()
     if not shutil.which("nvcc") or subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode:
         print("no GPU, or no nvcc")
@@ -69,7 +71,7 @@ def main():
         (folder / "many.cu").write_text(PROGRAM)
         subprocess.run(["nvcc", "-arch=native", "-O2", "-o", "many", "many.cu"], cwd=folder, check=True)
 
-        def run(mode):
+        def run(mode, log_size):
             """Seconds of the loop and of the process."""
             environment = dict(os.environ)
             if mode != "without":
@@ -79,7 +81,7 @@ def main():
                 (folder / "config").write_text(f"trace {trace}\ntiming {int(mode == 'times')}\n")
                 environment |= {"CUDA_INJECTION64_PATH": library, "KOPT_CAPTURE_CONFIG": str(folder / "config")}
             begin = time.monotonic()
-            done = subprocess.run([str(folder / "many"), str(options.launches), str(options.log_size)], env=environment,
+            done = subprocess.run([str(folder / "many"), str(options.launches), str(log_size)], env=environment,
                                   capture_output=True, text=True, check=True)
             whole = time.monotonic() - begin
             if mode != "without":
@@ -88,25 +90,33 @@ def main():
                     raise SystemExit("the launches were not recorded: is this CUPTI one for this driver?")
             return float(done.stdout), whole
 
-        modes = ["without", "launches", "times"]
-        for mode in modes:
-            run(mode)  # files and clocks are warm from here on
-        samples = {mode: [] for mode in modes}
-        for _ in range(options.repeats):
-            for mode in random.sample(modes, len(modes)):
-                samples[mode].append(run(mode))
-        print(f"{options.launches} launches of 2^{options.log_size} elements, {options.repeats} runs each; a loop takes "
-              f"{interval([s[0] for s in samples['without']])[0]:.3f} s, the process "
-              f"{interval([s[1] for s in samples['without']])[0]:.3f} s")
         missed = False
-        for mode in modes[1:]:
-            for which, index in (("loop", 0), ("process", 1)):
-                ratios = [a[index] / b[index] - 1 for a, b in zip(samples[mode], samples["without"])]
-                middle, low, high = interval(ratios)
-                print(f"  {mode:<9} {which:<8} {middle:+8.2%}  [{low:+.2%}, {high:+.2%}]")
-                if mode == "times" and which == "loop" and options.max_overhead is not None:
-                    missed = high > options.max_overhead
+        for log_size in options.log_size:
+            highest = measure(run, log_size, options)
+            missed = options.max_overhead is not None and highest > options.max_overhead
         return 1 if missed else 0
+
+
+def measure(run, log_size, options):
+    """Prints the overheads for one size; returns the highest upper end of an interval."""
+    modes = ["without", "launches", "times"]
+    for mode in modes:
+        run(mode, log_size)  # files and clocks are warm from here on
+    samples = {mode: [] for mode in modes}
+    for _ in range(options.repeats):
+        for mode in random.sample(modes, len(modes)):
+            samples[mode].append(run(mode, log_size))
+    loop, process = (interval([s[i] for s in samples["without"]])[0] for i in (0, 1))
+    print(f"{options.launches} launches of 2^{log_size} elements, {options.repeats} runs each; {1e6 * loop / options.launches:.1f} us a "
+          f"launch, a loop takes {loop:.3f} s, the process {process:.3f} s")
+    highest = 0
+    for mode in modes[1:]:
+        for which, index in (("loop", 0), ("process", 1)):
+            ratios = [a[index] / b[index] - 1 for a, b in zip(samples[mode], samples["without"])]
+            middle, low, high = interval(ratios)
+            highest = max(highest, high)
+            print(f"  {mode:<9} {which:<8} {middle:+8.2%}  [{low:+.2%}, {high:+.2%}]", flush=True)
+    return highest
 
 
 if __name__ == "__main__":

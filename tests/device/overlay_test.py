@@ -42,10 +42,10 @@ class Overlay(KoptTest):
     def test_a_wrong_one_is_found(self):
         self.assertEqual(self.judge("+ OFFSET", "- OFFSET")["verdict"], "WrongResult")
 
-    def test_one_that_does_not_compile_names_the_users_file(self):
+    def test_one_that_does_not_compile_names_its_line(self):
         trial = self.judge("in[i] *", "inn[i] *")
         self.assertEqual(trial["verdict"], "BuildFailed")
-        self.assertIn("shift.cu(7)", trial["build_log"])
+        self.assertIn("candidate.cu:7:", trial["build_log"])
 
 
 if __name__ == "__main__":
