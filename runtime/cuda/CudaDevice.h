@@ -76,7 +76,9 @@ private:
   Status enqueue(const LaunchRequest &request, const LoadedModule &module);
   Status makeFlushBuffer();
   Status flushCache(bool cold);
-  /// Fills L2 with lines that nobody wrote, and waits.
+  /// A kernel of kopt's own, once.
+  Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
+  /// Takes out of L2 what a launch could find there, and waits.
   Status evictCache();
   void occupancyLimits(const ModuleProperties &facts, double threads, double dynamicShared,
                        Counters &out) const;
@@ -93,7 +95,7 @@ private:
   bool stagesTried_ = false;
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
-  CuFunction readKernel_ = nullptr;
+  CuFunction readKernel_ = nullptr, discardKernel_ = nullptr;
   std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first asked for
   std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;
