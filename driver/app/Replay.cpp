@@ -69,7 +69,7 @@ public:
       if (buffer.readOnly)
         continue; // the runner has found it unchanged, and so had the capture
       if (captured.after[i].empty()) {
-        replayed.detail = fmt::format("the trace does not have '{}' after the launch", buffer.name);
+        replayed.detail = fmt::format("what '{}' held after the launch is not stored: {}", buffer.name, captured.notAfter[i]);
         return replayed;
       }
       KOPT_TRY(const std::string wanted, capturedBytes(captured.after[i]));

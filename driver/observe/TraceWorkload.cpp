@@ -84,6 +84,7 @@ public:
     made.launch.sharedBytes = observed_.sharedBytes;
     setGeometry(made.launch);
     made.after = after_;
+    made.notAfter = notAfter_;
     made.ordinal = observed_.ordinal;
     made.pid = process_.info.pid;
     return made;
@@ -103,9 +104,13 @@ private:
         return false;
       }
       const trace::SnapshotItem *later = nullptr;
+      std::string notLater = snapshot_->after.empty() ? "the launch was not seen to end" : "it is no longer allocated";
       for (const trace::SnapshotItem &other : snapshot_->after)
         if (other.base == item.base && other.stored)
           later = &other;
+        else if (other.base == item.base)
+          notLater = other.reason;
+      notAfter_.push_back(later ? "" : notLater);
       Buffer buffer;
       buffer.bytes = item.bytes;
       buffer.fill.kind = "captured";
@@ -243,7 +248,7 @@ private:
   const Specialization &specialization_;
   const trace::Snapshot *snapshot_ = nullptr;
   Launch launch_;
-  std::vector<std::string> after_;
+  std::vector<std::string> after_, notAfter_;
   std::vector<bool> unchanged_;
   std::vector<std::vector<Use>> uses_; ///< per buffer
   std::map<std::string, std::int64_t> integers_;

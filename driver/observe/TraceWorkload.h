@@ -12,6 +12,7 @@ namespace kopt {
 struct CapturedLaunch {
   Launch launch;
   std::vector<std::string> after; ///< per buffer: the file of its contents after the launch; empty: not stored
+  std::vector<std::string> notAfter; ///< per buffer: why they are not stored
   std::uint64_t ordinal = 0;      ///< among the kernel's launches in its process
   std::uint64_t pid = 0;
 };

@@ -30,6 +30,13 @@ def run(command, folder, timeout):
         return subprocess.CompletedProcess(command, 124, "", f"no end after {timeout} s: {error}")
 
 
+def last_words(done):
+    """The error and its hint in one line."""
+    lines = done.stderr.strip().splitlines()
+    first = next((i for i, line in enumerate(lines) if "error:" in line), max(0, len(lines) - 1))
+    return " ".join(line.strip() for line in lines[first:first + 2])[:240]
+
+
 def arguments_of(folder):
     """What the Makefile's run target gives the program."""
     makefile = next((folder / name for name in ("Makefile", "makefile") if (folder / name).exists()), None)
@@ -64,7 +71,7 @@ def measure(options, source, work):
     observed = run([options.kopt, "observe", "--json", "--kernel", "*", "--max-bytes", options.max_bytes, "--output", "trace",
                     "--", "./main", *arguments_of(folder)], folder, options.timeout)
     if observed.returncode:
-        return [row | {"problem": f"not observed ({observed.returncode}): " + observed.stderr.strip()[:160]}]
+        return [row | {"problem": f"not observed ({observed.returncode}): " + last_words(observed)}]
     kernels = json.loads(observed.stdout)["kernels"]
     disk = sum(file.stat().st_size for file in (folder / "trace" / "contents").rglob("*.kbuf")) if (folder / "trace" / "contents").exists() else 0
     defined = {}
@@ -82,7 +89,7 @@ def measure(options, source, work):
         done = run([options.kopt, "replay", "trace", defined[kernel["symbol"]], "--kernel", plain, "--device", "cuda", "--json",
                     "--", *flags], folder, options.timeout)
         if not done.stdout:
-            one["problem"] = f"not replayed ({done.returncode}): " + done.stderr.strip()[:160]
+            one["problem"] = f"not replayed ({done.returncode}): " + last_words(done)
             continue
         outcomes = [o for o in json.loads(done.stdout)["kernels"]]
         launches = [launch for outcome in outcomes for launch in outcome["launches"]]

@@ -102,6 +102,20 @@ TEST_F(TraceWorkloadTest, LaunchesThatCannotBeRepeatedSayWhy) {
   EXPECT_THAT(made->notes[1], HasSubstr("cooperative"));
 }
 
+TEST_F(TraceWorkloadTest, WhatIsNotStoredAfterTheLaunchSaysWhy) {
+  const std::uint64_t first = sample.launch(1000, 1e-3);
+  sample.snapshot(first);
+  runtime::trace::Snapshot &taken = sample.observed.processes[0].snapshots[first];
+  taken.after[0].stored = false;
+  taken.after[0].reason = "the cap of 2 bytes of snapshots was reached";
+  taken.after.pop_back();
+  const auto made = make();
+  ASSERT_TRUE(made) << made.error().what;
+  const CapturedLaunch &launch = made->captured.at(0);
+  EXPECT_EQ(launch.after, (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(launch.notAfter, (std::vector<std::string>{"the cap of 2 bytes of snapshots was reached", "it is no longer allocated"}));
+}
+
 TEST_F(TraceWorkloadTest, AnotherSignatureIsStale) {
   sample.snapshot(sample.launch(1000, 10e-6));
   kernel.specializations[0].params[2].size = 8;
