@@ -69,6 +69,7 @@ nlohmann::json configOf(const TuneSettings &settings) {
           {"flags", settings.sources.flags},
           {"kernels", settings.selection.globs},
           {"device", settings.device.kind},
+          {"gpus", settings.gpus},
           {"model_gpu", settings.device.modelGpu},
           {"arch", settings.arch},
           {"proposers", settings.proposers},
@@ -82,13 +83,16 @@ nlohmann::json configOf(const TuneSettings &settings) {
           {"seed", settings.seed}};
 }
 
-nlohmann::json deviceJson(const DeviceInfo &device, const std::string &toolchain,
+nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunner> &pool, const std::string &toolchain,
                           const std::vector<SandboxLayer> &sandbox) {
+  nlohmann::json gpus = nlohmann::json::array();
+  for (const PooledRunner &member : pool)
+    gpus.push_back(member.name);
   nlohmann::json layers = nlohmann::json::array();
   for (const SandboxLayer &layer : sandbox)
     layers.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   return {{"kind", device.kind},     {"name", device.name},         {"arch", device.arch},  {"driver", device.driver},
-          {"uuid", device.uuid},     {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes},
+          {"uuid", device.uuid},     {"gpus", gpus},                {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes},
           {"toolchain", toolchain},  {"sandbox", layers}};
 }
 
@@ -101,7 +105,7 @@ TuneSession::~TuneSession() = default;
 
 Result<std::vector<TuneOutcome>> TuneSession::run() {
   KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection, settings_.device,
-                                  settings_.sandbox));
+                                  settings_.sandbox, settings_.gpus));
   KOPT_TRY(rules_, RuleBook::load());
   std::vector<TuneOutcome> outcomes;
   for (const TuneSubject &subject : bench_->subjects()) {
@@ -184,7 +188,7 @@ Status TuneSession::openRun(Search &search) {
   run.file = search.subject.kernel.file;
   run.inputsHash = inputsHash(settings_, search.subject, search.workload, device, bench_->toolchain().name());
   run.configJson = configOf(settings_).dump();
-  run.deviceJson = deviceJson(device, bench_->toolchain().name(), bench_->sandbox().layers()).dump();
+  run.deviceJson = deviceJson(device, bench_->pool(), bench_->toolchain().name(), bench_->sandbox().layers()).dump();
   run.sliceText = search.subject.sliceText;
   run.startedUtc = services_.clock.utc();
   run.state = "running";
@@ -353,9 +357,11 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
   }
   std::vector<Candidate> unknown;
   for (const Candidate &candidate : candidates)
-    if (!search.recorded.contains(candidate.contentHash()))
+    if (const auto recorded = search.recorded.find(candidate.contentHash()); recorded != search.recorded.end())
+      search.evaluator->remember(recorded->second);
+    else
       unknown.push_back(candidate);
-  search.evaluator->buildAhead(unknown);
+  search.evaluator->begin(unknown);
   std::size_t best = search.incumbent;
   for (const Candidate &candidate : candidates) {
     if (services_.interrupted && *services_.interrupted)

@@ -25,6 +25,7 @@ struct TuneSettings {
   std::filesystem::path root;            ///< .kopt/ and relative outputs live here
   std::filesystem::path output;          ///< run folders
   DeviceConfig device;
+  std::vector<int> gpus{0};              ///< ordinals of those that judge candidates, all alike; none: all there are
   SandboxMode sandbox = SandboxMode::Auto;
   std::string arch;                      ///< empty: the device's
   std::vector<std::string> proposers;    ///< params, transform, llm

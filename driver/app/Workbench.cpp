@@ -32,7 +32,7 @@ fs::path compilerCache() {
 
 Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
                                                    const SelectionRequest &selection, const DeviceConfig &device,
-                                                   SandboxMode sandbox) {
+                                                   SandboxMode sandbox, const std::vector<int> &gpus) {
   std::unique_ptr<Workbench> bench(new Workbench(std::move(services)));
   KOPT_TRY(bench->sandbox_,
            Sandbox::open(bench->services_.processes, bench->services_.installation.sandbox, sandbox));
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Sour
   bench->compilers_ = CompilerSandbox(bench->sandbox_, std::move(readable), compilerCache());
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
   KOPT_CHECK(bench->readSources(sources, selection));
-  KOPT_CHECK(bench->openDevice(device));
+  KOPT_CHECK(bench->openDevices(device, gpus));
   return bench;
 }
 
@@ -62,23 +62,24 @@ Status Workbench::readSources(const SourceSettings &sources, const SelectionRequ
   return {};
 }
 
-Status Workbench::openDevice(const DeviceConfig &config) {
+Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int> &gpus) {
   services_.terminal.status("opening the device");
   // What is built lies there; the runner is shown the folder, so it has to be there first.
   const fs::path built = scratch_->path() / "evaluate";
   KOPT_CHECK(createDirectories(built));
-  KOPT_TRY(runner_, startRunner(services_.processes, services_.installation.runner, config,
-                                scratch_->path() / "runner", services_.installation.gpuSpecs,
-                                {[this](const std::string &text) { services_.terminal.line(text); },
-                                 [this] { return services_.interrupted && *services_.interrupted; }},
-                                {sandbox_, {built}}));
+  KOPT_TRY(pool_, startRunners(services_.processes, services_.installation.runner, config, gpus,
+                               scratch_->path() / "runner", services_.installation.gpuSpecs,
+                               {[this](const std::string &text) { services_.terminal.line(text); },
+                                [this] { return services_.interrupted && *services_.interrupted; }},
+                               {sandbox_, {built}}));
   if (device().modelled) {
     KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
   } else {
     KOPT_TRY(toolchain_, makeNvccToolchain(services_.processes, compilers_));
     code_.emplace(Disassembler(services_.processes, findDisassembler(), compilers_));
   }
-  services_.terminal.line(fmt::format("device: {} ({}{}), compiler: {}", device().name, device().kind,
+  services_.terminal.line(fmt::format("device: {}{} ({}{}), compiler: {}",
+                                      pool_.size() > 1 ? fmt::format("{} x ", pool_.size()) : "", device().name, device().kind,
                                       device().modelled ? ", times are modelled" : "", toolchain_->name()));
   for (const SandboxLayer &layer : sandbox_.layers())
     if (!layer.active)
@@ -109,13 +110,18 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
   if (options.cache.empty())
     options.cache = cacheFolder() / "mutation";
   KOPT_CHECK(createDirectories(options.scratch));
-  const auto profile = [this, symbol = subject.specialization.symbol](ModuleId module, const fs::path &path,
-                                                                      const Launch &launch) -> Result<ProfileOutcome> {
-    KOPT_TRY(ProfileOutcome outcome, runner_->profile(module, launch, RunOptions{}));
-    if (code_ && outcome.status == RunStatus::Ok)
-      code_->addTo(outcome, path, symbol);
-    return outcome;
-  };
+  EvaluatorServices services{*frontend_, *toolchain_, {}, [this](const std::string &text) { services_.terminal.line(text); }};
+  for (const PooledRunner &member : pool_) {
+    // Where there is code to count one device alone profiles at a time: the evaluator's first.
+    const auto profile = [this, runner = member.runner.get(), symbol = subject.specialization.symbol](
+                             ModuleId module, const fs::path &path, const Launch &launch) -> Result<ProfileOutcome> {
+      KOPT_TRY(ProfileOutcome outcome, runner->profile(module, launch, RunOptions{}));
+      if (code_ && outcome.status == RunStatus::Ok)
+        code_->addTo(outcome, path, symbol);
+      return outcome;
+    };
+    services.devices.push_back({*member.runner, profile, member.name, member.thread.get()});
+  }
   // Captured launches come from no declaration: nothing else can be made from one.
   bool captured = false;
   for (const Launch &launch : workload.launches)
@@ -124,7 +130,7 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
   std::optional<TuneDeclaration> declaration;
   if (!captured)
     declaration = subject.declaration;
-  return std::make_unique<Evaluator>(EvaluatorServices{*frontend_, *toolchain_, *runner_, profile},
+  return std::make_unique<Evaluator>(std::move(services),
                                      Subject{subject.kernel, subject.specialization, subject.sliceText, workload,
                                              std::move(declaration)},
                                      std::move(options));

@@ -5,6 +5,7 @@
 #include "driver/app/Installation.h"
 #include "driver/app/Subjects.h"
 #include "driver/evaluate/Evaluator.h"
+#include "driver/runner/RunnerPool.h"
 #include "driver/sandbox/CompilerSandbox.h"
 #include "driver/sass/CodeCounter.h"
 #include "driver/support/Clock.h"
@@ -33,18 +34,19 @@ struct SourceSettings {
 
 class Workbench {
 public:
-  /// Makes the sandbox, reads the sources, then opens the device and finds its compiler. Fails with Usage, BaselineFailed
-  /// (a file does not compile) or Environment.
+  /// Makes the sandbox, reads the sources, then opens the device, or as many as there are `gpus` (as startRunners() takes
+  /// them), and finds its compiler. Fails with Usage, BaselineFailed (a file does not compile) or Environment.
   static Result<std::unique_ptr<Workbench>> open(Services services, const SourceSettings &sources,
                                                  const SelectionRequest &selection, const DeviceConfig &device,
-                                                 SandboxMode sandbox);
+                                                 SandboxMode sandbox, const std::vector<int> &gpus = {0});
 
   Frontend &frontend() { return *frontend_; }
-  Runner &runner() { return *runner_; }
+  Runner &runner() { return *pool_.front().runner; } ///< where there is one
+  const std::vector<PooledRunner> &pool() const { return pool_; }
   Toolchain &toolchain() { return *toolchain_; }
   const Sandbox &sandbox() const { return sandbox_; }
   const CompilerSandbox &compilers() const { return compilers_; }
-  const DeviceInfo &device() const { return runner_->device(); }
+  const DeviceInfo &device() const { return pool_.front().runner->device(); }
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
   const std::filesystem::path &scratch() const { return scratch_->path(); }
@@ -57,14 +59,14 @@ private:
   explicit Workbench(Services services) : services_(std::move(services)) {}
 
   Status readSources(const SourceSettings &sources, const SelectionRequest &selection);
-  Status openDevice(const DeviceConfig &config);
+  Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
 
   Services services_;
   Sandbox sandbox_;
   CompilerSandbox compilers_;
   std::optional<TemporaryDirectory> scratch_; ///< outlives the runner, which writes there
   std::unique_ptr<Frontend> frontend_;
-  std::unique_ptr<Runner> runner_;
+  std::vector<PooledRunner> pool_; ///< at least one
   std::unique_ptr<Toolchain> toolchain_;
   std::optional<CodeCounter> code_; ///< of cubins
   ExtractionResult extraction_;

@@ -68,6 +68,8 @@ void addSearch(CLI::App *command, Flags &flags) {
   command->add_option("--trials", options.trials, "at most (default 200)");
   command->add_option("--patience", options.patience, "rounds without gain (default 4)");
   command->add_option("--budget-seconds", options.budgetSeconds, "wall time (default 1800)");
+  command->add_option("--gpus", options.gpus,
+                      "GPUs of one kind that judge candidates at a time: a number, a list such as 0,2, or all (default 1)");
   command->add_option("--build-jobs", options.buildJobs,
                       "candidates built at a time while others run (default: processors less two; 0: none)");
   command->add_option("--output", options.output, "where run folders go (default kopt.out)");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cli/Commands.h"
 
+#include "driver/config/GpuSelection.h"
 #include "driver/integrate/Patch.h"
 #include "driver/observe/ObserveProgram.h"
 #include "driver/report/Report.h"
@@ -128,6 +129,7 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.root = projectRoot(config);
   settings.output = fs::path(options.output).is_absolute() ? fs::path(options.output) : settings.root / options.output;
   settings.device = deviceOf(config);
+  KOPT_TRY(settings.gpus, parseGpuSelection(options.gpus));
   settings.sandbox = sandboxOf(config);
   settings.arch = options.arch;
   settings.proposers = options.proposers;

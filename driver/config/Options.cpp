@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/config/Options.h"
 
+#include "driver/config/GpuSelection.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -35,6 +36,9 @@ template <class T> std::optional<T> convert(const RawValue &value) {
   if constexpr (std::is_same_v<T, double>)
     if (auto *integer = std::get_if<std::int64_t>(&value))
       return double(*integer);
+  if constexpr (std::is_same_v<T, std::string>) // gpus = 2
+    if (auto *integer = std::get_if<std::int64_t>(&value))
+      return std::to_string(*integer);
   return std::nullopt;
 }
 
@@ -104,6 +108,10 @@ std::string checkModel(const RawValue &value) {
 }
 std::string checkDevice(const RawValue &value) {
   return oneOf(std::get<std::string>(value), {"auto", "cuda", "emulated"});
+}
+std::string checkGpus(const RawValue &value) {
+  const auto gpus = parseGpuSelection(std::get<std::string>(value));
+  return gpus ? "" : gpus.error().what + "; " + gpus.error().hint;
 }
 std::string checkSandbox(const RawValue &value) {
   return oneOf(std::get<std::string>(value), {"auto", "required", "off"});

@@ -21,6 +21,7 @@ std::string checkRatio(const RawValue &value);
 std::string checkProposers(const RawValue &value);
 std::string checkModel(const RawValue &value);
 std::string checkDevice(const RawValue &value);
+std::string checkGpus(const RawValue &value);
 std::string checkSandbox(const RawValue &value);
 std::string checkArch(const RawValue &value);
 std::string checkNotEmpty(const RawValue &value);
@@ -37,6 +38,7 @@ template <class Visitor> void forEachOption(Visitor visit) {
   visit("model", &O::model, &S::model, checkModel);
   visit("max-tokens", &O::maxTokens, &S::maxTokens, checkFromZero);
   visit("device", &O::device, &S::device, checkDevice);
+  visit("gpus", &O::gpus, &S::gpus, checkGpus);
   visit("model-gpu", &O::modelGpu, &S::modelGpu, checkNotEmpty);
   visit("arch", &O::arch, &S::arch, checkArch);
   visit("kernels", &O::kernels, &S::kernels, checkNotEmpty);

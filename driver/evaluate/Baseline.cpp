@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Evaluator's look at the user's own kernel: nothing is compared with a baseline that does not build, repeat, or
+// The Examiner's look at the user's own kernel: nothing is compared with a baseline that does not build, repeat, or
 // tell right from wrong.
-#include "driver/evaluate/Evaluator.h"
+#include "driver/evaluate/Examiner.h"
 
 #include "driver/evaluate/Judge.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -16,32 +16,25 @@ std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.fi
 
 } // namespace
 
-Result<Expected> Evaluator::expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
+Result<Expected> Examiner::expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
                                    const std::string &slot) {
   return bench_.expect(bench_.baseline().launches[launch],
                        bench_.options(inputSeed, poisonSeed, launch, fmt::format("{}-{}", slot, launch)));
 }
 
-Status Evaluator::buildBaseline(Trial &trial) {
-  KOPT_TRY(const RenderedSlice rendered,
-           renderSlice(subject().sliceText, subject().kernel, subject().specialization, trial.candidate));
-  trial.sliceText = rendered.text;
-  KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, bench_.baseline()));
-  bool loaded = false;
-  if (compiled) {
-    KOPT_TRY(loaded, load(bench_.baseline(), trial));
-  }
+Status Examiner::loadBaseline(const Built &built, Trial &trial) {
+  bench_.baseline() = built;
+  KOPT_TRY(const bool loaded, load(bench_.baseline(), trial));
   if (!loaded)
     return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason),
-                     trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog, at(subject().kernel));
-  isDuplicate(trial.candidate, bench_.baseline(), trial); // from here on the baseline's own code is known
+                     fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason), "",
+                     at(subject().kernel));
   return {};
 }
 
 /// A buffer is a pure output where poison in place of its old contents changes nothing and nothing of it stays
 /// unwritten. All others keep their drawn contents before each launch, so a partial write is compared in full too.
-Status Evaluator::classifyBuffers() {
+Status Examiner::classifyBuffers() {
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     Launch &launch = bench_.baseline().launches[i];
     KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
@@ -54,7 +47,7 @@ Status Evaluator::classifyBuffers() {
         continue;
       buffer.output = true;
       KOPT_TRY(const RunOutcome poisoned,
-               services_.runner.run(bench_.baseline().module, launch, bench_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i))));
+               runner_.run(bench_.baseline().module, launch, bench_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i))));
       bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
       const bool complete = same && poisoned.unwritten[b] == 0;
       for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
@@ -78,7 +71,7 @@ Status Evaluator::classifyBuffers() {
   return {};
 }
 
-Status Evaluator::checkRepeatability() {
+Status Examiner::checkRepeatability() {
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
     KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
@@ -101,7 +94,7 @@ Status Evaluator::checkRepeatability() {
 }
 
 /// Other inputs must give other outputs: where they do not, a wrong kernel could not be told from a right one.
-Status Evaluator::checkSensitivity() {
+Status Examiner::checkSensitivity() {
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     const Launch &launch = bench_.baseline().launches[i];
     bool drawn = false, differs = false;
@@ -127,7 +120,7 @@ Status Evaluator::checkSensitivity() {
 
 /// Names each input that the outputs do not depend on (a factor of zero, a branch never taken): what a candidate does
 /// with it goes unseen. The user is told; a parameter the kernel ignores is no error.
-Status Evaluator::findUnseenInputs(Trial &trial) {
+Status Examiner::findUnseenInputs(Trial &trial) {
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     Launch &launch = bench_.baseline().launches[i];
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
@@ -156,10 +149,10 @@ Status Evaluator::findUnseenInputs(Trial &trial) {
   return {};
 }
 
-Status Evaluator::timeBaseline(Trial &trial) {
+Status Examiner::timeBaseline(Trial &trial) {
   VerdictPolicy policy = options_.policy;
   policy.candidates = 1;
-  KOPT_TRY(const bool timed, time(bench_.baseline(), policy, trial));
+  KOPT_TRY(const bool timed, time(bench_.baseline(), policy, 1, trial));
   if (!timed)
     return makeError(ErrorCode::BaselineFailed, fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
                      at(subject().kernel));
@@ -169,6 +162,8 @@ Status Evaluator::timeBaseline(Trial &trial) {
                               "the baseline measured against itself is not the same: " + trial.reason +
                                   "; this machine is too noisy for small differences",
                               ""});
+  if (!throttled_.empty() || !otherLoad_.empty())
+    trial.findings.push_back({"control", "warning", "the baseline: " + trial.reason, ""});
   trial.verdict = Verdict::Same;
   // Weights given by the user count launches; what counts for the workload is their share of the time.
   double total = 0;
@@ -180,13 +175,13 @@ Status Evaluator::timeBaseline(Trial &trial) {
 }
 
 /// A hang on the emulated device ends after 20 times the baseline's own instructions: at the same point each time.
-Status Evaluator::limitInstructions(const Trial &baseline) {
-  if (!services_.runner.device().modelled)
+Status Examiner::limitInstructions(const Trial &baseline) {
+  if (!runner_.device().modelled)
     return {};
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     Counters counters = baseline.counters; // of the heaviest launch
     if (i != bench_.heaviest()) {
-      KOPT_TRY(ProfileOutcome outcome, services_.profile(bench_.baseline().module, bench_.baseline().path, bench_.baseline().launches[i]));
+      KOPT_TRY(ProfileOutcome outcome, device_.profile(bench_.baseline().module, bench_.baseline().path, bench_.baseline().launches[i]));
       counters = std::move(outcome.counters);
     }
     const auto executed = counters.find("smsp__thread_inst_executed.sum");
@@ -195,21 +190,22 @@ Status Evaluator::limitInstructions(const Trial &baseline) {
   return {};
 }
 
-Status Evaluator::learnGates(Trial &trial) {
+Status Examiner::learnGates(Trial &trial) {
   for (const std::unique_ptr<Gate> &gate : gates_)
     KOPT_CHECK(gate->learn(bench_, trial));
   return {};
 }
 
 /// Wrong versions of the kernel go through the same gates: where one passes, the workload proves little of a candidate.
-Status Evaluator::testMutants(Trial &trial) {
+Status Examiner::testMutants(Trial &trial) {
   MutationSettings settings;
-  settings.build = baselineRequest();
+  settings.build = CandidateBuilder::baselineRequest(subject(), options_);
   settings.scratch = options_.scratch;
   settings.cache = options_.cache;
-  settings.toolchain = services_.toolchain.name();
+  settings.toolchain = toolchain_.name();
   settings.threads = std::max(1u, options_.buildThreads);
-  auto report = testWorkload(bench_, gates_, services_.frontend, services_.toolchain, settings);
+  auto report = testWorkload(bench_, gates_, frontend_, toolchain_, settings);
+  noteIncidents(trial);
   if (!report && report.error().code != ErrorCode::Internal)
     return tl::unexpected(report.error());
   if (!report) {
@@ -228,13 +224,9 @@ Status Evaluator::testMutants(Trial &trial) {
   return {};
 }
 
-Result<Trial> Evaluator::measureBaseline() {
-  const auto start = std::chrono::steady_clock::now();
-  Trial trial;
-  trial.candidate.proposer = "baseline";
-  trial.candidate.title = "baseline";
-  trial.candidateHash = trial.candidate.contentHash();
-  KOPT_CHECK(buildBaseline(trial));
+Status Examiner::measureBaseline(const Built &built, Trial &trial) {
+  trial.gpu = device_.name;
+  KOPT_CHECK(loadBaseline(built, trial));
   KOPT_CHECK(classifyBuffers());
   KOPT_CHECK(checkRepeatability());
   KOPT_CHECK(checkSensitivity());
@@ -243,10 +235,48 @@ Result<Trial> Evaluator::measureBaseline() {
   KOPT_CHECK(profile(bench_.baseline(), trial));
   KOPT_CHECK(limitInstructions(trial));
   KOPT_CHECK(learnGates(trial));
-  if (options_.layers.on("mutants") && options_.testWorkload)
-    KOPT_CHECK(testMutants(trial));
-  trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return trial;
+  noteIncidents(trial);
+  return {};
+}
+
+Status Examiner::learnAs(const Examiner &first, const Built &built, Trial &trial) {
+  Trial own; // of nobody: the first device's is the record
+  KOPT_CHECK(loadBaseline(built, own));
+  KOPT_CHECK(classifyBuffers());
+  KOPT_CHECK(checkRepeatability());
+  KOPT_CHECK(agreesWith(first));
+  for (std::size_t i = 0; i < subject().workload.launches.size(); ++i)
+    bench_.subject().workload.launches[i].weight = first.subject().workload.launches[i].weight;
+  bench_.instructionLimits = first.bench_.instructionLimits; // of a modelled device: the program's, not the device's
+  KOPT_CHECK(learnGates(own));
+  noteIncidents(trial);
+  return {};
+}
+
+/// Devices of one kind give one kernel's results, as far as its tolerance goes: one that does not is broken.
+Status Examiner::agreesWith(const Examiner &first) const {
+  for (std::size_t i = 0; i < bench_.expected.size(); ++i) {
+    const Launch &launch = bench_.baseline().launches[i];
+    const auto differs = [&](const std::string &what) {
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' is not the same on every GPU of the pool: on {}, in launch '{}', {}; on {} not",
+                                   subject().kernel.name, device_.name, launch.name, what, first.device_.name),
+                       "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)", at(subject().kernel));
+    };
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      const Buffer &buffer = launch.buffers[b];
+      const bool isOutput = first.bench_.baseline().launches[i].buffers[b].output;
+      if (buffer.output != isOutput)
+        return differs(fmt::format("'{}' is {} output", buffer.name, buffer.output ? "a pure" : "no pure"));
+      if (buffer.readOnly)
+        continue;
+      KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject().workload.tolerance, first.bench_.expected[i].buffers[b],
+                                                   bench_.expected[i].buffers[b]));
+      if (mismatch)
+        return differs(mismatch->describe(buffer));
+    }
+  }
+  return {};
 }
 
 } // namespace kopt

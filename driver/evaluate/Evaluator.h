@@ -3,136 +3,115 @@
 // A candidate's failure is a verdict. An Error is kopt's, the machine's or the baseline's.
 #pragma once
 
-#include "driver/evaluate/Statistics.h"
-#include "driver/evaluate/Toolchain.h"
-#include "driver/gates/Gates.h"
-#include "driver/project/Frontend.h"
-#include "driver/support/JobQueue.h"
-#include "driver/verify/MutationTest.h"
+#include "driver/evaluate/CandidateBuilder.h"
+#include "driver/evaluate/Examiner.h"
 
-#include <functional>
+#include <deque>
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace kopt {
 
-/// Counters of one launch of a built module; the runner's own, or Nsight Compute's where there is a GPU.
-using ProfileFunction =
-    std::function<Result<ProfileOutcome>(ModuleId, const std::filesystem::path &module, const Launch &)>;
-
-struct EvaluatorServices {
-  Frontend &frontend;   ///< screen() and the toolchain's build() are called from several threads at a time
-  Toolchain &toolchain;
-  Runner &runner;
-  ProfileFunction profile;
-};
-
-struct EvaluatorOptions {
-  std::filesystem::path scratch; ///< modules and expected contents live here while the evaluator does
-  std::string arch;              ///< "sm_90"
-  std::uint64_t seed = 1;        ///< of everything random; the same seed repeats a run on a modelled device
-  VerdictPolicy policy;
-  TimeOptions timing;
-  unsigned buildThreads = 0;     ///< candidates that are screened and built while others run; 0: each in its turn
-  LayerSwitches layers;          ///< those left out make every Faster a Suspect
-  bool keepGoing = false;        ///< ask the other layers too once one has refused: the first still decides
-  double escalateAbove = 3;      ///< a larger speedup is verified again at full strength
-  bool acceptWeakWorkload = false; ///< a win may be claimed on a workload that does not notice all wrong kernels
-  bool testWorkload = true;      ///< wrong versions of the kernel are tried; not where another workload has been tested
-  std::filesystem::path cache;   ///< folder in which mutation tests are kept from run to run; empty: they are not
-};
-
+/// Over one device, or several of one kind, which judge different candidates at a time: each candidate is compared with
+/// the baseline on one of them, and what is decided does not depend on which. Used from one thread.
 class Evaluator {
 public:
   Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptions options);
+  /// Drops what has not begun and waits for the rest.
+  ~Evaluator();
+  Evaluator(const Evaluator &) = delete;
+  Evaluator &operator=(const Evaluator &) = delete;
 
-  /// Builds, runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure outputs. Must
-  /// succeed before anything else is judged. Fails with BaselineFailed, saying at which step and why.
+  /// Builds, runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure outputs; on the
+  /// first device, and then on the others what they need. Must succeed before anything else is judged. Fails with
+  /// BaselineFailed, saying at which step and why.
   Result<Trial> measureBaseline();
 
   /// Says which candidates evaluate() will be asked for, in this order: they are screened and built on other threads
-  /// meanwhile. What is decided about them is decided by evaluate() alone, so it is the same without this.
-  void buildAhead(const std::vector<Candidate> &candidates);
+  /// meanwhile, and judged where there are several devices. What is decided about them is the same without this.
+  void begin(const std::vector<Candidate> &candidates);
 
   /// One full evaluation, but for a GPU's counters: see addCounters(). Fails only with Environment, Internal or
-  /// Interrupted.
+  /// Interrupted; a device that is lost fails nothing while there is another one.
   Result<Trial> evaluate(const Candidate &candidate);
 
   /// Counters for a trial that has none, of a candidate that was timed: on a GPU they cost seconds, so only those have
   /// them whose counters someone reads next. Changes counters, source, findings, stages and seconds of the trial.
   Status addCounters(Trial &trial);
 
-  /// The candidate again on fresh inputs and fresh samples, at 99%: what is reported of a winner.
+  /// The candidate again on fresh inputs and fresh samples, in several fresh processes, at 99%, on the first device: what
+  /// is reported of a winner.
   Result<Trial> confirm(const Candidate &candidate);
 
-  /// Tells of a trial that an earlier, interrupted run already judged, so that its machine code is known.
+  /// Tells of a trial that an earlier, interrupted run already judged, so that its machine code is known. Before begin()
+  /// of what came after it.
   void remember(const Trial &trial);
 
-  const Subject &subject() const { return bench_.subject(); }
+  const Subject &subject() const { return subject_; }
 
   /// What measureBaseline() found of the workload: wrong versions of the kernel, and which of them it notices.
   const MutationReport &mutations() const { return mutations_; }
 
 private:
-  /// What is known of a candidate before it runs: a trial that is decided already, or one with a module.
-  struct Prepared {
-    Trial trial;
-    Built built;
-    bool ready = false;
-    double seconds = 0;
-    std::optional<Error> error;
+  /// A device with what it has learned.
+  struct Lane {
+    std::unique_ptr<Examiner> examiner;
+    bool hasLearned = false;
+    bool isLost = false; ///< guarded by turn_
   };
+  /// A candidate on its way. Whose turn it is, or who has taken it, alone touches it, until its answer is there.
+  struct Task {
+    Candidate candidate;
+    std::optional<Prepared> prepared; ///< once it was its turn
+    std::vector<Finding> notes;       ///< devices that were lost with it
+    std::promise<Result<Trial>> answer;
+  };
+  using TaskPointer = std::shared_ptr<Task>;
 
-  /// These four are called from several threads: they change nothing of the evaluator.
-  Result<bool> screen(const RenderedSlice &rendered, Trial &trial) const;
-  Result<bool> compile(const Candidate &candidate, const RenderedSlice &rendered, const std::filesystem::path &output,
-                       Trial &trial, Built &built) const;
-  Result<bool> screenAndCompile(const Candidate &candidate, const std::filesystem::path &output, Prepared &prepared) const;
-  Prepared prepare(const Candidate &candidate, const std::filesystem::path &output) const;
-  /// What was built ahead, or kept of a faster one, or made now. Adds how long it was waited for.
-  Prepared take(const Candidate &candidate, double &waited);
-  std::filesystem::path nextModule();
-  Result<bool> load(Built &built, Trial &trial);
-  bool isDuplicate(const Candidate &candidate, const Built &built, Trial &trial);
-  Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
-                      bool sanitize, Trial &trial);
-  /// Records a failure; the first decides. True where evaluation goes on all the same.
-  bool refuse(const Failure &failure, Trial &trial) const;
-  Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch, const TimingOutcome &outcome,
-                                                   Trial &trial);
-  Result<bool> time(const Built &built, const VerdictPolicy &policy, Trial &trial);
-  void claim(const std::vector<Launch> &launches, Trial &trial) const;
-  Status profile(const Built &built, Trial &trial);
-  Result<Trial> judge(const Candidate &candidate, std::uint64_t freshSeed, const VerdictPolicy &policy, bool isConfirm);
+  /// Calls it on the device's own thread, and waits.
+  Status on(Lane &lane, const std::function<Status()> &function);
+  /// Calls it for the first device that is left, and again for the next where that one is lost meanwhile.
+  Status onFirst(const std::function<Status(Lane &)> &function);
+  Lane *first();
+  /// On the device's thread: whether the error says that it is not used any more.
+  static bool isLoss(const Lane &lane, const Error &error);
+  /// The others go on, with `task` (or null) first; where there are none, all that waits has failed.
+  void lose(Lane &lane, const Error &error, const TaskPointer &task);
+  Status learnOthers(const Built &built, Trial &trial);
 
-  Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
-                          const std::string &slot);
-  Status learnGates(Trial &trial);
-  Status testMutants(Trial &trial);
-  BuildRequest baselineRequest() const;
-  Status buildBaseline(Trial &trial);
-  Status classifyBuffers();
-  Status checkRepeatability();
-  Status checkSensitivity();
-  Status findUnseenInputs(Trial &trial);
-  Status timeBaseline(Trial &trial);
-  Status limitInstructions(const Trial &baseline);
-  void noteIncidents(Trial &trial);
+  TaskPointer add(const Candidate &candidate); ///< whoever has turn_
+  void wake(); ///< the devices' threads: there may be something to do
+  /// What a device does while there is something to do.
+  void work(Lane &lane);
+  /// The next candidate that has to run, in the order in which they were begun; those that need not are answered. Null:
+  /// there is none for this device.
+  TaskPointer next(const Lane &lane);
+  /// A candidate that was judged, to be run once more.
+  Prepared again(const Candidate &candidate);
+
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
+  bool isDuplicate(const std::vector<Launch> &launches, Trial &trial);
 
   EvaluatorServices services_;
   EvaluatorOptions options_;
-  Bench bench_;
-  std::vector<std::unique_ptr<Gate>> gates_;
+  Subject subject_;       ///< as the first device has learned it
+  Built baseline_;
   MutationReport mutations_;
+  CandidateBuilder builder_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+
+  std::map<std::string, TaskPointer> begun_;  ///< by content hash
+  std::map<std::string, Prepared> faster_;    ///< by content hash: for the confirmation and the counters
+
+  /// Where the devices' threads meet: it guards what follows, and the builder.
+  std::mutex turn_;
+  std::optional<Error> ended_; ///< why no device is left
+  std::deque<TaskPointer> waiting_;
   std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
-  std::map<std::string, Prepared> faster_;     ///< by content hash: for the confirmation and the counters
-  int modules_ = 0;
-  std::map<std::string, std::future<Prepared>> ahead_; ///< by content hash
-  std::unique_ptr<JobQueue> builders_; ///< last: its jobs use the rest
 };
 
 } // namespace kopt

@@ -21,6 +21,7 @@ struct DeviceConfig {
   std::string kind = "auto";  ///< cuda, emulated, auto (cuda where a device answers)
   int ordinal = 0;            ///< of the CUDA device
   std::string modelGpu;       ///< emulated: a file name in knowledge/gpus; empty: H200
+  unsigned runners = 1;       ///< that share this machine's memory: each takes that part of what one would
 };
 
 struct DeviceInfo {
@@ -30,9 +31,9 @@ struct DeviceInfo {
   std::string driver;         ///< driver version, or "emulated"
   std::string uuid;
   bool modelled = false;      ///< times are modelled, never a measured win
-  std::uint64_t l2Bytes = 0;
+  std::uint64_t l2Bytes = 0, memoryBytes = 0;
   double dramBytesPerSecond = 0, storeBytesPerSecond = 0; ///< at most, of the whole device; 0: not known
-  std::map<std::string, std::string> facts; ///< for the record: driver_version, power_limit_w, ecc, mig, …
+  std::map<std::string, std::string> facts; ///< for the record: driver_version, power_limit_w, ecc, mig, pci_bus, visible_devices, …
 };
 
 using ModuleId = std::uint32_t;
@@ -87,6 +88,7 @@ struct RunOutcome {
 
 struct TimingSample {
   double a = 0, b = 0; ///< seconds of the two modules, taken next to each other in random order
+  std::uint32_t process = 0; ///< of the processes that were timed one after the other, which one: samples of one are alike
 };
 
 struct TimingOutcome {
@@ -104,6 +106,7 @@ struct TimingOutcome {
   StageSeconds stages;
   double smClockMHz = 0;               ///< median over the samples, 0 where unknown
   std::vector<std::string> throttled;  ///< why the GPU held its clocks down meanwhile: such times are no evidence
+  std::vector<std::string> otherLoad;  ///< who else computed on the GPU meanwhile, in words: no evidence either
 };
 
 struct RunOptions {
@@ -174,6 +177,11 @@ public:
   /// True where the runner had to be restarted since the last call of this. Module ids stay valid: modules are loaded
   /// again when they are next used.
   virtual bool restarted() = 0;
+  /// The next call finds a fresh process: what code and memory lie at by chance is drawn anew. Module ids stay valid.
+  virtual void renew() {}
+  /// Why the device is not used any more (a quarantine, a process that cannot be started); empty: it is. Calls fail with
+  /// Environment then.
+  virtual std::string lost() const { return {}; }
   /// What went wrong without being a candidate's failure since this was last called.
   virtual std::vector<Incident> takeIncidents() { return {}; }
 };

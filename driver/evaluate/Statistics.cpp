@@ -2,9 +2,12 @@
 #include "driver/evaluate/Statistics.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <random>
 
 namespace kopt {
@@ -30,8 +33,9 @@ std::size_t medianRank(std::size_t count, double confidence) {
 std::string inWords(const Speedup &speedup) {
   if (speedup.modelled)
     return fmt::format("{:.3f}x (modelled)", speedup.estimate);
-  return fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}% from {} pairs", speedup.estimate, speedup.low, speedup.high,
-                     speedup.confidence * 100, speedup.pairs);
+  return fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}% from {} pairs{}", speedup.estimate, speedup.low, speedup.high,
+                     speedup.confidence * 100, speedup.pairs,
+                     speedup.processes > 1 ? fmt::format(" in {} processes", speedup.processes) : "");
 }
 
 double median(std::vector<double> values) {
@@ -98,6 +102,36 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
   return result;
 }
 
+Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confidence) {
+  Speedup result = pairedSpeedup(samples, confidence, false);
+  if (!std::isfinite(result.estimate))
+    return result; // void
+  std::map<std::uint32_t, std::vector<double>> ratios;
+  for (const TimingSample &sample : samples)
+    ratios[sample.process].push_back(std::log(sample.a / sample.b));
+  const double count = double(ratios.size());
+  result.processes = ratios.size();
+  std::vector<double> medians;
+  for (auto &[process, own] : ratios)
+    medians.push_back(median(std::move(own)));
+  const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / count;
+  result.estimate = std::exp(mean);
+  if (ratios.size() < 2) {
+    result.low = 0;
+    result.high = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  double squares = 0;
+  for (const double value : medians)
+    squares += (value - mean) * (value - mean);
+  const boost::math::students_t distribution(count - 1);
+  const double t = boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2));
+  const double half = t * std::sqrt(squares / (count - 1) / count);
+  result.low = std::min(result.low, std::exp(mean - half));
+  result.high = std::max(result.high, std::exp(mean + half));
+  return result;
+}
+
 Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights) {
   double estimate = 0, low = 0, high = 0, total = 0;
   Speedup result;
@@ -110,6 +144,7 @@ Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<
     result.modelled |= launches[i].modelled;
     result.confidence = launches[i].confidence;
     result.pairs = std::min(result.pairs, launches[i].pairs);
+    result.processes = launches[i].processes; // all launches are timed in all of them
   }
   result.estimate = total / estimate;
   result.low = total / low;

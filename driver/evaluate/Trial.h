@@ -33,6 +33,7 @@ struct Speedup {
   double confidence = 0.95;
   std::size_t pairs = 0;
   bool modelled = false; ///< from the roofline model: never a measured win
+  std::size_t processes = 1; ///< fresh processes that the pairs come from, as many in each
 };
 
 struct LaunchTiming {
@@ -74,6 +75,8 @@ struct Trial {
   std::optional<Speedup> speedup;  ///< weighted over the workload's launches
   Counters counters;
   std::string counterSource;
+  /// Where it was judged, "1 GPU-8f0e…": ordinal and UUID; "0 emulated". Empty: decided before it ran.
+  std::string gpu;
   double seconds = 0;           ///< that the evaluation took, building included where it was done ahead
   /// What they were spent on: build/screen, build/compile, wait (for a build that was begun ahead), load, verify/…, time/…
   /// (the runner's stages, judge, statistics, other), profile/…, lock.

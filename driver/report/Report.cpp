@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
@@ -122,9 +123,12 @@ private:
            "measurement. Tune on a GPU to measure it.",
            measured_->speedup->estimate, deviceName());
     } else {
-      line("\n**{:.2f}x faster, measured** on {}: {:g}% interval [{:.3f}, {:.3f}] from {} pairs{}.",
+      line("\n**{:.2f}x faster, measured** on {}: {:g}% interval [{:.3f}, {:.3f}] from {} pairs{}{}.",
            measured_->speedup->estimate, deviceName(), measured_->speedup->confidence * 100,
            measured_->speedup->low, measured_->speedup->high, measured_->speedup->pairs,
+           measured_->speedup->processes > 1
+               ? fmt::format(" in {} fresh processes", measured_->speedup->processes)
+               : "",
            measured_ == winner_ ? "" : ", taken after the search on fresh inputs and samples");
     }
     line("\n- source: `{}`, run `{}`", run_.file, run_.name);
@@ -270,8 +274,13 @@ private:
 
   void trials() {
     section("All trials");
-    line("| # | verdict | speedup | candidate | by | decided at | reason |");
-    line("|---:|---|---:|---|---|---|---|");
+    std::set<std::string> gpus;
+    for (const Trial &trial : history_.trials)
+      if (!trial.gpu.empty())
+        gpus.insert(trial.gpu);
+    const bool isPool = gpus.size() > 1;
+    line("| # | verdict | speedup | candidate | by | decided at |{} reason |", isPool ? " on GPU |" : "");
+    line("|---:|---|---:|---|---|---|{}---|", isPool ? "---|" : "");
     for (std::size_t i = 0; i < history_.trials.size(); ++i) {
       const Trial &trial = history_.trials[i];
       const bool baseline = &trial == history_.baseline();
@@ -280,11 +289,11 @@ private:
         title = "confirmation of: " + title;
       if (trial.candidateHash == run_.winnerHash)
         title += " (winner)";
-      line("| {:03} | {} | {} | {} | {} | {} | {} |", i,
+      line("| {:03} | {} | {} | {} | {} | {} |{} {} |", i,
            baseline ? "baseline" : verdictInWords(trial.verdict),
            trial.speedup && !baseline ? factor(*trial.speedup) : "", cell(title),
            baseline ? "" : cell(trial.candidate.proposer), toString(trial.layer),
-           cell(trial.reason));
+           isPool ? fmt::format(" {} |", cell(trial.gpu)) : "", cell(trial.reason));
     }
   }
 

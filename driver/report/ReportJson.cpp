@@ -17,15 +17,18 @@ json trialJson(const Trial &trial) {
     chunks[std::to_string(index)] = text;
   json timings = json::array();
   for (const LaunchTiming &timing : trial.timings) {
-    json samples = json::array();
-    for (const TimingSample &sample : timing.samples)
+    json samples = json::array(), processes = json::array(); // in the same order
+    for (const TimingSample &sample : timing.samples) {
       samples.push_back({sample.a, sample.b});
+      processes.push_back(sample.process);
+    }
     timings.push_back({{"launch", timing.launch},
                        {"speedup", speedupToJson(timing.speedup)},
                        {"baseline_seconds", timing.baselineSeconds},
                        {"candidate_seconds", timing.candidateSeconds},
                        {"cache_mode", timing.cacheMode},
-                       {"samples", samples}});
+                       {"samples", samples},
+                       {"sample_processes", processes}});
   }
   return {{"candidate_hash", trial.candidateHash},
           {"candidate",
@@ -49,6 +52,7 @@ json trialJson(const Trial &trial) {
           {"timings", timings},
           {"counters", trial.counters},
           {"counter_source", trial.counterSource},
+          {"gpu", trial.gpu},
           {"seconds", trial.seconds},
           {"stages", trial.stages}};
 }

@@ -83,10 +83,11 @@ std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) 
 class RunnerClient final : public Runner {
 public:
   RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
-               std::filesystem::path scratch, RunnerHooks hooks, Sandbox sandbox, SandboxPolicy policy)
+               std::filesystem::path scratch, unsigned runners, RunnerHooks hooks, Sandbox sandbox, SandboxPolicy policy)
       : processes_(processes), process_(processes, command, sandbox, policy),
         counting_(processes, std::move(command), std::move(sandbox), std::move(policy)),
-        scratch_(std::move(scratch)), shared_(scratch_), hooks_(std::move(hooks)) {}
+        scratch_(std::move(scratch)), shared_(scratch_, SharedBuffers::defaultLimit() / std::max(1u, runners)),
+        hooks_(std::move(hooks)) {}
 
   /// Starts the process and asks what its device is.
   Status connect();
@@ -103,6 +104,8 @@ public:
   Result<SanitizerReport> sanitize(ModuleId module, const Launch &launch, const std::string &tool,
                                    const RunOptions &options) override;
   bool restarted() override { return std::exchange(restarted_, false); }
+  void renew() override { process_.stop(); }
+  std::string lost() const override { return !quarantine_.empty() ? quarantine_ : unstarted_; }
   std::vector<Incident> takeIncidents() override { return process_.takeIncidents(); }
 
 private:
@@ -145,6 +148,7 @@ private:
   ModuleId nextModule_ = 1;
   bool connected_ = false, restarted_ = false;
   std::string quarantine_; ///< why the device is not used any more; empty: it is
+  std::string unstarted_;  ///< why no process could be started when one was last wanted; empty: one was
   std::unique_ptr<NcuProfiler> ncu_;
   std::string scriptOf(ModuleId module, const Launch &launch, const RunOptions &options) const;
 };
@@ -162,8 +166,11 @@ Status RunnerClient::connect() {
     hello.add("probe", shared_.probe());
     descriptors.push_back(shared_.probeDescriptor());
   }
-  KOPT_TRY(const Reply reply, process_.start(hello, descriptors));
-  const Message &answer = reply.message;
+  Result<Reply> reply = process_.start(hello, descriptors);
+  unstarted_ = reply ? std::string() : reply.error().what;
+  if (!reply)
+    return tl::unexpected(reply.error());
+  const Message &answer = reply->message;
   if (answer.number<unsigned>("shared") != 1u)
     shared_.useFiles();
   device_.kind = answer.text("kind");
@@ -173,6 +180,7 @@ Status RunnerClient::connect() {
   device_.uuid = answer.text("uuid");
   device_.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
   device_.l2Bytes = answer.number<std::uint64_t>("l2").value_or(0);
+  device_.memoryBytes = answer.number<std::uint64_t>("memory").value_or(0);
   device_.dramBytesPerSecond = answer.number<double>("dram_bandwidth").value_or(0);
   device_.storeBytesPerSecond = answer.number<double>("store_bandwidth").value_or(0);
   for (const std::vector<std::string> &fact : answer.lists("fact"))
@@ -552,7 +560,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
     std::vector<std::string> command{program.string(), "--device", "cuda", "--ordinal",
                                      std::to_string(config.ordinal)};
     auto client = std::make_unique<RunnerClient>(
-        processes, std::move(command), scratch, hooks, containment.sandbox,
+        processes, std::move(command), scratch, config.runners, hooks, containment.sandbox,
         runnerPolicy({program, containment.readable, true}));
     const Status connected = client->connect();
     if (connected)
@@ -565,8 +573,8 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
   std::vector<std::string> command{program.string(), "--device", "emulated", "--gpu-spec",
                                    spec.string()};
   containment.readable.push_back(spec);
-  auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, hooks, containment.sandbox,
-                                               runnerPolicy({program, containment.readable, false}));
+  auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, config.runners, hooks,
+                                               containment.sandbox, runnerPolicy({program, containment.readable, false}));
   KOPT_CHECK(client->connect());
   return client;
 }

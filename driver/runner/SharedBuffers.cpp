@@ -11,9 +11,10 @@
 namespace kopt {
 
 SharedBuffers::SharedBuffers(std::filesystem::path folder, std::uint64_t limit)
-    : folder_(std::move(folder)), limit_(limit), probe_(make("probe", 1)) {
-  if (limit_ == 0)
-    limit_ = std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 8;
+    : folder_(std::move(folder)), limit_(limit), probe_(make("probe", 1)) {}
+
+std::uint64_t SharedBuffers::defaultLimit() {
+  return std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 8;
 }
 
 SharedBuffers::~SharedBuffers() {

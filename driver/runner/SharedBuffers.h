@@ -16,9 +16,11 @@ namespace kopt {
 
 class SharedBuffers {
 public:
+  /// An eighth of the machine's memory, in bytes.
+  static std::uint64_t defaultLimit();
   /// `folder` is for files, where memory is short or the runner cannot reach it. `limit`: bytes of
-  /// memory at most; 0: an eighth of the machine's.
-  explicit SharedBuffers(std::filesystem::path folder, std::uint64_t limit = 0);
+  /// memory at most.
+  explicit SharedBuffers(std::filesystem::path folder, std::uint64_t limit = defaultLimit());
   ~SharedBuffers();
   SharedBuffers(const SharedBuffers &) = delete;
   SharedBuffers &operator=(const SharedBuffers &) = delete;

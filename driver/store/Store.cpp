@@ -27,7 +27,7 @@ constexpr const char *kTrialColumns =
     "hash = build_log), "
     "module_hash, resources, counter_source, seconds, has_speedup, speedup, speedup_low, "
     "speedup_high, confidence, "
-    "pairs, modelled FROM trials WHERE run_id = ? ORDER BY id";
+    "pairs, modelled, processes, gpu FROM trials WHERE run_id = ? ORDER BY id";
 
 constexpr const char *kCallColumns = "SELECT request_hash, purpose, model, request, reply, "
                                      "input_tokens, output_tokens, cached_tokens, seconds "
@@ -36,6 +36,7 @@ constexpr const char *kCallColumns = "SELECT request_hash, purpose, model, reque
 void bindSpeedup(Statement &statement, const Speedup &speedup) {
   statement.bind(speedup.estimate).bind(speedup.low).bind(speedup.high).bind(speedup.confidence);
   statement.bind(std::int64_t(speedup.pairs)).bind(speedup.modelled);
+  statement.bind(std::int64_t(speedup.processes));
 }
 
 Speedup readSpeedup(Statement &row) {
@@ -46,6 +47,7 @@ Speedup readSpeedup(Statement &row) {
   speedup.confidence = row.real();
   speedup.pairs = std::size_t(row.integer());
   speedup.modelled = row.integer() != 0;
+  speedup.processes = std::size_t(row.integer());
   return speedup;
 }
 
@@ -338,8 +340,9 @@ private:
                            "technique, parent, rationale, change, verdict, "
                            "layer, reason, findings, slice_text, build_log, module_hash, "
                            "resources, counter_source, seconds, has_speedup, "
-                           "speedup, speedup_low, speedup_high, confidence, pairs, modelled) "
-                           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+                           "speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
+                           "processes, gpu) "
+                           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(run).bind(trial.candidateHash).bind(candidate.proposer).bind(candidate.title);
     insert.bind(candidate.technique)
         .bind(candidate.parent)
@@ -356,25 +359,27 @@ private:
       insert.bindNull();
     insert.bind(trial.counterSource).bind(trial.seconds).bind(trial.speedup.has_value());
     bindSpeedup(insert, trial.speedup.value_or(Speedup{}));
-    return insert.run();
+    return insert.bind(trial.gpu).run();
   }
 
   Status insertTiming(std::int64_t trial, std::size_t position, const LaunchTiming &timing) {
     Statement insert = database_->prepare("INSERT INTO timings (trial_id, position, launch, "
                                           "speedup, speedup_low, speedup_high, confidence, pairs, "
-                                          "modelled, baseline_seconds, candidate_seconds, "
-                                          "cache_mode) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+                                          "modelled, processes, baseline_seconds, "
+                                          "candidate_seconds, cache_mode) VALUES "
+                                          "(?,?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(trial).bind(std::int64_t(position)).bind(timing.launch);
     bindSpeedup(insert, timing.speedup);
     insert.bind(timing.baselineSeconds).bind(timing.candidateSeconds).bind(timing.cacheMode);
     KOPT_CHECK(insert.run());
     const std::int64_t id = database_->lastInsertId();
     for (std::size_t i = 0; i < timing.samples.size(); ++i)
-      KOPT_CHECK(database_->prepare("INSERT INTO samples VALUES (?,?,?,?)")
+      KOPT_CHECK(database_->prepare("INSERT INTO samples VALUES (?,?,?,?,?)")
                      .bind(id)
                      .bind(std::int64_t(i))
                      .bind(timing.samples[i].a)
                      .bind(timing.samples[i].b)
+                     .bind(std::int64_t(timing.samples[i].process))
                      .run());
     return {};
   }
@@ -402,6 +407,7 @@ private:
     const Speedup speedup = readSpeedup(row);
     if (hasSpeedup)
       trial.speedup = speedup;
+    trial.gpu = row.text();
     try {
       if (hasResources)
         trial.resources = resourcesFromJson(json::parse(resources));
@@ -423,7 +429,7 @@ private:
   Result<std::vector<LaunchTiming>> timings(std::int64_t trial) {
     Statement query = database_->prepare(
         "SELECT id, launch, speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
-        "baseline_seconds, "
+        "processes, baseline_seconds, "
         "candidate_seconds, cache_mode FROM timings WHERE trial_id = ? ORDER BY position");
     query.bind(trial);
     std::vector<LaunchTiming> result;
@@ -444,7 +450,7 @@ private:
   }
 
   Result<std::vector<TimingSample>> samples(std::int64_t timing) {
-    Statement query = database_->prepare("SELECT baseline_seconds, candidate_seconds FROM samples "
+    Statement query = database_->prepare("SELECT baseline_seconds, candidate_seconds, process FROM samples "
                                          "WHERE timing_id = ? ORDER BY position");
     query.bind(timing);
     std::vector<TimingSample> result;
@@ -455,6 +461,7 @@ private:
       TimingSample sample;
       sample.a = query.real();
       sample.b = query.real();
+      sample.process = std::uint32_t(query.integer());
       result.push_back(sample);
     }
   }

@@ -75,7 +75,8 @@ ModuleInfo resourcesFromJson(const json &value) {
 json speedupToJson(const Speedup &speedup) {
   return {{"estimate", speedup.estimate}, {"low", speedup.low},
           {"high", speedup.high},         {"confidence", speedup.confidence},
-          {"pairs", speedup.pairs},       {"modelled", speedup.modelled}};
+          {"pairs", speedup.pairs},       {"modelled", speedup.modelled},
+          {"processes", speedup.processes}};
 }
 
 std::string dumpJson(const json &value, int indent) {

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,9 +19,10 @@ public:
     colour_ =
         wantsColour(choice, overprint_, std::getenv("NO_COLOR"), std::getenv("CLICOLOR_FORCE"));
   }
-  ~FdTerminal() override { clear(); }
+  ~FdTerminal() override { erase(); }
 
   void status(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
     if (quiet_ || text == last_)
       return;
     last_ = text;
@@ -31,15 +33,14 @@ public:
   }
 
   void line(std::string_view text) override {
-    clear();
+    const std::lock_guard lock(mutex_);
+    erase();
     write(std::string(text) + "\n");
   }
 
   void clear() override {
-    if (shown_)
-      write("\r\x1b[K");
-    shown_ = false;
-    last_.clear();
+    const std::lock_guard lock(mutex_);
+    erase();
   }
 
   std::string paint(Style style, std::string_view text) const override {
@@ -50,6 +51,13 @@ public:
   }
 
 private:
+  void erase() {
+    if (shown_)
+      write("\r\x1b[K");
+    shown_ = false;
+    last_.clear();
+  }
+
   /// A line that wraps cannot be overprinted: cut in the middle, where progress texts matter least.
   std::string fitted(std::string_view text) const {
     winsize size{};
@@ -71,6 +79,7 @@ private:
     }
   }
 
+  std::mutex mutex_;
   int fd_;
   bool quiet_, overprint_ = false, colour_ = false, shown_ = false;
   std::string last_;

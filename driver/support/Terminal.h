@@ -17,6 +17,7 @@ enum class Style { Plain, Bold, Dim, Red, Green, Yellow, Cyan };
 bool wantsColour(ColourChoice choice, bool isTerminal, const char *noColor,
                  const char *cliColorForce);
 
+/// Used from several threads.
 class Terminal {
 public:
   virtual ~Terminal() = default;

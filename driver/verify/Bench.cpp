@@ -43,6 +43,15 @@ Failure failureOf(RunStatus status, const std::string &layer, std::string reason
   }
 }
 
+void refuse(const Failure &failure, Trial &trial) {
+  trial.gates.push_back({failure.layer, GateState::Failed, failure.reason});
+  if (!trial.gate.empty())
+    return;
+  trial.gate = failure.layer;
+  trial.verdict = failure.verdict;
+  trial.reason = failure.reason;
+}
+
 RunOptions Bench::options(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t index, std::string slot) const {
   RunOptions options;
   options.inputSeed = inputSeed;

@@ -102,6 +102,9 @@ private:
 /// A layer's verdict on how a launch ended, other than well.
 Failure failureOf(RunStatus status, const std::string &layer, std::string reason);
 
+/// Records that a layer refuses the trial's candidate. The first that does decides the verdict.
+void refuse(const Failure &failure, Trial &trial);
+
 /// Adds the stages of one call of the runner, and what of its `wall` time none of them had.
 void addStages(Trial &trial, const std::string &part, double wall, const StageSeconds &stages);
 

@@ -115,6 +115,8 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
   properties_.maxSharedPerBlock = std::uint32_t(attribute(kMaxSharedMemoryPerBlockOptin));
   nvml_.emplace(bus);
   properties_.facts = nvml_->facts();
+  properties_.facts["pci_bus"] = bus;
+  properties_.facts["visible_devices"] = std::to_string(count);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A front end, a toolchain and a runner without processes. What a "kernel" does is read from words in its text:
-// SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to build), FULLDISK (cannot be built here), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
+// SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to build), SLEEP (takes a while to run), OTHERS (other load is
+// on the GPU while it is timed), FULLDISK (cannot be built here), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
 #pragma once
 
 #include "driver/evaluate/Evaluator.h"
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <random>
@@ -95,6 +97,7 @@ public:
   const DeviceInfo &device() const override { return device_; }
 
   Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) override {
+    KOPT_CHECK(check());
     KOPT_TRY(const std::string text, readFile(module));
     modules_[++last_] = text;
     ModuleInfo info;
@@ -107,6 +110,11 @@ public:
   Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) override {
     const std::string text = modules_.at(module);
     ++runs;
+    if (!breaksAt.empty() && has(text, breaksAt.c_str()))
+      lost_ = "the GPU fell off the bus";
+    KOPT_CHECK(check());
+    if (has(text, "SLEEP"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     RunOutcome outcome;
     if (has(text, "FAULT"))
       return failed(RunStatus::Fault, "illegal address");
@@ -131,7 +139,7 @@ public:
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = has(text, "CONSTANT") ? 1 : 2 * in[i] + float(i);
     std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
-    if (has(text, "WRONG"))
+    if (has(text, "WRONG") || computesWrong)
       out[out.size() - 1] += 1;
     if (has(text, "NAN"))
       out[0] = std::numeric_limits<float>::quiet_NaN();
@@ -153,6 +161,7 @@ public:
 
   Result<TimingOutcome> time(ModuleId a, const Launch &, ModuleId b, const Launch &launch,
                              const TimeOptions &) override {
+    KOPT_CHECK(check());
     TimingOutcome outcome;
     for (std::size_t i = 0; i < launch.buffers.size(); ++i)
       for (const ModuleId module : {a, b}) {
@@ -165,9 +174,11 @@ public:
     outcome.cacheMode = "cold";
     if (has(modules_.at(b), "HOT"))
       outcome.throttled = {"hw-thermal"};
+    if (has(modules_.at(b), "OTHERS"))
+      outcome.otherLoad = {"process 4711"};
     std::mt19937_64 random(42);
     for (int i = 0; i < (device_.modelled ? 1 : 40); ++i) {
-      const double noise = device_.modelled ? 1 : 1 + double(random() % 100) / 1e5;
+      const double noise = device_.modelled ? 1 : (1 + double(random() % 100) / 1e5) * processEffect(processes);
       outcome.samples.push_back({secondsOf(modules_.at(a)) * noise, secondsOf(modules_.at(b))});
     }
     return outcome;
@@ -180,10 +191,19 @@ public:
     return outcome;
   }
   bool restarted() override { return false; }
+  void renew() override { ++processes; }
+  std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
+  bool computesWrong = false;
+  int processes = 0;    ///< that were wanted
+  std::string breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is
+  std::function<double(int)> processEffect = [](int) { return 1.0; }; ///< factor of the baseline's times in a process
 
 private:
+  Status check() const {
+    return lost_.empty() ? Status() : makeError(ErrorCode::Environment, lost_);
+  }
   static double secondsOf(const std::string &text) { return has(text, "FAST") ? 5e-5 : has(text, "SLOW") ? 2e-4 : 1e-4; }
   static RunOutcome failed(RunStatus status, const std::string &detail) {
     RunOutcome outcome;
@@ -196,6 +216,7 @@ private:
   DeviceInfo device_;
   std::map<ModuleId, std::string> modules_;
   ModuleId last_ = 0;
+  std::string lost_;
 };
 
 /// A kernel of one chunk, with one input and one output of 64 floats.

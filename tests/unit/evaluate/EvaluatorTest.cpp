@@ -19,7 +19,7 @@ protected:
     const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
       return runner_->profile(module, launch, {});
     };
-    return Evaluator({frontend_, toolchain_, *runner_, profile}, makeSubject(kernel), options);
+    return Evaluator({frontend_, toolchain_, {{*runner_, profile, "0 fake"}}, {}}, makeSubject(kernel), options);
   }
   Trial judge(Evaluator &evaluator, const std::string &text) {
     auto trial = evaluator.evaluate(candidateWith(text));
@@ -140,7 +140,7 @@ TEST_F(EvaluatorTest, BuildingAheadChangesNoVerdict) {
 
   Evaluator ahead = make("kernel", false, 3);
   ASSERT_TRUE(ahead.measureBaseline());
-  ahead.buildAhead(candidates);
+  ahead.begin(candidates);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const auto trial = ahead.evaluate(candidates[i]);
     ASSERT_TRUE(trial) << trial.error().what;
@@ -158,7 +158,7 @@ TEST_F(EvaluatorTest, BuildingAheadChangesNoVerdict) {
 TEST_F(EvaluatorTest, AnErrorWhileBuildingAheadIsThatOfItsCandidate) {
   Evaluator evaluator = make("kernel", false, 2);
   ASSERT_TRUE(evaluator.measureBaseline());
-  evaluator.buildAhead({candidateWith("FULLDISK"), candidateWith("FAST")});
+  evaluator.begin({candidateWith("FULLDISK"), candidateWith("FAST")});
   const auto failed = evaluator.evaluate(candidateWith("FULLDISK"));
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::Environment);
@@ -173,6 +173,40 @@ TEST_F(EvaluatorTest, TimesOfAThrottledGpuAreNoEvidence) {
   EXPECT_NE(trial.reason.find("hw-thermal"), std::string::npos) << trial.reason;
 }
 
+TEST_F(EvaluatorTest, TimesOfAGpuThatOthersUseAreNoEvidence) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial trial = judge(evaluator, "FAST OTHERS");
+  EXPECT_EQ(trial.verdict, Verdict::Ambiguous);
+  EXPECT_NE(trial.reason.find("process 4711"), std::string::npos) << trial.reason;
+}
+
+TEST_F(EvaluatorTest, AWinnerIsTimedInFreshProcessesEachOfWhichCountsOnce) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  judge(evaluator, "FAST");
+  EXPECT_EQ(runner_->processes, 0);
+  const auto confirmed = evaluator.confirm(candidateWith("FAST"));
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::Faster);
+  EXPECT_EQ(runner_->processes, 5);
+  EXPECT_EQ(confirmed->speedup->processes, 5u);
+  EXPECT_EQ(confirmed->timings[0].samples.size(), 200u);
+  EXPECT_EQ(confirmed->timings[0].samples.back().process, 4u);
+  EXPECT_NE(confirmed->reason.find("in 5 processes"), std::string::npos) << confirmed->reason;
+}
+
+TEST_F(EvaluatorTest, WhatOneProcessDoesToTheTimesIsNoWin) {
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  // In some processes the baseline has bad luck: two percent is more than enough to win in one of those.
+  runner_->processEffect = [](int process) { return process % 2 == 0 ? 1.02 : 0.99; };
+  EXPECT_EQ(judge(evaluator, "other").verdict, Verdict::Faster);
+  const auto confirmed = evaluator.confirm(candidateWith("other"));
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::Ambiguous) << confirmed->reason;
+}
+
 TEST_F(EvaluatorTest, WhatWasBuiltAheadInVainIsDropped) {
   const int before = toolchain_.builds;
   {
@@ -181,7 +215,7 @@ TEST_F(EvaluatorTest, WhatWasBuiltAheadInVainIsDropped) {
     std::vector<Candidate> many;
     for (int i = 0; i < 100; ++i)
       many.push_back(candidateWith(fmt::format("LONG {}", i)));
-    evaluator.buildAhead(many);
+    evaluator.begin(many);
   }
   EXPECT_LT(toolchain_.builds - before, 10);
 }

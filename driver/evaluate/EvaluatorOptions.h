@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an evaluation needs, and how it is done.
+#pragma once
+
+#include "driver/evaluate/Statistics.h"
+#include "driver/evaluate/Toolchain.h"
+#include "driver/project/Frontend.h"
+#include "driver/support/JobQueue.h"
+#include "driver/verify/Layers.h"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// Counters of one launch of a built module; the runner's own, or Nsight Compute's where there is a GPU.
+using ProfileFunction =
+    std::function<Result<ProfileOutcome>(ModuleId, const std::filesystem::path &module, const Launch &)>;
+
+/// A device that candidates are judged on.
+struct EvaluatorDevice {
+  Runner &runner;
+  ProfileFunction profile;
+  std::string name;           ///< as Trial::gpu
+  JobQueue *thread = nullptr; ///< of one thread, on which alone the runner is used; null: on the caller's
+};
+
+struct EvaluatorServices {
+  Frontend &frontend;   ///< called from several threads at a time, as the toolchain is
+  Toolchain &toolchain;
+  /// At least one. Several are of the same kind, and each has its thread.
+  std::vector<EvaluatorDevice> devices;
+  std::function<void(const std::string &)> tell; ///< what happens to the devices, for people; from any thread
+};
+
+struct EvaluatorOptions {
+  std::filesystem::path scratch; ///< modules and expected contents live here while the evaluator does
+  std::string arch;              ///< "sm_90"
+  std::uint64_t seed = 1;        ///< of everything random; the same seed repeats a run on a modelled device
+  VerdictPolicy policy;
+  TimeOptions timing;
+  std::uint32_t processes = 5;   ///< fresh ones that a winner is timed in, one after the other; not where times are modelled
+  unsigned buildThreads = 0;     ///< candidates that are screened and built while others run; 0: each in its turn
+  LayerSwitches layers;          ///< those left out make every Faster a Suspect
+  bool keepGoing = false;        ///< ask the other layers too once one has refused: the first still decides
+  double escalateAbove = 3;      ///< a larger speedup is verified again at full strength
+  bool acceptWeakWorkload = false; ///< a win may be claimed on a workload that does not notice all wrong kernels
+  bool testWorkload = true;      ///< wrong versions of the kernel are tried; not where another workload has been tested
+  std::filesystem::path cache;   ///< folder in which mutation tests are kept from run to run; empty: they are not
+};
+
+} // namespace kopt
