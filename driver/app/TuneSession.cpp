@@ -7,6 +7,7 @@
 #include "driver/candidate/LlmProposer.h"
 #include "driver/candidate/ParamsProposer.h"
 #include "driver/candidate/TransformProposer.h"
+#include "driver/config/Config.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -229,7 +230,7 @@ Status TuneSession::measureBaseline(Search &search) {
   options.arch = settings_.arch;
   options.seed = settings_.seed;
   options.policy.minGain = settings_.minGain;
-  options.buildThreads = settings_.buildJobs;
+  options.buildThreads = settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
   options.acceptWeakWorkload = settings_.acceptWeakWorkload;
   search.options = options;
   KOPT_TRY(search.evaluator, bench_->makeEvaluator(search.subject, search.workload, options, search.outcome.run.name));

@@ -36,7 +36,7 @@ struct TuneSettings {
   std::uint64_t seed = 1;
   int maxModelCalls = 40;
   long maxTokens = 0;                    ///< of the language model; 0: no limit
-  unsigned buildJobs = 0;                ///< candidates built while others run; changes no result
+  std::optional<unsigned> buildJobs;     ///< candidates built while others run; changes no result. None: as many as fit
   std::string run;                       ///< command whose launches are the workload; empty: the declared ones are
   bool acceptWeakWorkload = false;       ///< go on where the workload does not notice wrong kernels
   bool resume = false;

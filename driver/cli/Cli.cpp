@@ -71,7 +71,7 @@ void addSearch(CLI::App *command, Flags &flags) {
   command->add_option("--gpus", options.gpus,
                       "GPUs of one kind that judge candidates at a time: a number, a list such as 0,2, or all (default 1)");
   command->add_option("--build-jobs", options.buildJobs,
-                      "candidates built at a time while others run (default: processors less two; 0: none)");
+                      "candidates built at a time while others run (default: processors less two for each GPU; 0: none)");
   command->add_option("--output", options.output, "where run folders go (default kopt.out)");
   command->add_option("--fail-on", flags.line.failOn, "never or win: exit 2 where a patch was found")
       ->check(CLI::IsMember({"never", "win"}));

@@ -141,7 +141,9 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.minGain = options.minGain - 1;
   settings.seed = std::uint64_t(options.seed);
   settings.maxTokens = options.maxTokens;
-  settings.buildJobs = unsigned(options.buildJobs);
+  for (const ConfigValue &value : config.values)
+    if (value.key == "build-jobs" && value.source != "default")
+      settings.buildJobs = unsigned(options.buildJobs);
   settings.resume = line.resume;
   settings.acceptWeakWorkload = line.acceptWeakWorkload;
   settings.dryRun = line.dryRun;

@@ -144,10 +144,9 @@ private:
 
 } // namespace
 
-std::int64_t defaultBuildJobs() {
-  constexpr unsigned kMost = 16; // a round has no more candidates
-  const unsigned processors = runtime::processors();
-  return processors > 2 ? std::min(processors - 2, kMost) : 0;
+std::int64_t defaultBuildJobs(std::size_t gpus) {
+  constexpr std::int64_t kMost = 16; // a round has no more candidates
+  return std::clamp<std::int64_t>(std::int64_t(runtime::processors()) - 2 * std::int64_t(gpus), 0, kMost);
 }
 
 std::vector<TuneClause> Config::clausesFor(const std::string &kernelName) const {

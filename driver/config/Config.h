@@ -25,8 +25,8 @@ struct TuneOptions {
   std::optional<std::string> model, device, gpus, modelGpu, arch, output, tests, sandbox;
 };
 
-/// Two processors less than this process may use, so that a measurement never shares its own with a build.
-std::int64_t defaultBuildJobs();
+/// Two processors for each GPU less than this process may use, so that a measurement never shares its own with a build.
+std::int64_t defaultBuildJobs(std::size_t gpus = 1);
 
 /// What a run does: every option with its value.
 struct ResolvedOptions {

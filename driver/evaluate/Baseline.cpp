@@ -47,7 +47,8 @@ Status Examiner::classifyBuffers() {
         continue;
       buffer.output = true;
       KOPT_TRY(const RunOutcome poisoned,
-               runner_.run(bench_.baseline().module, launch, bench_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i))));
+               runner_.run(bench_.baseline().module, launch,
+                           bench_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i))));
       bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
       const bool complete = same && poisoned.unwritten[b] == 0;
       for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
@@ -181,7 +182,8 @@ Status Examiner::limitInstructions(const Trial &baseline) {
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     Counters counters = baseline.counters; // of the heaviest launch
     if (i != bench_.heaviest()) {
-      KOPT_TRY(ProfileOutcome outcome, device_.profile(bench_.baseline().module, bench_.baseline().path, bench_.baseline().launches[i]));
+      KOPT_TRY(ProfileOutcome outcome,
+               device_.profile(bench_.baseline().module, bench_.baseline().path, bench_.baseline().launches[i]));
       counters = std::move(outcome.counters);
     }
     const auto executed = counters.find("smsp__thread_inst_executed.sum");
@@ -258,10 +260,11 @@ Status Examiner::agreesWith(const Examiner &first) const {
   for (std::size_t i = 0; i < bench_.expected.size(); ++i) {
     const Launch &launch = bench_.baseline().launches[i];
     const auto differs = [&](const std::string &what) {
-      return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' is not the same on every GPU of the pool: on {}, in launch '{}', {}; on {} not",
-                                   subject().kernel.name, device_.name, launch.name, what, first.device_.name),
-                       "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)", at(subject().kernel));
+      return makeError(
+          ErrorCode::BaselineFailed,
+          fmt::format("kernel '{}' is not the same on every GPU of the pool: on {}, in launch '{}', {}; on {} not",
+                      subject().kernel.name, device_.name, launch.name, what, first.device_.name),
+          "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)", at(subject().kernel));
     };
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       const Buffer &buffer = launch.buffers[b];
@@ -270,8 +273,9 @@ Status Examiner::agreesWith(const Examiner &first) const {
         return differs(fmt::format("'{}' is {} output", buffer.name, buffer.output ? "a pure" : "no pure"));
       if (buffer.readOnly)
         continue;
-      KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject().workload.tolerance, first.bench_.expected[i].buffers[b],
-                                                   bench_.expected[i].buffers[b]));
+      KOPT_TRY(const auto mismatch,
+               compareBuffers(buffer, subject().workload.tolerance, first.bench_.expected[i].buffers[b],
+                              bench_.expected[i].buffers[b]));
       if (mismatch)
         return differs(mismatch->describe(buffer));
     }

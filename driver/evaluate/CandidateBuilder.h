@@ -45,7 +45,8 @@ private:
   Result<bool> screen(const RenderedSlice &rendered, Trial &trial) const;
   Result<bool> compile(const Candidate &candidate, const RenderedSlice &rendered, const std::filesystem::path &output,
                        Trial &trial, Built &built) const;
-  Result<bool> screenAndCompile(const Candidate &candidate, const std::filesystem::path &output, Prepared &prepared) const;
+  Result<bool> screenAndCompile(const Candidate &candidate, const std::filesystem::path &output,
+                                Prepared &prepared) const;
   Prepared prepare(const Candidate &candidate, const std::filesystem::path &output) const;
   std::filesystem::path nextModule();
 
@@ -56,7 +57,7 @@ private:
   const Built &baseline_;
   int modules_ = 0;
   std::map<std::string, std::future<Prepared>> ahead_; ///< by content hash
-  std::unique_ptr<JobQueue> builders_; ///< last: its jobs use the rest
+  std::unique_ptr<JobQueue> builders_;                 ///< last: its jobs use the rest
 };
 
 } // namespace kopt

@@ -14,7 +14,8 @@ Evaluator::Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptio
     if (!lanes_.empty())
       own.scratch /= fmt::format("device-{}", lanes_.size());
     auto lane = std::make_unique<Lane>();
-    lane->examiner = std::make_unique<Examiner>(device, services_.frontend, services_.toolchain, subject_, std::move(own));
+    lane->examiner =
+        std::make_unique<Examiner>(device, services_.frontend, services_.toolchain, subject_, std::move(own));
     lanes_.push_back(std::move(lane));
   }
 }
@@ -59,7 +60,8 @@ void Evaluator::lose(Lane &lane, const Error &error, const TaskPointer &task) {
     for (const auto &other : lanes_)
       left += !other->isLost;
     if (task) {
-      task->notes.push_back({"incident", "note", fmt::format("judged again: GPU {} left the pool with it: {}", name, error.what), ""});
+      task->notes.push_back(
+          {"incident", "note", fmt::format("judged again: GPU {} left the pool with it: {}", name, error.what), ""});
       waiting_.push_front(task);
     }
     if (left == 0) {

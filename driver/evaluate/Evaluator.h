@@ -43,12 +43,12 @@ public:
   /// them whose counters someone reads next. Changes counters, source, findings, stages and seconds of the trial.
   Status addCounters(Trial &trial);
 
-  /// The candidate again on fresh inputs and fresh samples, in several fresh processes, at 99%, on the first device: what
-  /// is reported of a winner.
+  /// The candidate again on fresh inputs and fresh samples, in several fresh processes, at 99%, on the first device:
+  /// what is reported of a winner.
   Result<Trial> confirm(const Candidate &candidate);
 
-  /// Tells of a trial that an earlier, interrupted run already judged, so that its machine code is known. Before begin()
-  /// of what came after it.
+  /// Tells of a trial that an earlier, interrupted run already judged, so that its machine code is known. Before
+  /// begin() of what came after it.
   void remember(const Trial &trial);
 
   const Subject &subject() const { return subject_; }
@@ -84,7 +84,7 @@ private:
   Status learnOthers(const Built &built, Trial &trial);
 
   TaskPointer add(const Candidate &candidate); ///< whoever has turn_
-  void wake(); ///< the devices' threads: there may be something to do
+  void wake();                                 ///< the devices' threads: there may be something to do
   /// What a device does while there is something to do.
   void work(Lane &lane);
   /// The next candidate that has to run, in the order in which they were begun; those that need not are answered. Null:
@@ -98,14 +98,14 @@ private:
 
   EvaluatorServices services_;
   EvaluatorOptions options_;
-  Subject subject_;       ///< as the first device has learned it
+  Subject subject_; ///< as the first device has learned it
   Built baseline_;
   MutationReport mutations_;
   CandidateBuilder builder_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 
-  std::map<std::string, TaskPointer> begun_;  ///< by content hash
-  std::map<std::string, Prepared> faster_;    ///< by content hash: for the confirmation and the counters
+  std::map<std::string, TaskPointer> begun_; ///< by content hash
+  std::map<std::string, Prepared> faster_;   ///< by content hash: for the confirmation and the counters
 
   /// Where the devices' threads meet: it guards what follows, and the builder.
   std::mutex turn_;

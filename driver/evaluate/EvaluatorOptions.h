@@ -28,7 +28,7 @@ struct EvaluatorDevice {
 };
 
 struct EvaluatorServices {
-  Frontend &frontend;   ///< called from several threads at a time, as the toolchain is
+  Frontend &frontend; ///< called from several threads at a time, as the toolchain is
   Toolchain &toolchain;
   /// At least one. Several are of the same kind, and each has its thread.
   std::vector<EvaluatorDevice> devices;
@@ -41,14 +41,15 @@ struct EvaluatorOptions {
   std::uint64_t seed = 1;        ///< of everything random; the same seed repeats a run on a modelled device
   VerdictPolicy policy;
   TimeOptions timing;
-  std::uint32_t processes = 5;   ///< fresh ones that a winner is timed in, one after the other; not where times are modelled
-  unsigned buildThreads = 0;     ///< candidates that are screened and built while others run; 0: each in its turn
-  LayerSwitches layers;          ///< those left out make every Faster a Suspect
-  bool keepGoing = false;        ///< ask the other layers too once one has refused: the first still decides
-  double escalateAbove = 3;      ///< a larger speedup is verified again at full strength
+  std::uint32_t processes =
+      5; ///< fresh ones that a winner is timed in, one after the other; not where times are modelled
+  unsigned buildThreads = 0;       ///< candidates that are screened and built while others run; 0: each in its turn
+  LayerSwitches layers;            ///< those left out make every Faster a Suspect
+  bool keepGoing = false;          ///< ask the other layers too once one has refused: the first still decides
+  double escalateAbove = 3;        ///< a larger speedup is verified again at full strength
   bool acceptWeakWorkload = false; ///< a win may be claimed on a workload that does not notice all wrong kernels
-  bool testWorkload = true;      ///< wrong versions of the kernel are tried; not where another workload has been tested
-  std::filesystem::path cache;   ///< folder in which mutation tests are kept from run to run; empty: they are not
+  bool testWorkload = true;    ///< wrong versions of the kernel are tried; not where another workload has been tested
+  std::filesystem::path cache; ///< folder in which mutation tests are kept from run to run; empty: they are not
 };
 
 } // namespace kopt

@@ -56,7 +56,8 @@ const char *toString(GateState state) {
   return "unknown";
 }
 
-Examiner::Examiner(EvaluatorDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject, EvaluatorOptions options)
+Examiner::Examiner(EvaluatorDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject,
+                   EvaluatorOptions options)
     : device_(std::move(device)), runner_(device_.runner), frontend_(frontend), toolchain_(toolchain),
       options_(std::move(options)), bench_(runner_, std::move(subject), options_.seed, options_.layers),
       gates_(makeGates(options_.layers, {frontend_, toolchain_},
@@ -77,8 +78,8 @@ Result<bool> Examiner::load(Built &built, Trial &trial) {
   return true;
 }
 
-Result<bool> Examiner::verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
-                               bool sanitize, Trial &trial) {
+Result<bool> Examiner::verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed,
+                              Strength strength, bool sanitize, Trial &trial) {
   if (trial.gate.empty())
     trial.layer = Layer::Verify;
   Examination examination{candidate, built, freshSeed, strength, sanitize, trial};
@@ -99,7 +100,7 @@ Result<bool> Examiner::verify(const Candidate &candidate, const Built &built, st
 /// What a timed launch left behind is compared too: code that tells timing from checking is caught here. On a modelled
 /// device with what the baseline is known to leave.
 Result<std::optional<Failure>> Examiner::timedOutputsAgree(std::size_t index, const Launch &launch,
-                                                            const TimingOutcome &outcome, Trial &trial) {
+                                                           const TimingOutcome &outcome, Trial &trial) {
   const StageTimer timer(trial, "time/judge");
   const auto &expected = outcome.buffersA.empty() ? bench_.expected[index].buffers : outcome.buffersA;
   for (std::size_t b = 0; b < expected.size() && b < outcome.buffersB.size(); ++b) {
@@ -124,8 +125,9 @@ void Examiner::claim(const std::vector<Launch> &launches, Trial &trial) const {
     failure = belowFloor(trial, launches, runner_.device());
   if (options_.layers.on("mutants")) {
     if (!failure && isWeak)
-      failure = Failure{"mutants", Verdict::Suspect,
-                        fmt::format("{}, but the workload is too weak to tell: {}", trial.reason, mutations_.inWords())};
+      failure =
+          Failure{"mutants", Verdict::Suspect,
+                  fmt::format("{}, but the workload is too weak to tell: {}", trial.reason, mutations_.inWords())};
     else
       trial.gates.push_back({"mutants", mutations_.tried > 0 ? GateState::Passed : GateState::NotRun,
                              mutations_.tried > 0 ? mutations_.inWords() : "there are no wrong versions to try"});
@@ -149,15 +151,17 @@ Result<bool> Examiner::timeLaunch(const Built &built, std::size_t index, std::ui
   options.inputSeed = bench_.expected[index].inputSeed;
   options.skip = options_.layers.runnerChecks();
   options.slot = fmt::format("time-{}", index);
-  options.deadline = std::max(options.deadline, Duration(20 * bench_.baselineSeconds[index] + 2 * options.budget.count()));
+  options.deadline =
+      std::max(options.deadline, Duration(20 * bench_.baselineSeconds[index] + 2 * options.budget.count()));
   if (runner_.device().modelled) // one sample, of launches whose length the limit of instructions bounds
     options.deadline = bench_.options(0, 0, index, options.slot).deadline;
   const auto start = std::chrono::steady_clock::now();
-  KOPT_TRY(const TimingOutcome outcome, runner_.time(bench_.baseline().module, bench_.baseline().launches[index], built.module,
-                                                     launch, options));
+  KOPT_TRY(const TimingOutcome outcome,
+           runner_.time(bench_.baseline().module, bench_.baseline().launches[index], built.module, launch, options));
   addStages(trial, "time", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
-    refuse(failureOf(outcome.status, "timed", fmt::format("launch '{}' while timing: {}", launch.name, outcome.detail)), trial);
+    refuse(failureOf(outcome.status, "timed", fmt::format("launch '{}' while timing: {}", launch.name, outcome.detail)),
+           trial);
     return false;
   }
   if (options_.layers.on("timed")) {
@@ -230,7 +234,8 @@ Result<bool> Examiner::time(const Built &built, const VerdictPolicy &policy, std
     doubts.push_back(fmt::format("others computed on the GPU ({})", fmt::join(otherLoad_, ", ")));
   if (!doubts.empty()) {
     trial.verdict = Verdict::Ambiguous;
-    trial.reason = fmt::format("{} while this was timed, so it is no evidence: {}", fmt::join(doubts, ", and "), decision.reason);
+    trial.reason =
+        fmt::format("{} while this was timed, so it is no evidence: {}", fmt::join(doubts, ", and "), decision.reason);
   }
   return true;
 }
@@ -243,8 +248,7 @@ void Examiner::noteIncidents(Trial &trial) {
 
 Status Examiner::profile(const Built &built, Trial &trial) {
   const auto start = std::chrono::steady_clock::now();
-  KOPT_TRY(ProfileOutcome outcome,
-           device_.profile(built.module, built.path, built.launches[bench_.heaviest()]));
+  KOPT_TRY(ProfileOutcome outcome, device_.profile(built.module, built.path, built.launches[bench_.heaviest()]));
   addStages(trial, "profile", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
     trial.findings.push_back({"profile", "note", "no counters: " + outcome.detail, ""});
@@ -283,9 +287,9 @@ Status Examiner::judge(const Candidate &candidate, Built &built, Purpose purpose
   // A gain that is hard to believe is looked at harder, not turned down.
   if (timed && trial.verdict == Verdict::Faster && trial.speedup->estimate > options_.escalateAbove) {
     const Layer layer = trial.layer;
-    trial.findings.push_back({"escalated", "note",
-                              fmt::format("verified again at full strength, as {} is hard to believe", inWords(*trial.speedup)),
-                              ""});
+    trial.findings.push_back(
+        {"escalated", "note",
+         fmt::format("verified again at full strength, as {} is hard to believe", inWords(*trial.speedup)), ""});
     KOPT_TRY(verified, verify(candidate, built, ~freshSeed, Strength::full(), true, trial));
     if (!verified)
       return {};

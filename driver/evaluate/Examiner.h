@@ -16,16 +16,18 @@ namespace kopt {
 /// Why a candidate is looked at. A confirmation is a second look at code that won, on fresh inputs and samples.
 enum class Purpose { Search, Confirmation };
 
-/// Used from one thread at a time. A candidate's failure is a verdict; an Error is kopt's, the machine's or the baseline's.
+/// Used from one thread at a time. A candidate's failure is a verdict; an Error is kopt's, the machine's or the
+/// baseline's.
 class Examiner {
 public:
   Examiner(EvaluatorDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject, EvaluatorOptions options);
 
-  /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure outputs. Must succeed before
-  /// anything is examined. Fails with BaselineFailed, saying at which step and why.
+  /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure outputs. Must succeed
+  /// before anything is examined. Fails with BaselineFailed, saying at which step and why.
   Status measureBaseline(const Built &built, Trial &trial);
-  /// What the first device learned, for a second one of the same kind: it takes the workload's weights from there, times and
-  /// profiles nothing, and fails with BaselineFailed where its own results are others. The trial gets its incidents.
+  /// What the first device learned, for a second one of the same kind: it takes the workload's weights from there,
+  /// times and profiles nothing, and fails with BaselineFailed where its own results are others. The trial gets its
+  /// incidents.
   Status learnAs(const Examiner &first, const Built &built, Trial &trial);
   /// Wrong versions of the kernel go through the gates. Findings go into the trial.
   Status testMutants(Trial &trial);
@@ -46,17 +48,19 @@ private:
   Result<bool> load(Built &built, Trial &trial);
   Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
                       bool sanitize, Trial &trial);
-  Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch, const TimingOutcome &outcome,
-                                                   Trial &trial);
+  Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
+                                                   const TimingOutcome &outcome, Trial &trial);
   /// One launch, in one process or in several fresh ones. False: the trial is decided.
-  Result<bool> timeLaunch(const Built &built, std::size_t index, std::uint32_t process, LaunchTiming &timing, Trial &trial);
+  Result<bool> timeLaunch(const Built &built, std::size_t index, std::uint32_t process, LaunchTiming &timing,
+                          Trial &trial);
   Result<bool> time(const Built &built, const VerdictPolicy &policy, std::uint32_t processes, Trial &trial);
   void claim(const std::vector<Launch> &launches, Trial &trial) const;
   Status profile(const Built &built, Trial &trial);
   Status judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial);
   void noteIncidents(Trial &trial);
 
-  Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed, const std::string &slot);
+  Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
+                          const std::string &slot);
   Status loadBaseline(const Built &built, Trial &trial);
   Status classifyBuffers();
   Status checkRepeatability();

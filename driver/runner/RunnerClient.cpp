@@ -571,7 +571,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
   KOPT_TRY(const std::filesystem::path spec,
            gpuSpecFile(gpuSpecs, config.modelGpu.empty() ? "H200" : config.modelGpu));
   std::vector<std::string> command{program.string(), "--device", "emulated", "--gpu-spec",
-                                   spec.string()};
+                                   spec.string(), "--ordinal", std::to_string(config.ordinal)};
   containment.readable.push_back(spec);
   auto client = std::make_unique<RunnerClient>(processes, std::move(command), scratch, config.runners, hooks,
                                                containment.sandbox, runnerPolicy({program, containment.readable, false}));

@@ -24,7 +24,8 @@ Result<std::vector<int>> allOrdinals(const DeviceInfo &first) {
   const auto known = first.facts.find("visible_devices");
   const auto count = known == first.facts.end() ? std::nullopt : runtime::protocol::parseNumber<int>(known->second);
   if (!count || *count < 1)
-    return makeError(ErrorCode::Usage, fmt::format("there are as many {} devices as you ask for, so 'all' is no number", first.kind),
+    return makeError(ErrorCode::Usage,
+                     fmt::format("there are as many {} devices as you ask for, so 'all' is no number", first.kind),
                      "give a number: --gpus 2");
   std::vector<int> ordinals(std::size_t(std::min(*count, kMostGpus)));
   std::iota(ordinals.begin(), ordinals.end(), 0);
@@ -42,8 +43,8 @@ Status checkKind(const std::vector<PooledRunner> &pool) {
     for (std::size_t before = 0; !other.modelled && before < i; ++before)
       if (pool[before].runner->device().uuid == other.uuid)
         return makeError(ErrorCode::Usage,
-                         fmt::format("{} and {} are one device: it cannot measure two things at a time", pool[before].name,
-                                     pool[i].name),
+                         fmt::format("{} and {} are one device: it cannot measure two things at a time",
+                                     pool[before].name, pool[i].name),
                          "look at CUDA_VISIBLE_DEVICES, and name each GPU once");
   }
   return {};
@@ -64,8 +65,9 @@ std::string differenceInKind(const DeviceInfo &a, const DeviceInfo &b) {
 
 Result<std::vector<PooledRunner>> startRunners(ProcessRunner &processes, const std::filesystem::path &program,
                                                const DeviceConfig &config, const std::vector<int> &ordinals,
-                                               const std::filesystem::path &scratch, const std::filesystem::path &gpuSpecs,
-                                               const RunnerHooks &hooks, const RunnerContainment &containment) {
+                                               const std::filesystem::path &scratch,
+                                               const std::filesystem::path &gpuSpecs, const RunnerHooks &hooks,
+                                               const RunnerContainment &containment) {
   DeviceConfig own = config;
   own.runners = unsigned(ordinals.size());
   const auto start = [&](int ordinal) {

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <functional>
+#include <mutex>
 
 namespace kopt::fakes {
 
@@ -61,7 +62,13 @@ public:
     result.err = std::move(err);
     on(std::move(words), [result](const ProcessSpec &) { return result; });
   }
-  void onStart(FakeInteractiveProcess::Handler handler) { interactive_ = std::move(handler); }
+  void onStart(FakeInteractiveProcess::Handler handler) {
+    onStartOf([handler = std::move(handler)](const ProcessSpec &) { return handler; });
+  }
+  /// Called for each start, maybe from several threads at a time.
+  void onStartOf(std::function<FakeInteractiveProcess::Handler(const ProcessSpec &)> make) {
+    interactive_ = std::move(make);
+  }
 
   Result<ProcessResult> run(const ProcessSpec &spec) override {
     calls.push_back(spec);
@@ -71,10 +78,13 @@ public:
     return makeError(ErrorCode::Environment, "program not found in PATH: " + spec.argv.at(0));
   }
   Result<std::unique_ptr<InteractiveProcess>> start(const ProcessSpec &spec) override {
-    calls.push_back(spec);
+    {
+      const std::lock_guard lock(mutex_);
+      calls.push_back(spec);
+    }
     if (!interactive_)
       return makeError(ErrorCode::Environment, "program not found in PATH: " + spec.argv.at(0));
-    return std::make_unique<FakeInteractiveProcess>(interactive_);
+    return std::make_unique<FakeInteractiveProcess>(interactive_(spec));
   }
 
   std::vector<ProcessSpec> calls; ///< in order, also those that failed
@@ -94,7 +104,8 @@ private:
     return true;
   }
   std::vector<Row> rows_;
-  FakeInteractiveProcess::Handler interactive_;
+  std::function<FakeInteractiveProcess::Handler(const ProcessSpec &)> interactive_;
+  std::mutex mutex_;
 };
 
 } // namespace kopt::fakes

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kopt-runner for the emulated device that goes wrong where the file `faults` beside it says: lines of "CANDIDATE STAGE
-// FAULT". The candidate is a number: modules lie in folders that count from 0, the baseline. Put into the place of
-// kopt-runner in a copy of an installation.
+// FAULT". The candidate is a number: modules lie in folders that count from 0, the baseline; "*" is each of them but that,
+// "-" what concerns none. With --ordinal N the file `faults.N` counts too. Put into the place of kopt-runner in a copy of an
+// installation.
 #include "runtime/runner/LineReader.h"
 #include "runtime/runner/Session.h"
 
@@ -22,12 +23,20 @@ namespace {
 using namespace kopt::runtime;
 using protocol::Message;
 
-std::map<std::pair<std::string, std::string>, std::string> readFaults() {
-  std::map<std::pair<std::string, std::string>, std::string> faults;
-  std::ifstream file(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "faults");
+using Faults = std::map<std::pair<std::string, std::string>, std::string>;
+
+void readFaults(const std::string &name, Faults &faults) {
+  std::ifstream file(std::filesystem::read_symlink("/proc/self/exe").parent_path() / name);
   for (std::string candidate, stage, fault; file >> candidate >> stage >> fault;)
     faults[{candidate, stage}] = fault;
-  return faults;
+}
+
+std::string faultOf(const Faults &faults, const std::string &candidate, const std::string &stage) {
+  const bool isNumber = !candidate.empty() && candidate.find_first_not_of("0123456789") == std::string::npos;
+  for (const std::string &name : {candidate, std::string(candidate.empty() ? "-" : isNumber && candidate != "0" ? "*" : "")})
+    if (const auto found = faults.find({name, stage}); found != faults.end())
+      return found->second;
+  return {};
 }
 
 /// "7" of "/tmp/kopt-x/evaluate/run-1/7/module.so".
@@ -79,9 +88,13 @@ void poison(const std::vector<int> &files) {
 
 int main(int argc, char **argv) {
   std::string spec;
+  Faults faults;
+  readFaults("faults", faults);
   for (int i = 1; i + 1 < argc; ++i)
     if (std::string(argv[i]) == "--gpu-spec")
       spec = argv[i + 1];
+    else if (std::string(argv[i]) == "--ordinal")
+      readFaults(std::string("faults.") + argv[i + 1], faults);
   std::string why, line;
   const std::unique_ptr<Device> device = openEmulatedDevice(spec, why);
   if (!device)
@@ -92,7 +105,6 @@ int main(int argc, char **argv) {
   Session session(*device, [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   });
-  const auto faults = readFaults();
   std::map<std::uint32_t, std::string> candidates; // by the number of their module
   for (std::vector<int> files; lines.next(line, files); files.clear()) {
     const Message request = Message::parse(line).value_or(Message("none"));
@@ -102,8 +114,7 @@ int main(int argc, char **argv) {
     for (const char *key : {"a.module", "b.module", "module"})
       if (const auto module = request.number<std::uint32_t>(key); module && candidates.contains(*module))
         candidate = candidates[*module]; // of a timing, the second
-    const auto found = faults.find({candidate, stage});
-    const std::string fault = found == faults.end() ? "" : found->second;
+    const std::string fault = faultOf(faults, candidate, stage);
     std::vector<int> kept;
     if (fault == "poison")
       for (const int file : files)

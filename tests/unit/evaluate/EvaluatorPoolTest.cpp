@@ -26,7 +26,8 @@ public:
       EXPECT_TRUE(createDirectories(scratch));
       runners.push_back(std::make_unique<FakeRunner>(scratch, true));
       threads_.push_back(count > 1 ? std::make_unique<JobQueue>(1) : nullptr);
-      const auto profile = [runner = runners.back().get()](ModuleId module, const std::filesystem::path &, const Launch &launch) {
+      const auto profile = [runner = runners.back().get()](ModuleId module, const std::filesystem::path &,
+                                                           const Launch &launch) {
         return runner->profile(module, launch, {});
       };
       services.devices.push_back({*runners.back(), profile, fmt::format("{} fake", i), threads_.back().get()});
@@ -48,10 +49,22 @@ private:
 };
 
 /// The first of twins sleeps, so that the second would be through before it.
-const std::vector<std::string> kTexts = {
-    "SLEEP FAST LONG", "SLOW",  "NOBUILD",      "REJECT",        "SLEEP FAST LONG// twin", "WRONG",
-    "kernel// comment", "FAULT", "SLEEP other", "CHEAT FAST",    "SLOW// twin",            "HANG",
-    "FAST 2",           "GUARD", "FAST 2// twin", "SLEEP SLOW 2"};
+const std::vector<std::string> kTexts = {"SLEEP FAST LONG",
+                                         "SLOW",
+                                         "NOBUILD",
+                                         "REJECT",
+                                         "SLEEP FAST LONG// twin",
+                                         "WRONG",
+                                         "kernel// comment",
+                                         "FAULT",
+                                         "SLEEP other",
+                                         "CHEAT FAST",
+                                         "SLOW// twin",
+                                         "HANG",
+                                         "FAST 2",
+                                         "GUARD",
+                                         "FAST 2// twin",
+                                         "SLEEP SLOW 2"};
 
 std::vector<Candidate> candidates() {
   std::vector<Candidate> all;
@@ -61,8 +74,8 @@ std::vector<Candidate> candidates() {
 }
 
 std::string record(const Trial &trial) {
-  std::string text = fmt::format("{} {} {} '{}' {} {}", trial.candidate.title, toString(trial.verdict), toString(trial.layer),
-                                 trial.reason, trial.moduleHash, trial.gate);
+  std::string text = fmt::format("{} {} {} '{}' {} {}", trial.candidate.title, toString(trial.verdict),
+                                 toString(trial.layer), trial.reason, trial.moduleHash, trial.gate);
   for (const GateRecord &gate : trial.gates)
     text += fmt::format("; {} {} {}", gate.gate, toString(gate.state), gate.detail);
   for (const Finding &finding : trial.findings)
@@ -113,7 +126,8 @@ TEST(EvaluatorPool, ManyDevicesDecideWhatOneDoes) {
     EXPECT_EQ(records(trials), expectedRecords());
     std::set<std::string> gpus;
     for (const Trial &trial : trials) {
-      const bool ran = trial.verdict != Verdict::Duplicate && trial.verdict != Verdict::Rejected && trial.verdict != Verdict::BuildFailed;
+      const bool ran = trial.verdict != Verdict::Duplicate && trial.verdict != Verdict::Rejected &&
+                       trial.verdict != Verdict::BuildFailed;
       EXPECT_EQ(ran, !trial.gpu.empty()) << trial.candidate.title;
       if (ran)
         gpus.insert(trial.gpu);

@@ -148,4 +148,91 @@ TEST(VerdictsUnderNoise, TrueDifferencesAreFound) {
   EXPECT_GE(verdictsUnderNoise(1 / 1.02, 0.028, 100).slower, 95);
 }
 
+/// Pairs from processes in each of which the candidate is faster or slower by chance: by a factor with the relative standard
+/// deviation `luck` that stays for the whole process.
+std::vector<TimingSample> pairsOfProcesses(std::mt19937_64 &random, std::uint32_t processes, std::size_t count, double luck,
+                                           double gain) {
+  std::normal_distribution<double> normal(0, luck);
+  std::vector<TimingSample> samples;
+  for (std::uint32_t process = 0; process < processes; ++process)
+    for (TimingSample sample : noisyPairs(random, count, 0.006, gain * std::exp(normal(random)))) {
+      sample.process = process;
+      samples.push_back(sample);
+    }
+  return samples;
+}
+
+Share verdictsOfProcesses(std::uint32_t processes, double luck, double gain, bool isBlocked, int comparisons) {
+  std::mt19937_64 random(20261122);
+  VerdictPolicy policy;
+  policy.minGain = 0; // every interval that misses is a wrong verdict
+  Share share;
+  for (int i = 0; i < comparisons; ++i) {
+    const auto samples = pairsOfProcesses(random, processes, 40, luck, gain);
+    const Speedup speedup = isBlocked ? blockedSpeedup(samples, 0.99) : pairedSpeedup(samples, 0.99, false);
+    const Verdict verdict = decideVerdict(speedup, {}, policy).verdict;
+    share.faster += verdict == Verdict::Faster;
+    share.slower += verdict == Verdict::Slower;
+  }
+  return share;
+}
+
+TEST(VerdictsOfProcesses, IdenticalCodeThatIsLuckyInSomeIsHardlyEverADifference) {
+  constexpr int kComparisons = 500;
+  for (const std::uint32_t processes : {3u, 5u})
+    for (const double luck : {0.002, 0.01}) {
+      const Share share = verdictsOfProcesses(processes, luck, 1, true, kComparisons);
+      EXPECT_LE(share.faster, kComparisons / 100) << processes << " processes, " << luck;
+      EXPECT_LE(share.slower, kComparisons / 100) << processes << " processes, " << luck;
+    }
+}
+
+TEST(VerdictsOfProcesses, PairsThatAreTakenForIndependentWouldSayOtherwise) {
+  constexpr int kComparisons = 100;
+  EXPECT_GE(verdictsOfProcesses(1, 0.01, 1, false, kComparisons).faster, 25);
+  EXPECT_GE(verdictsOfProcesses(5, 0.01, 1, false, kComparisons).faster, 10);
+}
+
+TEST(VerdictsOfProcesses, TrueDifferencesAreFound) {
+  EXPECT_GE(verdictsOfProcesses(5, 0.002, 1.02, true, 100).faster, 99);
+  EXPECT_GE(verdictsOfProcesses(5, 0.01, 1.08, true, 100).faster, 99);
+  EXPECT_GE(verdictsOfProcesses(5, 0.002, 1 / 1.02, true, 100).slower, 99);
+}
+
+TEST(BlockedSpeedup, IsTheTIntervalOverTheProcessesMedians) {
+  std::vector<TimingSample> samples;
+  for (std::uint32_t process = 0; process < 3; ++process)
+    for (int i = 0; i < 30; ++i)
+      samples.push_back({std::exp(0.1 + 0.01 * double(process)), 1, process});
+  const Speedup speedup = blockedSpeedup(samples, 0.95);
+  EXPECT_EQ(speedup.processes, 3u);
+  EXPECT_EQ(speedup.pairs, 90u);
+  EXPECT_NEAR(std::log(speedup.estimate), 0.11, 1e-12);
+  // s = 0.01 and t(0.975, 2) = 4.302653, of any table.
+  EXPECT_NEAR(std::log(speedup.high), 0.11 + 4.302653 * 0.01 / std::sqrt(3.0), 1e-7);
+  EXPECT_NEAR(std::log(speedup.low), 0.11 - 4.302653 * 0.01 / std::sqrt(3.0), 1e-7);
+  EXPECT_NE(inWords(speedup).find("from 90 pairs in 3 processes"), std::string::npos);
+}
+
+TEST(BlockedSpeedup, ProcessesThatAgreeByChanceMakeNoCertainty) {
+  // Each process has the same median, and single times are all over the place.
+  std::vector<TimingSample> samples;
+  for (std::uint32_t process = 0; process < 3; ++process)
+    for (int i = -10; i <= 10; ++i)
+      samples.push_back({std::exp(0.02 * double(i)), 1, process});
+  const Speedup all = pairedSpeedup(samples, 0.99, false), speedup = blockedSpeedup(samples, 0.99);
+  EXPECT_LT(all.low, 0.98);
+  EXPECT_EQ(speedup.low, all.low);
+  EXPECT_EQ(speedup.high, all.high);
+}
+
+TEST(BlockedSpeedup, OneProcessSaysNothingAndABrokenTimeVoidsAll) {
+  std::vector<TimingSample> samples(100, {2, 1, 0});
+  const Speedup one = blockedSpeedup(samples, 0.99);
+  EXPECT_EQ(one.low, 0);
+  EXPECT_TRUE(std::isinf(one.high));
+  samples.push_back({2, 0, 1});
+  EXPECT_TRUE(std::isnan(blockedSpeedup(samples, 0.99).estimate));
+}
+
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/config/Config.h"
+#include "driver/config/GpuSelection.h"
 
 #include "driver/support/FileSystem.h"
 
@@ -193,6 +194,27 @@ TEST_F(ConfigTest, AModelBringsItsProposerUnlessProposersAreChosen) {
   EXPECT_THAT(load().settings.proposers, ElementsAre("params", "transform", "llm"));
   environment_["KOPT_PROPOSERS"] = "params, transform";
   EXPECT_THAT(load().settings.proposers, ElementsAre("params", "transform"));
+}
+
+TEST_F(ConfigTest, GpusAreANumberAListOrAll) {
+  EXPECT_EQ(load().settings.gpus, "1");
+  project("[tune]\ngpus = 2\n");
+  EXPECT_EQ(load().settings.gpus, "2");
+  environment_["KOPT_GPUS"] = "all";
+  EXPECT_EQ(load().settings.gpus, "all");
+  request_.commandLine.gpus = "0,2";
+  EXPECT_EQ(load().settings.gpus, "0,2");
+  EXPECT_THAT(parseGpuSelection("all").value(), ElementsAre());
+  EXPECT_THAT(parseGpuSelection("1").value(), ElementsAre(0));
+  EXPECT_THAT(parseGpuSelection("3").value(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(parseGpuSelection("4, 0,2").value(), ElementsAre(4, 0, 2));
+  for (const char *wrong : {"", "0", "65", "-1", "2x", "1,1", "0,,1", "0,x", "both", "1.5"}) {
+    request_.commandLine.gpus = wrong;
+    const Error error = fail();
+    EXPECT_EQ(error.code, ErrorCode::Usage) << wrong;
+    EXPECT_THAT(error.what, HasSubstr("--gpus")) << wrong;
+    EXPECT_THAT(error.what, HasSubstr("a list such as 0,2, or all")) << wrong;
+  }
 }
 
 TEST_F(ConfigTest, NamesTheVariableOrFlagThatIsWrong) {

@@ -325,6 +325,34 @@ TEST_F(RunnerClientTest, ADeviceThatFailsItsProbeOnceIsSuspectAndTwiceIsUsedNoMo
   EXPECT_FALSE(runner->run(copy, launch(), {}));
   EXPECT_FALSE(runner->load("copy", ""));
   EXPECT_EQ(starts, before); // nothing is tried on it
+  EXPECT_NE(runner->lost().find("does not pass the probe"), std::string::npos) << runner->lost();
+}
+
+TEST_F(RunnerClientTest, ADeviceWithoutAProcessIsLostUntilThereIsOne) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id;
+  EXPECT_EQ(runner->lost(), "");
+  runner->renew();
+  deviceMissing = true;
+  EXPECT_FALSE(runner->run(copy, launch(), {}));
+  EXPECT_NE(runner->lost().find("no driver here"), std::string::npos) << runner->lost();
+  deviceMissing = false;
+  EXPECT_EQ(runner->run(copy, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(runner->lost(), "");
+}
+
+TEST_F(RunnerClientTest, RenewedTheNextCallFindsAFreshProcessAndNobodyIsBlamed) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id;
+  const int before = starts;
+  runner->renew();
+  runner->renew();
+  const std::size_t said = lines.size();
+  ASSERT_EQ(runner->time(copy, launch(), copy, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(starts, before + 1);
+  EXPECT_TRUE(runner->takeIncidents().empty());
+  for (std::size_t i = said; i < lines.size(); ++i)
+    EXPECT_NE(lines[i].rfind("probe", 0), 0u) << "a process that was ended on purpose casts no doubt on the device";
 }
 
 TEST_F(RunnerClientTest, AReplyToAnotherRequestIsNotBelieved) {

@@ -42,6 +42,10 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   trial.candidate.launch.sharedBytes = 4224;
   trial.counters["odd"] = std::nan("");
   trial.timings[0].speedup.high = std::numeric_limits<double>::infinity();
+  trial.timings[0].speedup.processes = 2;
+  trial.timings[0].samples[1].process = 1;
+  trial.speedup->processes = 2;
+  trial.gpu = "1 GPU-8f";
   RunRecord run;
   {
     auto store = open();
@@ -85,6 +89,12 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   EXPECT_EQ(read.timings[0].samples.at(1).b, trial.timings[0].samples.at(1).b);
   EXPECT_TRUE(std::isinf(read.timings[0].speedup.high));
   EXPECT_EQ(read.timings[0].cacheMode, "cold");
+  EXPECT_EQ(trials[0].gpu, "");
+  EXPECT_EQ(read.gpu, "1 GPU-8f");
+  EXPECT_EQ(read.speedup->processes, 2u);
+  EXPECT_EQ(read.timings[0].speedup.processes, 2u);
+  EXPECT_EQ(read.timings[0].samples.at(0).process, 0u);
+  EXPECT_EQ(read.timings[0].samples.at(1).process, 1u);
   EXPECT_EQ(read.speedup->low, trial.speedup->low);
   EXPECT_EQ(read.speedup->pairs, trial.speedup->pairs);
   EXPECT_TRUE(std::isnan(read.counters.at("odd")));

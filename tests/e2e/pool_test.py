@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several devices judge candidates at a time: what is recorded is what one records, in the same order, also after a kill of
+kopt or of a runner, and where a device is lost in the middle."""
+
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+import unittest
+
+from kopt_test import BIN, DATA, FLAGS, KoptTest
+
+EDGES = "2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32"
+TRIALS = """SELECT candidate_hash, proposer, title, change, verdict, layer, reason, module_hash, resources, counter_source,
+    speedup, speedup_low, speedup_high, pairs, processes FROM trials ORDER BY id"""
+GATES = "SELECT t.candidate_hash, g.position, g.gate, g.state, g.detail FROM gates g JOIN trials t ON t.id = g.trial_id ORDER BY 1, 2"
+COUNTERS = "SELECT t.candidate_hash, c.name, c.value FROM counters c JOIN trials t ON t.id = c.trial_id ORDER BY 1, 2"
+TIMINGS = """SELECT t.candidate_hash, m.launch, m.baseline_seconds, m.candidate_seconds, s.baseline_seconds, s.candidate_seconds
+    FROM trials t JOIN timings m ON m.trial_id = t.id JOIN samples s ON s.timing_id = m.id ORDER BY t.id, m.position, s.position"""
+DECISIONS = "SELECT sequence, round, kind, text FROM decisions ORDER BY sequence"
+RUN = "SELECT winner_hash, stop_reason, state FROM runs"
+
+
+class Pool(KoptTest):
+    reference = None
+
+    def setUp(self):
+        super().setUp()
+        text = (DATA / "scale.cu").read_text()
+        for old, new in (("rows = 500", "rows = 96"), ("columns = 300", "columns = 64"), ("{8, 16, 32}", "{%s}" % EDGES)):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        self.write("scale.cu", text)
+        if Pool.reference is None:
+            start = time.monotonic()
+            self.kopt_ok(*self.command("1"))
+            Pool.whole = time.monotonic() - start
+            Pool.reference = self.state()
+            self.assertGreater(len(Pool.reference[0]), 10)
+            self.assertEqual(self.gpus(), ["0 emulated"])
+            self.restart()
+
+    def command(self, gpus, *more):
+        return ["tune", "scale.cu", "--device", "emulated", "--seed", "7", "--trials", "14", "--json", "--build-jobs", "2",
+                "--gpus", gpus, *more, *FLAGS]
+
+    def restart(self):
+        for name in (".kopt", "kopt.out"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def state(self):
+        return [self.rows(query) for query in (TRIALS, GATES, COUNTERS, TIMINGS, DECISIONS, RUN)]
+
+    def gpus(self):
+        return [gpu for (gpu,) in self.rows("SELECT DISTINCT gpu FROM trials WHERE gpu != '' ORDER BY gpu")]
+
+    def check(self):
+        for found, expected in zip(self.state(), Pool.reference):
+            self.assertEqual(found, expected)
+
+    def test_many_record_what_one_does(self):
+        for gpus in ("2", "3,1,0"):
+            self.kopt_ok(*self.command(gpus))
+            self.check()
+            self.assertGreater(len(self.gpus()), 1)
+            first = gpus[0] if "," in gpus else "0"
+            confirmed = self.rows("SELECT DISTINCT gpu FROM trials WHERE candidate_hash LIKE '%:confirm' OR proposer = 'baseline'")
+            self.assertEqual(confirmed, [(f"{first} emulated",)])
+            report = next(self.folder.glob("kopt.out/*/report.md")).read_text()
+            self.assertIn("| on GPU |", report)
+            self.restart()
+
+    def test_killed_it_goes_on_with_as_many_as_it_is_given(self):
+        for part, gpus in ((0.4, "2"), (0.6, "1"), (0.8, "3")):
+            child = subprocess.Popen([str(BIN / "kopt"), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                child.wait(timeout=part * Pool.whole)
+            except subprocess.TimeoutExpired:
+                os.kill(child.pid, signal.SIGKILL)
+                child.wait()
+            self.kopt_ok(*self.command(gpus, "--resume"))
+            self.check()
+            self.restart()
+
+    def judged(self):
+        """Trials on record; none while the database is being made."""
+        try:
+            return len(self.rows("SELECT id FROM trials"))
+        except sqlite3.OperationalError:
+            return 0
+
+    def runners(self, kopt):
+        parents = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                stat, command = (folder / "stat").read_text(), (folder / "cmdline").read_bytes().split(b"\0")[0]
+            except OSError:
+                continue
+            parents[int(folder.name)] = (int(stat.rsplit(")", 1)[1].split()[1]), command)
+        found = []
+        for pid, (parent, command) in parents.items():
+            if not command.endswith(b"kopt-runner"):
+                continue
+            while parent in parents and parent != kopt:
+                parent = parents[parent][0]
+            if parent == kopt:
+                found.append(pid)
+        return sorted(found)
+
+    def test_runners_that_are_killed_change_no_verdict(self):
+        child = subprocess.Popen([str(BIN / "kopt"), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        errors = []
+        reader = threading.Thread(target=lambda: errors.append(child.stderr.read()))
+        reader.start()
+        killed = []
+        while child.poll() is None:
+            time.sleep(0.02)
+            # Each once, after the baseline: two that fail in a row while they start are a machine that is broken.
+            if len(killed) < 2 and self.judged() > len(killed):
+                runners = [pid for pid in self.runners(child.pid) if pid not in killed]
+                if runners:
+                    os.kill(runners[0], signal.SIGKILL)
+                    killed.append(runners[0])
+        reader.join()
+        child.stderr.close()
+        self.assertEqual(child.returncode, 0, errors)
+        self.assertGreater(len(killed), 0)
+        self.check()
+
+    def test_a_device_that_is_lost_leaves_its_candidate_to_another(self):
+        folder = self.folder / "bin"
+        folder.mkdir()
+        for program in ("kopt", "kopt-sandbox", "kopt-frontend"):
+            shutil.copy(BIN / program, folder)
+        shutil.copy(os.environ["KOPT_FAULTY_RUNNER"], folder / "kopt-runner")
+        (folder / "faults.1").write_text("* run kill\n- probe quit\n")
+        done = subprocess.run([str(folder / "kopt"), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, "GPU 1 emulated leaves the pool, 1 go on: .*does not pass the probe")
+        self.check()
+        self.assertEqual(self.gpus(), ["0 emulated"])
+        notes = [findings for (findings,) in self.rows("SELECT findings FROM trials") if "left the pool" in findings]
+        self.assertEqual(len(notes), 1)
+
+        # Where none is left the run ends, and goes on where one is again.
+        self.restart()
+        (folder / "faults.0").write_text("* time kill\n- probe quit\n")
+        done = subprocess.run([str(folder / "kopt"), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
+        self.assertEqual(done.returncode, 6, done.stdout + done.stderr)
+        self.assertIn("--resume", done.stderr)
+        self.kopt_ok(*self.command("1", "--resume"))
+        self.check()
+
+    def test_what_is_no_pool_is_said(self):
+        for gpus, words in (("0", "one number says how many"), ("0,0", "named twice"), ("x", "'x' is no number"),
+                            ("all", "give a number")):
+            done = self.kopt(*self.command(gpus))
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
