@@ -178,7 +178,7 @@ Share verdictsOfProcesses(std::uint32_t processes, double luck, double gain, boo
 }
 
 TEST(VerdictsOfProcesses, IdenticalCodeThatIsLuckyInSomeIsHardlyEverADifference) {
-  constexpr int kComparisons = 500;
+  constexpr int kComparisons = 300;
   for (const std::uint32_t processes : {3u, 5u})
     for (const double luck : {0.002, 0.01}) {
       const Share share = verdictsOfProcesses(processes, luck, 1, true, kComparisons);
