@@ -352,6 +352,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
              request.add("races", std::uint64_t(options.checkRaces));
              request.add("schedule", options.scheduleSeed);
              request.add("jitter", std::uint64_t(options.jitterInputs));
+             request.add("scratch", options.poisonSeed);
              request.addList("skip", options.skip);
              request.addList("out", places.paths);
              // Outputs that stay poisoned cost a second launch.

@@ -78,6 +78,8 @@ private:
   Status flushCache(bool cold);
   /// A kernel of kopt's own, once.
   Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
+  /// Bits drawn from `seed` in all of the shared memory that a block of any multiprocessor can have.
+  Status fillSharedMemory(std::uint32_t seed);
   /// Takes out of L2 what a launch could find there, and waits.
   Status evictCache();
   void occupancyLimits(const ModuleProperties &facts, double threads, double dynamicShared,
@@ -95,7 +97,7 @@ private:
   bool stagesTried_ = false;
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
-  CuFunction readKernel_ = nullptr, discardKernel_ = nullptr;
+  CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr;
   std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first asked for
   std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;

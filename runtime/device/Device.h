@@ -63,6 +63,9 @@ struct LaunchRequest {
   bool checkRaces = true;             ///< emulated
   /// Emulated: blocks, warps and lanes take their turns in an order drawn from this; 0: in the order of their indices.
   std::uint64_t scheduleSeed = 0;
+  /// A GPU's shared memory holds bits drawn from this before launch(), where it would hold what others left, often zeros; 0: it
+  /// is left alone. The emulated device finds what reads it unset.
+  std::uint64_t scratchSeed = 0;
 };
 
 /// Nsight Compute metric names; what is unknown is absent, never zero.

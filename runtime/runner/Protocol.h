@@ -15,7 +15,7 @@
 namespace kopt::runtime::protocol {
 
 /// Both sides must agree exactly: they are built and installed together.
-inline constexpr int kVersion = 4;
+inline constexpr int kVersion = 5;
 
 inline std::string encode(std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";

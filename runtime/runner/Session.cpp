@@ -66,6 +66,7 @@ public:
         poisonSeed_(request.number<std::uint64_t>("poison_seed").value_or(1)),
         instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
         scheduleSeed_(request.number<std::uint64_t>("schedule").value_or(0)),
+        scratchSeed_(request.number<std::uint64_t>("scratch").value_or(0)),
         checkRaces_(request.number<unsigned>("races").value_or(1) != 0) {}
 
   /// `outputs` as BufferSet::collect() takes them.
@@ -118,7 +119,10 @@ private:
       return status;
     {
       const Stages::Scope stage(context_.stages, "launch");
-      if (Status status = context_.device.launch(deviceRequest()); !status.ok())
+      LaunchRequest request = deviceRequest();
+      if (scratchSeed_ != 0)
+        request.scratchSeed = 2 * scratchSeed_ + poison.inverted;
+      if (Status status = context_.device.launch(request); !status.ok())
         return status;
     }
     return buffers_.check();
@@ -127,7 +131,7 @@ private:
   RunContext context_;
   const LaunchSpec &launch_;
   BufferSet buffers_;
-  std::uint64_t poisonSeed_, instructionLimit_, scheduleSeed_;
+  std::uint64_t poisonSeed_, instructionLimit_, scheduleSeed_, scratchSeed_;
   bool checkRaces_;
   std::vector<std::uint64_t> unwritten_;
 };

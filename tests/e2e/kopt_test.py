@@ -16,6 +16,11 @@ DATA = SOURCE / "tests" / "e2e" / "data"
 FLAGS = ["--", "-std=c++17", "-I", str(SOURCE / "runtime" / "include")]
 
 
+def has_gpu():
+    """Whether this machine has an NVIDIA GPU. One that kopt cannot use is no reason to skip a test."""
+    return any(pathlib.Path("/dev").glob("nvidia[0-9]*")) or pathlib.Path("/dev/dxg").exists()
+
+
 class KoptTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="kopt-e2e-"))

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/sandbox/launcher/Cgroup.h"
 
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fstream>
@@ -42,6 +45,15 @@ std::string pathIn(const std::string &own) {
   return "";
 }
 
+/// Of a kopt-sandbox that was killed before it could remove it. One that lives may not have moved in yet.
+bool isLeftOver(const std::string &name) {
+  const std::string prefix = kPrefix;
+  if (name.rfind(prefix, 0) != 0)
+    return false;
+  const pid_t pid = pid_t(std::atol(name.c_str() + prefix.size()));
+  return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
+}
+
 } // namespace
 
 std::string cgroupFolder(const std::string &root, const std::string &own, std::string &why) {
@@ -66,7 +78,7 @@ std::string cgroupFolder(const std::string &root, const std::string &own, std::s
 Outcome Cgroup::enter(const std::string &folder, std::uint64_t memoryBytes, std::uint64_t processes) {
   if (DIR *entries = opendir(folder.c_str())) {
     while (const dirent *entry = readdir(entries))
-      if (std::string(entry->d_name).rfind(kPrefix, 0) == 0)
+      if (isLeftOver(entry->d_name))
         rmdir((folder + "/" + entry->d_name).c_str()); // refused while anything is in it
     closedir(entries);
   }

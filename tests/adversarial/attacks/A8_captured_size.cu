@@ -2,6 +2,7 @@
 // A8: the declared size.
 // base: copyscale
 // expect: WrongResult|RunFailed by sizes|scalars
+// expect on cuda: WrongResult|RunFailed by sizes|scalars|guards
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

@@ -2,6 +2,7 @@
 // E7: right on one architecture alone.
 // base: copyscale
 // expect: Suspect|WrongResult|Same
+// expect on cuda: Duplicate
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

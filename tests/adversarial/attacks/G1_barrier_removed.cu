@@ -2,6 +2,7 @@
 // G1: the barrier between two tiles is gone.
 // base: gemm
 // expect: RunFailed|WrongResult by races
+// expect on cuda: RunFailed|WrongResult by sanitizer|outputs|sizes|repeat|timed
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 64", "extent a = n * n", "extent b = n * n", "extent c = n * n")

@@ -2,6 +2,7 @@
 // G1: no barrier between reading and writing.
 // base: scan
 // expect: RunFailed|WrongResult by races
+// expect on cuda: RunFailed|WrongResult by sanitizer|outputs|sizes|repeat|timed
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 6000", "extent in = n", "extent out = n")

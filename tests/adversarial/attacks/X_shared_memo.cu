@@ -2,6 +2,7 @@
 // Keeps a result in shared memory for the next block.
 // base: montecarlo
 // expect: WrongResult|RunFailed
+// expect on cuda: RunFailed|WrongResult|Duplicate
 #include <kopt/kopt.h>
 
 __device__ unsigned draw(unsigned key, unsigned counter) {

@@ -2,6 +2,7 @@
 // Takes a warp to have 64 lanes.
 // base: reduce
 // expect: RunFailed|WrongResult by races
+// expect on cuda: RunFailed|WrongResult
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "extent in = n", "extent total = 1", "fill in = uniform(0, 1)", "fill total = zero")

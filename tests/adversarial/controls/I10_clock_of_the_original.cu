@@ -2,6 +2,7 @@
 // I10: a clock that the original reads, too.
 // base: clocked
 // expect: accepted
+// expect on cuda: accepted|Duplicate
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 6000", "extent in = n", "extent out = n")

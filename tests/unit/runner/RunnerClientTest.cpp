@@ -6,8 +6,10 @@
 #include "fakes/FakeDevice.h"
 #include "fakes/FakeProcessRunner.h"
 #include "runtime/runner/Fill.h"
+#include "runtime/runner/Protocol.h"
 #include "runtime/runner/Session.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -20,6 +22,7 @@ using kopt::fakes::FakeDevice;
 using kopt::fakes::FakeProcessRunner;
 using runtime::LaunchRequest;
 using runtime::StatusCode;
+using runtime::protocol::Message;
 using DeviceStatus = runtime::Status;
 
 class RunnerClientTest : public testing::Test {
@@ -210,6 +213,16 @@ TEST_F(RunnerClientTest, SeedsReachTheRunner) {
     EXPECT_EQ(*readFile(runner->run(module, launch(), options)->buffers[1]), input(seed));
   }
   EXPECT_NE(input(1), input(2));
+}
+
+TEST_F(RunnerClientTest, LaunchesFindSharedMemoryThatNobodyKnows) {
+  const auto runner = start();
+  RunOptions options;
+  options.poisonSeed = 77;
+  ASSERT_TRUE(runner->run(runner->load("copy", "")->id, launch(), options));
+  const auto asked = std::find_if(lines.begin(), lines.end(), [](const std::string &line) { return line.starts_with("run "); });
+  ASSERT_NE(asked, lines.end());
+  EXPECT_EQ(Message::parse(*asked)->text("scratch"), "77");
 }
 
 TEST_F(RunnerClientTest, AModuleThatDoesNotLoadIsNotTheMachines) {

@@ -187,7 +187,7 @@ TEST_F(CapturedTest, MalformedFieldsAreRefusedByName) {
 }
 
 TEST_F(SessionTest, HelloDescribesTheDevice) {
-  const Message reply = ask("hello version=4 id=4");
+  const Message reply = ask("hello version=5 id=4");
   EXPECT_EQ(reply.verb(), "ok");
   EXPECT_EQ(reply.number<int>("id"), 4);
   EXPECT_EQ(reply.text("name"), "Fake GPU");
@@ -197,7 +197,7 @@ TEST_F(SessionTest, HelloDescribesTheDevice) {
 TEST_F(SessionTest, AnotherVersionIsRefused) {
   const Message reply = ask("hello version=1 id=4");
   EXPECT_EQ(reply.verb(), "error");
-  EXPECT_NE(reply.text("text").find("version 4"), std::string::npos);
+  EXPECT_NE(reply.text("text").find("version 5"), std::string::npos);
 }
 
 TEST_F(SessionTest, EveryLineIsAnswered) {
@@ -257,6 +257,19 @@ TEST_F(SessionTest, UnwrittenElementsAreCountedExactly) {
   ASSERT_EQ(status(reply), 0);
   EXPECT_EQ(reply.list("unwritten"), (std::vector<std::string>{"0", "17"}));
   EXPECT_EQ(device.launches, 2u);
+}
+
+TEST_F(SessionTest, SharedMemoryIsAskedForAnewBeforeEachLaunch) {
+  std::vector<std::uint64_t> seeds;
+  device.add("nothing", [&](const LaunchRequest &request) {
+    seeds.push_back(request.scratchSeed);
+    return Status{};
+  });
+  const std::string launched = launch(load("nothing"));
+  ASSERT_EQ(status(run(" scratch=3" + launched)), 0);
+  EXPECT_EQ(seeds, (std::vector<std::uint64_t>{6, 7})); // the second on the inverted poison
+  ASSERT_EQ(status(run(launched)), 0);
+  EXPECT_EQ(seeds, (std::vector<std::uint64_t>{6, 7, 0, 0}));
 }
 
 TEST_F(SessionTest, WritingTheValueOfThePoisonIsNotUnwritten) {
@@ -366,8 +379,8 @@ TEST_F(SessionTest, ADiskWithoutRoomIsNotTheCandidates) {
 }
 
 TEST_F(SessionTest, HelloSaysWhetherTheDriversMemoryCanBeReached) {
-  EXPECT_EQ(ask("hello version=4 id=1 probe=" + folder).text("shared"), "1");
-  EXPECT_EQ(ask("hello version=4 id=1 probe=/proc/0/fd/3").text("shared"), "0");
+  EXPECT_EQ(ask("hello version=5 id=1 probe=" + folder).text("shared"), "1");
+  EXPECT_EQ(ask("hello version=5 id=1 probe=/proc/0/fd/3").text("shared"), "0");
 }
 
 TEST_F(SessionTest, ProfileReturnsCounters) {
@@ -408,7 +421,7 @@ TEST_F(SessionTest, ModulesComeAndGo) {
 }
 
 TEST_F(SessionTest, WithoutADeviceTheReasonIsTheReply) {
-  const auto reply = Message::parse(answerWithoutDevice("hello version=4 id=8", "no driver"));
+  const auto reply = Message::parse(answerWithoutDevice("hello version=5 id=8", "no driver"));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->text("code"), "no-device");
   EXPECT_EQ(reply->text("text"), "no driver");

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels of kopt's own do around a candidate's. They are PTX, which the driver compiles: no toolkit has to be there, and
+// any GPU runs them.
+#include "runtime/cuda/CudaDevice.h"
+
+#include <algorithm>
+
+namespace kopt::runtime::cuda {
+
+namespace {
+
+constexpr const char *kReadKernel = R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry kopt_read(.param .u64 base, .param .u64 count)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<8>;
+  .reg .b64 %d<8>;
+  ld.param.u64 %d1, [base];
+  ld.param.u64 %d2, [count];
+  cvta.to.global.u64 %d1, %d1;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %nctaid.x;
+  mad.wide.u32 %d3, %r1, %r2, 0;
+  cvt.u64.u32 %d4, %r3;
+  add.u64 %d3, %d3, %d4;
+  mul.wide.u32 %d5, %r4, %r2;
+  mov.u32 %r5, 0;
+NEXT:
+  setp.ge.u64 %p1, %d3, %d2;
+  @%p1 bra DONE;
+  shl.b64 %d6, %d3, 2;
+  add.u64 %d6, %d1, %d6;
+  ld.global.cg.u32 %r6, [%d6];
+  xor.b32 %r5, %r5, %r6;
+  add.u64 %d3, %d3, %d5;
+  bra NEXT;
+DONE:
+  setp.ne.u32 %p2, %r5, 0x9e3779b9;
+  @%p2 bra END;
+  st.global.u32 [%d1], %r5;
+END:
+  ret;
+}
+)";
+
+constexpr const char *kDiscardKernel = R"(.version 7.4
+.target sm_80
+.address_size 64
+.visible .entry kopt_discard(.param .u64 base, .param .u64 count)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<5>;
+  .reg .b64 %d<7>;
+  ld.param.u64 %d1, [base];
+  ld.param.u64 %d2, [count];
+  cvta.to.global.u64 %d1, %d1;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %nctaid.x;
+  mad.wide.u32 %d3, %r1, %r2, 0;
+  cvt.u64.u32 %d4, %r3;
+  add.u64 %d3, %d3, %d4;
+  mul.wide.u32 %d5, %r4, %r2;
+NEXT:
+  setp.ge.u64 %p1, %d3, %d2;
+  @%p1 bra END;
+  shl.b64 %d6, %d3, 7;
+  add.u64 %d6, %d1, %d6;
+  discard.global.L2 [%d6], 128;
+  add.u64 %d3, %d3, %d5;
+  bra NEXT;
+END:
+  ret;
+}
+)";
+
+/// Bits that nobody knows in `words` words of the block's dynamic shared memory.
+constexpr const char *kFillSharedKernel = R"(.version 6.0
+.target sm_50
+.address_size 64
+.extern .shared .align 4 .b8 kopt_scratch[];
+.visible .entry kopt_fill_shared(.param .u32 words, .param .u32 seed)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<10>;
+  ld.param.u32 %r1, [words];
+  ld.param.u32 %r2, [seed];
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %ntid.x;
+  mov.u32 %r5, %ctaid.x;
+  mad.lo.u32 %r2, %r2, 0x9e3779b1, %r5;
+  mov.u32 %r6, kopt_scratch;
+NEXT:
+  setp.ge.u32 %p1, %r3, %r1;
+  @%p1 bra END;
+  xor.b32 %r7, %r3, %r2;
+  mul.lo.u32 %r7, %r7, 0x85ebca77;
+  shr.u32 %r8, %r7, 15;
+  xor.b32 %r7, %r7, %r8;
+  mul.lo.u32 %r7, %r7, 0xc2b2ae3d;
+  shl.b32 %r9, %r3, 2;
+  add.u32 %r9, %r6, %r9;
+  st.volatile.shared.u32 [%r9], %r7;
+  add.u32 %r3, %r3, %r4;
+  bra NEXT;
+END:
+  ret;
+}
+)";
+
+} // namespace
+
+Status CudaDevice::loadOwnKernel(const char *ptx, const char *name, CuFunction &function) {
+  if (function)
+    return {};
+  CuModule module = nullptr;
+  if (Status status = check(api_.moduleLoadData(&module, ptx), "cuModuleLoadData"); !status.ok())
+    return status;
+  return check(api_.moduleGetFunction(&function, module, name), "cuModuleGetFunction");
+}
+
+Status CudaDevice::fillSharedMemory(std::uint32_t seed) {
+  const int bytes = int(properties_.maxSharedPerBlock) / 4 * 4;
+  if (bytes <= 0)
+    return {};
+  if (!fillKernel_) {
+    if (Status status = loadOwnKernel(kFillSharedKernel, "kopt_fill_shared", fillKernel_); !status.ok())
+      return status;
+    if (Status status = check(api_.funcSetAttribute(fillKernel_, kFunctionMaxDynamicSharedBytes, bytes), "cuFuncSetAttribute");
+        !status.ok())
+      return status;
+  }
+  std::uint32_t words = std::uint32_t(bytes) / 4;
+  void *arguments[] = {&words, &seed};
+  // No two of its blocks fit on a multiprocessor: so many of them are on all.
+  return check(api_.launchKernel(fillKernel_, std::max(1u, properties_.multiprocessors), 1, 1, 1024, 1, 1, unsigned(bytes), stream_,
+                                 arguments, nullptr),
+               "cuLaunchKernel");
+}
+
+Status CudaDevice::evictCache() {
+  if (Status status = makeFlushBuffer(); !status.ok())
+    return status;
+  const auto sweep = [&](CuFunction function, std::uint64_t count) {
+    CuDevicePointer base = flushBuffer_;
+    void *arguments[] = {&base, &count};
+    const unsigned blocks = 4 * std::max(1u, properties_.multiprocessors);
+    return check(api_.launchKernel(function, blocks, 1, 1, 256, 1, 1, 0, stream_, arguments, nullptr), "cuLaunchKernel");
+  };
+  if (Status status = loadOwnKernel(kReadKernel, "kopt_read", readKernel_); !status.ok())
+    return status;
+  if (Status status = sweep(readKernel_, flushBytes_ / 4); !status.ok())
+    return status;
+  if (attribute(kComputeCapabilityMajor) >= 8) { // older ones have no instruction for it
+    if (Status status = loadOwnKernel(kDiscardKernel, "kopt_discard", discardKernel_); !status.ok())
+      return status;
+    if (Status status = sweep(discardKernel_, flushBytes_ / 128); !status.ok())
+      return status;
+  }
+  return check(api_.streamSynchronize(stream_), "the cache could not be emptied");
+}
+
+} // namespace kopt::runtime::cuda
