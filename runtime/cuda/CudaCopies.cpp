@@ -92,13 +92,17 @@ Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
 }
 
 /// Page-locked memory has an address on the device: what another kernel's launch left there is
-/// removed before the next launch.
-void CudaDevice::wipeStages() {
+/// removed before the next launch. A copy to the device may still read from there.
+Status CudaDevice::wipeStages() {
   for (Stage &stage : stages_)
-    if (const std::size_t bytes = std::exchange(stage.results, 0))
+    if (const std::size_t bytes = std::exchange(stage.results, 0)) {
+      if (Status status = check(api_.eventSynchronize(stage.moved), "a copy failed"); !status.ok())
+        return status;
       parallelFor(bytes, kLarge, [&](std::uint64_t begin, std::uint64_t end) {
         std::memset(static_cast<std::byte *>(stage.memory) + begin, 0, end - begin);
       });
+    }
+  return {};
 }
 
 } // namespace kopt::runtime::cuda

@@ -275,7 +275,8 @@ Status CudaDevice::copy(Address to, Address from, std::size_t bytes) {
 }
 
 Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) {
-  wipeStages();
+  if (Status status = wipeStages(); !status.ok())
+    return status;
   const auto found = modules_.find(request.module);
   if (found == modules_.end())
     return {StatusCode::DeviceError,

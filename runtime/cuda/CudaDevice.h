@@ -67,7 +67,7 @@ private:
 
   /// Page-locked memory for large copies. False where there is none to be had: then the driver copies by itself.
   bool stages();
-  void wipeStages();
+  Status wipeStages();
   /// Success, or the status an API call's result means. A fault makes the device unusable.
   Status check(CuResult result, const char *what);
   Status selectFunction(const std::string &symbol, LoadedModule &module);

@@ -291,6 +291,21 @@ TEST_F(CudaDeviceTest, WhatWasReadIsOutOfReachOfTheNextLaunch) {
   EXPECT_TRUE(device->release(address).ok());
 }
 
+TEST_F(CudaDeviceTest, WhatIsWrittenMeanwhileIsNotWiped) {
+  constexpr std::size_t kLong = 20u << 20, kShort = (1u << 20) + 32768;
+  std::vector<char> results(kLong, 'r'), input(kShort, 'i'), back(kShort);
+  Address longer = 0, shorter = 0;
+  ASSERT_TRUE(device->allocate(kLong, longer).ok());
+  ASSERT_TRUE(device->allocate(kShort, shorter).ok());
+  ASSERT_TRUE(device->read(results.data(), longer, kLong).ok());
+  ASSERT_TRUE(device->write(shorter, input.data(), kShort).ok()); // from where results still are, and less than they
+  ASSERT_TRUE(device->launch(request()).ok());
+  ASSERT_TRUE(device->read(back.data(), shorter, kShort).ok());
+  EXPECT_TRUE(back == input);
+  EXPECT_TRUE(device->release(longer).ok());
+  EXPECT_TRUE(device->release(shorter).ok());
+}
+
 TEST_F(CudaDeviceTest, AFaultDuringALargeCopyIsAFault) {
   std::vector<char> bytes(2u << 20);
   Address address = 0;

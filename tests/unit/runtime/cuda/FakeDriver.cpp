@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
 
 using namespace kopt::runtime::cuda;
 
@@ -31,6 +34,17 @@ FakeDriverState &fakeDriver() {
   static FakeDriverState state;
   return state;
 }
+
+namespace {
+
+/// Copies to the device happen when something waits for them or comes after them: as late as they may.
+std::vector<std::function<void()>> pendingCopies;
+void doCopies() {
+  for (const auto &copy : std::exchange(pendingCopies, {}))
+    copy();
+}
+
+} // namespace
 
 extern "C" {
 
@@ -170,6 +184,7 @@ CuResult cuMemAlloc_v2(CuDevicePointer *pointer, std::size_t bytes) {
   return alive();
 }
 CuResult cuMemFree_v2(CuDevicePointer pointer) {
+  doCopies();
   std::free(reinterpret_cast<void *>(pointer));
   return alive();
 }
@@ -178,14 +193,17 @@ CuResult cuMemcpyHtoD_v2(CuDevicePointer to, const void *from, std::size_t bytes
   return alive();
 }
 CuResult cuMemcpyDtoH_v2(void *to, CuDevicePointer from, std::size_t bytes) {
+  doCopies();
   std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
   return alive();
 }
 CuResult cuMemcpyHtoDAsync_v2(CuDevicePointer to, const void *from, std::size_t bytes, CuStream) {
   fakeDriver().calls.push_back("write " + std::to_string(bytes));
-  return cuMemcpyHtoD_v2(to, from, bytes);
+  pendingCopies.push_back([=] { std::memcpy(reinterpret_cast<void *>(to), from, bytes); });
+  return alive();
 }
 CuResult cuMemcpyDtoHAsync_v2(void *to, CuDevicePointer from, std::size_t bytes, CuStream) {
+  doCopies();
   fakeDriver().calls.push_back("read " + std::to_string(bytes));
   return cuMemcpyDtoH_v2(to, from, bytes);
 }
@@ -202,6 +220,7 @@ CuResult cuMemFreeHost(void *memory) {
   return alive();
 }
 CuResult cuMemcpyDtoDAsync_v2(CuDevicePointer to, CuDevicePointer from, std::size_t bytes, CuStream) {
+  doCopies();
   std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
   fakeDriver().calls.push_back("copy");
   return alive();
@@ -215,6 +234,7 @@ CuResult cuStreamCreate(CuStream *stream, unsigned) {
   return *stream = reinterpret_cast<CuStream>(&fakeDriver()), kSuccess;
 }
 CuResult cuStreamSynchronize(CuStream) {
+  doCopies();
   fakeDriver().calls.push_back("sync");
   const CuResult result = std::exchange(fakeDriver().nextSyncResult, 0);
   fakeDriver().sticky = fakeDriver().sticky || result == kErrorIllegalAddress;
@@ -234,6 +254,7 @@ CuResult cuGraphInstantiateWithFlags(CuGraphExec *out, CuGraph graph, unsigned l
 }
 CuResult cuGraphUpload(CuGraphExec, CuStream) { return alive(); }
 CuResult cuGraphLaunch(CuGraphExec graph, CuStream) {
+  doCopies();
   fakeDriver().calls.push_back(
       "graph " + std::to_string(reinterpret_cast<FakeGraph *>(graph)->launches.size()));
   return alive();
@@ -254,6 +275,7 @@ CuResult cuLaunchKernel(CuFunction function, unsigned, unsigned, unsigned, unsig
     capturing->launches.push_back(nameOf(function));
     return kSuccess;
   }
+  doCopies();
   fakeDriver().calls.push_back("launch " + nameOf(function));
   if (fakeDriver().kernel)
     fakeDriver().kernel(nameOf(function), arguments);
@@ -267,7 +289,10 @@ CuResult cuEventRecord(CuEvent, CuStream) {
   fakeDriver().calls.push_back("record");
   return alive();
 }
-CuResult cuEventSynchronize(CuEvent) { return alive(); }
+CuResult cuEventSynchronize(CuEvent) {
+  doCopies();
+  return alive();
+}
 CuResult cuEventElapsedTime(float *milliseconds, CuEvent, CuEvent) {
   return *milliseconds = 0.5f, alive();
 }
