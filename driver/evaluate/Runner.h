@@ -130,7 +130,7 @@ struct RunOptions {
 
 struct TimeOptions {
   std::uint64_t inputSeed = 1;
-  std::uint32_t minSamples = 10, maxSamples = 200;
+  std::uint32_t minSamples = 10, maxSamples = 1000;
   Duration budget{2};
   bool coldCache = true;
   Duration deadline{60};

@@ -117,6 +117,9 @@ Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request)
   KOPT_CHECK(writeFileAtomically(script, request.script));
   ProcessSpec spec;
   spec.argv = {program_->string(), "--tool", request.tool, "--print-limit", "5"};
+  // The runner asks the driver for parameters until there are none, which is an error to memcheck.
+  if (request.tool == "memcheck")
+    spec.argv.insert(spec.argv.end(), {"--report-api-errors", "no"});
   spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
   spec.argv.insert(spec.argv.end(), {"--script", script.string(), "--replies", replies.string()});
   spec.unsetEnv = secretVariableNames();

@@ -13,7 +13,7 @@ namespace kopt::runtime {
 
 struct TimingPlan {
   std::uint64_t inputSeed = 1;
-  std::uint32_t minSamples = 10, maxSamples = 200;
+  std::uint32_t minSamples = 10, maxSamples = 1000;
   double budgetSeconds = 2;   ///< of sampling: after minSamples no pair begins past it
   double deadlineSeconds = 60; ///< fewer than minSamples rather than past 0.8 of it
   bool coldCache = true;
