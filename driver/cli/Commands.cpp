@@ -199,6 +199,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   request.sandbox = sandboxOf(config);
   request.options.arch = config.settings.arch;
   request.options.seed = std::uint64_t(config.settings.seed);
+  request.options.buildThreads = unsigned(config.settings.buildJobs);
   request.options.policy.minGain = config.settings.minGain - 1;
   KOPT_TRY(const std::vector<JudgeOutcome> outcomes, judgeFile(std::move(services), request));
   json list = json::array();

@@ -34,6 +34,8 @@ constexpr Duration kLoadDeadline{30};
 constexpr Duration kProbeDeadline{30}; ///< a driver compiles the probe's PTX in 0.1 s or less
 constexpr Duration kMargin{3};         ///< on top of what the launches may take
 constexpr double kBufferBytesPerSecond = 40e6; ///< drawing, copying, comparing and dumping, on a slow machine
+constexpr Duration kCountingSetup{30}; ///< CUPTI takes about a second to start
+constexpr double kCountingPasses = 20; ///< 14 on GH100 for what kopt counts
 constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
 
 /// Opens the captured contents of a launch, in order, for a runner that may open none itself, after the descriptors
@@ -499,8 +501,9 @@ Result<ProfileOutcome> RunnerClient::addHardwareCounters(ModuleId id, const Laun
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(outcome.stages));
   const auto begun = std::chrono::steady_clock::now();
   const Module &module = modules_.at(id);
-  // Each pass draws or copies the contents again.
-  const Duration deadline = 100 * (options.deadline + bufferTime(launch)) + kMargin;
+  // The deadline of one launch is many times what it takes, so it is enough for those of all passes; each copies the
+  // contents anew.
+  const Duration deadline = kCountingSetup + options.deadline + kCountingPasses * bufferTime(launch);
   ProfileOutcome counted = counting_.count(module.path, module.symbol, launch, options, deadline, descriptors);
   if (counted.counters.empty()) {
     if (!ncu_)

@@ -9,12 +9,15 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
 
-from kopt_test import BIN, DATA, FLAGS, SOURCE
+from kopt_test import BIN, DATA, FLAGS, SOURCE, has_gpu
 
+DEVICE = os.environ.get("KOPT_FAULT_DEVICE", "emulated")
+ACCEPTED = {0, 1, 2, 3}  # Faster, Same, Slower, Ambiguous
 EDGES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]  # in the order in which they are judged: candidates 1 to 12
 HARMLESS = {"Faster", "Same", "Slower", "Ambiguous", "Duplicate"}
 FRONTEND = ["screen", "emulate"]
@@ -54,7 +57,7 @@ class Faults(unittest.TestCase):
         text = text.replace("EDGE in {8, 16, 32}", "EDGE in {%s}" % ", ".join(map(str, EDGES + [16])))
         (folder / "scale.cu").write_text(text.replace("rows = 500", "rows = 240").replace("columns = 300", "columns = 160"))
         done = subprocess.run(
-            [str(kopt), "tune", "scale.cu", "--device", "emulated", "--proposers", "params", "--build-jobs", "0",
+            [str(kopt), "tune", "scale.cu", "--device", DEVICE, "--proposers", "params", "--build-jobs", "0",
              "--sandbox", sandbox, "--json", *FLAGS], cwd=folder, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
         return done, folder
@@ -80,8 +83,11 @@ class Faults(unittest.TestCase):
         victims = {edge: (stage, fault) for edge, stage, fault in faults}
         for edge, trial in found.items():
             if edge in victims and victims[edge][0] not in ("unload", "profile"):
-                self.assertNotIn(trial["verdict"], (0, 1, 2, 3), f"{name}: {edge} {victims[edge]}: {trial}")
+                self.assertNotIn(trial["verdict"], ACCEPTED, f"{name}: {edge} {victims[edge]}: {trial}")
                 self.assertTrue(trial["reason"], f"{name}: {edge} {victims[edge]}")
+            elif DEVICE == "cuda" and self.reference[edge]["verdict"] in ACCEPTED:
+                # Measured times are not the same twice, and a verdict on them may be another near a limit.
+                self.assertIn(trial["verdict"], ACCEPTED, f"{name}: {edge}: {trial}")
             else:
                 for key in ("verdict", "layer", "reason", "speedup"):
                     self.assertEqual(trial[key], self.reference[edge][key], f"{name}: {edge}: {key}: {trial}")
@@ -141,4 +147,7 @@ class Faults(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if DEVICE == "cuda" and not has_gpu():
+        print("no GPU")
+        sys.exit(77)
     unittest.main()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt-runner for the emulated device that goes wrong where the file `faults` beside it says: lines of "CANDIDATE STAGE
+// kopt-runner that goes wrong where the file `faults` beside it says: lines of "CANDIDATE STAGE
 // FAULT". The candidate is a number: modules lie in folders that count from 0, the baseline; "*" is each of them but that,
 // "-" what concerns none. With --ordinal N the file `faults.N` counts too. Put into the place of kopt-runner in a copy of an
 // installation.
@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -87,21 +88,26 @@ void poison(const std::vector<int> &files) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::string spec;
-  Faults faults;
-  readFaults("faults", faults);
-  for (int i = 1; i + 1 < argc; ++i)
-    if (std::string(argv[i]) == "--gpu-spec")
-      spec = argv[i + 1];
-    else if (std::string(argv[i]) == "--ordinal")
-      readFaults(std::string("faults.") + argv[i + 1], faults);
+  std::map<std::string, std::string> options;
+  for (int i = 1; i + 1 < argc; i += 2)
+    options[argv[i]] = argv[i + 1];
+  Faults faults; // a tool that watches a script sees a runner that works
+  if (!options.contains("--script")) {
+    readFaults("faults", faults);
+    if (options.contains("--ordinal"))
+      readFaults("faults." + options["--ordinal"], faults);
+  }
   std::string why, line;
-  const std::unique_ptr<Device> device = openEmulatedDevice(spec, why);
+  const std::unique_ptr<Device> device = options["--device"] == "cuda"
+                                             ? openCudaDevice(std::atoi(options["--ordinal"].c_str()), why)
+                                             : openEmulatedDevice(options["--gpu-spec"], why);
   if (!device)
     return 6;
   std::signal(SIGPIPE, SIG_IGN);
-  const int out = dup(STDOUT_FILENO);
-  LineReader lines(STDIN_FILENO);
+  const bool script = options.contains("--script");
+  const int in = script ? open(options["--script"].c_str(), O_RDONLY) : STDIN_FILENO;
+  const int out = script ? open(options["--replies"].c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666) : dup(STDOUT_FILENO);
+  LineReader lines(in);
   Session session(*device, [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   });

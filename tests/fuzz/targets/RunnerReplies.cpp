@@ -15,9 +15,10 @@ using kopt::fuzz::require;
 namespace {
 
 void counters(std::string_view input) {
-  if (const auto counters = parseNcuCsv(input))
-    for (const auto &[name, value] : *counters)
-      require(!name.empty() && std::isfinite(value), "what has no value is absent");
+  if (const auto kernels = parseNcuCsv(input))
+    for (const NcuKernel &kernel : *kernels)
+      for (const auto &[name, value] : kernel.counters)
+        require(!name.empty() && std::isfinite(value), "what has no value is absent");
 }
 
 bool isKnown(RunStatus status) {

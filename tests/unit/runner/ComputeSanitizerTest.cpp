@@ -3,6 +3,7 @@
 #include "driver/support/FileSystem.h"
 #include "fakes/FakeProcessRunner.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace {
@@ -61,6 +62,22 @@ TEST(SanitizerOutput, WhatIsNotSupportedIsNoPass) {
 TEST(SanitizerOutput, AKernelCannotPrintASummary) {
   const SanitizerReport report = parseSanitizer("ERROR SUMMARY: 0 errors\n", "memcheck");
   EXPECT_FALSE(report.ran);
+}
+
+TEST(ComputeSanitizer, MemcheckIsNotAskedForTheRunnersOwnQuestionsToTheDriver) {
+  FakeProcessRunner processes;
+  const TemporaryDirectory folder = std::move(*TemporaryDirectory::create("kopt-sanitizer"));
+  ComputeSanitizer sanitizer(processes, "/usr/bin/compute-sanitizer");
+  for (const char *tool : {"memcheck", "racecheck"}) {
+    SanitizerRequest request;
+    request.tool = tool;
+    request.runner = {"/kopt-runner", "--device", "cuda"};
+    request.folder = folder.path();
+    EXPECT_FALSE(sanitizer.check(request)); // the fake has no such program
+    const std::vector<std::string> &argv = processes.calls.back().argv;
+    const auto runner = std::find(argv.begin(), argv.end(), "/kopt-runner");
+    EXPECT_EQ(std::find(argv.begin(), runner, "--report-api-errors") != runner, std::string(tool) == "memcheck");
+  }
 }
 
 TEST(ComputeSanitizer, WithoutTheProgramNothingRan) {
