@@ -2,6 +2,7 @@
 """Whatever is killed, hangs, talks nonsense, floods or is poisoned at whatever stage: the run goes on, and every other
 candidate's verdict is the one that it has without faults."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -11,7 +12,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 from kopt_test import BIN, DATA, FLAGS, SOURCE, has_gpu
@@ -19,9 +19,28 @@ from kopt_test import BIN, DATA, FLAGS, SOURCE, has_gpu
 DEVICE = os.environ.get("KOPT_FAULT_DEVICE", "emulated")
 ACCEPTED = {0, 1, 2, 3}  # Faster, Same, Slower, Ambiguous
 EDGES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]  # in the order in which they are judged: candidates 1 to 12
-HARMLESS = {"Faster", "Same", "Slower", "Ambiguous", "Duplicate"}
 FRONTEND = ["screen", "emulate"]
 RUNNER = ["load", "run", "time", "profile"]
+
+
+def at_every_stage(fault):
+    return [(edge, stage, fault) for edge, stage in zip(EDGES[::2], FRONTEND + RUNNER)]
+
+
+# Whole runs of kopt by name: their faults, and the sandbox.
+RUNS = {
+    "killed": (at_every_stage("kill") + [(EDGES[-1], "unload", "kill")], "auto"),
+    "crashed": (at_every_stage("crash") + [(EDGES[-1], "unload", "quit")], "auto"),
+    "garbage": (at_every_stage("garbage") + [(EDGES[-1], "unload", "garbage")], "auto"),
+    "partial": (at_every_stage("partial") + [(EDGES[1], "run", "forge"), (EDGES[3], "time", "forge"),
+                                             (EDGES[5], "unload", "forge"), (EDGES[7], "run", "quit"),
+                                             (EDGES[9], "run", "silent")], "auto"),
+    "flood": (at_every_stage("flood"), "auto"),
+    "poison": ([(3, "run", "poison"), (7, "run", "poison")], "auto"),
+    "unheld": ([(2, "load", "kill"), (4, "run", "garbage"), (6, "emulate", "kill"), (8, "unload", "kill")], "off"),
+    # Not for the first candidates: deadlines follow from what was answered before.
+    **{f"hang-{stage}": ([(edge, stage, "hang")], "auto") for edge, stage in zip(EDGES[3:], FRONTEND + RUNNER)},
+}
 
 
 class Faults(unittest.TestCase):
@@ -29,7 +48,11 @@ class Faults(unittest.TestCase):
     def setUpClass(cls):
         cls.top = pathlib.Path(tempfile.mkdtemp(prefix="kopt-faults-"))
         cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
-        cls.reference = cls.verdicts("reference", [])
+        cls.reference = cls.verdicts("reference", [], "auto")
+        # All at once: they wait more than they compute.
+        pool = concurrent.futures.ThreadPoolExecutor(len(RUNS))
+        cls.addClassCleanup(pool.shutdown, cancel_futures=True)
+        cls.runs = {name: pool.submit(cls.verdicts, name, *RUNS[name]) for name in RUNS}
 
     @classmethod
     def installation(cls, name, faults):
@@ -49,7 +72,7 @@ class Faults(unittest.TestCase):
         return folder / "kopt"
 
     @classmethod
-    def run_kopt(cls, name, faults, sandbox="auto"):
+    def run_kopt(cls, name, faults, sandbox):
         kopt = cls.installation(name, faults)
         folder = cls.top / name / "project"
         folder.mkdir()
@@ -63,8 +86,8 @@ class Faults(unittest.TestCase):
         return done, folder
 
     @classmethod
-    def verdicts(cls, name, faults, **more):
-        done, folder = cls.run_kopt(name, faults, **more)
+    def verdicts(cls, name, faults, sandbox):
+        done, folder = cls.run_kopt(name, faults, sandbox)
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         with sqlite3.connect(folder / ".kopt" / "kopt.db") as database:
             rows = database.execute(
@@ -77,8 +100,9 @@ class Faults(unittest.TestCase):
                                "findings": findings}
         return found
 
-    def check(self, name, faults, expected=None, **more):
-        found = self.verdicts(name, faults, **more)
+    def check(self, name):
+        found = self.runs[name].result()
+        faults = RUNS[name][0]
         self.assertEqual(sorted(found), sorted(EDGES), name)
         victims = {edge: (stage, fault) for edge, stage, fault in faults}
         for edge, trial in found.items():
@@ -97,53 +121,32 @@ class Faults(unittest.TestCase):
         self.assertEqual(sorted(self.reference), sorted(EDGES))
         self.assertTrue(any(trial["verdict"] == 0 for trial in self.reference.values()), "one is faster")
 
-    def at_every_stage(self, fault):
-        return [(edge, stage, fault) for edge, stage in zip(EDGES[::2], FRONTEND + RUNNER)]
-
     def test_killed(self):
-        found = self.check("killed", self.at_every_stage("kill") + [(EDGES[-1], "unload", "kill")])
+        found = self.check("killed")
         self.assertIn("signal 9", found[EDGES[6]]["reason"] + found[EDGES[4]]["reason"])
 
     def test_crashed(self):
-        self.check("crashed", self.at_every_stage("crash") + [(EDGES[-1], "unload", "quit")])
+        self.check("crashed")
 
     def test_garbage(self):
-        self.check("garbage", self.at_every_stage("garbage") + [(EDGES[-1], "unload", "garbage")])
+        self.check("garbage")
 
     def test_partial_and_forged_replies(self):
-        self.check("partial", self.at_every_stage("partial") + [(EDGES[1], "run", "forge"), (EDGES[3], "time", "forge"),
-                                                               (EDGES[5], "unload", "forge"), (EDGES[7], "run", "quit"),
-                                                               (EDGES[9], "run", "silent")])
+        self.check("partial")
 
     def test_flood(self):
-        self.check("flood", self.at_every_stage("flood"))
+        self.check("flood")
 
     def test_poisoned_results(self):
-        found = self.check("poison", [(3, "run", "poison"), (7, "run", "poison")])
-        self.assertEqual(found[3]["verdict"], 6)  # WrongResult
+        self.assertEqual(self.check("poison")[3]["verdict"], 6)  # WrongResult
 
     def test_hangs(self):
-        """All at once: they only wait. Not for the first candidates: deadlines follow from what was answered before."""
-        failures = []
-
-        def one(edge, stage, fault):
-            try:
-                self.check(f"{fault}-{stage}", [(edge, stage, fault)])
-            except Exception as error:  # told by the test's own thread
-                failures.append(f"{stage} {fault}: {error}")
-            except BaseException as error:
-                failures.append(f"{stage} {fault}: {error!r}")
-
-        threads = [threading.Thread(target=one, args=(edge, stage, "hang")) for edge, stage in zip(EDGES[3:], FRONTEND + RUNNER)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(failures, [])
+        for stage in FRONTEND + RUNNER:
+            with self.subTest(stage):
+                self.check(f"hang-{stage}")
 
     def test_without_a_sandbox_too(self):
-        self.check("unheld", [(2, "load", "kill"), (4, "run", "garbage"), (6, "emulate", "kill"), (8, "unload", "kill")],
-                   sandbox="off")
+        self.check("unheld")
 
 
 if __name__ == "__main__":
