@@ -69,23 +69,20 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
   return candidate;
 }
 
-namespace {
-
-Result<ExtractionResult> extractCandidate(Workbench &bench, const JudgeRequest &request,
-                                          const std::filesystem::path &file, std::size_t index) {
+Result<ExtractionResult> extractCandidate(Workbench &bench, const SourceSettings &sources, const std::filesystem::path &file,
+                                          const std::string &folder) {
   ExtractRequest extract;
   extract.files = {file};
-  extract.buildDirectory = request.sources.buildDirectory;
-  extract.flags = request.sources.flags;
+  extract.buildDirectory = sources.buildDirectory;
+  extract.flags = sources.flags;
   if (extract.flags.empty() && !bench.subjects().empty())
     extract.flags = bench.subjects().front().kernel.compileFlags;
-  extract.output = bench.scratch() / fmt::format("candidate-{}", index);
+  extract.output = bench.scratch() / folder;
   extract.prove = false;
   extract.untrusted = true;
   return bench.frontend().extract(extract);
 }
 
-/// The program's own launches where it was observed, else the declared ones.
 Result<Workload> workloadOf(Services &services, const Workbench &bench, const TuneSubject &subject,
                             const std::optional<ObservedTrace> &observed, std::vector<Launch> &heldOut) {
   if (!observed)
@@ -97,6 +94,8 @@ Result<Workload> workloadOf(Services &services, const Workbench &bench, const Tu
   heldOut = std::move(captured.heldOut);
   return std::move(captured.workload);
 }
+
+namespace {
 
 /// A candidate that Clang cannot read is a candidate that does not build, not a failure of kopt.
 Trial unreadable(const Error &error) {
@@ -138,7 +137,7 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
            Workbench::open(services, request.sources, request.selection, request.device, request.sandbox));
   std::vector<Result<ExtractionResult>> changed;
   for (const std::filesystem::path &file : request.candidates) {
-    changed.push_back(extractCandidate(*bench, request, file, changed.size()));
+    changed.push_back(extractCandidate(*bench, request.sources, file, fmt::format("candidate-{}", changed.size())));
     if (!changed.back() && changed.back().error().code != ErrorCode::BaselineFailed)
       return tl::unexpected(changed.back().error());
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/app/Workbench.h"
+#include "driver/observe/TraceFolder.h"
 
 namespace kopt {
 
@@ -29,6 +30,14 @@ struct JudgeOutcome {
 /// declaration that differs, new device declarations put before the kernel, and new values of named constants. Host code
 /// is not taken. Fails with Usage where the kernel is not in it.
 Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed);
+
+/// What the front end finds in the file of a candidate, with the flags of the baseline. `folder` is a name in the scratch folder.
+Result<ExtractionResult> extractCandidate(Workbench &bench, const SourceSettings &sources, const std::filesystem::path &file,
+                                          const std::string &folder);
+
+/// The program's own launches where it was observed, with those held out; else the declared ones.
+Result<Workload> workloadOf(Services &services, const Workbench &bench, const TuneSubject &subject,
+                            const std::optional<ObservedTrace> &observed, std::vector<Launch> &heldOut);
 
 /// A faster trial on launches that it was not found on: where it is wrong, fails or is slower there, that becomes its verdict. The
 /// weights of `workload` and what else it says hold for `heldOut` too.

@@ -43,7 +43,8 @@ void addSources(CLI::App *command, Flags &flags) {
   command->footer("nvcc flags may follow after --");
 }
 
-void addOptions(CLI::App *command, Flags &flags) {
+/// Which kernels, and where they run.
+void addPlace(CLI::App *command, Flags &flags) {
   TuneOptions &options = flags.line.options;
   command->add_option("--kernel", options.kernels, "kernels to take, by qualified name or glob (default: annotated ones)");
   command->add_option("--device", options.device, "auto, cuda or emulated (default auto: a GPU where one answers)")
@@ -52,9 +53,14 @@ void addOptions(CLI::App *command, Flags &flags) {
   command->add_option("--arch", options.arch, "sm_NN to build for (default: the device's)");
   command->add_option("--sandbox", options.sandbox,
                       "of candidates: auto (what this machine gives), required (all of it, or nothing runs) or off");
+  command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");
+}
+
+void addOptions(CLI::App *command, Flags &flags) {
+  TuneOptions &options = flags.line.options;
+  addPlace(command, flags);
   command->add_option("--min-gain", options.minGain, "smallest speedup worth a patch, as a ratio (default 1.02)");
   command->add_option("--seed", options.seed, "of everything random (default 1)");
-  command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");
   command->add_flag("--accept-weak-workload", flags.line.acceptWeakWorkload,
                     "claim a win even where the workload does not notice wrong versions of the kernel");
 }
@@ -105,6 +111,23 @@ void addReplay(CLI::App *command, Flags &flags) {
   command->footer("nvcc flags may follow after --");
 }
 
+void addProfile(CLI::App *command, Flags &flags) {
+  command->add_option("--candidate", flags.line.candidate,
+                      "profile this version instead: the file, or its slice, with the kernel's code changed");
+  command->add_option("--launch", flags.line.launch, "of the workload, by name (default: the one with most weight)");
+  CLI::Option *ncu = command->add_flag("--ncu", flags.line.ncu, "Nsight Compute's own sections, advice and counts by line too (seconds)");
+  command->add_option("--sections", flags.line.sections, "of Nsight Compute, by identifier (default: its set 'detailed')")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(ncu)
+      ->check([](const std::string &name) {
+        const bool isName = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+                                                 std::string::npos;
+        return isName ? "" : "'" + name + "' is no name of a section: 'ncu --list-sections' prints them";
+      });
+  command->add_option("--lines", flags.line.lines, "hot lines to print (default 10)")->check(CLI::Range(0, 1000));
+}
+
 void addRun(CLI::App *command, Flags &flags) {
   command->add_option("--run", flags.line.run, "name of the run (default latest)");
   command->add_option("--manifest", flags.line.manifest, "written by kopt_tune_kernels()");
@@ -145,7 +168,7 @@ int runCli(int argc, char **argv) {
   }
   if (!arguments.empty() && kMissing.contains(arguments[0]))
     return usageError(fmt::format("this version of kopt has no '{}' ({})", arguments[0], kMissing.at(arguments[0])),
-                      "there are: observe, replay, tune, trial, list, report, apply, doctor");
+                      "there are: observe, replay, tune, trial, profile, list, report, apply, doctor");
 
   CLI::App app("kopt: finds faster CUDA kernels and proves them in your own program", "kopt");
   app.set_version_flag("--version", KOPT_VERSION);
@@ -156,16 +179,19 @@ int runCli(int argc, char **argv) {
   CLI::App *replay = app.add_subcommand("replay", "run captured launches again and compare with what the program had");
   CLI::App *tune = app.add_subcommand("tune", "search for faster versions of the marked kernels");
   CLI::App *trial = app.add_subcommand("trial", "judge one candidate that you wrote");
+  CLI::App *profile = app.add_subcommand("profile", "what one launch of a kernel does, and which of its lines cost most");
   CLI::App *list = app.add_subcommand("list", "list the kernels of the given files");
   CLI::App *report = app.add_subcommand("report", "print the report of a run");
   CLI::App *apply = app.add_subcommand("apply", "apply the winner of a run to your files");
   CLI::App *doctor = app.add_subcommand("doctor", "what works on this machine, and what to do about the rest");
-  for (CLI::App *command : {tune, trial, list}) {
+  for (CLI::App *command : {tune, trial, profile, list}) {
     addSources(command, flags);
     command->get_option("files")->required();
   }
   for (CLI::App *command : {tune, trial})
     addOptions(command, flags);
+  addPlace(profile, flags);
+  addProfile(profile, flags);
   addObserve(observe, flags);
   addReplay(replay, flags);
   addSearch(tune, flags);
@@ -176,14 +202,14 @@ int runCli(int argc, char **argv) {
       ->delimiter(',')
       ->allow_extra_args(false);
   trial->add_flag("--keep-going", flags.line.keepGoing, "ask the other layers too once one has refused; the first still decides");
-  for (CLI::App *command : {tune, trial})
+  for (CLI::App *command : {tune, trial, profile})
     command->add_option("--run", flags.line.program, "command that runs the program: its launches are the workload");
   for (CLI::App *command : {report, apply})
     addRun(command, flags);
   apply->add_flag("--check", flags.line.check, "only say what would change");
-  for (CLI::App *command : {observe, replay, tune, trial, list, report, doctor})
+  for (CLI::App *command : {observe, replay, tune, trial, profile, list, report, doctor})
     command->add_flag("--json", flags.line.json, "print JSON");
-  for (CLI::App *command : {observe, replay, tune, trial, list, report, apply, doctor})
+  for (CLI::App *command : {observe, replay, tune, trial, profile, list, report, apply, doctor})
     command->fallthrough(); // -q and --color may stand anywhere
 
   const auto first = std::find_if(arguments.begin(), arguments.end(), [](const auto &a) { return !a.starts_with("-"); });
@@ -234,6 +260,7 @@ int runCli(int argc, char **argv) {
                    : replay->parsed() ? replayCommand
                    : tune->parsed()   ? tuneCommand
                    : trial->parsed()  ? trialCommand
+                   : profile->parsed() ? profileCommand
                    : list->parsed()   ? listCommand
                    : report->parsed() ? reportCommand
                    : apply->parsed()  ? applyCommand

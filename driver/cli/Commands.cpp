@@ -5,6 +5,8 @@
 #include "driver/integrate/Patch.h"
 #include "driver/observe/ObserveProgram.h"
 #include "driver/report/Report.h"
+#include "driver/runner/NcuProfiler.h"
+#include "driver/sass/Disassembler.h"
 #include "driver/store/TrialCodec.h"
 #include "driver/support/Text.h"
 
@@ -17,12 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-/// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
-fs::path projectRoot(const Config &config) {
-  const auto source = config.manifest.find("source_dir");
-  return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
-}
 
 json toJson(const Speedup &speedup) {
   return {{"estimate", speedup.estimate},     {"low", speedup.low},     {"high", speedup.high},
@@ -78,6 +74,11 @@ Result<std::pair<std::unique_ptr<Store>, RunRecord>> findRun(const CommandLine &
 }
 
 } // namespace
+
+fs::path projectRoot(const Config &config) {
+  const auto source = config.manifest.find("source_dir");
+  return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
+}
 
 Result<Config> configOf(const CommandLine &line) {
   ConfigRequest request;
@@ -322,9 +323,13 @@ Result<int> doctorCommand(Services services, const CommandLine &line) {
   report("CUPTI", !capture.cupti.empty(),
          capture.cupti.empty() ? "libcupti.so was not found beside a CUDA toolkit" : capture.cupti.front().string(),
          "install CUPTI with the CUDA toolkit, or name its libcupti.so in KOPT_CUPTI; without it no program is observed");
-  const auto ncu = findProgram("ncu");
-  report("Nsight Compute", ncu.has_value(), ncu ? ncu->string() : "ncu is not in PATH",
-         "put ncu into PATH for hardware counters; without it ptxas facts and occupancy are used");
+  const auto ncu = findNsightCompute();
+  report("Nsight Compute", ncu.has_value(), ncu ? ncu->string() : "ncu was not found in PATH, beside the CUDA toolkit or in /opt/nvidia",
+         "put ncu into PATH for its sections and advice, and for hardware counters where CUPTI has none");
+  const auto disassembler = findDisassembler();
+  report("nvdisasm", disassembler.has_value(),
+         disassembler ? disassembler->string() : "nvdisasm was not found in NVDISASM_PATH, KOPT_CUDA_PATH, PATH, CUDA_HOME or /usr/local/cuda",
+         "install it with the CUDA toolkit (package cuda-nvdisasm), or name it in NVDISASM_PATH; without it the machine code is not read");
   if (line.json)
     std::cout << checks.dump(2) << "\n";
   return 0;

@@ -24,6 +24,11 @@ struct CommandLine {
   std::string failOn = "never";
   std::string program;            ///< of --run: whose launches are the workload
   std::string trace;              ///< of replay: the folder
+  std::string candidate;          ///< of profile: a file
+  std::string launch;             ///< of profile: a name
+  std::vector<std::string> sections; ///< of profile: of Nsight Compute
+  bool ncu = false;
+  std::size_t lines = 10;         ///< of profile: that are printed
   std::optional<std::size_t> snapshots;
   std::uint64_t maxBytes = 2ull << 30;
   unsigned depth = 1;
@@ -38,6 +43,7 @@ Result<int> reportCommand(Services services, const CommandLine &line);
 Result<int> applyCommand(Services services, const CommandLine &line);
 Result<int> doctorCommand(Services services, const CommandLine &line);
 Result<int> observeCommand(Services services, const CommandLine &line);
+Result<int> profileCommand(Services services, const CommandLine &line);
 Result<int> replayCommand(Services services, const CommandLine &line);
 
 /// What the flags of a line mean to every command that reads sources.
@@ -46,5 +52,7 @@ SourceSettings sourcesOf(const CommandLine &line);
 DeviceConfig deviceOf(const Config &config);
 SandboxMode sandboxOf(const Config &config);
 SelectionRequest selectionOf(const Config &config);
+/// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
+std::filesystem::path projectRoot(const Config &config);
 
 } // namespace kopt

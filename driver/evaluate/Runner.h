@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,34 @@ struct SanitizerReport {
   std::string first; ///< the first finding in words, with its place where the tool names one; or why it did not run
 };
 
+/// What was counted or sampled of one instruction while a kernel ran.
+struct InstructionCount {
+  double executed = 0; ///< by warps
+  double samples = 0;  ///< of warps that stood at it
+};
+
+/// By the instruction's offset in the kernel's code, in bytes.
+using InstructionCounts = std::map<std::uint64_t, InstructionCount>;
+
+/// What Nsight Compute's own sections and rules say of a launch. Without `ran` it says nothing.
+struct NcuReport {
+  struct Metric {
+    std::string section, name, unit, value; ///< as ncu words them
+  };
+  struct Advice {
+    std::string section, rule;
+    std::string type; ///< OPT, INF, WRN or ERR
+    std::string text;
+    std::optional<double> speedupPercent; ///< that ncu estimates; nothing where it does not
+    std::string speedupScope;             ///< of the estimate: "global" (of the kernel) or "local" (of its part)
+  };
+  bool ran = false;
+  std::string detail; ///< why not, or what of it is missing
+  std::vector<Metric> metrics;
+  std::vector<Advice> advice;
+  InstructionCounts instructions;
+};
+
 class Runner {
 public:
   virtual ~Runner() = default;
@@ -173,6 +202,11 @@ public:
   /// One launch under a tool of compute-sanitizer (memcheck, racecheck, initcheck, synccheck), in a process of its own.
   virtual Result<SanitizerReport> sanitize(ModuleId, const Launch &, const std::string &, const RunOptions &) {
     return SanitizerReport{false, 0, "there is no compute-sanitizer for this device"};
+  }
+  /// One launch under Nsight Compute, in a process of its own: these sections, or the set "detailed" where there is none, and
+  /// its source counters.
+  virtual Result<NcuReport> inspect(ModuleId, const Launch &, const std::vector<std::string> & /*sections*/, const RunOptions &) {
+    return NcuReport{false, "Nsight Compute (ncu) watches GPUs, not this device", {}, {}, {}};
   }
   /// True where the runner had to be restarted since the last call of this. Module ids stay valid: modules are loaded
   /// again when they are next used.

@@ -71,6 +71,21 @@ constexpr std::array kCounters = {
                  KnownCounter::Bytes},
 };
 
+/// Of interest where one launch is looked at; between two of them they follow from what is compared.
+constexpr std::array kOfOneLaunch = {
+    KnownCounter{"gpu__time_duration.sum", "duration (ns)", KnownCounter::Number},
+    KnownCounter{"launch__waves_per_multiprocessor", "waves of blocks", KnownCounter::Number},
+    KnownCounter{"launch__occupancy_limit_blocks", "blocks an SM can hold", KnownCounter::Number},
+    KnownCounter{"launch__occupancy_limit_registers", "blocks an SM has registers for", KnownCounter::Number},
+    KnownCounter{"launch__occupancy_limit_shared_mem", "blocks an SM has shared memory for", KnownCounter::Number},
+    KnownCounter{"launch__occupancy_limit_warps", "blocks an SM has warps for", KnownCounter::Number},
+    KnownCounter{"ptxas__registers", "registers per thread (ptxas)", KnownCounter::Number},
+    KnownCounter{"ptxas__stack_bytes", "stack per thread (ptxas)", KnownCounter::Bytes},
+    KnownCounter{"ptxas__spill_load_bytes", "spill loads per thread (ptxas)", KnownCounter::Bytes},
+    KnownCounter{"ptxas__spill_store_bytes", "spill stores per thread (ptxas)", KnownCounter::Bytes},
+    KnownCounter{"ptxas__shared_bytes", "static shared memory per block (ptxas)", KnownCounter::Bytes},
+};
+
 std::optional<double> valueOf(const Counters &counters, const char *name) {
   auto found = counters.find(name);
   if (found == counters.end() || !std::isfinite(found->second))
@@ -86,6 +101,8 @@ std::string show(std::optional<double> value, int unit) {
   return formatNumber(*value) + (unit == KnownCounter::Percent ? "%" : "");
 }
 
+bool isOfCode(const KnownCounter &counter) { return std::string_view(counter.name).starts_with("sass__"); }
+
 } // namespace
 
 CounterComparison compareCounters(const Trial &before, const Trial &after) {
@@ -94,8 +111,7 @@ CounterComparison compareCounters(const Trial &before, const Trial &after) {
     const std::optional<double> old = valueOf(before.counters, counter.name);
     const std::optional<double> now = valueOf(after.counters, counter.name);
     // Nobody asks why code without tensor instructions still has none.
-    const bool isOfCode = std::string_view(counter.name).starts_with("sass__");
-    if ((!old && !now) || (isOfCode && old == 0.0 && now == 0.0))
+    if ((!old && !now) || (isOfCode(counter) && old == 0.0 && now == 0.0))
       continue;
     const std::string oldText = show(old, counter.unit), nowText = show(now, counter.unit);
     if (oldText == nowText)
@@ -104,6 +120,20 @@ CounterComparison compareCounters(const Trial &before, const Trial &after) {
       result.changed.push_back({counter.label, oldText, nowText});
   }
   return result;
+}
+
+std::vector<std::pair<std::string, std::string>> describeCounters(const Counters &counters) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const auto add = [&](const auto &known) {
+    for (const KnownCounter &counter : known) {
+      const std::optional<double> value = valueOf(counters, counter.name);
+      if (value && !(isOfCode(counter) && *value == 0))
+        lines.emplace_back(counter.label, show(value, counter.unit));
+    }
+  };
+  add(kOfOneLaunch);
+  add(kCounters);
+  return lines;
 }
 
 } // namespace kopt

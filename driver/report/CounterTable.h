@@ -5,6 +5,7 @@
 #include "driver/evaluate/Trial.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kopt {
@@ -21,5 +22,9 @@ struct CounterComparison {
 /// Compares what both trials know. A counter that one of them lacks is shown as changed to
 /// "unknown", never as zero.
 CounterComparison compareCounters(const Trial &before, const Trial &after);
+
+/// What is known of one launch, in words with its value: "achieved occupancy", "84.79%". Counters that have no words here, and
+/// classes of instructions that the code has none of, are left out.
+std::vector<std::pair<std::string, std::string>> describeCounters(const Counters &counters);
 
 } // namespace kopt

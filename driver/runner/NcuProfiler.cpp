@@ -2,6 +2,7 @@
 #include "driver/runner/NcuProfiler.h"
 
 #include "driver/runner/CounterNames.h"
+#include "driver/runner/NcuTable.h"
 #include "driver/toolchain/ChildEnvironment.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
@@ -24,24 +25,9 @@ bool contains(const std::vector<std::string> &list, const std::string &word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// The fields of one line; a quote within a quoted field is doubled.
 std::vector<std::string> csvFields(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += '"';
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else if (c != '\r') {
-      fields.back() += c;
-    }
-  }
-  return fields;
+  std::size_t at = 0;
+  return csvRecord(line, at);
 }
 
 std::optional<double> decimalPrefix(char c) {
@@ -93,12 +79,9 @@ std::optional<double> unitFactor(std::string_view unit) {
   return 1;
 }
 
-std::optional<double> csvNumber(std::string text) {
-  std::erase(text, ','); // thousands
-  return runtime::protocol::parseNumber<double>(trim(text));
-}
+} // namespace
 
-std::string firstErrorLine(const ProcessResult &result) {
+std::string ncuErrorLine(const ProcessResult &result) {
   for (const std::string *stream : {&result.out, &result.err})
     for (const std::string &line : split(*stream, '\n'))
       if (line.find("==ERROR==") != line.npos)
@@ -106,7 +89,12 @@ std::string firstErrorLine(const ProcessResult &result) {
   return {};
 }
 
-} // namespace
+std::optional<std::string> deniedCounters(const ProcessResult &result) {
+  if ((result.out + result.err).find("ERR_NVGPUCTRPERM") == std::string::npos)
+    return std::nullopt;
+  return "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator allows them with the module "
+         "option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia driver, or kopt runs with CAP_SYS_ADMIN";
+}
 
 std::vector<std::string> ncuCommand(const fs::path &ncu, const std::vector<std::string> &metrics, int launches) {
   return {ncu.string(), "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
@@ -139,7 +127,7 @@ Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
         kernel.name = fields[i];
       if (names[i].find("__") == names[i].npos)
         continue;
-      const auto value = csvNumber(fields[i]);
+      const auto value = ncuNumber(fields[i]);
       const auto factor = unitFactor(units[i]);
       if (value && factor && std::isfinite(*value * *factor))
         kernel.counters[names[i]] = *value * *factor;
@@ -176,8 +164,7 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
     return outcome;
   if (!program_) {
     unavailable_ = true;
-    outcome.detail = "Nsight Compute (ncu) was not found, so there are no hardware counters: "
-                     "install it, or put its folder into PATH";
+    outcome.detail = std::string(kNoNsightCompute) + ", so there are no hardware counters: install it, or put its folder into PATH";
     return outcome;
   }
   KOPT_CHECK(createDirectories(request.folder));
@@ -199,12 +186,9 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
     spec.timeout = request.deadline;
     KOPT_TRY(const ProcessResult result, processes_.run(spec));
     const std::string said = result.out + result.err;
-    if (said.find("ERR_NVGPUCTRPERM") != said.npos) {
+    if (const auto denied = deniedCounters(result)) {
       unavailable_ = true;
-      outcome.detail =
-          "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator "
-          "allows them with the module option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia "
-          "driver, or kopt runs with CAP_SYS_ADMIN";
+      outcome.detail = *denied;
       return outcome;
     }
     if (result.timedOut) {
@@ -224,7 +208,7 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
           if (line.find(metric) != line.npos && !contains(unknownMetrics_, metric))
             unknownMetrics_.push_back(metric);
     if (unknownMetrics_.size() == known) {
-      const std::string error = firstErrorLine(result);
+      const std::string error = ncuErrorLine(result);
       outcome.detail =
           fmt::format("ncu gave no counters (exit code {}){}{}", result.exitCode,
                       error.empty() ? "" : ": ", error);

@@ -48,6 +48,14 @@ std::vector<std::string> ncuCommand(const std::filesystem::path &ncu, const std:
 /// the text holds no such table.
 Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text);
 
+/// The first line of what ncu says is wrong; empty where it says nothing.
+std::string ncuErrorLine(const ProcessResult &result);
+
+/// Where ncu may not count: that, and the remedy.
+std::optional<std::string> deniedCounters(const ProcessResult &result);
+
+inline constexpr std::string_view kNoNsightCompute = "Nsight Compute (ncu) was not found";
+
 /// ncu in PATH, beside the CUDA toolkit, or in its own folder under /opt.
 std::optional<std::filesystem::path> findNsightCompute();
 

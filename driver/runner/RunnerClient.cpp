@@ -6,6 +6,7 @@
 #include "driver/runner/DeviceLock.h"
 #include "driver/runner/LaunchRequest.h"
 #include "driver/runner/NcuProfiler.h"
+#include "driver/runner/NcuSections.h"
 #include "driver/runner/RunnerProcess.h"
 #include "driver/runner/RunnerSandbox.h"
 #include "driver/runner/SharedBuffers.h"
@@ -105,6 +106,8 @@ public:
                                  const RunOptions &options) override;
   Result<SanitizerReport> sanitize(ModuleId module, const Launch &launch, const std::string &tool,
                                    const RunOptions &options) override;
+  Result<NcuReport> inspect(ModuleId module, const Launch &launch, const std::vector<std::string> &sections,
+                            const RunOptions &options) override;
   bool restarted() override { return std::exchange(restarted_, false); }
   void renew() override { process_.stop(); }
   std::string lost() const override { return !quarantine_.empty() ? quarantine_ : unstarted_; }
@@ -494,6 +497,21 @@ Result<SanitizerReport> RunnerClient::sanitize(ModuleId id, const Launch &launch
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
   return sanitizer.check(request);
+}
+
+Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch, const std::vector<std::string> &sections,
+                                        const RunOptions &options) {
+  if (device_.kind != "cuda")
+    return Runner::inspect(id, launch, sections, options);
+  NcuRequest request;
+  request.runner = process_.command();
+  request.script = scriptOf(id, launch, options);
+  request.folder = scratch_ / "ncu-sections";
+  // A set makes 40 passes and more, and each draws or copies the contents again.
+  request.deadline = Duration(300) + 100 * options.deadline + 10 * bufferTime(launch);
+  StageSeconds unused;
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
+  return inspectLaunch(processes_, findNsightCompute(), request, sections);
 }
 
 Result<ProfileOutcome> RunnerClient::addHardwareCounters(ModuleId id, const Launch &launch, const RunOptions &options,

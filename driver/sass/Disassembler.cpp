@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace kopt {
 
@@ -35,6 +36,12 @@ std::optional<fs::path> findDisassembler() {
     if (!fs::is_directory(place, ignored))
       if (auto found = findProgram(fs::absolute(place, ignored).string()))
         return found;
+  if (const char *toolkit = std::getenv("KOPT_CUDA_PATH"); toolkit && *toolkit) {
+    if (std::string_view(toolkit) == "none")
+      return std::nullopt;
+    if (auto found = findProgram((fs::path(toolkit) / "bin/nvdisasm").string()))
+      return found;
+  }
   if (auto found = findProgram("nvdisasm"))
     return found;
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
@@ -48,7 +55,7 @@ Result<SassListing> Disassembler::list(const fs::path &cubin) const {
   if (!program_)
     return makeError(
         ErrorCode::Environment,
-        "nvdisasm was not found in NVDISASM_PATH, PATH, CUDA_HOME or /usr/local/cuda, so the "
+        "nvdisasm was not found in NVDISASM_PATH, KOPT_CUDA_PATH, PATH, CUDA_HOME or /usr/local/cuda, so the "
         "machine code is not read",
         "install it with the CUDA toolkit (package cuda-nvdisasm), or name it in NVDISASM_PATH");
   ProcessSpec spec;

@@ -4,19 +4,9 @@
 
 #include "driver/sass/SassMix.h"
 
-#include <map>
 #include <optional>
 
 namespace kopt {
-
-/// What was counted or sampled of one instruction while a kernel ran.
-struct InstructionCount {
-  double executed = 0; ///< by warps
-  double samples = 0;  ///< of warps that stood at it
-};
-
-/// By the instruction's offset in the kernel's own section.
-using InstructionCounts = std::map<std::uint64_t, InstructionCount>;
 
 struct LineUse {
   SourceFrame place; ///< no file: instructions without line information

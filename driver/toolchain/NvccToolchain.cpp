@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace kopt {
 
@@ -34,6 +35,12 @@ std::string versionOf(const std::string &text) {
 }
 
 std::optional<fs::path> findNvcc() {
+  if (const char *toolkit = std::getenv("KOPT_CUDA_PATH"); toolkit && *toolkit) {
+    if (std::string_view(toolkit) == "none")
+      return std::nullopt;
+    if (auto found = findProgram((fs::path(toolkit) / "bin/nvcc").string()))
+      return found;
+  }
   if (auto found = findProgram("nvcc"))
     return found;
   std::vector<std::string> places;
@@ -148,7 +155,7 @@ Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes, C
   const std::optional<fs::path> nvcc = findNvcc();
   if (!nvcc)
     return makeError(ErrorCode::Environment,
-                     "nvcc was not found in PATH, CUDACXX, CUDA_HOME or /usr/local/cuda",
+                     "nvcc was not found in KOPT_CUDA_PATH, PATH, CUDACXX, CUDA_HOME or /usr/local/cuda",
                      "install the CUDA toolkit, or use --device emulated, which needs none");
   ProcessSpec spec;
   spec.argv = {nvcc->string(), "--version"};

@@ -61,6 +61,28 @@ TEST(Disassembler, one_that_hangs_is_said) {
   EXPECT_NE(listing.error().what.find("did not end"), std::string::npos);
 }
 
+TEST(FindDisassembler, takes_a_program_or_its_folder_and_none_where_the_toolkit_is_hidden) {
+  const auto folder = TemporaryDirectory::create("kopt-sass");
+  ASSERT_TRUE(folder);
+  const auto tool = folder->path() / "bin/nvdisasm";
+  ASSERT_TRUE(writeFileAtomically(tool, "#!/bin/sh\n"));
+  std::filesystem::permissions(tool, std::filesystem::perms::all);
+  const char *before = std::getenv("NVDISASM_PATH");
+  const std::string kept = before ? before : "";
+  for (const auto &named : {tool, tool.parent_path()}) {
+    setenv("NVDISASM_PATH", named.c_str(), 1);
+    EXPECT_EQ(findDisassembler(), tool);
+  }
+  unsetenv("NVDISASM_PATH");
+  setenv("KOPT_CUDA_PATH", folder->path().c_str(), 1);
+  EXPECT_EQ(findDisassembler(), tool);
+  setenv("KOPT_CUDA_PATH", "none", 1);
+  EXPECT_EQ(findDisassembler(), std::nullopt);
+  unsetenv("KOPT_CUDA_PATH");
+  if (before)
+    setenv("NVDISASM_PATH", kept.c_str(), 1);
+}
+
 TEST(CodeCounter, adds_to_what_is_known_of_the_launch) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 0,

@@ -55,6 +55,23 @@ protected:
   std::string path;
 };
 
+TEST_F(NvccToolchainTest, TheNamedToolkitComesFirstAndNoneHidesAll) {
+  ASSERT_TRUE(fakeNvcc("")); // in PATH
+  const fs::path other = folder.path() / "toolkit/bin/nvcc";
+  ASSERT_TRUE(writeFileAtomically(other, "#!/bin/sh\necho 'Cuda compilation tools, release 12.9, V12.9.1'\n"));
+  fs::permissions(other, fs::perms::all);
+  setenv("KOPT_CUDA_PATH", (folder.path() / "toolkit").c_str(), 1);
+  const auto named = makeNvccToolchain(*processes);
+  setenv("KOPT_CUDA_PATH", "none", 1);
+  const auto hidden = makeNvccToolchain(*processes);
+  unsetenv("KOPT_CUDA_PATH");
+  ASSERT_TRUE(named);
+  EXPECT_EQ((*named)->name(), "nvcc 12.9.1");
+  ASSERT_FALSE(hidden);
+  EXPECT_EQ(hidden.error().code, ErrorCode::Environment);
+  EXPECT_NE(hidden.error().what.find("KOPT_CUDA_PATH"), std::string::npos);
+}
+
 TEST_F(NvccToolchainTest, BuildsWithTheUsersFlags) {
   const auto toolchain = fakeNvcc(producing(fakes::buildCubin("_Z5scalePf", "code")));
   EXPECT_EQ(toolchain->name(), "nvcc 13.0.88");

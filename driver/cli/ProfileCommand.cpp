@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kopt profile`.
+#include "driver/cli/Commands.h"
+
+#include "driver/app/ProfileFile.h"
+#include "driver/report/CounterTable.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+json toJson(const Dim3 &dim) { return {dim.x, dim.y, dim.z}; }
+
+json toJson(const RuleHit &hit) {
+  json evidence = json::object();
+  for (const auto &[metric, value] : hit.evidence)
+    evidence[metric] = value;
+  return {{"rule", hit.id},
+          {"severity", hit.severity},
+          {"finding", hit.finding},
+          {"action", hit.action},
+          {"skills", hit.skills},
+          {"evidence", evidence},
+          {"techniques", hit.techniques}};
+}
+
+json toJson(const LineUse &line) {
+  json classes = json::object();
+  for (int kind = 0; kind < kSassClasses; ++kind)
+    if (const std::uint64_t count = line.mix[SassClass(kind)])
+      classes[toString(SassClass(kind))] = count;
+  json object{{"file", line.place.file.empty() ? json(nullptr) : json(line.place.file)},
+              {"line", line.place.line},
+              {"instructions", line.mix.all},
+              {"classes", classes},
+              {"conversions_of_double", line.doubles},
+              {"local_indexed", line.indexed},
+              {"loop_depth", line.loopDepth},
+              {"executed", nullptr},
+              {"samples", nullptr}};
+  if (line.counted) {
+    object["executed"] = line.counted->executed;
+    object["samples"] = line.counted->samples;
+  }
+  return object;
+}
+
+json toJson(const NcuReport &report) {
+  json metrics = json::array(), advice = json::array();
+  for (const NcuReport::Metric &metric : report.metrics)
+    metrics.push_back({{"section", metric.section},
+                       {"name", metric.name},
+                       {"unit", metric.unit},
+                       {"value", metric.value}});
+  for (const NcuReport::Advice &one : report.advice)
+    advice.push_back(
+        {{"section", one.section},
+         {"rule", one.rule},
+         {"type", one.type},
+         {"text", one.text},
+         {"speedup_percent", one.speedupPercent ? json(*one.speedupPercent) : json(nullptr)},
+         {"speedup_scope", one.speedupScope}});
+  return {{"ran", report.ran}, {"detail", report.detail}, {"metrics", metrics}, {"advice", advice}};
+}
+
+json toJson(const ProfileReport &report) {
+  json rules = json::array(), lines = json::array(), layers = json::array();
+  for (const RuleHit &hit : report.diagnosis.hits)
+    rules.push_back(toJson(hit));
+  for (const LineUse &line : report.lines)
+    lines.push_back(toJson(line));
+  for (const SandboxLayer &layer : report.sandbox)
+    layers.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
+  return {{"kernel", report.label},
+          {"file", report.file},
+          {"line", report.line},
+          {"device", report.device.name},
+          {"modelled", report.device.modelled},
+          {"launch",
+           {{"name", report.launch.name},
+            {"weight", report.launch.weight},
+            {"grid", toJson(report.launch.grid)},
+            {"block", toJson(report.launch.block)},
+            {"shared_bytes", report.launch.sharedBytes}}},
+          {"launches", report.launches},
+          {"counters", report.profile.counters},
+          {"counter_source", report.profile.source},
+          {"rules", rules},
+          {"rules_skipped", report.diagnosis.skipped},
+          {"code_arch", report.codeArch.empty() ? json(nullptr) : json(report.codeArch)},
+          {"lines", lines},
+          {"ncu", report.ncu ? toJson(*report.ncu) : json(nullptr)},
+          {"missing", report.missing},
+          {"sandbox", layers}};
+}
+
+std::string geometry(const Dim3 &dim) { return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z); }
+
+/// As a person in this folder would type it.
+std::string shortPath(const std::string &file) {
+  std::error_code ignored;
+  const fs::path relative = fs::path(file).lexically_relative(fs::current_path(ignored));
+  return relative.empty() || *relative.begin() == ".." ? file : relative.string();
+}
+
+void printLines(const ProfileReport &report, std::size_t most) {
+  if (report.lines.empty() || most == 0)
+    return;
+  const bool counted = std::any_of(report.lines.begin(), report.lines.end(),
+                                   [](const LineUse &line) { return line.counted.has_value(); });
+  std::cout << fmt::format(
+      "\nlines with most {} ({})\n", counted ? "samples" : "instructions",
+      counted ? "of warps that stood there"
+              : report.codeArch +
+                    ", as they stand in the code: one in a loop is put before ten that are not");
+  std::cout << (counted ? "  samples     executed  " : "  code  loops  ") << "where\n";
+  for (std::size_t i = 0; i < std::min(most, report.lines.size()); ++i) {
+    const LineUse &line = report.lines[i];
+    const std::string where =
+        line.place.file.empty() ? "without a line (the compiler's own, or no line information)"
+                                : fmt::format("{}:{}", shortPath(line.place.file), line.place.line);
+    const InstructionCount count = line.counted.value_or(InstructionCount{});
+    const std::string figures = counted ? fmt::format("{:>9} {:>12}", formatNumber(count.samples),
+                                                      formatNumber(count.executed))
+                                        : fmt::format("{:>6} {:>6}", line.mix.all, line.loopDepth);
+    const std::string what = inWords(line);
+    std::cout << fmt::format("{}  {}{}{}\n", figures, where, what.empty() ? "" : "  ", what);
+  }
+}
+
+void print(const ProfileReport &report, std::size_t lines) {
+  std::cout << fmt::format("{} ({}:{}), {}{}\n", report.label, shortPath(report.file), report.line,
+                           report.device.modelled ? "emulated " : "", report.device.name);
+  std::cout << fmt::format(
+      "launch '{}'{}: grid {}, block {}{}\n", report.launch.name,
+      report.launches.size() > 1
+          ? fmt::format(" (of {}: {})", report.launches.size(), join(report.launches, ", "))
+          : "",
+      geometry(report.launch.grid), geometry(report.launch.block),
+      report.launch.sharedBytes
+          ? ", " + formatBytes(report.launch.sharedBytes) + " of shared memory"
+          : "");
+  std::cout << fmt::format("\ncounters ({}{})\n", report.profile.source,
+                           report.device.modelled ? ": modelled" : "");
+  for (const auto &[label, value] : describeCounters(report.profile.counters))
+    std::cout << fmt::format("  {:<44} {:>12}\n", label, value);
+  std::cout << "\nwhat bounds it\n";
+  if (report.diagnosis.hits.empty())
+    std::cout << "  no rule fires on these counters\n";
+  for (const RuleHit &hit : report.diagnosis.hits)
+    std::cout << fmt::format("  {} ({}): {}\n    what helps: {}\n", hit.severity, hit.id,
+                             hit.finding, hit.action);
+  printLines(report, lines);
+  if (report.ncu && report.ncu->ran) {
+    std::cout << "\nNsight Compute\n";
+    for (const NcuReport::Advice &advice : report.ncu->advice) {
+      const std::string speedup =
+          advice.speedupPercent
+              ? fmt::format(" (estimated speedup {}%, {})", formatNumber(*advice.speedupPercent),
+                            advice.speedupScope)
+              : "";
+      std::cout << fmt::format("  {} {}{}: {}\n", advice.type, advice.rule, speedup,
+                               replaceAll(advice.text, "\n", " "));
+    }
+  }
+  if (!report.missing.empty())
+    std::cout << "\nnot had\n";
+  for (const std::string &what : report.missing)
+    std::cout << "  " << what << "\n";
+}
+
+} // namespace
+
+Result<int> profileCommand(Services services, const CommandLine &line) {
+  KOPT_TRY(const Config config, configOf(line));
+  ProfileRequest request;
+  request.sources = sourcesOf(line);
+  request.selection = selectionOf(config);
+  if (!line.candidate.empty()) {
+    request.candidate = fs::absolute(line.candidate);
+    if (!fs::is_regular_file(request.candidate))
+      return makeError(ErrorCode::Usage,
+                       fmt::format("there is no file {}", request.candidate.string()),
+                       "give the changed file with --candidate");
+  }
+  request.device = deviceOf(config);
+  request.sandbox = sandboxOf(config);
+  request.arch = config.settings.arch;
+  request.run = line.program;
+  request.root = projectRoot(config);
+  request.launch = line.launch;
+  request.ncu = line.ncu;
+  request.sections = line.sections;
+  KOPT_TRY(const std::vector<ProfileReport> reports, profileFile(std::move(services), request));
+  json list = json::array();
+  for (const ProfileReport &report : reports) {
+    list.push_back(toJson(report));
+    if (line.json)
+      continue;
+    if (list.size() > 1)
+      std::cout << "\n";
+    print(report, line.lines);
+  }
+  if (line.json)
+    std::cout << json{{"schema_version", 1}, {"kernels", list}}.dump(2, ' ', false,
+                                                                     json::error_handler_t::replace)
+              << "\n";
+  return 0;
+}
+
+} // namespace kopt
