@@ -30,10 +30,15 @@ template <class Archive> void fields(Archive &archive, ChunkInfo &value) {
   archive(source, sliceBegin, sliceEnd, role, name, editable);
 }
 
+template <class Archive> void fields(Archive &archive, LaunchNeedInfo &value) {
+  auto &[kind, name, file, line] = value;
+  archive(kind, name, file, line);
+}
+
 template <class Archive> void fields(Archive &archive, SpecializationInfo &value) {
-  auto &[symbol, expression, fileLocal, instantiation, templateArgs, params, route, slicePath,
+  auto &[symbol, expression, fileLocal, instantiation, templateArgs, params, needs, route, slicePath,
          reason, proven, sliceText, chunks, kernelChunk] = value;
-  archive(symbol, expression, fileLocal, instantiation, templateArgs, params, route, slicePath,
+  archive(symbol, expression, fileLocal, instantiation, templateArgs, params, needs, route, slicePath,
           reason, proven, sliceText, chunks, kernelChunk);
 }
 

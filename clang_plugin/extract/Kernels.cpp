@@ -2,6 +2,7 @@
 #include "clang_plugin/extract/Kernels.h"
 
 #include "clang_plugin/attribute/TuneAttribute.h"
+#include "clang_plugin/extract/LaunchNeeds.h"
 #include "clang_plugin/extract/Launches.h"
 #include "clang_plugin/extract/Types.h"
 
@@ -85,7 +86,8 @@ FoundKernel describe(const SourceIndex &index, const FunctionDecl *pattern) {
   return kernel;
 }
 
-FoundSpecialization &specializationFor(FoundKernel &kernel, const FunctionDecl *function) {
+FoundSpecialization &specializationFor(const SourceIndex &index, FoundKernel &kernel,
+                                       const FunctionDecl *function) {
   std::string symbol = symbolOf(*function);
   for (FoundSpecialization &known : kernel.specializations)
     if (known.info.symbol == symbol)
@@ -99,6 +101,7 @@ FoundSpecialization &specializationFor(FoundKernel &kernel, const FunctionDecl *
   added.info.instantiation = instantiationOf(added.enclosing ? *added.enclosing : *function);
   for (const clang::ParmVarDecl *parameter : function->parameters())
     added.info.params.push_back(describeParam(*parameter));
+  added.info.needs = launchNeeds(index, *function);
   return added;
 }
 
@@ -142,10 +145,10 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, Extraction &extrac
 
   for (FoundKernel &kernel : kernels)
     if (!kernel.pattern->isTemplated())
-      specializationFor(kernel, kernel.pattern);
+      specializationFor(host, kernel, kernel.pattern);
   for (const FunctionDecl *function : code.instantiations())
     if (FoundKernel *kernel = kernelOf(function))
-      specializationFor(*kernel, function);
+      specializationFor(host, *kernel, function);
 
   UnitFlow flows;
   LaunchReader reader(code, flows);
@@ -175,7 +178,7 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, Extraction &extrac
       if (!kernel)
         kernel = &elsewhere(target.kernel);
       if (kernel->pattern) {
-        FoundSpecialization &specialization = specializationFor(*kernel, target.kernel);
+        FoundSpecialization &specialization = specializationFor(host, *kernel, target.kernel);
         placeTemplateArgs(constants, target.reference, kernel->info,
                           specialization.info.templateArgs);
       }

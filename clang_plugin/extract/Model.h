@@ -41,12 +41,21 @@ struct ChunkInfo {
   bool editable = false;
 };
 
+/// What the kernel needs of a launch beside geometry, arguments and memory.
+struct LaunchNeedInfo {
+  std::string kind; ///< texture, surface, cooperative
+  std::string name; ///< of the object, or the barrier, as the user spells it
+  std::string file; ///< where it is taken or used
+  unsigned line = 0;
+};
+
 struct SpecializationInfo {
   std::string symbol, expression; ///< the symbol as in the original's PTX
   bool fileLocal = false;         ///< the symbol depends on the file: another file has it differently
   std::string instantiation; ///< what the slice names so that it is emitted; empty for a plain kernel
   std::vector<TemplateArgInfo> templateArgs;
   std::vector<ParamInfo> params;
+  std::vector<LaunchNeedInfo> needs;
   std::string route = "slice", slicePath, reason;
   bool proven = false;
   std::string sliceText;

@@ -49,6 +49,10 @@ json specializationJson(const SpecializationInfo &specialization) {
   result["params"] = json::array();
   for (const ParamInfo &param : specialization.params)
     result["params"].push_back(paramJson(param));
+  result["needs"] = json::array();
+  for (const LaunchNeedInfo &need : specialization.needs)
+    result["needs"].push_back(
+        {{"kind", need.kind}, {"name", need.name}, {"file", need.file}, {"line", need.line}});
   result["chunks"] = json::array();
   for (const ChunkInfo &chunk : specialization.chunks)
     result["chunks"].push_back({{"source", rangeJson(chunk.source)},

@@ -98,6 +98,8 @@ std::optional<std::string> whyNotReplayable(const trace::Launch &launch) {
     return "it is a cooperative launch, which kopt cannot repeat yet";
   if (launch.flags & trace::kCluster)
     return "it is a launch with thread block clusters, which kopt cannot repeat yet";
+  if (launch.flags & trace::kUnknownAttributes)
+    return "it has launch attributes that this version of kopt does not know";
   return std::nullopt;
 }
 

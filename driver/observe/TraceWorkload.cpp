@@ -309,6 +309,7 @@ Status checkPrograms(const ObservedTrace &trace, std::string &note) {
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization, const TuneDeclaration &declaration,
                                         std::size_t most) {
+  KOPT_CHECK(checkLaunchable(kernel, specialization));
   const std::vector<KernelUse> kernels = rankKernels(trace);
   const KernelUse *use = findKernel(kernels, specialization);
   if (!use) {
@@ -326,6 +327,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   made.workload.tolerance = declaration.tolerance;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> usable; // launch -> index in captured
   std::set<std::string> reasons;
+  bool hasAttributes = false;
   std::vector<LaunchRef> all;
   for (const LaunchClass &one : use->classes)
     all.insert(all.end(), one.launches.begin(), one.launches.end());
@@ -335,6 +337,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   for (const LaunchRef &ref : all) {
     LaunchMaker maker(trace, kernel, specialization, ref);
     if (auto launch = maker.make()) {
+      hasAttributes |= (trace.processes[ref.process].launches[ref.launch].flags & trace::kOtherAttributes) != 0;
       usable[{ref.process, ref.launch}] = made.captured.size();
       made.captured.push_back(std::move(*launch));
     } else {
@@ -371,6 +374,10 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   if (made.coverage < kCoverage)
     made.notes.push_back(fmt::format("note: the captured launches of '{}' stand for {} of its time in the program",
                                      kernel.name, formatPercent(made.coverage)));
+  if (hasAttributes)
+    made.notes.push_back(fmt::format("note: the program launches '{}' with attributes that kopt's launches do not have (priority, cache "
+                                     "policy, programmatic launch or the like): results are the same, times may not be",
+                                     kernel.name));
   reasons.erase("it has no snapshot");
   for (const std::string &reason : reasons)
     made.notes.push_back(fmt::format("note: some launches of '{}' are left out: {}", kernel.name, reason));

@@ -94,6 +94,7 @@ public:
   }
   void read(KernelParam &out) const;
   void read(TemplateArg &out) const;
+  void read(LaunchNeed &out) const;
   void read(SliceChunk &out) const;
   void read(Specialization &out) const;
   void read(LaunchSite &out) const;
@@ -151,6 +152,15 @@ void Reader::read(TemplateArg &out) const {
   may("range", out.range);
 }
 
+void Reader::read(LaunchNeed &out) const {
+  need("kind", out.kind);
+  if (out.kind != "texture" && out.kind != "surface" && out.kind != "cooperative")
+    member("kind").fail("unknown need '" + out.kind + "'");
+  need("name", out.name);
+  need("file", out.file);
+  need("line", out.line);
+}
+
 void Reader::read(SliceChunk &out) const {
   need("source", out.source);
   need("slice_begin", out.sliceBegin);
@@ -168,6 +178,7 @@ void Reader::read(Specialization &out) const {
   need("expression", out.expression);
   may("template_args", out.templateArgs);
   need("params", out.params);
+  may("needs", out.needs);
   need("route", out.route);
   if (out.route != "slice" && out.route != "overlay" && out.route != "refused")
     member("route").fail("unknown route '" + out.route + "'");

@@ -57,12 +57,21 @@ struct SliceChunk {
   bool editable = false; ///< the kernel and the user's device functions and constants
 };
 
+/// What a kernel needs of its launch beside geometry, arguments and memory.
+struct LaunchNeed {
+  std::string kind; ///< texture, surface (an object of which a launch of kopt's has none), cooperative (a barrier of the whole grid)
+  std::string name; ///< of the object, or the barrier, as the user spells it
+  std::string file; ///< where it is taken or used
+  unsigned line = 0;
+};
+
 struct Specialization {
   std::string symbol;      ///< mangled, as in the PTX
   bool fileLocal = false;  ///< the symbol holds the file's name: the slice's kernel has another
   std::string expression;  ///< "ns::stencil<float, 4>": what the slice instantiates; the kernel's name if no template
   std::vector<TemplateArg> templateArgs;
   std::vector<KernelParam> params;
+  std::vector<LaunchNeed> needs;
   std::string route;       ///< slice, overlay or refused
   std::string slice;       ///< path of the slice file
   std::string reason;      ///< why it is not a proven slice

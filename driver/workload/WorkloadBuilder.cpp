@@ -297,8 +297,30 @@ std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, con
   return bindings;
 }
 
+Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization) {
+  if (specialization.needs.empty())
+    return {};
+  const LaunchNeed &need = specialization.needs.front();
+  const std::string where = fmt::format("{}:{}", need.file, need.line);
+  if (need.kind == "cooperative")
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("kernel '{}' waits for its whole grid with {}, which only a cooperative launch may do; kopt's "
+                                 "launches are not cooperative",
+                                 kernel.name, need.name),
+                     "split it into one kernel before the barrier and one after it to have them tuned, or leave it out with --kernel", where);
+  const bool isTexture = need.kind == "texture";
+  return makeError(ErrorCode::BaselineFailed,
+                   fmt::format("kernel '{}' uses the {} object '{}': what is behind one can be neither declared nor captured, so a "
+                               "launch by kopt would {} nothing that the program has there",
+                               kernel.name, need.kind, need.name, isTexture ? "read" : "reach"),
+                   fmt::format("read through a pointer instead ({}) to have it tuned, or leave it out with --kernel",
+                               isTexture ? "const T *__restrict__ is cached as a texture is" : "a plain array"),
+                   where);
+}
+
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
                                const TuneDeclaration &declaration, const std::string &device) {
+  KOPT_CHECK(checkLaunchable(kernel, specialization));
   const std::vector<DeclaredLaunch> launches = launchesOn(declaration, device);
   if (launches.empty())
     return makeError(ErrorCode::Usage, fmt::format("kernel '{}' declares no launch for the {} device", kernel.name, device),

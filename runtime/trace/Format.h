@@ -69,7 +69,8 @@ enum LaunchFlag : std::uint16_t {
   kCooperative = 1,
   kCluster = 2,           ///< with thread block clusters
   kLayoutUnknown = 4,     ///< nothing said how large the parameters are: no arguments are recorded
-  kOtherAttributes = 8,   ///< launch attributes besides cooperative and cluster
+  kOtherAttributes = 8,   ///< launch attributes that change when and how fast it runs, not what it computes
+  kUnknownAttributes = 16, ///< launch attributes that the capture library does not know
 };
 
 enum class AllocationKind : std::uint8_t {

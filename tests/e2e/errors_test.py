@@ -89,6 +89,25 @@ class Errors(KoptTest):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("--device emulated", done.stderr)
 
+    @unittest.skipUnless(shutil.which("nvcc") or pathlib.Path("/usr/local/cuda/bin/nvcc").exists(), "there is no toolkit")
+    def test_what_no_launch_of_kopts_can_have_is_named(self):
+        self.write("fetch.cu", """__global__ void fetch(float *out, cudaTextureObject_t image, int n) {
+  if (threadIdx.x < n) out[threadIdx.x] = tex1Dfetch<float>(image, threadIdx.x);
+}
+void run(float *out, cudaTextureObject_t image, int n) { fetch<<<1, 64>>>(out, image, n); }
+""")
+        self.fails(4, "fetch.cu:1", "texture object 'image'", "pointer",
+                   command=["tune", "fetch.cu", "--kernel", "fetch", "--device", "emulated", *FLAGS])
+        self.write("whole.cu", """#include <cooperative_groups.h>
+__global__ void whole(int *out) {
+  cooperative_groups::this_grid().sync();
+  out[threadIdx.x] = 1;
+}
+void run(int *out) { whole<<<1, 64>>>(out); }
+""")
+        self.fails(4, "whole.cu:3", "cooperative_groups::this_grid().sync()", "cooperative launch",
+                   command=["profile", "whole.cu", "--kernel", "whole", "--device", "emulated", *FLAGS])
+
     def test_an_unknown_model_gpu(self):
         self.scale()
         self.fails(1, "H2000", "H200", command=self.tune("--model-gpu", "H2000"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/capture/adapter/Adapter.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -388,10 +389,12 @@ void Adapter::launchCall(DriverCall call, const CallbackData &data) {
       const LaunchAttribute &attribute = config.attributes[i];
       if (attribute.id == kAttributeCooperative)
         facts.flags |= attribute.value.cooperative ? trace::kCooperative : 0;
-      else if (attribute.id == kAttributeCluster)
+      else if (attribute.id == kAttributeCluster || attribute.id == kAttributePreferredCluster)
         facts.flags |= trace::kCluster;
       else if (attribute.id != kAttributeIgnore)
-        facts.flags |= trace::kOtherAttributes;
+        facts.flags |= std::ranges::find(kAttributesOfSpeed, attribute.id) != std::end(kAttributesOfSpeed)
+                           ? trace::kOtherAttributes
+                           : trace::kUnknownAttributes;
     }
     setArguments(facts, made.parameters, made.extra);
     return launch(data, made.function, facts);

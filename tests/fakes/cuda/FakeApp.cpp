@@ -210,6 +210,23 @@ double sceneGather(App &app) {
   return sum(out, n);
 }
 
+/// Launches of `scale` with one attribute each: a priority, a preferred cluster, one that nobody knows.
+double sceneAttributes(App &app) {
+  float *in = app.allocate(256), *out = app.allocate(256);
+  fill(in, 256);
+  float factor = 2;
+  std::int32_t n = 256;
+  void *parameters[] = {&out, &in, &factor, &n};
+  for (const std::uint32_t id : {8u, 11u, 4711u}) {
+    LaunchAttribute attribute{};
+    attribute.id = id;
+    LaunchConfig config{{2, 1, 1}, {128, 1, 1}, 0, nullptr, &attribute, 1};
+    api<CuResult(const LaunchConfig *, CuFunction, void **, void **)>("cuLaunchKernelEx")(
+        &config, app.function("_Z5scalePfPKffi"), parameters, nullptr);
+  }
+  return sum(out, 256);
+}
+
 /// Two launches captured, launched three times, the second time with another factor; one launch beside the graph.
 double sceneGraph(App &app) {
   float *in = app.allocate(1000), *out = app.allocate(1000);
@@ -309,6 +326,8 @@ int main(int argc, char **argv) {
       total += sceneWeigh(app);
     else if (scene == "gather")
       total += sceneGather(app);
+    else if (scene == "attributes")
+      total += sceneAttributes(app);
     else if (scene == "graph")
       total += sceneGraph(app);
     else if (scene == "threads")

@@ -2,6 +2,7 @@
 #include "driver/observe/TraceWorkload.h"
 
 #include "driver/observe/ObserveProgram.h"
+#include "driver/workload/WorkloadBuilder.h"
 #include "unit/observe/TraceSample.h"
 
 #include <gmock/gmock.h>
@@ -100,6 +101,49 @@ TEST_F(TraceWorkloadTest, LaunchesThatCannotBeRepeatedSayWhy) {
   ASSERT_EQ(made->notes.size(), 2u);
   EXPECT_THAT(made->notes[0], HasSubstr("10.0%"));
   EXPECT_THAT(made->notes[1], HasSubstr("cooperative"));
+}
+
+TEST_F(TraceWorkloadTest, AKernelThatReadsATextureIsRefusedWhateverWasCaptured) {
+  sample.snapshot(sample.launch(1000, 10e-6));
+  kernel.specializations[0].needs = {{"texture", "image.pixels", "image.cuh", 12}};
+  const auto made = make();
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::BaselineFailed);
+  EXPECT_EQ(made.error().where, "image.cuh:12");
+  EXPECT_THAT(made.error().what, HasSubstr("texture object 'image.pixels'"));
+  EXPECT_THAT(made.error().hint, HasSubstr("pointer"));
+  kernel.specializations[0].needs = {{"surface", "to", "image.cuh", 13}};
+  EXPECT_THAT(make().error().what, HasSubstr("surface object 'to'"));
+  // Without a trace too.
+  const auto declared = buildWorkload(kernel, kernel.specializations[0], TuneDeclaration{}, "cuda");
+  ASSERT_FALSE(declared);
+  EXPECT_EQ(declared.error().where, "image.cuh:13");
+}
+
+TEST_F(TraceWorkloadTest, AKernelThatWaitsForItsGridIsRefused) {
+  sample.snapshot(sample.launch(1000, 10e-6));
+  kernel.specializations[0].needs = {{"cooperative", "grid.sync()", "scale.cu", 9}};
+  const auto made = make();
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::BaselineFailed);
+  EXPECT_THAT(made.error().what, HasSubstr("grid.sync()"));
+  EXPECT_THAT(made.error().what, HasSubstr("cooperative"));
+  EXPECT_EQ(made.error().where, "scale.cu:9");
+}
+
+TEST_F(TraceWorkloadTest, AttributesOfSpeedAreSaidAndUnknownOnesRefused) {
+  sample.snapshot(sample.launch(1000, 10e-6));
+  sample.observed.processes[0].launches[0].flags = runtime::trace::kOtherAttributes;
+  const auto made = make();
+  ASSERT_TRUE(made) << made.error().what;
+  ASSERT_EQ(made->notes.size(), 1u);
+  EXPECT_THAT(made->notes[0], HasSubstr("attributes"));
+  sample.observed.processes[0].launches[0].flags = runtime::trace::kUnknownAttributes;
+  const auto refused = make();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().hint, HasSubstr("does not know"));
+  sample.observed.processes[0].launches[0].flags = runtime::trace::kCluster;
+  EXPECT_THAT(make().error().hint, HasSubstr("clusters"));
 }
 
 TEST_F(TraceWorkloadTest, WhatIsNotStoredAfterTheLaunchSaysWhy) {

@@ -19,6 +19,22 @@ std::string problem(const nlohmann::json &document) {
   return result.error().what;
 }
 
+TEST(ParseExtraction, WhatAKernelNeedsOfItsLaunch) {
+  nlohmann::json document = extractionSample();
+  nlohmann::json &specialization = document["kernels"][0]["specializations"][0];
+  ASSERT_TRUE(parseExtraction(document)->kernels[0].specializations[0].needs.empty());
+  specialization["needs"] = {{{"kind", "texture"}, {"name", "image.pixels"}, {"file", "/src/image.cuh"}, {"line", 12}}};
+  const auto result = parseExtraction(document);
+  ASSERT_TRUE(result) << result.error().what;
+  const LaunchNeed &need = result->kernels[0].specializations[0].needs.at(0);
+  EXPECT_EQ(need.kind, "texture");
+  EXPECT_EQ(need.name, "image.pixels");
+  EXPECT_EQ(need.file, "/src/image.cuh");
+  EXPECT_EQ(need.line, 12u);
+  specialization["needs"][0]["kind"] = "moonlight"; // of a front end that knows more: nothing is tried
+  EXPECT_THAT(problem(document), HasSubstr("moonlight"));
+}
+
 TEST(ParseExtraction, ReadsEveryMember) {
   auto result = parseExtraction(extractionSample());
   ASSERT_TRUE(result.has_value()) << result.error().what;

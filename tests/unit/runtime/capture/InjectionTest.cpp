@@ -90,6 +90,14 @@ protected:
   fs::path folder;
 };
 
+TEST_F(InjectionTest, AttributesOfALaunchAreToldApart) {
+  const ProcessTrace trace = traceOf("attributes");
+  ASSERT_EQ(trace.launches.size(), 3u);
+  EXPECT_EQ(trace.launches[0].flags, kOtherAttributes);   // a priority
+  EXPECT_EQ(trace.launches[1].flags, kCluster);           // a preferred cluster
+  EXPECT_EQ(trace.launches[2].flags, kUnknownAttributes); // one of a later CUDA
+}
+
 TEST_F(InjectionTest, EveryLaunchWithItsArgumentsAndItsTime) {
   const ProcessTrace trace = traceOf("scale");
   EXPECT_TRUE(trace.ended);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/extract/LaunchNeeds.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Lex/Lexer.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+namespace kopt::frontend {
+namespace {
+
+using clang::FunctionDecl;
+using clang::QualType;
+
+/// "texture" or "surface" where values of the type, or what they point to or hold, are objects of
+/// that kind; else empty. The types are plain integers but for their names; CUDA 11 has class
+/// templates too.
+std::string objectKind(QualType type, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 8;
+  if (type.isNull() || depth > kDeepest)
+    return {};
+  const clang::Type *pointer = type.getTypePtr();
+  if (const auto *alias = llvm::dyn_cast<clang::TypedefType>(pointer)) {
+    const llvm::StringRef name = alias->getDecl()->getName();
+    if (name == "cudaTextureObject_t" || name == "CUtexObject")
+      return "texture";
+    if (name == "cudaSurfaceObject_t" || name == "CUsurfObject")
+      return "surface";
+    return objectKind(alias->getDecl()->getUnderlyingType(), depth + 1);
+  }
+  if (const auto *array = llvm::dyn_cast<clang::ArrayType>(pointer))
+    return objectKind(array->getElementType(), depth + 1);
+  if (!pointer->getPointeeType().isNull())
+    return objectKind(pointer->getPointeeType(), depth + 1);
+  if (const clang::CXXRecordDecl *record = pointer->getAsCXXRecordDecl()) {
+    if (llvm::isa<clang::ClassTemplateSpecializationDecl>(record) &&
+        record->getDeclContext()->isTranslationUnit() &&
+        (record->getName() == "texture" || record->getName() == "surface"))
+      return record->getName().str();
+    if (record->hasDefinition())
+      for (const clang::FieldDecl *field : record->getDefinition()->fields())
+        if (std::string kind = objectKind(field->getType(), depth + 1); !kind.empty())
+          return kind;
+    return {};
+  }
+  // Sugar such as `const` in a template's argument.
+  const QualType inner = type.getLocalUnqualifiedType();
+  const QualType next = inner->getLocallyUnqualifiedSingleStepDesugaredType();
+  return next.getTypePtr() == pointer ? std::string() : objectKind(next, depth + 1);
+}
+
+class Finder : public clang::RecursiveASTVisitor<Finder> {
+public:
+  explicit Finder(const SourceIndex &index) : index_(index) {}
+
+  std::vector<LaunchNeedInfo> run(const FunctionDecl &kernel) {
+    for (const clang::ParmVarDecl *parameter : kernel.parameters())
+      if (const std::string kind = objectKind(parameter->getType()); !kind.empty())
+        add(kind, parameter->getNameAsString(), parameter->getLocation());
+    follow(&kernel);
+    while (!open_.empty()) {
+      const FunctionDecl *function = open_.front();
+      open_.pop_front();
+      TraverseStmt(function->getBody());
+    }
+    return std::move(needs_);
+  }
+
+  bool VisitCallExpr(clang::CallExpr *call) {
+    const FunctionDecl *callee = call->getDirectCallee();
+    if (!callee)
+      return true;
+    follow(callee);
+    if (isUser(*callee))
+      return true;
+    findBarrier(*call, *callee);
+    if (!callee->getDeclName().isIdentifier())
+      return true;
+    const llvm::StringRef name = callee->getName();
+    const std::string kind = name.starts_with("tex")    ? "texture"
+                             : name.starts_with("surf") ? "surface"
+                                                        : "";
+    if (kind.empty())
+      return true;
+    // The object is the argument of that type, wherever it came from: an integer serves as well.
+    for (unsigned i = 0; i < callee->getNumParams() && i < call->getNumArgs(); ++i)
+      if (objectKind(callee->getParamDecl(i)->getType()) == kind)
+        add(kind, textOf(*call->getArg(i)), call->getBeginLoc());
+    return true;
+  }
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr *made) {
+    follow(made->getConstructor());
+    return true;
+  }
+  bool VisitDeclRefExpr(clang::DeclRefExpr *reference) {
+    const auto *variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+    if (variable && variable->hasGlobalStorage() && isUser(*variable))
+      if (const std::string kind = objectKind(variable->getType()); !kind.empty())
+        add(kind, variable->getNameAsString(), reference->getBeginLoc());
+    return true;
+  }
+
+private:
+  bool isUser(const clang::Decl &declaration) const {
+    const clang::SourceLocation location =
+        index_.sources().getExpansionLoc(declaration.getLocation());
+    return location.isValid() && index_.isUser(index_.sources().getFileID(location));
+  }
+
+  /// The user's functions, as they are instantiated where that is known here.
+  void follow(const FunctionDecl *function) {
+    const FunctionDecl *defined = nullptr;
+    if (!function || !(function->hasBody(defined) && defined))
+      defined = function ? function->getTemplateInstantiationPattern() : nullptr;
+    if (defined && !defined->hasBody(defined))
+      defined = nullptr;
+    if (defined && isUser(*defined) && followed_.insert(defined->getCanonicalDecl()).second)
+      open_.push_back(defined);
+  }
+
+  /// grid.sync(), sync(grid) and their kind: what only a cooperative launch may do.
+  void findBarrier(const clang::CallExpr &call, const FunctionDecl &callee) {
+    const auto isGrid = [](QualType type) {
+      const clang::CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
+      return record &&
+             (record->getName() == "grid_group" || record->getName() == "multi_grid_group");
+    };
+    const std::string name = callee.getNameAsString();
+    const bool waits = name == "sync" || name == "barrier_arrive" || name == "barrier_wait";
+    const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call);
+    bool onGrid =
+        method && isGrid(method->getImplicitObjectArgument()->getType()->isPointerType()
+                             ? method->getImplicitObjectArgument()->getType()->getPointeeType()
+                             : method->getImplicitObjectArgument()->getType());
+    for (const clang::Expr *argument : call.arguments())
+      onGrid |= !method && isGrid(argument->getType());
+    if ((waits && onGrid) || name == "cudaCGSynchronizeGrid" ||
+        name == "cudaCGSynchronizeMultiGrid")
+      add("cooperative", textOf(call), call.getBeginLoc());
+  }
+
+  std::string textOf(const clang::Expr &expression) const {
+    const clang::SourceManager &sources = index_.sources();
+    const auto range = clang::CharSourceRange::getTokenRange(
+        sources.getFileLoc(expression.getBeginLoc()), sources.getFileLoc(expression.getEndLoc()));
+    return clang::Lexer::getSourceText(range, sources, index_.unit().getLangOpts()).str();
+  }
+
+  void add(const std::string &kind, const std::string &name, clang::SourceLocation location) {
+    const clang::SourceLocation at = index_.sources().getFileLoc(location);
+    for (const LaunchNeedInfo &known : needs_)
+      if (known.kind == kind && known.name == name)
+        return;
+    needs_.push_back({kind, name, index_.path(index_.sources().getFileID(at)),
+                      index_.sources().getSpellingLineNumber(at)});
+  }
+
+  const SourceIndex &index_;
+  std::vector<LaunchNeedInfo> needs_;
+  std::deque<const FunctionDecl *> open_;
+  std::set<const clang::Decl *> followed_;
+};
+
+} // namespace
+
+std::vector<LaunchNeedInfo> launchNeeds(const SourceIndex &index, const FunctionDecl &kernel) {
+  return Finder(index).run(kernel);
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel needs of its launch beside geometry, arguments and memory.
+#pragma once
+
+#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/slice/SourceIndex.h"
+
+namespace kopt::frontend {
+
+/// Textures and surfaces that the kernel takes, or that it and the user's functions that it calls
+/// read or write; and barriers of the whole grid. Each object or barrier once, in order of
+/// appearance.
+std::vector<LaunchNeedInfo> launchNeeds(const SourceIndex &index,
+                                        const clang::FunctionDecl &kernel);
+
+} // namespace kopt::frontend
