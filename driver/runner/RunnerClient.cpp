@@ -503,12 +503,9 @@ Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch, const
                                         const RunOptions &options) {
   if (device_.kind != "cuda")
     return Runner::inspect(id, launch, sections, options);
-  NcuRequest request;
-  request.runner = process_.command();
-  request.script = scriptOf(id, launch, options);
-  request.folder = scratch_ / "ncu-sections";
   // A set makes 40 passes and more, and each draws or copies the contents again.
-  request.deadline = Duration(300) + 100 * options.deadline + 10 * bufferTime(launch);
+  const Duration deadline = Duration(300) + 100 * options.deadline + 10 * bufferTime(launch);
+  const NcuRequest request{process_.command(), scriptOf(id, launch, options), scratch_ / "ncu-sections", deadline};
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
   return inspectLaunch(processes_, findNsightCompute(), request, sections);
