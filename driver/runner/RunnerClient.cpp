@@ -38,7 +38,6 @@ constexpr double kBufferBytesPerSecond = 40e6; ///< drawing, copying, comparing 
 constexpr Duration kCountingSetup{30}; ///< CUPTI takes about a second to start
 constexpr double kCountingPasses = 20; ///< 14 on GH100 for what kopt counts
 constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
-
 /// Opens the captured contents of a launch, in order, for a runner that may open none itself, after the descriptors
 /// that are there. They are this object's; those others are not.
 class Descriptors {
@@ -503,9 +502,8 @@ Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch, const
                                         const RunOptions &options) {
   if (device_.kind != "cuda")
     return Runner::inspect(id, launch, sections, options);
-  // A set makes 40 passes and more, and each draws or copies the contents again.
-  const Duration deadline = Duration(300) + 100 * options.deadline + 10 * bufferTime(launch);
-  const NcuRequest request{process_.command(), scriptOf(id, launch, options), scratch_ / "ncu-sections", deadline};
+  const NcuRequest request{process_.command(), scriptOf(id, launch, options), scratch_ / "ncu-sections",
+                           Duration(300) + 100 * options.deadline + 10 * bufferTime(launch)}; // a set makes 40 passes and more
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
   return inspectLaunch(processes_, findNsightCompute(), request, sections);
