@@ -98,7 +98,9 @@ template <class Type> double scaleOf(std::string_view bytes, unsigned threads) {
 }
 
 /// The error of one element: 0 where it matches its like, infinity where a special value has no match.
-double elementError(double expected, double actual) {
+double elementError(double expected, double actual, bool nonFinite = false) {
+  if (nonFinite && !std::isfinite(expected) && !std::isfinite(actual))
+    return 0;
   if (std::isnan(expected) || std::isnan(actual))
     return std::isnan(expected) && std::isnan(actual) ? 0 : std::numeric_limits<double>::infinity();
   if (std::isinf(expected) || std::isinf(actual))
@@ -131,7 +133,7 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
           if (std::memcmp(wanted, seen, Type::kSize) == 0)
             continue;
           const double expected = Type::value(wanted), actual = Type::value(seen);
-          const double error = elementError(expected, actual);
+          const double error = elementError(expected, actual, slack.nonFinite);
           double allowed = 0;
           if (!bitwise) {
             const double byType = Type::kRelative * std::max(std::abs(expected), scale);

@@ -26,6 +26,9 @@ struct Slack {
   /// A user's tolerance is relative to the output's scale, as the default one is, and at least as wide as that: an absolute
   /// one is meant for the magnitudes that the user knows.
   bool orDefault = false;
+  /// Inputs are infinite or NaN: which of the two comes out of arithmetic on them hangs on its order, so either matches
+  /// either. A finite number matches neither.
+  bool nonFinite = false;
 };
 
 /// Compares two files that hold a buffer's bytes. Nothing returned: equal within the tolerance.

@@ -84,7 +84,7 @@ private:
                               ""});
   }
 
-  /// One of the launches, chosen and drawn anew after the candidate was frozen.
+  /// One of the launches, chosen and drawn anew after the candidate was frozen; of sizes and scalars one with others.
   Result<std::optional<Failure>> checkFresh(Bench &bench, Examination &seen,
                                             const std::vector<const DerivedReplays::Replay *> &ran) {
     for (int draw = 0; draw < seen.strength.freshDraws; ++draw) {
@@ -92,10 +92,12 @@ private:
       const DerivedReplays::Replay &replay = *ran[(seed >> 7) % ran.size()];
       if (replay.derived.advisory)
         continue;
-      Launch original = replay.derived.launch;
-      if (kind_ == Derivation::Scalars)
-        if (auto drawn = drawScalars(sourceOf(bench.subject()), original, seed))
-          original = std::move(drawn->launch);
+      if (kind_ == Derivation::Scalars || kind_ == Derivation::Sizes) {
+        KOPT_TRY(auto failure, checkDrawn(bench, seen, replay.derived.launch, seed));
+        if (failure)
+          return failure;
+      }
+      const Launch &original = replay.derived.launch;
       const auto launch = launchOf(bench, seen, original);
       if (!launch)
         continue;
@@ -116,6 +118,23 @@ private:
     return std::nullopt;
   }
 
+  /// A launch with sizes or scalars that nobody can have known.
+  Result<std::optional<Failure>> checkDrawn(Bench &bench, Examination &seen, const Launch &known, std::uint64_t seed) {
+    const DerivationSource source = sourceOf(bench.subject());
+    auto drawn = kind_ == Derivation::Scalars ? drawScalars(source, known, seed) : drawSizes(source, known, seed);
+    if (!drawn)
+      return std::nullopt;
+    if (!launchOf(bench, seen, drawn->launch))
+      return std::nullopt; // its constants are not meant for that size
+    KOPT_TRY(const auto replay, replays_->prepare(bench, std::move(*drawn), seed, "derived-fresh"));
+    if (!replay)
+      return std::nullopt; // a draw that the original does not stand
+    addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
+    KOPT_TRY(const Launch launch, launchOf(bench, seen, replay->derived.launch));
+    return bench.compare(seen.built, launch, replay->expected, derivedOptions(bench, launch, seed, kOtherPoison, "derived"),
+                         name(), seen.trial, replay->slack);
+  }
+
   Derivation kind_;
   std::shared_ptr<DerivedReplays> replays_;
 };
@@ -134,10 +153,13 @@ Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
   missing_ = std::move(derived.missing);
   for (DerivedLaunch &launch : derived.launches) {
     NotDerived unfit{launch.kind, launch.title, ""};
-    KOPT_TRY(const auto why, admit(bench, std::move(launch)));
-    if (!why)
+    KOPT_TRY(auto replay, prepare(bench, std::move(launch), bench.seed() + 77 + replays_.size(),
+                                  fmt::format("derived-{}", replays_.size())));
+    if (replay) {
+      replays_.push_back(std::move(*replay));
       continue;
-    unfit.why = *why;
+    }
+    unfit.why = std::move(replay.error());
     missing_.push_back(std::move(unfit));
   }
   for (const Derivation kind : {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Placement}) {
@@ -152,10 +174,11 @@ Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
   return {};
 }
 
-/// Nothing where the launch became a replay, else why it did not.
-Result<std::optional<std::string>> DerivedReplays::admit(Bench &bench, DerivedLaunch derived) {
-  const std::string slot = fmt::format("derived-{}", replays_.size());
-  const std::uint64_t seed = bench.seed() + 77 + replays_.size();
+Result<tl::expected<DerivedReplays::Replay, std::string>> DerivedReplays::prepare(Bench &bench, DerivedLaunch derived,
+                                                                                  std::uint64_t seed,
+                                                                                  const std::string &slot) const {
+  using Answer = tl::expected<Replay, std::string>;
+  const auto unfit = [](std::string why) { return Answer(tl::unexpected(std::move(why))); };
   Launch &launch = derived.launch;
   const auto run = [&](std::uint64_t poison, bool jitter, const std::string &name) {
     RunOptions options = derivedOptions(bench, launch, seed, poison, name);
@@ -165,7 +188,7 @@ Result<std::optional<std::string>> DerivedReplays::admit(Bench &bench, DerivedLa
   };
   KOPT_TRY(auto expected, run(kPoison, false, slot));
   if (!expected)
-    return "the original does not run on it: " + expected.error();
+    return unfit("the original does not run on it: " + expected.error());
   // A smaller problem may leave part of an output alone; then its old contents count.
   bool partial = false;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
@@ -174,40 +197,54 @@ Result<std::optional<std::string>> DerivedReplays::admit(Bench &bench, DerivedLa
   if (partial) {
     KOPT_TRY(expected, run(kPoison, false, slot));
     if (!expected)
-      return "the original does not run on it: " + expected.error();
+      return unfit("the original does not run on it: " + expected.error());
   }
   KOPT_TRY(const auto again, run(kOtherPoison, false, "derived-second"));
   if (!again)
-    return "the original does not run on it: " + again.error();
+    return unfit("the original does not run on it: " + again.error());
   Replay replay;
   const Tolerance &tolerance = bench.subject().workload.tolerance;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    replay.slack.push_back({0, true});
+    replay.slack.push_back({0, true, derived.nonFinite});
     if (launch.buffers[b].readOnly)
       continue;
     KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], again->buffers[b],
                                                  replay.slack.back()));
     if (mismatch)
-      return "the original does not repeat its own result on it: " + mismatch->describe(launch.buffers[b]);
+      return unfit("the original does not repeat its own result on it: " + mismatch->describe(launch.buffers[b]));
   }
   KOPT_TRY(const auto moved, run(kOtherPoison, true, "derived-second"));
   if (!moved)
-    return "the original does not run on it with inputs moved in their last place: " + moved.error();
+    return unfit("the original does not run on it with inputs moved in their last place: " + moved.error());
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     if (launch.buffers[b].readOnly)
       continue;
     bool finite = true;
     KOPT_TRY(const auto noise, largestDifference(launch.buffers[b], expected->buffers[b], moved->buffers[b], &finite));
     if (!noise)
-      return fmt::format("the original's '{}' jumps when inputs move in their last place", launch.buffers[b].name);
+      return unfit(fmt::format("the original's '{}' jumps when inputs move in their last place", launch.buffers[b].name));
     if (!finite && !derived.nonFinite && finite_)
-      return fmt::format("the original makes infinities or NaNs of it in '{}'", launch.buffers[b].name);
+      return unfit(fmt::format("the original makes infinities or NaNs of it in '{}'", launch.buffers[b].name));
     replay.slack[b].absolute = kNoise * *noise;
+  }
+  if (derived.maybeConditional && bench.runner().device().modelled) {
+    RunOptions reversed = derivedOptions(bench, launch, seed, kOtherPoison, "derived-second");
+    reversed.scheduleSeed = 2;
+    KOPT_TRY(const auto other, bench.tryExpect(launch, reversed));
+    if (!other)
+      return unfit("the original does not run on it with its threads in another order: " + other.error());
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      if (launch.buffers[b].readOnly)
+        continue;
+      KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], other->buffers[b],
+                                                   replay.slack[b]));
+      if (mismatch)
+        return unfit("the original's result hangs on the order of its threads on it: " + mismatch->describe(launch.buffers[b]));
+    }
   }
   replay.expected = std::move(*expected);
   replay.derived = std::move(derived);
-  replays_.push_back(std::move(replay));
-  return std::optional<std::string>();
+  return Answer(std::move(replay));
 }
 
 const Launch *DerivedReplays::small() const {

@@ -27,8 +27,12 @@ public:
   /// A small launch on ordinary contents; null where there is none.
   const Launch *small() const;
 
+  /// Runs the original on the launch. The text is why it is no test. `slot` names the files, which hold until the next of
+  /// that name.
+  Result<tl::expected<Replay, std::string>> prepare(Bench &bench, DerivedLaunch derived, std::uint64_t seed,
+                                                    const std::string &slot) const;
+
 private:
-  Result<std::optional<std::string>> admit(Bench &bench, DerivedLaunch derived);
 
   bool learned_ = false;
   bool finite_ = true; ///< the declared launches give finite numbers alone

@@ -2,6 +2,7 @@
 #include "driver/workload/DerivedLaunches.h"
 
 #include "driver/project/Expression.h"
+#include "driver/workload/DerivedContents.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,6 +41,10 @@ public:
       if (declared.name == launch.name)
         for (const auto &[name, value] : declared.arguments)
           values_[name] = value;
+    // A derived launch has a name and values of its own.
+    for (auto &[name, value] : values_)
+      if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
+        value = bound->second;
     for (const auto &[name, value] : values_)
       (isSize(name, value) ? sizes_ : others_)[name] = value;
   }
@@ -105,6 +110,13 @@ private:
   Values values_, sizes_, others_;
 };
 
+/// 64 bits in which nothing of `seed` and `index` shows.
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t bits = (seed + index + 1) * 0x9e3779b97f4a7c15u;
+  bits = (bits ^ bits >> 31) * 0xbf58476d1ce4e5b9u;
+  return bits ^ bits >> 29;
+}
+
 std::string describe(const Values &values) {
   std::string text;
   for (const auto &[name, value] : values)
@@ -145,11 +157,12 @@ private:
     return false;
   }
 
-  void add(Derivation kind, std::string title, Result<Launch> launch, bool nonFinite = false, bool advisory = false) {
+  void add(Derivation kind, std::string title, Result<Launch> launch, bool nonFinite = false, bool advisory = false,
+           bool maybeConditional = false) {
     if (!launch)
       return out_.missing.push_back({kind, std::move(title), launch.error().what});
     launch->name = fmt::format("{} ({})", declared_.name, title);
-    out_.launches.push_back({kind, std::move(title), std::move(*launch), nonFinite, advisory});
+    out_.launches.push_back({kind, std::move(title), std::move(*launch), nonFinite, advisory, maybeConditional});
   }
 
   void addSizes() {
@@ -241,64 +254,13 @@ private:
   }
 
   void addContents() {
-    struct Kind {
-      const char *name;
-      std::optional<Fill> (*floating)(const Buffer &);
-      std::optional<Fill> (*integer)(const Buffer &);
-      bool nonFinite;
-    };
-    // Other magnitudes for floats, other orders for integers: both in one launch, as neither hides the other.
-    static constexpr auto kind = [](const Buffer &buffer, const char *name) -> std::optional<Fill> {
-      if (buffer.fill.kind != "uniform") // nothing is known of its range
-        return std::nullopt;
-      return Fill{name, buffer.fill.low, buffer.fill.high};
-    };
-    static constexpr auto scaled = [](const Buffer &buffer, double factor) -> std::optional<Fill> {
-      if (!kind(buffer, "") && buffer.fill.kind != "constant")
-        return std::nullopt;
-      const double high = buffer.fill.kind == "constant" ? buffer.fill.low : buffer.fill.high;
-      return Fill{"uniform", buffer.fill.low * factor, high * factor};
-    };
-    static constexpr auto isNarrow = [](const Buffer &buffer) { return buffer.scalar == "f16" || buffer.scalar == "bf16"; };
-    static const Kind kinds[] = {
-        {"large, colliding", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
-         [](const Buffer &b) { return kind(b, "colliding"); }, false},
-        {"small, permuted", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 1. / 16 : 1e-3); },
-         [](const Buffer &b) { return kind(b, "permutation"); }, false},
-        {"sorted", [](const Buffer &b) { return kind(b, "sorted"); }, [](const Buffer &b) { return kind(b, "sorted"); }, false},
-        {"all the same", [](const Buffer &b) -> std::optional<Fill> {
-           const double value = b.fill.low + (b.fill.high - b.fill.low) * 0.8125;
-           return kind(b, "") ? std::optional(Fill{"constant", value, value}) : std::nullopt;
-         },
-         [](const Buffer &b) -> std::optional<Fill> {
-           return kind(b, "") ? std::optional(Fill{"constant", b.fill.high, b.fill.high}) : std::nullopt;
-         }, false},
-        {"zeros", [](const Buffer &b) -> std::optional<Fill> {
-           return kind(b, "") && b.fill.low <= 0 && b.fill.high >= 0 ? std::optional(Fill{"zero", 0, 0}) : std::nullopt;
-         },
-         [](const Buffer &b) -> std::optional<Fill> {
-           return kind(b, "") ? std::optional(Fill{"constant", b.fill.low, b.fill.low}) : std::nullopt;
-         }, false},
-        {"small integers", [](const Buffer &b) -> std::optional<Fill> {
-           if (!kind(b, ""))
-             return std::nullopt;
-           return b.fill.low < 0 ? Fill{"integers", -15, 15} : Fill{"integers", std::ceil(b.fill.low), b.fill.low + 15};
-         }, [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, false},
-        {"cancelling", [](const Buffer &b) {
-           return b.fill.low < 0 && b.fill.high > 0 ? kind(b, "cancelling") : std::nullopt;
-         }, [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, false},
-        {"subnormal", [](const Buffer &b) {
-           return b.fill.low <= 0 && b.fill.high > 0 ? kind(b, "tiny") : std::nullopt;
-         }, [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, false},
-        {"infinite and not a number", [](const Buffer &b) { return kind(b, "special"); },
-         [](const Buffer &) -> std::optional<Fill> { return std::nullopt; }, true},
-    };
     bool any = false;
-    for (const Kind &wanted : kinds)
+    for (const OtherContents &wanted : otherContents())
       if (auto launch = refilled([&](const Buffer &buffer) {
             return (isFloating(buffer.scalar) ? wanted.floating : wanted.integer)(buffer);
           })) {
-        add(Derivation::Contents, std::string("contents: ") + wanted.name, std::move(*launch), wanted.nonFinite);
+        add(Derivation::Contents, std::string("contents: ") + wanted.name, std::move(*launch), wanted.nonFinite, false,
+            wanted.maybeConditional);
         any = true;
       }
     if (!any)
@@ -392,12 +354,12 @@ public:
       if (param.scalar == "f32" && value->bytes.size() == sizeof(float)) {
         float held;
         std::memcpy(&held, value->bytes.data(), sizeof held);
-        held = float(held * factor(i));
+        held = float((held == 0 ? 1 : held) * factor(i)); // as what is left out where it is 0 has to come back
         std::memcpy(value->bytes.data(), &held, sizeof held);
         number = double(held);
       } else if (param.scalar == "f64" && value->bytes.size() == sizeof(double)) {
         std::memcpy(&number, value->bytes.data(), sizeof number);
-        number *= factor(i);
+        number = (number == 0 ? 1 : number) * factor(i);
         std::memcpy(value->bytes.data(), &number, sizeof number);
       } else {
         continue;
@@ -445,11 +407,38 @@ DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &lau
 }
 
 std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch, std::uint64_t seed) {
-  return Deriver::scaledScalars(source, launch, [&](std::size_t index) {
-    std::uint64_t bits = (seed + index + 1) * 0x9e3779b97f4a7c15u;
-    bits = (bits ^ bits >> 31) * 0xbf58476d1ce4e5b9u;
-    return 0.25 + 1.5 * double(bits >> 11) * 0x1p-53; // of the same sign and magnitude
+  const Family family(source, launch);
+  Values drawn;
+  for (const auto &[name, value] : family.others()) // about as often less as more
+    drawn[name] = std::int64_t(mixed(seed, 100 + drawn.size()) % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3));
+  Launch base = launch;
+  if (!drawn.empty())
+    if (auto made = family.with(drawn)) {
+      base = std::move(*made);
+      base.name = fmt::format("{} ({})", launch.name, describe(drawn));
+    }
+  auto scaled = Deriver::scaledScalars(source, base, [&](std::size_t index) {
+    return 0.25 + 1.5 * double(mixed(seed, index) >> 11) * 0x1p-53; // of the same sign and magnitude
   });
+  if (scaled || drawn.empty())
+    return scaled;
+  return DerivedLaunch{Derivation::Scalars, describe(drawn), std::move(base)};
+}
+
+std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch, std::uint64_t seed) {
+  const Family family(source, launch);
+  Values drawn;
+  for (const auto &[name, value] : family.sizes()) {
+    const std::int64_t least = std::max<std::int64_t>(1, value / 2), most = std::max(least, value + value / 4);
+    drawn[name] = least + std::int64_t(mixed(seed, drawn.size()) % std::uint64_t(most - least + 1));
+  }
+  if (drawn.empty())
+    return std::nullopt;
+  auto made = family.with(drawn);
+  if (!made)
+    return std::nullopt;
+  made->name = fmt::format("{} ({})", launch.name, describe(drawn));
+  return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(*made)};
 }
 
 } // namespace kopt

@@ -22,6 +22,9 @@ struct DerivedLaunch {
   bool nonFinite = false; ///< its inputs hold infinities and NaNs; of others the original makes none
   /// Holds for the original without the user having said so: a candidate that fails it narrows what callers may pass.
   bool advisory = false;
+  /// Changes what may be a condition of the original, a counter that has to begin at 0: no test unless the original stands
+  /// another order of its threads on it.
+  bool maybeConditional = false;
 };
 
 /// A launch that could not be made, and why.
@@ -45,12 +48,17 @@ struct DerivationSource {
 
 /// All that can be derived from one launch, the same each time. Sizes are small: the integers that decide geometry or extents
 /// are halved until threads and elements are at most `most` (what takes more is missing). Floating-point scalars are
-/// multiplied, other integers moved by one, contents drawn otherwise: integers within what their fill says, as they may
-/// be indices.
+/// multiplied (0 as if it were 1: a term that it leaves out has to come back), other integers moved by one, contents drawn
+/// otherwise: integers within what their fill says, as they may be indices; what is 0 becomes something else.
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch, std::uint64_t most);
 
-/// Another value for every floating-point scalar, drawn from `seed`. Nothing where there is none.
+/// Another value for every floating-point scalar and every integer that decides no size, drawn from `seed`. Nothing where
+/// there is none. `launch` is a declared launch or one derived from it by scalars or sizes.
 std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch, std::uint64_t seed);
+
+/// Another size in each dimension, between half of what `launch` has and a quarter more, drawn from `seed`. Nothing where no
+/// argument decides a size.
+std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch, std::uint64_t seed);
 
 /// Threads and elements of a launch: what running it costs, roughly.
 std::uint64_t costOf(const Launch &launch);

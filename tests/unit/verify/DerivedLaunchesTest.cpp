@@ -123,6 +123,60 @@ TEST_F(DerivedLaunchesTest, ScalarsThatDecideNoSizeAreMovedAndFloatsMultiplied) 
   EXPECT_NE(std::get<ValueArg>(one->launch.arguments[3]).bytes, std::get<ValueArg>(other->launch.arguments[3]).bytes);
 }
 
+TEST_F(DerivedLaunchesTest, AFactorOfZeroComesBack) {
+  declaration_.arguments["factor"] = "0";
+  bool any = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars)) {
+    float factor = 0;
+    std::memcpy(&factor, std::get<ValueArg>(derived.launch.arguments[3]).bytes.data(), sizeof factor);
+    any |= factor != 0;
+  }
+  EXPECT_TRUE(any);
+}
+
+TEST_F(DerivedLaunchesTest, DrawsAreOfAllScalarsAndSizesAndBelongTogether) {
+  const Launch launch = only(derive(), Derivation::Sizes).front().launch;
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  std::set<std::int32_t> steps, sizes;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto scalars = drawScalars(source, launch, seed), size = drawSizes(source, launch, seed);
+    ASSERT_TRUE(scalars && size);
+    steps.insert(integer(scalars->launch, 5));
+    EXPECT_EQ(integer(scalars->launch, 4), integer(launch, 4));
+    const std::int32_t n = integer(size->launch, 4);
+    sizes.insert(n);
+    EXPECT_GE(n, integer(launch, 4) / 2);
+    EXPECT_LE(n, integer(launch, 4) * 5 / 4);
+    EXPECT_EQ(size->launch.grid.x, std::uint32_t(n + 127) / 128);
+    EXPECT_EQ(size->launch.buffers[0].bytes, std::uint64_t(n) * 4);
+    EXPECT_TRUE(size->launch.buffers[2].output);
+  }
+  EXPECT_GT(steps.size(), 5u);
+  EXPECT_GT(sizes.size(), 10u);
+}
+
+TEST_F(DerivedLaunchesTest, WhatIsZeroBecomesSomethingElseAndIndicesRepeat) {
+  declaration_.fills["in"] = Fill{"zero", 0, 0};
+  declaration_.fills["index"] = Fill{"iota", 0, 0};
+  bool notZero = false, repeated = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
+    const Fill &in = derived.launch.buffers[0].fill, &index = derived.launch.buffers[1].fill;
+    notZero |= derived.maybeConditional && in.kind == "uniform" && in.low > 0;
+    repeated |= index.kind == "sorted" && index.low == 0 && index.high == 3905;
+  }
+  EXPECT_TRUE(notZero && repeated);
+}
+
+TEST_F(DerivedLaunchesTest, MagnitudesReachWhereSquaresLeaveTheRange) {
+  bool huge = false, minute = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
+    const Fill &in = derived.launch.buffers[0].fill;
+    huge |= in.kind == "uniform" && in.high > 1e19 && in.high < 1e35;
+    minute |= in.kind == "uniform" && in.high > 0 && in.high < 1e-20;
+  }
+  EXPECT_TRUE(huge && minute);
+}
+
 TEST_F(DerivedLaunchesTest, IndicesNeverLeaveWhatTheirFillSays) {
   const auto contents = only(derive(), Derivation::Contents);
   bool colliding = false, permuted = false, special = false;

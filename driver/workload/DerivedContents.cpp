@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/DerivedContents.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kopt {
+namespace {
+
+using MaybeFill = std::optional<Fill>;
+
+/// Numbers whose squares leave the range of their type, and which are far from its ends themselves.
+constexpr double kHuge = 1e30, kHugeDouble = 1e200, kHugeNarrow = 512;
+
+bool isNarrow(const Buffer &buffer) { return buffer.scalar == "f16" || buffer.scalar == "bf16"; }
+bool isDrawn(const Buffer &buffer) {
+  return buffer.fill.kind == "uniform";
+} ///< of others no range is known
+MaybeFill asItIs(const Buffer &) { return std::nullopt; }
+
+MaybeFill as(const Buffer &buffer, const char *kind) {
+  return isDrawn(buffer) ? MaybeFill(Fill{kind, buffer.fill.low, buffer.fill.high}) : std::nullopt;
+}
+
+MaybeFill constant(const Buffer &buffer, double value) {
+  return isDrawn(buffer) ? MaybeFill(Fill{"constant", value, value}) : std::nullopt;
+}
+
+MaybeFill scaled(const Buffer &buffer, double factor) {
+  if (!isDrawn(buffer) && buffer.fill.kind != "constant")
+    return std::nullopt;
+  const double high = buffer.fill.kind == "constant" ? buffer.fill.low : buffer.fill.high;
+  return Fill{"uniform", buffer.fill.low * factor, high * factor};
+}
+
+double hugeFor(const Buffer &buffer) {
+  return buffer.scalar == "f64" ? kHugeDouble : isNarrow(buffer) ? kHugeNarrow : kHuge;
+}
+
+/// The same range, so that `most` is its largest magnitude.
+MaybeFill reaching(const Buffer &buffer, double most) {
+  const double now = std::max(std::abs(buffer.fill.low), std::abs(buffer.fill.high));
+  return isDrawn(buffer) && now > 0 ? scaled(buffer, most / now) : std::nullopt;
+}
+
+/// Indices that follow each other may repeat, and may leave some out.
+MaybeFill sorted(const Buffer &buffer) {
+  if (buffer.fill.kind != "iota")
+    return as(buffer, "sorted");
+  const std::uint64_t count = buffer.bytes / elementBytes(buffer.scalar);
+  return count > 0 ? MaybeFill(Fill{"sorted", 0, double(count - 1)}) : std::nullopt;
+}
+
+MaybeFill smallIntegers(const Buffer &buffer) {
+  if (!isDrawn(buffer))
+    return std::nullopt;
+  const double low = buffer.fill.low;
+  return low < 0 ? Fill{"integers", -15, 15} : Fill{"integers", std::ceil(low), low + 15};
+}
+
+/// A term that happens to be 0 may be left out, and a sum that begins at 0 overwritten.
+MaybeFill notZero(const Buffer &buffer) {
+  const bool isZero =
+      buffer.fill.kind == "zero" || (buffer.fill.kind == "constant" && buffer.fill.low == 0);
+  return isZero ? MaybeFill(Fill{"uniform", 1, 2}) : std::nullopt;
+}
+
+} // namespace
+
+const std::vector<OtherContents> &otherContents() {
+  static const std::vector<OtherContents> kinds = {
+      {"large, colliding", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
+       [](const Buffer &b) { return as(b, "colliding"); }},
+      {"small, permuted", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 1. / 16 : 1e-3); },
+       [](const Buffer &b) { return as(b, "permutation"); }},
+      {"huge", [](const Buffer &b) { return reaching(b, hugeFor(b)); }, asItIs},
+      {"minute", [](const Buffer &b) { return reaching(b, 1 / hugeFor(b)); }, asItIs},
+      {"sorted", [](const Buffer &b) { return as(b, "sorted"); }, sorted},
+      {"all the same",
+       [](const Buffer &b) {
+         return constant(b, b.fill.low + (b.fill.high - b.fill.low) * 0.8125);
+       },
+       [](const Buffer &b) { return constant(b, b.fill.high); }},
+      {"zeros",
+       [](const Buffer &b) {
+         return b.fill.low <= 0 && b.fill.high >= 0 && isDrawn(b) ? MaybeFill(Fill{"zero", 0, 0})
+                                                                  : std::nullopt;
+       },
+       [](const Buffer &b) { return constant(b, b.fill.low); }},
+      {"nothing zero", notZero, notZero, false, true},
+      {"small integers", smallIntegers, asItIs},
+      {"cancelling",
+       [](const Buffer &b) {
+         return b.fill.low < 0 && b.fill.high > 0 ? as(b, "cancelling") : std::nullopt;
+       },
+       asItIs},
+      {"subnormal",
+       [](const Buffer &b) {
+         return b.fill.low <= 0 && b.fill.high > 0 ? as(b, "tiny") : std::nullopt;
+       },
+       asItIs},
+      {"infinite and not a number", [](const Buffer &b) { return as(b, "special"); }, asItIs, true},
+  };
+  return kinds;
+}
+
+} // namespace kopt
