@@ -19,12 +19,16 @@ constexpr double kUnrelated = 0.02;
 /// Of fewer elements the mean square is luck: the original's error may happen to be small.
 constexpr std::uint64_t kFew = 128;
 
+/// Elements of like magnitude whose errors are compared with each other, the room for them, and the part of their magnitude
+/// that no one would call rounding: sums of terms that cancel have errors of the terms' size, here and there.
+constexpr std::uint64_t kFewAlike = 64;
+constexpr double kRoomAlike = 16, kCoarse = 0x1p-10;
+constexpr int kBinades = 4; ///< of a class of like magnitudes
+
 /// Half the distance from 1 to the next number, of the type.
 double unitRoundoff(const std::string &scalar) {
   return scalar == "f16" ? 0x1p-11 : scalar == "bf16" ? 0x1p-8 : scalar == "f64" ? 0x1p-53 : 0x1p-24;
 }
-
-bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
 
 /// The scalar that a widened element holds nothing but; empty where it holds several kinds, or gaps.
 std::string onlyScalar(const ElementLayout &element) {
@@ -244,6 +248,11 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
     sum += error;
     scale += want * want;
     ++result.count;
+    if (want == 0)
+      continue;
+    ErrorStatistics::Class &alike = result.classes[int(std::floor(double(std::ilogb(want)) / kBinades))];
+    alike.worst = std::max(alike.worst, std::abs(error));
+    ++alike.count;
   }
   if (result.count > 0) {
     result.rms = std::sqrt(squares / double(result.count));
@@ -268,6 +277,16 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
                        buffer.name);
   if (!(candidate.worst <= worst))
     return words("the largest error", candidate.worst, worst, original.worst);
+  for (const auto &[magnitude, theirs] : original.classes) {
+    const auto own = candidate.classes.find(magnitude);
+    if (theirs.count < kFewAlike || own == candidate.classes.end())
+      continue;
+    const double least = std::ldexp(1.0, magnitude * kBinades);
+    const double allowed = kRoomAlike * theirs.worst + std::max(kCoarse, 16 * unitRoundoff(buffer.scalar)) * least;
+    if (!(own->second.worst <= allowed))
+      return words(fmt::format("among elements of magnitude {:.2g} the largest error", least).c_str(), own->second.worst, allowed,
+                   theirs.worst);
+  }
   if (isFew)
     return std::nullopt;
   if (!(candidate.rms <= rms))

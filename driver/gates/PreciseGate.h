@@ -7,6 +7,8 @@
 #include "driver/project/Frontend.h"
 #include "driver/gates/DerivedReplays.h"
 
+#include <map>
+
 namespace kopt {
 
 struct PreciseSettings {
@@ -20,6 +22,12 @@ struct ErrorStatistics {
   double worst = 0, rms = 0, bias = 0; ///< largest |error|, root mean square, mean of the signed errors
   double scale = 0;                    ///< root mean square of the reference
   std::uint64_t count = 0;             ///< elements that are finite in both
+  /// Of elements of like magnitude: by the binary exponent of the reference, in fours.
+  struct Class {
+    double worst = 0; ///< largest |error|
+    std::uint64_t count = 0;
+  };
+  std::map<int, Class> classes;
 };
 
 /// `values` holds elements of the buffer's type, `reference` as many doubles. Fails with Internal where their lengths do not fit.
@@ -29,7 +37,8 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
 /// Nothing where `candidate` is within `factor` times `original`, with room for the last places of the type: four of them for
 /// the worst element, one for the mean square, both at the reference's scale; and for the bias what chance makes of as many
 /// errors (four standard deviations). Of fewer than 128 elements only the worst one counts, with room for 16 last places: one
-/// sum's error is luck. Else what is too large.
+/// sum's error is luck. Where there are 64 elements of like magnitude their errors may be 16 times the original's, with room for
+/// a thousandth of them: results that are small beside the largest count, too. Else what is too large.
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate, const ErrorStatistics &original,
                                        double factor);
 

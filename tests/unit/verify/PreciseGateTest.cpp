@@ -54,6 +54,24 @@ TEST_F(PreciseErrors, OfTheOriginalsKindAreAllowed) {
   EXPECT_FALSE(excessError(buffer(), moved(1), original, 2)) << *excessError(buffer(), moved(1), original, 2);
 }
 
+TEST_F(PreciseErrors, OfSmallElementsBesideLargeOnesCount) {
+  std::vector<double> exact;
+  std::vector<float> seen, dropped;
+  for (int i = 0; i < 4000; ++i) {
+    exact.push_back(std::exp(i * 0.01 - 20));
+    seen.push_back(float(exact.back()));
+    dropped.push_back(exact.back() < 1e-6 ? 0 : seen.back());
+  }
+  const auto of = [&](const char *name, const std::vector<float> &values) {
+    return *errorStatistics(buffer(), file(name, values), file("exact", exact));
+  };
+  const ErrorStatistics original = of("seen", seen);
+  EXPECT_FALSE(excessError(buffer(), original, original, 2));
+  const auto excess = excessError(buffer(), of("dropped", dropped), original, 2);
+  ASSERT_TRUE(excess);
+  EXPECT_NE(excess->find("of magnitude"), std::string::npos) << *excess;
+}
+
 TEST_F(PreciseErrors, FarLargerOnesAreNamed) {
   const ErrorStatistics original = moved(0);
   const auto excess = excessError(buffer(), moved(20), original, 2);
