@@ -83,17 +83,23 @@ void checkCall(const llvm::CallBase &call, ModulePlan &plan) {
                    ", which does not exist on the emulated device");
 }
 
+bool isOurs(const llvm::DILocation &location, const ModulePlan &plan) {
+  // Clang splits a path into a folder and a rest where it shares a folder with the one it runs in.
+  llvm::SmallString<256> path = location.getFilename();
+  llvm::sys::fs::make_absolute(location.getDirectory(), path);
+  return path.starts_with(plan.headerDirectory);
+}
+
 } // namespace
 
-const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan) {
-  const auto isOurs = [&](const llvm::DILocation &location) {
-    // Clang splits a path into a folder and a rest where it shares a folder with the one it runs in.
-    llvm::SmallString<256> path = location.getFilename();
-    llvm::sys::fs::make_absolute(location.getDirectory(), path);
-    return path.starts_with(plan.headerDirectory);
-  };
+bool isOfHeaders(const llvm::Instruction &instruction, const ModulePlan &plan) {
   const llvm::DILocation *location = instruction.getDebugLoc();
-  while (location && location->getInlinedAt() && isOurs(*location))
+  return location && isOurs(*location, plan);
+}
+
+const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan) {
+  const llvm::DILocation *location = instruction.getDebugLoc();
+  while (location && location->getInlinedAt() && isOurs(*location, plan))
     location = location->getInlinedAt();
   return location;
 }

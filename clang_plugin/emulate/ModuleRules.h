@@ -14,6 +14,8 @@ class StringRef;
 
 namespace kopt::frontend::emulate {
 
+/// Whether an instruction is written in kopt's own headers.
+bool isOfHeaders(const llvm::Instruction &instruction, const ModulePlan &plan);
 /// Where an instruction stands in the user's text: a line of kopt's own headers says nothing to the user, the line that
 /// called into them does. Null where that is not known.
 const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan);

@@ -4,7 +4,12 @@
 #include "clang_plugin/emulate/ModuleRules.h"
 
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 namespace kopt::frontend::emulate {
@@ -65,6 +70,61 @@ void rename(llvm::Module &module, llvm::StringRef from, llvm::StringRef to) {
     function->setName(to);
 }
 
+/// Non-temporal accesses are how kopt's own headers mark what they have announced; in the user's code they are a hint.
+void dropHints(llvm::Function &function, const ModulePlan &plan) {
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    if (instruction.getMetadata(llvm::LLVMContext::MD_nontemporal) && !isOfHeaders(instruction, plan))
+      instruction.setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
+}
+
+/// What an assumption promises. Null where it is nothing that could be asked.
+llvm::Value *promiseOf(llvm::AssumeInst &assumption) {
+  llvm::IRBuilder<> builder(&assumption);
+  llvm::Value *promise = assumption.getArgOperand(0);
+  for (unsigned i = 0; i < assumption.getNumOperandBundles(); ++i) {
+    const llvm::OperandBundleUse bundle = assumption.getOperandBundleAt(i);
+    if (bundle.getTagName() != "align" || bundle.Inputs.size() < 2)
+      continue;
+    llvm::Type *const word = builder.getInt64Ty();
+    llvm::Value *address = builder.CreatePtrToInt(bundle.Inputs[0], word);
+    if (bundle.Inputs.size() > 2)
+      address = builder.CreateSub(address, builder.CreateZExtOrTrunc(bundle.Inputs[2], word));
+    llvm::Value *const mask =
+        builder.CreateSub(builder.CreateZExtOrTrunc(bundle.Inputs[1], word), llvm::ConstantInt::get(word, 1));
+    promise = builder.CreateAnd(
+        promise, builder.CreateICmpEQ(builder.CreateAnd(address, mask), llvm::ConstantInt::get(word, 0)));
+  }
+  const auto *constant = llvm::dyn_cast<llvm::ConstantInt>(promise);
+  return constant && constant->isOne() ? nullptr : promise;
+}
+
+/// What the code promises the compiler (__builtin_assume, __builtin_assume_aligned) is asked instead: a promise that is not
+/// kept makes the code mean anything, and each compiler makes something else of it.
+void checkAssumptions(llvm::Function &function, const ModulePlan &plan) {
+  std::vector<llvm::AssumeInst *> assumptions;
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    if (auto *assumption = llvm::dyn_cast<llvm::AssumeInst>(&instruction); assumption && !isOfHeaders(instruction, plan))
+      assumptions.push_back(assumption);
+  for (llvm::AssumeInst *assumption : assumptions) {
+    if (llvm::Value *promise = promiseOf(*assumption)) {
+      llvm::IRBuilder<> builder(assumption);
+      llvm::Instruction *broken =
+          llvm::SplitBlockAndInsertIfThen(builder.CreateNot(builder.CreateFreeze(promise)), assumption, /*Unreachable=*/true);
+      builder.SetInsertPoint(broken);
+      builder.SetCurrentDebugLocation(assumption->getDebugLoc());
+      llvm::Type *const pointer = builder.getPtrTy();
+      const llvm::DILocation *location = userLocation(*assumption, plan);
+      const llvm::FunctionCallee report = function.getParent()->getOrInsertFunction(
+          "kopt_emulated_assert", builder.getVoidTy(), pointer, pointer, builder.getInt32Ty(), pointer);
+      builder.CreateCall(report, {builder.CreateGlobalStringPtr("what the compiler was told to assume"),
+                                  builder.CreateGlobalStringPtr(location ? location->getFilename() : "an unknown file"),
+                                  builder.getInt32(location ? location->getLine() : 0),
+                                  llvm::Constant::getNullValue(pointer)});
+    }
+    assumption->eraseFromParent();
+  }
+}
+
 } // namespace
 
 void prepareModule(llvm::Module &module, ModulePlan &plan) {
@@ -88,6 +148,8 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
+    dropHints(function, plan);
+    checkAssumptions(function, plan);
     function.setComdat(nullptr);
     // A large frame must meet the guard page below a thread's stack, not step over it.
     function.addFnAttr("probe-stack", "inline-asm");

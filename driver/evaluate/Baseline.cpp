@@ -192,6 +192,25 @@ Status Examiner::limitInstructions(const Trial &baseline) {
   return {};
 }
 
+/// Blocks that read each other's results with no order between them are the original's own affair; where they do not, they
+/// may not in a candidate.
+Status Examiner::findBlocksApart(Trial &trial) {
+  if (!bench_.runner().device().modelled)
+    return {};
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    RunOptions options = bench_.options(options_.seed, kPoison, i, "second");
+    options.checkAcrossBlocks = true;
+    KOPT_TRY(const auto run, bench_.tryExpect(bench_.baseline().launches[i], options));
+    if (run)
+      continue;
+    trial.findings.push_back({"races", "note", "races between blocks are not looked for, as the original has some: " + run.error(),
+                              at(subject().kernel)});
+    return {};
+  }
+  bench_.blocksAreApart = true;
+  return {};
+}
+
 Status Examiner::learnGates(Trial &trial) {
   for (const std::unique_ptr<Gate> &gate : gates_)
     KOPT_CHECK(gate->learn(bench_, trial));
@@ -236,6 +255,7 @@ Status Examiner::measureBaseline(const Built &built, Trial &trial) {
   KOPT_CHECK(timeBaseline(trial));
   KOPT_CHECK(profile(bench_.baseline(), trial));
   KOPT_CHECK(limitInstructions(trial));
+  KOPT_CHECK(findBlocksApart(trial));
   KOPT_CHECK(learnGates(trial));
   noteIncidents(trial);
   return {};
@@ -250,6 +270,7 @@ Status Examiner::learnAs(const Examiner &first, const Built &built, Trial &trial
   for (std::size_t i = 0; i < subject().workload.launches.size(); ++i)
     bench_.subject().workload.launches[i].weight = first.subject().workload.launches[i].weight;
   bench_.instructionLimits = first.bench_.instructionLimits; // of a modelled device: the program's, not the device's
+  bench_.blocksAreApart = first.bench_.blocksAreApart;
   KOPT_CHECK(learnGates(own));
   noteIncidents(trial);
   return {};

@@ -68,6 +68,7 @@ private:
   Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
   Status limitInstructions(const Trial &baseline);
+  Status findBlocksApart(Trial &trial);
   Status learnGates(Trial &trial);
   Status agreesWith(const Examiner &first) const;
 

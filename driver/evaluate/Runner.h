@@ -117,6 +117,8 @@ struct RunOptions {
   /// Emulated device: stop as TimedOut after this many executed instructions; 0 = no limit. Makes a hang deterministic.
   std::uint64_t instructionLimit = 0;
   bool checkRaces = true; ///< emulated device
+  /// Emulated device, with `checkRaces`: a block's reads of what others write and the other way round are races, too.
+  bool checkAcrossBlocks = false;
   /// Emulated device: the order in which blocks, warps and lanes take their turns; 0: that of their indices.
   std::uint64_t scheduleSeed = 0;
   /// Each floating-point input is moved by at most one unit in its last place: what that changes is noise.

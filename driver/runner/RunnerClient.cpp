@@ -353,7 +353,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
              request.add("input_seed", options.inputSeed);
              request.add("poison_seed", options.poisonSeed);
              request.add("instruction_limit", options.instructionLimit);
-             request.add("races", std::uint64_t(options.checkRaces));
+             request.add("races", std::uint64_t(options.checkRaces ? 1 + options.checkAcrossBlocks : 0));
              request.add("schedule", options.scheduleSeed);
              request.add("jitter", std::uint64_t(options.jitterInputs));
              request.add("scratch", options.poisonSeed);
@@ -452,7 +452,7 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
              request.add("input_seed", options.inputSeed);
              request.add("poison_seed", options.poisonSeed);
              request.add("instruction_limit", options.instructionLimit);
-             request.add("races", std::uint64_t(options.checkRaces));
+             request.add("races", std::uint64_t(options.checkRaces ? 1 + options.checkAcrossBlocks : 0));
              return askAlone(std::move(request), options.deadline + kMargin + bufferTime(launch),
                              descriptors.all(), outcome.stages);
            }));

@@ -59,6 +59,7 @@ RunOptions Bench::options(std::uint64_t inputSeed, std::uint64_t poisonSeed, std
   options.slot = std::move(slot);
   options.skip = switches_.runnerChecks();
   options.checkRaces = switches_.on("races");
+  options.checkAcrossBlocks = blocksAreApart;
   // 20 times the baseline, at least 2 s: research on hanging candidates puts honest slow ones well inside that.
   const double baseline = index < baselineSeconds.size() ? baselineSeconds[index] : 0;
   options.deadline = Duration(baseline > 0 ? std::max(2.0, 20 * baseline) : 120.0);

@@ -72,6 +72,8 @@ public:
   /// launch on a modelled device is stopped.
   std::vector<double> baselineSeconds;
   std::vector<std::uint64_t> instructionLimits;
+  /// The original's blocks meet in no word that one of them writes but by fences and flags: a candidate's may not either.
+  bool blocksAreApart = false;
   std::vector<Expected> expected; ///< per declared launch, at the fixed seed; kept for all candidates
 
   /// Options of a run of declared launch `index`, or of a derived one, which is smaller. `slot` names its files.

@@ -61,6 +61,8 @@ struct LaunchRequest {
   std::vector<std::vector<std::byte>> arguments;
   std::uint64_t instructionLimit = 0; ///< emulated; 0 = none
   bool checkRaces = true;             ///< emulated
+  /// Emulated, with `checkRaces`: reads and writes of different blocks too, where no fence and flag is between them.
+  bool checkAcrossBlocks = false;
   /// Emulated: blocks, warps and lanes take their turns in an order drawn from this; 0: in the order of their indices.
   std::uint64_t scheduleSeed = 0;
   /// A GPU's shared memory holds bits drawn from this before launch(), where it would hold what others left, often zeros; 0: it

@@ -198,6 +198,7 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
     return status;
   RunOptions options;
   options.checkRaces = request.checkRaces;
+  options.checkAcrossBlocks = request.checkAcrossBlocks;
   options.instructionLimit = request.instructionLimit;
   options.scheduleSeed = request.scheduleSeed;
   launching_ = &request;

@@ -67,7 +67,7 @@ public:
         instructionLimit_(request.number<std::uint64_t>("instruction_limit").value_or(0)),
         scheduleSeed_(request.number<std::uint64_t>("schedule").value_or(0)),
         scratchSeed_(request.number<std::uint64_t>("scratch").value_or(0)),
-        checkRaces_(request.number<unsigned>("races").value_or(1) != 0) {}
+        races_(request.number<unsigned>("races").value_or(1)) {}
 
   /// `outputs` as BufferSet::collect() takes them.
   Status execute(const std::vector<std::string> &outputs) {
@@ -101,7 +101,8 @@ public:
   LaunchRequest deviceRequest() const {
     LaunchRequest request = buffers_.request(launch_);
     request.instructionLimit = instructionLimit_;
-    request.checkRaces = checkRaces_;
+    request.checkRaces = races_ != 0;
+    request.checkAcrossBlocks = races_ == 2;
     request.scheduleSeed = scheduleSeed_;
     return request;
   }
@@ -132,7 +133,7 @@ private:
   const LaunchSpec &launch_;
   BufferSet buffers_;
   std::uint64_t poisonSeed_, instructionLimit_, scheduleSeed_, scratchSeed_;
-  bool checkRaces_;
+  unsigned races_; ///< 0: none, 1: within a block, 2: across blocks too
   std::vector<std::uint64_t> unwritten_;
 };
 

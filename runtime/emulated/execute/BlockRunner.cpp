@@ -73,6 +73,8 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   machine.sites = module.info().sites;
   machine.blocks = module.info().blocks;
   machine.checkRaces = options.checkRaces;
+  machine.checkAcrossBlocks = options.checkRaces && options.checkAcrossBlocks;
+  machine.order.beginLaunch();
   machine.tracing = options.trace != nullptr;
   machine.suspect.pending = false;
   if (machine.interval > 0xf0000000u) {
@@ -91,6 +93,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
     const std::uint64_t block = schedule_.block(turn, blocks);
     setBlock({std::uint32_t(block % width), std::uint32_t(block / width % rows), std::uint32_t(block / width / rows)});
     machine.blockInterval = ++machine.interval;
+    machine.order.beginBlock(machine.blockInterval);
     // What the last block left is no value of this one's.
     arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared, kAllocated);
     if (shared < previousShared_)

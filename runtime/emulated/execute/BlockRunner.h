@@ -42,6 +42,7 @@ struct Lane {
 
 struct RunOptions {
   bool checkRaces = true;
+  bool checkAcrossBlocks = false;
   std::uint64_t instructionLimit = 0;
   std::uint64_t scheduleSeed = 0; ///< 0: in the order of their indices
   WarpTrace *trace = nullptr; ///< counts what the block does; null: nothing is traced

@@ -16,6 +16,8 @@ enum class AccessKind { Load, Store, Atomic };
 void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t site, AccessKind kind);
 [[noreturn]] void reportMisaligned(std::uint64_t address, std::uint32_t bytes, std::uint32_t site);
 [[noreturn]] void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell);
+/// A read of what an earlier block wrote: of a volatile word it is how blocks tell each other something.
+void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell);
 /// Remembers a conflicting store, to be judged by what it changes.
 void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, std::uint32_t otherThread,
                   std::uint32_t otherSite, Machine::Suspect::With with);
@@ -39,6 +41,11 @@ inline bool orderedInWarp(std::uint32_t other, std::uint16_t epoch) {
   return (other >> 5) == (machine.thread >> 5) && epoch != std::uint16_t(machine.warpEpoch);
 }
 
+/// Whether an earlier block of this launch did something to a word in `interval`. Shared memory begins anew in each block.
+inline bool ofOtherBlock(std::uint32_t interval, std::uint64_t offset) {
+  return interval >= machine.launchInterval && interval < machine.blockInterval && offset >= Arena::kSharedWindow;
+}
+
 inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask, std::uint32_t site) {
   WordCell &cell = machine.cells[offset >> 2];
   const std::uint32_t interval = machine.interval, thread = machine.thread;
@@ -48,6 +55,9 @@ inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned ma
     if (writer != thread && ((cell.writer >> CellWho::kMaskShift) & mask) && !(cell.writer & CellWho::kAtomic) &&
         !machine.fenced && !orderedInWarp(writer, cell.writeWarpEpoch))
       reportReadRace(offset, bytes, site, cell);
+  } else if (__builtin_expect(ofOtherBlock(cell.writeInterval, offset), 0) && machine.checkAcrossBlocks &&
+             !(cell.writer & CellWho::kAtomic) && ((cell.writer >> CellWho::kMaskShift) & mask)) {
+    readOfOtherBlock(offset, bytes, site, cell);
   }
   if (cell.readInterval != interval) {
     cell.readInterval = interval;
@@ -68,15 +78,18 @@ inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned m
   const unsigned writer = cell.writer & CellWho::kThread;
   const bool overlaps = ((cell.writer >> CellWho::kMaskShift) & mask) != 0;
   const bool bothAtomic = atomic && (cell.writer & CellWho::kAtomic);
-  if (__builtin_expect(cell.writeInterval >= machine.launchInterval, 0) && overlaps && !bothAtomic && !machine.fenced) {
+  if (__builtin_expect(cell.writeInterval >= machine.launchInterval, 0) && overlaps && !bothAtomic) {
     if (cell.writeInterval == interval) {
-      if (writer != thread && !orderedInWarp(writer, cell.writeWarpEpoch))
+      if (!machine.fenced && writer != thread && !orderedInWarp(writer, cell.writeWarpEpoch))
         suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::Write);
-    } else if (cell.writeInterval < machine.blockInterval && offset >= Arena::kSharedWindow && !atomic &&
-               !(cell.writer & CellWho::kAtomic)) {
+    } else if (ofOtherBlock(cell.writeInterval, offset) && !atomic && !(cell.writer & CellWho::kAtomic) &&
+               !machine.order.isOrdered(cell.writeInterval)) {
       suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::OtherBlock);
     }
   }
+  if (__builtin_expect(ofOtherBlock(cell.readInterval, offset), 0) && machine.checkAcrossBlocks && !atomic && bytes >= 4 &&
+      !machine.order.isOrdered(cell.readInterval))
+    suspectStore(offset, bytes, site, cell.reader & CellWho::kThread, cell.readSite, Machine::Suspect::With::OtherBlockRead);
   if (__builtin_expect(cell.readInterval == interval, 0) && !atomic && !machine.fenced && (bytes >= 4)) {
     const unsigned reader = cell.reader & CellWho::kThread;
     const bool foreignWarp = (cell.reader & CellWho::kOtherWarps) || (reader >> 5) != (thread >> 5);

@@ -94,6 +94,16 @@ void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t sit
                                   " with no barrier in between, " + addressText(machine.base + offset, bytes));
 }
 
+void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell) {
+  if (machine.sites[site].flags & kVolatile)
+    return machine.order.look();
+  if (!machine.order.isOrdered(cell.writeInterval))
+    endLaunch(StatusCode::Race, "race: " + runningThreadText() + " reads at " + siteText(site) + " what another block, whose " +
+                                    threadText(cell.writer & CellWho::kThread) + " wrote at " + siteText(cell.writeSite) +
+                                    " with no fence and flag in between, and blocks run in any order, " +
+                                    addressText(machine.base + offset, bytes));
+}
+
 void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, std::uint32_t otherThread,
                   std::uint32_t otherSite, Machine::Suspect::With with) {
   Machine::Suspect &suspect = machine.suspect;
@@ -128,6 +138,10 @@ void judgeSuspect() {
   case Machine::Suspect::With::OtherBlock:
     other = " another value than an earlier block, whose " + threadText(suspect.otherThread) + " wrote at " +
             siteText(suspect.otherSite) + ", and blocks run in any order, ";
+    break;
+  case Machine::Suspect::With::OtherBlockRead:
+    other = " what an earlier block, whose " + threadText(suspect.otherThread) + " read at " + siteText(suspect.otherSite) +
+            ", and blocks run in any order, ";
     break;
   }
   endLaunch(StatusCode::Race, "race: " + runningThreadText() + " writes at " + siteText(suspect.site) + other +

@@ -142,6 +142,7 @@ KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t s
   rangeAccess(to, bytes, site, AccessKind::Store);
 }
 KOPT_HOOK void kopt_emulated_atomic_access(void *address, std::uint32_t bytes, std::uint32_t site) {
+  machine.order.look();
   switch (bytes) {
   case 2: return access<2, AccessKind::Atomic>(address, site);
   case 4: return access<4, AccessKind::Atomic>(address, site);
@@ -181,9 +182,11 @@ KOPT_HOOK unsigned kopt_emulated_vote(unsigned mask, unsigned long long value, i
 KOPT_HOOK unsigned kopt_emulated_reduce(unsigned mask, unsigned value, int mode) {
   return unsigned(BlockRunner::running->waitInWarp(WarpOperation::Reduce, mask, mode, value, 0, 32, kopt_emulated_site));
 }
-KOPT_HOOK void kopt_emulated_fence(int) {
+KOPT_HOOK void kopt_emulated_fence(int scope) {
   judgePending();
   machine.fenced = true;
+  if (scope > 0) // not __threadfence_block()
+    machine.order.fence(machine.interval);
 }
 KOPT_HOOK long long kopt_emulated_clock() { return (long long)BlockRunner::running->clock(); }
 KOPT_HOOK unsigned kopt_emulated_is_shared(const void *address) {

@@ -6,6 +6,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/emulated/Arena.h"
 #include "runtime/emulated/ModuleFormat.h"
+#include "runtime/emulated/execute/BlockOrder.h"
 
 #include <cstdint>
 
@@ -29,6 +30,8 @@ struct Machine {
   const Site *sites = nullptr;
   const BlockInfo *blocks = nullptr;
   bool checkRaces = false, tracing = false;
+  bool checkAcrossBlocks = false; ///< reads and writes of different blocks, too
+  BlockOrder order;
   std::uint32_t launchInterval = 0; ///< the first one of this launch
 
   // The running block and thread.
@@ -51,7 +54,7 @@ struct Machine {
     std::uint32_t bytes = 0, site = 0;
     std::uint8_t before[16];
     std::uint32_t otherThread = 0, otherSite = 0;
-    enum class With { Write, Read, OtherBlock } with = With::Write;
+    enum class With { Write, Read, OtherBlock, OtherBlockRead } with = With::Write;
   } suspect;
 };
 

@@ -161,6 +161,95 @@ TEST_F(EmulatedTest, BlocksThatWriteDifferentValuesToOnePlaceRace) {
   EXPECT_THAT(status.detail, HasSubstr("earlier block"));
 }
 
+TEST_F(EmulatedTest, BlocksThatReadEachOthersWritesNeedAFenceAndAFlag) {
+  const std::string source = R"(
+    __device__ int part[8];
+    __device__ unsigned done;
+    template <int Fence, int Flag> __global__ void k(int *out) {
+      if (threadIdx.x == 0) {
+        part[blockIdx.x] = blockIdx.x + 1;
+        if (Fence == 1) __threadfence_block();
+        if (Fence == 2) __threadfence();
+        bool last = Flag ? atomicAdd(&done, 1u) == gridDim.x - 1 : blockIdx.x == gridDim.x - 1;
+        if (!last) return;
+        int sum = 0;
+        for (int i = 0; i < gridDim.x; ++i) sum += part[i];
+        *out = sum;
+      }
+    })";
+  Address out = space<int>(1);
+  for (const auto &[expression, isRight] : {std::pair<const char *, bool>{"k<0, 1>", false}, {"k<1, 1>", false},
+                                            {"k<2, 0>", false}, {"k<2, 1>", true}}) {
+    LaunchRequest request = kernel(source, expression);
+    EXPECT_TRUE(launch(request, 8, 32, out).ok()) << "looked for only where asked";
+    LaunchRequest strict = kernel(source, expression); // a module of its own: the counter begins at 0
+    strict.checkAcrossBlocks = true;
+    const Status status = launch(strict, 8, 32, out);
+    EXPECT_EQ(status.ok(), isRight) << expression << ": " << status.detail;
+    if (!isRight)
+      EXPECT_THAT(status.detail, AllOf(HasSubstr("another block"), HasSubstr("slice.cu:12"), HasSubstr("slice.cu:6")));
+  }
+}
+
+TEST_F(EmulatedTest, BlocksThatWriteWhatOthersReadRace) {
+  LaunchRequest request = kernel(R"(
+    __global__ void k(int *data, int same) {
+      int next = data[blockIdx.x + 1];
+      data[blockIdx.x] = same ? data[blockIdx.x] : next;
+      if (blockIdx.x == 0) data[gridDim.x] = same ? 5 : 7;
+    })", "k");
+  request.checkAcrossBlocks = true;
+  Address data = upload(std::vector<int>{1, 2, 3, 4, 5});
+  EXPECT_TRUE(launch(request, 1, 1, data, 0).ok());
+  data = upload(std::vector<int>{1, 2, 3, 4, 5});
+  const Status status = launch(request, 4, 1, data, 0);
+  EXPECT_EQ(status.code, StatusCode::Race);
+  EXPECT_THAT(status.detail, HasSubstr("an earlier block"));
+}
+
+TEST_F(EmulatedTest, AFenceAloneOrdersNoWritesOfSeveralBlocks) {
+  LaunchRequest request = kernel(R"(
+    __device__ int lock;
+    __global__ void k(int *sum, int locked) {
+      if (locked) while (atomicCAS(&lock, 0, 1) != 0) ;
+      __threadfence();
+      *sum = *sum + 1;
+      __threadfence();
+      if (locked) atomicExch(&lock, 0);
+    })", "k");
+  Address sum = upload(std::vector<int>{0});
+  EXPECT_EQ(launch(request, 2, 1, sum, 0).code, StatusCode::Race);
+  sum = upload(std::vector<int>{0});
+  request.checkAcrossBlocks = true;
+  const Status status = launch(request, 4, 1, sum, 1);
+  EXPECT_TRUE(status.ok()) << status.detail;
+}
+
+TEST_F(EmulatedTest, PromisesToTheCompilerAreChecked) {
+  LaunchRequest request = kernel("__global__ void k(float *out, int n) {\n"
+                                 "  __builtin_assume(n % 4 == 0);\n"
+                                 "  float *p = (float *)__builtin_assume_aligned(out, 16);\n"
+                                 "  p[threadIdx.x] = n;\n"
+                                 "}", "k");
+  Address out = space<float>(64);
+  EXPECT_TRUE(launch(request, 1, 32, out, 8).ok());
+  Status status = launch(request, 1, 32, out, 9);
+  EXPECT_EQ(status.code, StatusCode::Fault);
+  EXPECT_THAT(status.detail, AllOf(HasSubstr("assume"), HasSubstr("slice.cu:2")));
+  status = launch(request, 1, 32, out + 4, 8);
+  EXPECT_EQ(status.code, StatusCode::Fault);
+  EXPECT_THAT(status.detail, AllOf(HasSubstr("assume"), HasSubstr("slice.cu:3")));
+}
+
+TEST_F(EmulatedTest, HintsHideNoAccess) {
+  LaunchRequest request = kernel("__global__ void k(const float *in, float *out, int d) {\n"
+                                 "  __builtin_nontemporal_store(__builtin_nontemporal_load(in + d), out);\n"
+                                 "}", "k");
+  Address in = upload(std::vector<float>(16)), out = space<float>(1);
+  EXPECT_TRUE(launch(request, 1, 1, in, out, 15).ok());
+  EXPECT_EQ(launch(request, 1, 1, in, out, 16).code, StatusCode::Fault);
+}
+
 TEST_F(EmulatedTest, DivergentBarriers) {
   LaunchRequest request = kernel(R"(
     __global__ void k(int *out, int mode) {
