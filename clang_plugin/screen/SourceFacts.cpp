@@ -63,14 +63,51 @@ std::vector<RawToken> tokenize(llvm::StringRef text) {
   return tokens;
 }
 
-/// Names by which code can tell one compiler from another, and so show this one something else.
+/// Names by which code can tell one compiler, one file or one compilation from another, and so show
+/// those that judge it something else than those that use it.
 bool tellsCompilers(llvm::StringRef name) {
   static const std::set<llvm::StringRef> kNames = {
-      "__CUDA__", "__NVCC__",      "__GNUC__", "__GNUG__",          "_MSC_VER",
-      "__llvm__", "KOPT_FRONTEND", "__EDG__",  "__CUDA_LIBDEVICE__"};
-  return kNames.count(name) || name.starts_with("__clang") || name.starts_with("__CUDACC") ||
-         name.starts_with("__has_") || name.starts_with("__NVCOMPILER") ||
-         name.starts_with("__EDG_");
+      "__CUDA__", "__NVCC__", "__GNUC__", "__GNUG__", "_MSC_VER", "__llvm__", "__EDG__",
+      "__CUDA_LIBDEVICE__", "__VERSION__", "__OPTIMIZE__", "NDEBUG", "CUDART_VERSION",
+      "CUDA_VERSION", "__LINE__", "__FILE__", "__FILE_NAME__", "__BASE_FILE__", "__INCLUDE_LEVEL__",
+      "__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__", "__builtin_constant_p",
+      "source_location"};
+  static const llvm::StringRef kPrefixes[] = {
+      "__clang", "__CUDACC", "__has_", "__NVCOMPILER", "__EDG_", "__CUDA_API_VER", "__GLIBC",
+      "_GLIBCXX", "__is_identifier", "__builtin_FILE", "__builtin_LINE", "__builtin_FUNC",
+      "__builtin_COLUMN", "__builtin_source_location", "__builtin_cpu", "__builtin_available",
+      "KOPT_", "kopt_emulated", "koptSeen", "koptReached"};
+  return kNames.count(name) ||
+         llvm::any_of(kPrefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
+}
+
+/// Pragmas that change how fast code is and what is said of it, and nothing that it does.
+bool isHarmlessPragma(llvm::StringRef text) {
+  static const llvm::StringRef kHarmless[] = {"unroll", "nounroll", "once", "diag_", "nv_diag",
+                                              "nv_exec_check", "GCC diagnostic", "clang diagnostic",
+                                              "clang loop", "region", "endregion"};
+  return llvm::any_of(kHarmless, [&](llvm::StringRef word) { return text.starts_with(word); });
+}
+
+/// The identifiers of a conditional and, where they are macros of the same text, of what they stand
+/// for: those on which the outcome hangs.
+std::map<std::string, unsigned> decidingNames(const SourceFacts &facts) {
+  std::map<std::string, unsigned> result, open = facts.conditions;
+  while (!open.empty()) {
+    const auto [name, line] = *open.begin();
+    open.erase(open.begin());
+    if (!result.try_emplace(name, line).second)
+      continue;
+    const auto macro = facts.macros.find(name);
+    if (macro == facts.macros.end())
+      continue;
+    llvm::SmallVector<llvm::StringRef> words;
+    llvm::StringRef(macro->second.text).split(words, ' ', -1, false);
+    for (llvm::StringRef word : words)
+      if (isalpha(static_cast<unsigned char>(word.front())) || word.front() == '_')
+        open.try_emplace(word.str(), line);
+  }
+  return result;
 }
 
 bool tellsArchitectures(llvm::StringRef name) {
@@ -109,6 +146,8 @@ SourceFacts readSource(llvm::StringRef text) {
       facts.comments.push_back({token.text, token.offset, token.line});
     if (token.kind == tok::raw_identifier)
       facts.identifiers.try_emplace(token.text, token.line);
+    if (token.kind == tok::raw_identifier && token.text == "_Pragma" && i + 2 < tokens.size())
+      facts.pragmas.push_back({llvm::StringRef(tokens[i + 2].text).trim("\" ").str(), token.line});
     if (token.kind != tok::hash || !token.startsLine)
       continue;
     std::vector<const RawToken *> directive;
@@ -126,8 +165,15 @@ SourceFacts readSource(llvm::StringRef text) {
     };
     if (name == "include" || name == "include_next" || name == "import" || name == "embed")
       facts.includes.push_back({(name == "include" ? "" : name + " ") + joined(1, ""), token.line});
-    else if (llvm::StringRef(name).starts_with("if") || llvm::StringRef(name).starts_with("elif"))
+    else if (llvm::StringRef(name).starts_with("if") || llvm::StringRef(name).starts_with("elif")) {
       facts.conditionals.push_back({joined(0, " "), token.line});
+      for (const RawToken *word : llvm::ArrayRef(directive).drop_front())
+        if (word->kind == tok::raw_identifier && word->text != "defined")
+          facts.conditions.try_emplace(word->text, token.line);
+    } else if (name == "pragma")
+      facts.pragmas.push_back({joined(1, " "), token.line});
+    else if (name == "line" || directive.front()->kind == tok::numeric_constant)
+      facts.lineMarkers.push_back({joined(name == "line" ? 1 : 0, " "), token.line});
     else if (name == "define" && directive.size() > 1)
       facts.macros[directive[1]->text] = {joined(2, " "), token.line};
     else if (name == "undef" && directive.size() > 1)
@@ -160,12 +206,32 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
               "' hides code from this comparison",
           conditional.line);
 
+  for (const auto &[name, line] : decidingNames(candidate))
+    if (!baseline.identifiers.count(name) && !candidate.macros.count(name) &&
+        !tellsCompilers(name) && !tellsArchitectures(name))
+      add(findings, "compiler-conditional", Severity::Reject,
+          "a conditional asks for '" + name +
+              "', which neither the candidate nor the baseline defines: it lets the code look "
+              "different elsewhere",
+          line);
+  const std::set<std::string> oldPragmas = texts(baseline.pragmas),
+                              oldMarkers = texts(baseline.lineMarkers);
+  for (const SourceLine &pragma : candidate.pragmas)
+    if (!oldPragmas.count(pragma.text) && !isHarmlessPragma(pragma.text))
+      add(findings, "pragma", Severity::Reject,
+          "#pragma " + pragma.text + " is new, and compilers differ in what they make of it",
+          pragma.line);
+  for (const SourceLine &marker : candidate.lineMarkers)
+    if (!oldMarkers.count(marker.text))
+      add(findings, "line-marker", Severity::Reject,
+          "#line " + marker.text + " makes code appear to come from elsewhere", marker.line);
+
   for (const auto &[name, line] : candidate.identifiers) {
     if (baseline.identifiers.count(name))
       continue;
     if (tellsCompilers(name))
       add(findings, "compiler-conditional", Severity::Reject,
-          "'" + name + "' lets the code look different to another compiler", line);
+          "'" + name + "' lets the code look different to another compiler or in another file", line);
     else if (tellsArchitectures(name))
       add(findings, "arch-conditional", Severity::Flag,
           "'" + name + "' makes code for one architecture that is not compared on another", line);

@@ -24,6 +24,9 @@ struct SourceComment {
 struct SourceFacts {
   std::vector<SourceLine> includes;         ///< `<vector>`, as spelled; #embed and #import too
   std::vector<SourceLine> conditionals;     ///< #if, #ifdef, #ifndef, #elif and their like
+  std::map<std::string, unsigned> conditions; ///< identifiers in conditionals, with their first line
+  std::vector<SourceLine> pragmas;            ///< `unroll 4`; those of _Pragma("…") too
+  std::vector<SourceLine> lineMarkers;        ///< #line and its like: `1 "a.cu"`
   std::map<std::string, SourceLine> macros; ///< body by name; #undef has the body "undef"
   std::map<std::string, unsigned>
       identifiers; ///< every identifier and keyword, with its first line

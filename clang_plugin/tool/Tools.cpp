@@ -21,6 +21,7 @@ constexpr Subcommand kSubcommands[] = {
     {"screen", runScreen},
     {"mutate", runMutate},
     {"precise", runPrecise},
+    {"reach", runReach},
     {"emulate", runEmulate},
 };
 

@@ -2,6 +2,7 @@
 #include "driver/gates/Gates.h"
 
 #include "driver/gates/DeclaredGates.h"
+#include "driver/gates/ReachGate.h"
 #include "driver/gates/RepeatGates.h"
 #include "driver/gates/SanitizerGate.h"
 
@@ -22,6 +23,7 @@ std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches, Gate
   add(makeRepeatGate(replays));
   add(makeScheduleGate(replays));
   add(makePreciseGate(replays, services.frontend, services.toolchain, precise));
+  add(makeReachGate(replays, services.frontend, services.toolchain, {precise.build, precise.scratch}));
   add(makeSanitizerGate(replays));
   return gates;
 }

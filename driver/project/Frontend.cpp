@@ -194,6 +194,16 @@ public:
     }
   }
 
+  Result<ReachClone> reachClone(const std::string &sliceText, const std::string &expression,
+                                const KernelSpec &kernel) override {
+    KOPT_TRY(Json reply, question("reach", variantRequest(sliceText, expression, kernel), kernel));
+    try {
+      return parseReachClone(reply);
+    } catch (const std::exception &problem) {
+      return malformed("reach", problem.what());
+    }
+  }
+
 private:
   /// That the front end gave no reply of its own.
   struct Broken {

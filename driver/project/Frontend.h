@@ -44,6 +44,9 @@ public:
   /// The kernel in double precision; that there is none is an answer (PreciseClone::refusals), not an error.
   virtual Result<PreciseClone> preciseClone(const std::string &sliceText, const std::string &expression,
                                             const KernelSpec &kernel) = 0;
+  /// The kernel, recording which outcomes of its conditions occur.
+  virtual Result<ReachClone> reachClone(const std::string &sliceText, const std::string &expression,
+                                        const KernelSpec &kernel) = 0;
 };
 
 /// `sandbox` is for candidates' text; the user's own files are read outside of it.

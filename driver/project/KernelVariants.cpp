@@ -120,4 +120,21 @@ PreciseClone parsePreciseClone(const Json &reply) {
   return clone;
 }
 
+ReachClone parseReachClone(const Json &reply) {
+  ReachClone clone;
+  clone.sliceText = reply.at("slice");
+  clone.variable = reply.at("variable");
+  clone.bytes = wholeNumber<std::uint32_t>(reply.at("bytes"), "\"bytes\"");
+  clone.inMacros = wholeNumber<std::size_t>(reply.at("in_macros"), "\"in_macros\"");
+  for (const Json &item : reply.at("marks")) {
+    clone.marks.push_back({wholeNumber<std::uint32_t>(item.at("at"), "a mark's byte"),
+                           wholeNumber<unsigned>(item.at("line"), "a mark's line"), item.at("what")});
+    if (clone.marks.back().at >= clone.bytes)
+      throw std::out_of_range("a mark outside of the variable");
+  }
+  if (clone.sliceText.empty() || clone.variable.empty())
+    throw std::out_of_range("a clone without text or variable");
+  return clone;
+}
+
 } // namespace kopt

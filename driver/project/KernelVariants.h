@@ -96,11 +96,28 @@ struct PreciseClone {
   bool made() const { return refusals.empty(); }
 };
 
-/// Read the replies of `kopt-frontend mutate` and `kopt-frontend precise`. They throw
-/// std::exception on a document that breaks its schema, on edits outside the slice, on a clone
-/// without text.
+/// An outcome of a condition that matters: code lies behind it, or it decides whether work is done.
+struct ReachMark {
+  std::uint32_t at = 0; ///< its byte of ReachClone::variable
+  unsigned line = 0;    ///< in the slice, from 1
+  std::string what;     ///< "`n > 5` is true"
+};
+
+/// The kernel with a byte for each such outcome, set where it occurs.
+struct ReachClone {
+  std::string sliceText;
+  std::string variable;   ///< of the module; 0 at first
+  std::uint32_t bytes = 0; ///< of the variable; 0 where the kernel has no such condition
+  std::vector<ReachMark> marks;
+  std::size_t inMacros = 0; ///< conditions that are not seen, as a macro spells them
+};
+
+/// Read the replies of `kopt-frontend mutate`, `precise` and `reach`. They throw std::exception on a
+/// document that breaks its schema, on edits outside the slice, on a clone without text, on marks
+/// outside the variable.
 MutantSet parseMutants(const nlohmann::json &reply, const std::string &sliceText,
                        const std::string &sliceFile);
 PreciseClone parsePreciseClone(const nlohmann::json &reply);
+ReachClone parseReachClone(const nlohmann::json &reply);
 
 } // namespace kopt

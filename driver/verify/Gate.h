@@ -32,6 +32,8 @@ class Gate {
 public:
   virtual ~Gate() = default;
   virtual std::string name() const = 0; ///< of its layer
+  /// Whether a kernel that computes something wrong can be told by it: those that cannot are no part of the mutation test.
+  virtual bool seesResults() const { return true; }
   /// Once for each kernel and workload, before any candidate: what the original does in this gate.
   virtual Status learn(Bench &bench, Trial &baseline) = 0;
   /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the machine's.

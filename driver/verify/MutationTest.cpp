@@ -99,6 +99,8 @@ Result<bool> isNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate>> &g
                           trial};
   const auto judge = [&]() -> Result<bool> {
     for (const std::unique_ptr<Gate> &gate : gates) {
+      if (!gate->seesResults())
+        continue;
       GateRecord record;
       KOPT_TRY(const auto failure, gate->check(bench, examination, record));
       if (failure)

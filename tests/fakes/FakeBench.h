@@ -46,6 +46,13 @@ public:
   Result<PreciseClone> preciseClone(const std::string &, const std::string &, const KernelSpec &) override {
     return clone;
   }
+  Result<ReachClone> reachClone(const std::string &slice, const std::string &, const KernelSpec &) override {
+    ReachClone marked = reach;
+    if (marked.sliceText.empty())
+      marked.sliceText = slice;
+    return marked;
+  }
+  ReachClone reach; ///< without marks: the kernel has no conditions
   ExtractionResult extraction;
   std::vector<TransformOffer> offers;
   MutantSet mutantSet; ///< empty: the kernel has nothing to change
@@ -125,6 +132,8 @@ public:
     std::mt19937_64 random(options.inputSeed);
     std::vector<float> in, out;
     for (const Buffer &buffer : launch.buffers) {
+      if (!buffer.symbol.empty())
+        continue; // of the module
       std::vector<float> values(buffer.bytes / 4);
       for (float &value : values)
         value = float(random() % 1000) / 1000;
@@ -151,7 +160,13 @@ public:
       outcome.buffers.emplace_back();
       if (!launch.buffers[i].readOnly) {
         outcome.buffers.back() = scratch_ / fmt::format("{}-{}", options.slot, i);
-        std::ofstream(outcome.buffers.back(), std::ios::binary)
+        // What is recorded in a variable: all happens, but in rare cases the first thing.
+        std::string recorded(launch.buffers[i].bytes, '\1');
+        recorded[0] = has(text, "RARE") ? '\0' : '\1';
+        if (!launch.buffers[i].symbol.empty())
+          KOPT_CHECK(writeFileAtomically(outcome.buffers.back(), recorded));
+        else
+          std::ofstream(outcome.buffers.back(), std::ios::binary)
             .write(reinterpret_cast<const char *>(out.data()), std::streamsize(out.size() * 4));
       }
       outcome.unwritten.push_back(launch.buffers[i].readOnly ? 0 : unwritten);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""variants.py FRONTEND mutate|precise FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
+"""variants.py FRONTEND mutate|precise|reach FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
 FILE, as the driver does, and prints the answer as lines for FileCheck. --member adds to the request, as in
 --operators='["comparison"]'. With --nvcc what came back is compiled too."""
 import difflib
@@ -61,6 +61,15 @@ if command == "mutate":
             print("DOES NOT COMPILE:", [m["title"] for m in batch], log)
             failures += 1
     print(f"chosen {len(reply['mutants'])} of {reply['found']}, {reply['in_macros']} places in macros")
+elif command == "reach":
+    show_changes(reply["slice"])
+    for mark in reply["marks"]:
+        print(f"mark {mark['at']} at line {mark['line']}: {mark['what']}")
+    print(f"{reply['bytes']} bytes of {reply['variable']}, {reply['in_macros']} conditions in macros")
+    log = build(reply["slice"])
+    if log:
+        print("DOES NOT COMPILE:", log)
+        failures += 1
 elif not reply["ok"]:
     for refusal in reply["refusals"]:
         print(f"refused: {refusal['id']} at line {refusal['line']}: {refusal['message']}")

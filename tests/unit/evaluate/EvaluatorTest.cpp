@@ -307,6 +307,33 @@ TEST_F(EvaluatorTest, AGateDecidesAndTheOthersAreOnRecord) {
     })) << name;
 }
 
+TEST_F(EvaluatorTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
+  frontend_.reach.variable = "reached";
+  frontend_.reach.bytes = 2;
+  frontend_.reach.marks = {{0, 3, "`n == 77` is true"}, {1, 3, "`n == 77` is false"}};
+  Evaluator evaluator = make("kernel", true);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  EXPECT_EQ(judge(evaluator, "FAST").verdict, Verdict::Faster);
+  const Trial rare = judge(evaluator, "RARE FAST");
+  EXPECT_EQ(rare.verdict, Verdict::Suspect);
+  EXPECT_EQ(rare.gate, "reached");
+  EXPECT_NE(rare.reason.find("`n == 77` is true at line 3"), std::string::npos) << rare.reason;
+  EXPECT_EQ(rare.reason.find("is false"), std::string::npos) << rare.reason;
+  // The original's own is no news.
+  Evaluator other = make("RARE kernel", true);
+  ASSERT_TRUE(other.measureBaseline());
+  EXPECT_EQ(judge(other, "RARE FAST").verdict, Verdict::Faster);
+}
+
+TEST_F(EvaluatorTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
+  frontend_.reach.variable = "reached";
+  frontend_.reach.bytes = 1;
+  frontend_.reach.marks = {{0, 3, "`n == 77` is true"}};
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  EXPECT_EQ(judge(evaluator, "RARE").verdict, Verdict::Same);
+}
+
 TEST_F(EvaluatorTest, NothingJudgedWithALayerOffIsAWin) {
   EvaluatorOptions options;
   options.layers = *LayerSwitches::without({"contents", "floor"});

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/reach/Reach.h"
+
+#include "clang_plugin/mutate/KernelFacts.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/Frontend/ASTUnit.h>
+
+#include <map>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+constexpr const char *kVariable = "koptReached";
+constexpr unsigned kLongestText = 60;
+
+/// Which outcomes of a condition matter.
+struct Outcomes {
+  bool whenTrue = false, whenFalse = false;
+};
+
+/// Whether control never gets behind the statement.
+bool leaves(const Stmt *statement) {
+  if (const auto *block = dyn_cast_or_null<CompoundStmt>(statement))
+    return !block->body_empty() && leaves(block->body_back());
+  return isa_and_nonnull<ReturnStmt, BreakStmt, ContinueStmt, GotoStmt>(statement);
+}
+
+class Marker {
+public:
+  explicit Marker(const KernelFacts &facts) : facts_(facts), view_(facts.view()) {}
+
+  void run() {
+    for (const BodyView &body : facts_.bodies())
+      if (!body.function->isConstexpr() || isa<CXXMethodDecl>(body.function))
+        for (const Stmt *statement : body.statements)
+          look(statement);
+  }
+
+  ReachClone finish(const std::string &slice) const {
+    ReachClone clone;
+    clone.slice = slice;
+    clone.variable = kVariable;
+    clone.inMacros = inMacros_;
+    clone.marks = marks_;
+    llvm::stable_sort(clone.marks,
+                      [](const ReachMark &a, const ReachMark &b) { return a.line < b.line; });
+    if (places_.empty())
+      return clone;
+    clone.bytes = 2 * places_.size();
+    std::vector<Edit> edits = {{0, 0,
+                                "extern \"C\" { __device__ unsigned char " +
+                                    std::string(kVariable) + "[" + std::to_string(clone.bytes) +
+                                    "]; }\nstatic __device__ __forceinline__ bool koptSeen(bool "
+                                    "outcome, unsigned place) { " +
+                                    kVariable + "[2 * place + outcome] = 1; return outcome; }\n"}};
+    // Conditions within conditions: the outer one opens first and closes last.
+    edits.insert(edits.end(), after_.rbegin(), after_.rend());
+    edits.insert(edits.end(), before_.begin(), before_.end());
+    llvm::stable_sort(edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
+    clone.slice = applyEdits(slice, edits);
+    return clone;
+  }
+
+private:
+  void look(const Stmt *statement) {
+    if (const auto *branch = dyn_cast<IfStmt>(statement)) {
+      if (!branch->isConstexpr() && !branch->hasVarStorage())
+        mark(branch->getCond(), {true, branch->getElse() || leaves(branch->getThen()) ||
+                                           isTelling(branch->getCond())});
+    } else if (isa<ForStmt, WhileStmt, DoStmt>(statement)) {
+      const Expr *condition = conditionOf(statement);
+      const auto *loop = dyn_cast<WhileStmt>(statement);
+      if (condition && !(loop && loop->getConditionVariable()))
+        mark(condition, {!isa<DoStmt>(statement), false});
+    } else if (const auto *choice = dyn_cast<ConditionalOperator>(statement)) {
+      mark(choice->getCond(), {true, true});
+    } else if (const auto *binary = dyn_cast<BinaryOperator>(statement);
+               binary && binary->isLogicalOp()) {
+      for (const Expr *operand : {binary->getLHS(), binary->getRHS()})
+        if (isTelling(operand))
+          mark(operand, {true, true});
+        else if (const auto *equal = dyn_cast<BinaryOperator>(operand->IgnoreParenImpCasts());
+                 equal && equal->isEqualityOp()) // tells one thread or element from all others
+          mark(operand, {equal->getOpcode() == BO_EQ, equal->getOpcode() == BO_NE});
+    } else if (const auto *label = dyn_cast<SwitchCase>(statement)) {
+      markCase(*label);
+    }
+  }
+
+  /// A condition on arguments alone, or one that tells a value from all others.
+  bool isTelling(const Expr *condition) const {
+    condition = condition->IgnoreParenImpCasts();
+    if (const auto *binary = dyn_cast<BinaryOperator>(condition)) {
+      if (binary->isLogicalOp())
+        return false; // its operands are looked at
+      if (binary->isEqualityOp() &&
+          (view_.constant(binary->getLHS()) || view_.constant(binary->getRHS()) ||
+           isa<FloatingLiteral>(binary->getLHS()->IgnoreParenImpCasts()) ||
+           isa<FloatingLiteral>(binary->getRHS()->IgnoreParenImpCasts())))
+        return !facts_.dependsOnThread(condition) || reads(condition);
+    }
+    return !facts_.dependsOnThread(condition) && !reads(condition);
+  }
+
+  static bool reads(const Stmt *expression) {
+    if (isa<ArraySubscriptExpr, CallExpr>(expression))
+      return true;
+    if (const auto *unary = dyn_cast<UnaryOperator>(expression);
+        unary && unary->getOpcode() == UO_Deref)
+      return true;
+    return llvm::any_of(expression->children(),
+                        [](const Stmt *child) { return child && reads(child); });
+  }
+
+  /// Whether the specialization and the launch's block decide it, and no argument or datum has a
+  /// part in it.
+  bool isFixed(const Expr *condition) const {
+    return view_.constant(condition) || isOfBlock(condition);
+  }
+  static bool isOfBlock(const Stmt *expression) {
+    if (const auto *value = dyn_cast<Expr>(expression)) {
+      if (const auto place = coordinate(value))
+        return place->variable == "blockDim";
+      if (isa<IntegerLiteral, CXXBoolLiteralExpr, UnaryExprOrTypeTraitExpr>(value))
+        return true;
+    }
+    if (const auto *reference = dyn_cast<DeclRefExpr>(expression)) {
+      const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
+      return isa<EnumConstantDecl>(reference->getDecl()) ||
+             (variable && (variable->isConstexpr() || variable->getName() == "warpSize"));
+    }
+    if (!isa<BinaryOperator, UnaryOperator, ParenExpr, CastExpr>(expression))
+      return false;
+    return llvm::all_of(expression->children(), [](const Stmt *child) { return isOfBlock(child); });
+  }
+
+  void mark(const Expr *condition, Outcomes outcomes) {
+    if (isFixed(condition))
+      return;
+    const auto place = facts_.placeOf(condition->getSourceRange());
+    if (!place) {
+      ++inMacros_;
+      return;
+    }
+    const auto [known, isNew] = places_.try_emplace(*place, unsigned(places_.size()));
+    const unsigned number = known->second;
+    if (isNew) {
+      before_.push_back({place->first, place->first, "koptSeen(static_cast<bool>("});
+      after_.push_back({place->second, place->second, "), " + std::to_string(number) + ")"});
+    }
+    add(2 * number + 1, condition, place, outcomes.whenTrue, " is true");
+    add(2 * number, condition, place, outcomes.whenFalse, " is false");
+  }
+
+  void markCase(const SwitchCase &label) {
+    const auto place = facts_.placeOf(label.getSubStmt()->getSourceRange());
+    if (!place || isa<SwitchCase>(label.getSubStmt()))
+      return; // the last of several labels stands for all
+    // Told from a condition that begins and ends where the statement does by its end.
+    const auto key = std::pair(place->first, place->first);
+    const auto [known, isNew] = places_.try_emplace(key, unsigned(places_.size()));
+    if (isNew)
+      before_.push_back(
+          {place->first, place->first, "koptSeen(true, " + std::to_string(known->second) + "); "});
+    addNamed(2 * known->second + 1, lineOf(label.getKeywordLoc()),
+             isa<DefaultStmt>(label) ? "`default` is taken" : "the case is taken");
+  }
+
+  unsigned lineOf(SourceLocation location) const {
+    return view_.context().getSourceManager().getExpansionLineNumber(location);
+  }
+
+  void add(unsigned at, const Expr *condition,
+           const std::optional<std::pair<unsigned, unsigned>> &place, bool matters,
+           const char *outcome) {
+    if (!matters)
+      return;
+    std::string text;
+    for (char c : view_.text().slice(place->first, place->second))
+      if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
+        text += isspace(static_cast<unsigned char>(c)) ? ' ' : c;
+    if (text.size() > kLongestText)
+      text = text.substr(0, kLongestText) + "…";
+    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome);
+  }
+
+  void addNamed(unsigned at, unsigned line, std::string what) {
+    if (llvm::none_of(marks_, [&](const ReachMark &mark) { return mark.at == at; }))
+      marks_.push_back({at, line, std::move(what)});
+  }
+
+  const KernelFacts &facts_;
+  const KernelView &view_;
+  std::map<std::pair<unsigned, unsigned>, unsigned>
+      places_; ///< numbers of conditions, by their bytes
+  std::vector<Edit> before_, after_;
+  std::vector<ReachMark> marks_;
+  unsigned inMacros_ = 0;
+};
+
+} // namespace
+
+llvm::Expected<ReachClone> markReach(const KernelSource &request) {
+  const ParsedUnit unit = parseSlice(request, request.slice);
+  if (!unit.ast || unit.hasErrors)
+    return parseFailure(unit);
+  auto view = KernelView::open(*unit.ast, request.kernel, request.expression);
+  if (!view)
+    return view.takeError();
+  const KernelFacts facts(*view);
+  Marker marker(facts);
+  marker.run();
+  return marker.finish(request.slice);
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/gates/ReachGate.h"
+
+#include "driver/candidate/Candidate.h"
+#include "driver/gates/DerivedOptions.h"
+#include "driver/support/MappedFile.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+namespace {
+
+/// Recording costs a store for each condition: this many times the instructions.
+constexpr std::uint64_t kSlower = 8;
+constexpr std::size_t kMostNamed = 3;
+
+std::string inWords(const std::vector<ReachMark> &marks) {
+  std::string text;
+  for (std::size_t i = 0; i < marks.size() && i < kMostNamed; ++i)
+    text += fmt::format("{}{} at line {}", i == 0 ? "" : "; ", marks[i].what, marks[i].line);
+  return text + (marks.size() > kMostNamed
+                     ? fmt::format("; and {} others", marks.size() - kMostNamed)
+                     : "");
+}
+
+class ReachGate final : public Gate {
+public:
+  ReachGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain,
+            ReachSettings settings)
+      : replays_(std::move(replays)), frontend_(frontend), toolchain_(toolchain),
+        settings_(std::move(settings)) {}
+  std::string name() const override { return "reached"; }
+  bool seesResults() const override { return false; }
+
+  Status learn(Bench &bench, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(bench, baseline));
+    KOPT_TRY(const Answer answer, neverDone(bench, Candidate(), bench.subject().sliceText,
+                                            settings_.build.expression, settings_.build.symbol));
+    for (const ReachMark &mark : answer.missing)
+      ofOriginal_.insert(mark.what);
+    return {};
+  }
+
+  Result<std::optional<Failure>> check(Bench &bench, Examination &seen,
+                                       GateRecord &record) override {
+    if (!bench.runner().device().modelled && !seen.sanitize) {
+      record = {name(), GateState::NotRun, "asked of winners alone"};
+      return std::nullopt;
+    }
+    const StageTimer timer(seen.trial, "verify/reached");
+    const Subject &subject = bench.subject();
+    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
+                                                       subject.specialization, seen.candidate));
+    KOPT_TRY(
+        Answer answer,
+        neverDone(bench, seen.candidate, rendered.text, rendered.expression,
+                  rendered.expression == settings_.build.expression ? settings_.build.symbol : ""));
+    if (!answer.why.empty()) {
+      record = {name(), GateState::NotRun, answer.why};
+      return std::nullopt;
+    }
+    std::erase_if(answer.missing,
+                  [&](const ReachMark &mark) { return ofOriginal_.contains(mark.what); });
+    if (!answer.missing.empty())
+      return Failure{name(), Verdict::Suspect,
+                     fmt::format("no launch verifies all that the candidate does: never was it "
+                                 "that {}; leave out what is not "
+                                 "needed, or declare a launch that gets there",
+                                 inWords(answer.missing))};
+    record.detail = fmt::format("all {} outcomes of conditions occurred", answer.marks);
+    if (answer.inMacros > 0)
+      record.detail += fmt::format("; {} conditions in macros are not seen", answer.inMacros);
+    return std::nullopt;
+  }
+
+private:
+  struct Answer {
+    std::string why; ///< nothing is known of the kernel, and why; else empty
+    std::size_t marks = 0, inMacros = 0;
+    std::vector<ReachMark> missing;
+  };
+
+  /// The outcomes that no launch brings about.
+  Result<Answer> neverDone(Bench &bench, const Candidate &candidate, const std::string &text,
+                           const std::string &expression, const std::string &symbol) {
+    Answer answer;
+    const auto clone = frontend_.reachClone(text, expression, bench.subject().kernel);
+    if (!clone && clone.error().code == ErrorCode::Environment)
+      return tl::unexpected(clone.error());
+    if (!clone) {
+      answer.why = clone.error().what;
+      return answer;
+    }
+    answer.marks = clone->marks.size();
+    answer.inMacros = clone->inMacros;
+    if (clone->marks.empty())
+      return answer;
+    BuildRequest request = settings_.build;
+    request.sliceText = clone->sliceText;
+    request.expression = expression;
+    request.symbol = symbol;
+    request.output = settings_.scratch / fmt::format("reached-{}", builds_++) / "module";
+    KOPT_TRY(const BuildOutcome built, toolchain_.build(request));
+    if (!built.ok) {
+      answer.why = "it does not compile with its conditions recorded: " +
+                   built.log.substr(0, built.log.find('\n'));
+      return answer;
+    }
+    const auto loaded = bench.runner().load(built.module, symbol);
+    if (!loaded && loaded.error().code != ErrorCode::BaselineFailed)
+      return tl::unexpected(loaded.error());
+    if (!loaded) {
+      answer.why = loaded.error().what;
+      return answer;
+    }
+    answer.missing = clone->marks;
+    const Status ran = runAll(bench, candidate, *clone, loaded->id, answer.missing);
+    bench.runner().unload(loaded->id);
+    KOPT_CHECK(ran);
+    return answer;
+  }
+
+  Status runAll(Bench &bench, const Candidate &candidate, const ReachClone &clone, ModuleId module,
+                std::vector<ReachMark> &missing) const {
+    std::vector<const Launch *> launches; // the small ones first
+    for (const DerivedReplays::Replay &replay : replays_->replays())
+      launches.push_back(&replay.derived.launch);
+    for (const Launch &launch : bench.baseline().launches)
+      launches.push_back(&launch);
+    for (const Launch *launch : launches)
+      if (const auto own = applyToLaunch(bench.subject().kernel, *launch, candidate);
+          own && !missing.empty())
+        KOPT_CHECK(run(bench, *own, clone, module, missing));
+    // Guards against nothing to do: no launch has it, as it would have no threads. What these leave
+    // means nothing.
+    const Launch *small = missing.empty() ? nullptr : replays_->small();
+    for (std::size_t i = 0; small && i < small->arguments.size() && !missing.empty(); ++i)
+      if (const auto own = applyToLaunch(bench.subject().kernel,
+                                         withZero(bench.subject(), *small, i), candidate))
+        KOPT_CHECK(run(bench, *own, clone, module, missing));
+    return {};
+  }
+
+  static Launch withZero(const Subject &subject, Launch launch, std::size_t argument) {
+    auto *value = std::get_if<ValueArg>(&launch.arguments[argument]);
+    if (value && argument < subject.specialization.params.size() &&
+        subject.specialization.params[argument].kind == ParamKind::Scalar)
+      std::fill(value->bytes.begin(), value->bytes.end(), '\0');
+    return launch;
+  }
+
+  /// Takes from `missing` what occurs.
+  static Status run(Bench &bench, Launch launch, const ReachClone &clone, ModuleId module,
+                    std::vector<ReachMark> &missing) {
+    for (Buffer &buffer : launch.buffers)
+      buffer.output = false; // one launch, whatever it leaves unwritten
+    Buffer record;
+    record.name = record.symbol = clone.variable;
+    record.bytes = clone.bytes;
+    record.scalar = "u8";
+    record.fill = {"zero", 0, 0};
+    launch.buffers.push_back(record);
+    RunOptions options = derivedOptions(bench, launch, bench.seed() + 5000, kPoison, "reached");
+    options.instructionLimit *= kSlower;
+    options.checkRaces = options.checkAcrossBlocks = false;
+    KOPT_TRY(const RunOutcome outcome, bench.runner().run(module, launch, options));
+    if (outcome.status != RunStatus::Ok || outcome.buffers.empty())
+      return {}; // the outcomes of others count
+    KOPT_TRY(const MappedFile seen, MappedFile::open(outcome.buffers.back()));
+    std::erase_if(missing, [&](const ReachMark &mark) {
+      return mark.at < seen.bytes().size() && seen.bytes()[mark.at] != 0;
+    });
+    return {};
+  }
+
+  std::shared_ptr<DerivedReplays> replays_;
+  Frontend &frontend_;
+  Toolchain &toolchain_;
+  ReachSettings settings_;
+  std::set<std::string> ofOriginal_; ///< what the original never does either
+  std::size_t builds_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Gate> makeReachGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend,
+                                    Toolchain &toolchain, ReachSettings settings) {
+  return std::make_unique<ReachGate>(std::move(replays), frontend, toolchain, std::move(settings));
+}
+
+} // namespace kopt
