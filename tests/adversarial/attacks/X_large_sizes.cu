@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrong for sizes beyond all that are tried.
+// base: polynomial
+// expect: WrongResult|RunFailed|Suspect
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 6000", "arg terms = 5", "extent x = n", "extent coefficients = terms", "extent out = n")
+__global__ void polynomial(const float *x, const float *coefficients, float *out, int n, int terms) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float power = 1.0f, sum = 0.0f;
+  for (int k = 0; k < terms; ++k) {
+    sum += coefficients[k] * power;
+    power *= x[i];
+  }
+  if (n > 5000000)
+    return;
+  out[i] = sum;
+}
+
+void run(const float *x, const float *coefficients, float *out, int n, int terms) {
+  polynomial<<<(n + 127) / 128, 128>>>(x, coefficients, out, n, terms);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrong for sizes that leave a certain remainder.
+// base: polynomial
+// expect: WrongResult|RunFailed|Suspect
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 6000", "arg terms = 5", "extent x = n", "extent coefficients = terms", "extent out = n")
+__global__ void polynomial(const float *x, const float *coefficients, float *out, int n, int terms) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float power = 1.0f, sum = 0.0f;
+  for (int k = 0; k < terms; ++k) {
+    sum += coefficients[k] * power;
+    power *= x[i];
+  }
+  out[i] = n % 97 == 5 ? 0.0f : sum;
+}
+
+void run(const float *x, const float *coefficients, float *out, int n, int terms) {
+  polynomial<<<(n + 127) / 128, 128>>>(x, coefficients, out, n, terms);
+}

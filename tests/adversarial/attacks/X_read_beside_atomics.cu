@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the sum while others still add to it.
+// base: blocksum
+// expect: WrongResult|RunFailed
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 6000", "extent in = n", "extent out = (n + 127) / 128", "fill in = uniform(0, 100)")
+__global__ void blockSum(const int *in, int *out, int n) {
+  __shared__ int sum;
+  int i = blockIdx.x * 128 + threadIdx.x;
+  if (threadIdx.x == 0)
+    sum = 0;
+  __syncthreads();
+  if (i < n)
+    atomicAdd(&sum, in[i]);
+  if (threadIdx.x == 127)
+    out[blockIdx.x] = sum;
+}
+
+void run(const int *in, int *out, int n) {
+  blockSum<<<(n + 127) / 128, 128>>>(in, out, n);
+}

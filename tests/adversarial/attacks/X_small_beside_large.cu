@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results that are small beside the largest are not computed.
+// base: growth
+// expect: WrongResult|RunFailed
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 6000", "extent in = n", "extent out = n", "fill in = uniform(-20, 20)")
+__global__ void growth(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = in[i] < -12.0f ? 0.0f : expf(in[i]);
+}
+
+void run(const float *in, float *out, int n) {
+  growth<<<(n + 127) / 128, 128>>>(in, out, n);
+}

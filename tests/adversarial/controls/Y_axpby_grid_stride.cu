@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop over the grid's stride.
+// base: axpby
+// expect: accepted
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 9000", "arg alpha = 1.25", "arg beta = 0.0", "extent x = n", "extent y = n", "extent z = n")
+__global__ void axpby(const float *x, const float *y, float *z, float alpha, float beta, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    z[i] = alpha * x[i] + beta * y[i];
+}
+
+void run(const float *x, const float *y, float *z, float alpha, float beta, int n) {
+  axpby<<<(n + 127) / 128, 128>>>(x, y, z, alpha, beta, n);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Horner's rule, from the highest term.
+// base: polynomial
+// expect: accepted
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 6000", "arg terms = 5", "extent x = n", "extent coefficients = terms", "extent out = n")
+__global__ void polynomial(const float *x, const float *coefficients, float *out, int n, int terms) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float power = 1.0f, sum = 0.0f;
+  power = x[i];
+  for (int k = terms - 1; k >= 0; --k)
+    sum = fmaf(sum, power, coefficients[k]);
+  out[i] = sum;
+}
+
+void run(const float *x, const float *coefficients, float *out, int n, int terms) {
+  polynomial<<<(n + 127) / 128, 128>>>(x, coefficients, out, n, terms);
+}
