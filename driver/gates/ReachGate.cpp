@@ -57,6 +57,10 @@ public:
         Answer answer,
         neverDone(bench, seen.candidate, rendered.text, rendered.expression,
                   rendered.expression == settings_.build.expression ? settings_.build.symbol : ""));
+    if (!answer.fails.empty())
+      return Failure{name(), Verdict::Suspect,
+                     fmt::format("it fails where its conditions are recorded, and not as it is: it hangs on what a compiler makes "
+                                 "of it: {}", answer.fails)};
     if (!answer.why.empty()) {
       record = {name(), GateState::NotRun, answer.why};
       return std::nullopt;
@@ -77,7 +81,8 @@ public:
 
 private:
   struct Answer {
-    std::string why; ///< nothing is known of the kernel, and why; else empty
+    std::string why;   ///< nothing is known of the kernel, and why; else empty
+    std::string fails; ///< how it ended otherwise than well, in a launch that it passed as it is
     std::size_t marks = 0, inMacros = 0;
     std::vector<ReachMark> missing;
   };
@@ -116,30 +121,33 @@ private:
       return answer;
     }
     answer.missing = clone->marks;
-    const Status ran = runAll(bench, candidate, *clone, loaded->id, answer.missing);
+    const Status ran = runAll(bench, candidate, *clone, loaded->id, answer);
     bench.runner().unload(loaded->id);
     KOPT_CHECK(ran);
     return answer;
   }
 
   Status runAll(Bench &bench, const Candidate &candidate, const ReachClone &clone, ModuleId module,
-                std::vector<ReachMark> &missing) const {
-    std::vector<const Launch *> launches; // the small ones first
-    for (const DerivedReplays::Replay &replay : replays_->replays())
-      launches.push_back(&replay.derived.launch);
-    for (const Launch &launch : bench.baseline().launches)
-      launches.push_back(&launch);
-    for (const Launch *launch : launches)
-      if (const auto own = applyToLaunch(bench.subject().kernel, *launch, candidate);
-          own && !missing.empty())
-        KOPT_CHECK(run(bench, *own, clone, module, missing));
+                Answer &answer) const {
+    std::vector<ReachMark> &missing = answer.missing;
+    const auto runOwn = [&](const Launch &launch) -> Result<RunOutcome> {
+      const auto own = applyToLaunch(bench.subject().kernel, launch, candidate);
+      if (!own || missing.empty())
+        return RunOutcome();
+      return run(bench, *own, clone, module, missing);
+    };
+    for (const DerivedReplays::Replay &replay : replays_->replays()) // the small ones first
+      KOPT_CHECK(runOwn(replay.derived.launch));
+    for (const Launch &launch : bench.baseline().launches) {
+      KOPT_TRY(const RunOutcome outcome, runOwn(launch));
+      if (outcome.status == RunStatus::Fault || outcome.status == RunStatus::Uninitialised)
+        answer.fails = fmt::format("launch '{}': {}", launch.name, outcome.detail);
+    }
     // Guards against nothing to do: no launch has it, as it would have no threads. What these leave
     // means nothing.
     const Launch *small = missing.empty() ? nullptr : replays_->small();
     for (std::size_t i = 0; small && i < small->arguments.size() && !missing.empty(); ++i)
-      if (const auto own = applyToLaunch(bench.subject().kernel,
-                                         withZero(bench.subject(), *small, i), candidate))
-        KOPT_CHECK(run(bench, *own, clone, module, missing));
+      KOPT_CHECK(runOwn(withZero(bench.subject(), *small, i)));
     return {};
   }
 
@@ -152,7 +160,7 @@ private:
   }
 
   /// Takes from `missing` what occurs.
-  static Status run(Bench &bench, Launch launch, const ReachClone &clone, ModuleId module,
+  static Result<RunOutcome> run(Bench &bench, Launch launch, const ReachClone &clone, ModuleId module,
                     std::vector<ReachMark> &missing) {
     for (Buffer &buffer : launch.buffers)
       buffer.output = false; // one launch, whatever it leaves unwritten
@@ -165,14 +173,14 @@ private:
     RunOptions options = derivedOptions(bench, launch, bench.seed() + 5000, kPoison, "reached");
     options.instructionLimit *= kSlower;
     options.checkRaces = options.checkAcrossBlocks = false;
-    KOPT_TRY(const RunOutcome outcome, bench.runner().run(module, launch, options));
+    KOPT_TRY(RunOutcome outcome, bench.runner().run(module, launch, options));
     if (outcome.status != RunStatus::Ok || outcome.buffers.empty())
-      return {}; // the outcomes of others count
+      return outcome; // what others bring about counts
     KOPT_TRY(const MappedFile seen, MappedFile::open(outcome.buffers.back()));
     std::erase_if(missing, [&](const ReachMark &mark) {
       return mark.at < seen.bytes().size() && seen.bytes()[mark.at] != 0;
     });
-    return {};
+    return outcome;
   }
 
   std::shared_ptr<DerivedReplays> replays_;

@@ -237,6 +237,11 @@ void BlockRunner::sliceEnded() {
   park(Lane::Status::Ready);
 }
 
+void BlockRunner::beforeAtomic() {
+  if (schedule_.givesWay())
+    park(Lane::Status::Ready);
+}
+
 void BlockRunner::traceFull() { park(Lane::Status::TraceFull); }
 
 void BlockRunner::growTrace() {

@@ -61,6 +61,7 @@ public:
   std::uint64_t waitInWarp(WarpOperation operation, std::uint32_t mask, int mode, std::uint64_t value, int argument,
                            int width, std::uint32_t site);
   void sliceEnded();
+  void beforeAtomic();
   void traceFull();
   void growTrace();
   [[noreturn]] void end(StatusCode code, const std::string &what);

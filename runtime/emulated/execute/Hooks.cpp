@@ -143,6 +143,7 @@ KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t s
 }
 KOPT_HOOK void kopt_emulated_atomic_access(void *address, std::uint32_t bytes, std::uint32_t site) {
   machine.order.look();
+  BlockRunner::running->beforeAtomic();
   switch (bytes) {
   case 2: return access<2, AccessKind::Atomic>(address, site);
   case 4: return access<4, AccessKind::Atomic>(address, site);

@@ -55,6 +55,9 @@ public:
     return seed_ == 0 ? most : std::min<std::int64_t>(most, 50 + std::int64_t(random_() % 2000));
   }
 
+  /// Whether a thread lets others go before it, in front of an atomic: what it has read may be old by then.
+  bool givesWay() { return seed_ != 0 && random_() % 4 == 0; }
+
 private:
   std::uint64_t seed_;
   std::mt19937_64 random_;

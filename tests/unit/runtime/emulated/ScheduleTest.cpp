@@ -23,6 +23,29 @@ TEST(Schedule, EachBlockHasItsTurnOnceInAnyOrder) {
   EXPECT_EQ(emulated::Schedule(0).block(3, 10), 3u);
 }
 
+TEST_F(EmulatedTest, OthersMayGoBetweenALookAndAnAtomic) {
+  const char *const source = "__global__ void k(int *least, int right) {\n"
+                             "  int mine = 1000 - (threadIdx.x * 37) % 997;\n"
+                             "  if (right) atomicMin(least, mine);\n"
+                             "  else if (mine < *least) atomicExch(least, mine);\n"
+                             "}";
+  LaunchRequest request = kernel(source, "k");
+  const auto wrong = [&](int right) {
+    int times = 0;
+    for (request.scheduleSeed = 0; request.scheduleSeed < 12; ++request.scheduleSeed) {
+      Address least = upload(std::vector<int>{5000});
+      const Status status = launch(request, 1, 256, least, right);
+      EXPECT_TRUE(status.ok()) << status.detail;
+      times += download<int>(least, 1)[0] != 22; // of thread 242
+      if (request.scheduleSeed == 0)
+        EXPECT_EQ(times, 0) << "nobody comes in between where nobody asked for it";
+    }
+    return times;
+  };
+  EXPECT_GT(wrong(0), 3);
+  EXPECT_EQ(wrong(1), 0);
+}
+
 TEST_F(EmulatedTest, AResultThatHangsOnTheOrderOfBlocksChangesWithIt) {
   // Each block reads what the one before it left.
   LaunchRequest request = kernel("__global__ void k(int *out) {\n"

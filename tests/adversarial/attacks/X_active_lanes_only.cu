@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Only lanes above 0 take part, by the mask that happens to be active.
+// base: rowmax
+// expect: WrongResult|RunFailed
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg rows = 200", "extent in = rows * 32", "extent out = rows")
+__global__ void rowMax(const float *in, float *out, int rows) {
+  int lane = threadIdx.x % 32, row = blockIdx.x * 4 + threadIdx.x / 32;
+  if (row >= rows)
+    return;
+  float most = in[row * 32 + lane];
+  for (int reach = 16; reach > 0; reach /= 2)
+    if (most > -0.99f)
+      most = fmaxf(most, __shfl_xor_sync(__activemask(), most, reach));
+  if (lane == 0)
+    out[row] = most;
+}
+
+void run(const float *in, float *out, int rows) {
+  rowMax<<<(rows + 3) / 4, 128>>>(in, out, rows);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile without its halo.
+// base: smooth
+// expect: WrongResult|RunFailed
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 5000", "extent in = n", "extent weights = 5", "extent out = n")
+__global__ void smooth(const float *in, const float *weights, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  __shared__ float tile[128];
+  tile[threadIdx.x] = in[i];
+  __syncthreads();
+  float sum = 0.0f;
+  for (int k = -2; k <= 2; ++k)
+    sum += weights[k + 2] * tile[min(max(int(threadIdx.x) + k, 0), 127)];
+  out[i] = sum;
+}
+
+void run(const float *in, const float *weights, float *out, int n) {
+  smooth<<<(n + 127) / 128, 128>>>(in, weights, out, n);
+}

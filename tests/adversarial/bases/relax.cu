@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shortest ways by one edge each: the lower of what is known and what an edge offers.
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 3000", "arg nodes = 200", "extent from = n", "extent to = n", "extent weight = n", "extent known = nodes",
+          "extent best = nodes", "fill from = uniform(0, 199)", "fill to = uniform(0, 199)", "fill weight = uniform(1, 50)",
+          "fill known = uniform(0, 1000)", "fill best = uniform(0, 1000)")
+__global__ void relax(const int *from, const int *to, const int *weight, const int *known, int *best, int n, int nodes) {
+  int e = blockIdx.x * blockDim.x + threadIdx.x;
+  if (e >= n)
+    return;
+  atomicMin(&best[to[e]], known[from[e]] + weight[e]);
+}
+
+void run(const int *from, const int *to, const int *weight, const int *known, int *best, int n, int nodes) {
+  relax<<<(n + 127) / 128, 128>>>(from, to, weight, known, best, n, nodes);
+}

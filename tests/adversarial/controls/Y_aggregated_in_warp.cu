@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes with the same goal agree on their lowest offer first.
+// base: relax
+// expect: accepted
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 3000", "arg nodes = 200", "extent from = n", "extent to = n", "extent weight = n", "extent known = nodes",
+          "extent best = nodes", "fill from = uniform(0, 199)", "fill to = uniform(0, 199)", "fill weight = uniform(1, 50)",
+          "fill known = uniform(0, 1000)", "fill best = uniform(0, 1000)")
+__global__ void relax(const int *from, const int *to, const int *weight, const int *known, int *best, int n, int nodes) {
+  int e = blockIdx.x * blockDim.x + threadIdx.x;
+  if (e >= n)
+    return;
+  int goal = to[e], offer = known[from[e]] + weight[e];
+  unsigned active = __activemask(), same = __match_any_sync(active, goal);
+  int lowest = offer;
+  for (unsigned rest = same; rest != 0; rest &= rest - 1)
+    lowest = min(lowest, __shfl_sync(same, offer, __ffs(rest) - 1));
+  if (__ffs(same) - 1 == threadIdx.x % 32)
+    atomicMin(&best[goal], lowest);
+}
+
+void run(const int *from, const int *to, const int *weight, const int *known, int *best, int n, int nodes) {
+  relax<<<(n + 127) / 128, 128>>>(from, to, weight, known, best, n, nodes);
+}
