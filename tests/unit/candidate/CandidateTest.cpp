@@ -375,6 +375,11 @@ public:
     clone.refusals = {{"none", "there is none here", 0}};
     return clone;
   }
+  Result<ReachClone> reachClone(const std::string &slice, const std::string &, const KernelSpec &) override {
+    ReachClone clone;
+    clone.sliceText = slice;
+    return clone;
+  }
 };
 
 TEST_F(ParamsTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditableChunks) {
