@@ -29,6 +29,10 @@ Status TuneSession::recordVerification(Search &search) {
     KOPT_CHECK(decide(search, "unchecked", fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",
                                                        device.name)));
   } else {
+    const auto others = device.facts.find(kOtherLoadFact);
+    const std::string known = others == device.facts.end() ? "not known" : others->second;
+    if (known != "watched")
+      KOPT_CHECK(decide(search, "unchecked", "whether others computed on the GPU while it was timed: " + known));
     KOPT_CHECK(decide(search, "unchecked", "races and uninitialised shared memory on the GPU: run compute-sanitizer on "
                                            "the patched program"));
   }

@@ -37,6 +37,9 @@ struct DeviceInfo {
   std::map<std::string, std::string> facts; ///< for the record: driver_version, power_limit_w, ecc, mig, pci_bus, visible_devices, …
 };
 
+/// A fact that kopt adds: "watched" where TimingOutcome::otherLoad says who else computes, else why nobody can tell.
+inline constexpr const char *kOtherLoadFact = "other_load";
+
 using ModuleId = std::uint32_t;
 
 struct ModuleInfo {

@@ -20,6 +20,9 @@ public:
   ProfileOutcome count(const std::filesystem::path &module, const std::string &symbol, const Launch &launch,
                        const RunOptions &options, Duration deadline, const std::vector<int> &descriptors);
 
+  /// It holds a context on the device.
+  bool isRunning() const { return process_.isRunning(); }
+
 private:
   Result<runtime::protocol::Message> answer(runtime::protocol::Message request, Duration deadline,
                                             const std::vector<int> &descriptors);

@@ -7,6 +7,7 @@
 #include "driver/runner/LaunchRequest.h"
 #include "driver/runner/NcuProfiler.h"
 #include "driver/runner/NcuSections.h"
+#include "driver/runner/OtherLoad.h"
 #include "driver/runner/RunnerProcess.h"
 #include "driver/runner/RunnerSandbox.h"
 #include "driver/runner/SharedBuffers.h"
@@ -134,6 +135,8 @@ private:
   Result<DeviceLock::Hold> lockDevice(StageSeconds &stages);
   /// Loads what a fresh process has not loaded yet. A status that is not Ok: it could not.
   Result<Reply> ensureLoaded(ModuleId id);
+  /// Our processes that have a context on the device.
+  unsigned ownProcesses() const { return 1u + counting_.isRunning(); }
   /// The process forgets the module; it is loaded again when it is next used.
   void unloadRemote(ModuleId id);
   /// What the hardware counts, beside what the driver knows: through CUPTI, or else through Nsight Compute.
@@ -147,6 +150,7 @@ private:
   SharedBuffers shared_;
   RunnerHooks hooks_;
   std::unique_ptr<DeviceLock> lock_;
+  std::unique_ptr<OtherLoad> others_; ///< on a GPU; null: nobody shares the device
   DeviceInfo device_;
   std::map<ModuleId, Module> modules_;
   ModuleId nextModule_ = 1;
@@ -196,6 +200,14 @@ Status RunnerClient::connect() {
     lock_ = std::make_unique<DeviceLock>(device_.kind == "cuda" ? deviceLockFile(device_.uuid)
                                                                 : std::filesystem::path(),
                                          device_.name, hooks_);
+  if (device_.kind == "cuda" && !others_) {
+    const auto bus = device_.facts.find("pci_bus");
+    others_ = std::make_unique<OtherLoad>(makeGpuActivity(bus == device_.facts.end() ? "" : bus->second));
+    const std::string blind = others_->blindness(ownProcesses());
+    device_.facts[kOtherLoadFact] = blind.empty() ? "watched" : blind;
+  }
+  if (others_)
+    others_->begin();
   return {};
 }
 
@@ -406,6 +418,8 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
              request.addList("out_a", placesA.paths);
              request.addList("out_b", placesB.paths);
              request.addList("skip", options.skip);
+             if (others_)
+               others_->begin();
              return askAlone(std::move(request),
                              options.deadline + kTimingMargin + bufferTime(launchA) + bufferTime(launchB),
                              descriptors.all(), outcome.stages);
@@ -414,6 +428,8 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   outcome.detail = reply.detail;
   if (reply.status != RunStatus::Ok)
     return outcome;
+  if (others_)
+    outcome.otherLoad = others_->end(ownProcesses());
   const Message &answer = reply.message;
   const std::vector<std::string> first = answer.list("a"), second = answer.list("b");
   if (first.size() != second.size() || first.empty())

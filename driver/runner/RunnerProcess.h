@@ -41,6 +41,7 @@ public:
   /// Internal where it does not understand.
   Result<RunnerReply> ask(runtime::protocol::Message request, Duration deadline, const std::vector<int> &descriptors);
   void stop();
+  bool isRunning() const { return process_ != nullptr; }
 
   /// What happened beside the replies, since this was last called.
   std::vector<Incident> takeIncidents() { return std::exchange(incidents_, {}); }

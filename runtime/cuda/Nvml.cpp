@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/Nvml.h"
 
+#include <algorithm>
 #include <dlfcn.h>
 
 namespace kopt::runtime::cuda {
 
 namespace {
 
-constexpr int kSuccess = 0, kInsufficientSize = 7;
+constexpr int kSuccess = 0, kNotFound = 6, kInsufficientSize = 7;
 constexpr int kClockSm = 1, kTemperatureGpu = 0;
+
+/// nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3.
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long usedGpuMemory;
+  unsigned gpuInstanceId, computeInstanceId;
+};
+static_assert(sizeof(ProcessInfo) == 24);
+
+/// nvmlProcessUtilizationSample_t.
+struct UtilizationSample {
+  unsigned pid;
+  unsigned long long timeStamp;
+  unsigned smUtil, memUtil, encUtil, decUtil;
+};
+static_assert(sizeof(UtilizationSample) == 32);
 
 struct Reason {
   unsigned long long bit;
@@ -98,6 +115,55 @@ std::map<std::string, std::string> Nvml::facts() const {
       known["compute_processes"] = std::to_string(processes);
   }
   return known;
+}
+
+/// Asks with room for as many as there are. More may come in between: then once more. Nothing: it is not known.
+template <class Item, class Ask> static std::optional<std::vector<Item>> askForAll(Ask ask) {
+  std::vector<Item> items;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    unsigned count = unsigned(items.size());
+    const int result = ask(count, items.empty() ? nullptr : items.data());
+    if (result == kNotFound || (result == kSuccess && count == 0))
+      return std::vector<Item>();
+    if (result == kSuccess && !items.empty()) {
+      items.resize(std::min<std::size_t>(count, items.size()));
+      return items;
+    }
+    if (result != kSuccess && result != kInsufficientSize)
+      return std::nullopt;
+    items.resize(std::max<std::size_t>(count, items.size()) + 16);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<GpuProcess>> Nvml::computeProcesses() const {
+  const auto getter =
+      find<int(void *, unsigned *, ProcessInfo *)>("nvmlDeviceGetComputeRunningProcesses_v3");
+  if (!device_ || !getter)
+    return std::nullopt;
+  const auto infos = askForAll<ProcessInfo>(
+      [&](unsigned &count, ProcessInfo *room) { return getter(device_, &count, room); });
+  if (!infos)
+    return std::nullopt;
+  std::vector<GpuProcess> processes;
+  for (const ProcessInfo &info : *infos)
+    processes.push_back({info.pid, info.gpuInstanceId});
+  return processes;
+}
+
+std::optional<std::vector<GpuLoad>> Nvml::loads() const {
+  const auto getter = find<int(void *, UtilizationSample *, unsigned *, unsigned long long)>(
+      "nvmlDeviceGetProcessUtilization");
+  if (!device_ || !getter)
+    return std::nullopt;
+  const auto samples = askForAll<UtilizationSample>(
+      [&](unsigned &count, UtilizationSample *room) { return getter(device_, room, &count, 0); });
+  if (!samples)
+    return std::nullopt;
+  std::vector<GpuLoad> loads;
+  for (const UtilizationSample &sample : *samples)
+    loads.push_back({sample.pid, sample.timeStamp, sample.smUtil});
+  return loads;
 }
 
 } // namespace kopt::runtime::cuda

@@ -4,10 +4,24 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace kopt::runtime::cuda {
+
+/// A process with a CUDA context on the GPU. Drivers give its id as the host counts, whatever the namespace of who asks.
+struct GpuProcess {
+  unsigned pid = 0;
+  unsigned instance = ~0u; ///< of the GPU, where MIG is on; else all ones
+};
+
+/// That a process computed for a while before a moment. The driver takes a few such samples a second at most.
+struct GpuLoad {
+  unsigned pid = 0;
+  unsigned long long microseconds = 0; ///< of the driver's clock: only differences mean anything
+  unsigned percent = 0;                ///< of the time that something of it was on the multiprocessors
+};
 
 class Nvml {
 public:
@@ -25,6 +39,11 @@ public:
   /// By name, what is known: driver_version, max_sm_clock_mhz, power_limit_w, temperature_c, ecc, mig, persistence (on, off),
   /// compute_processes.
   std::map<std::string, std::string> facts() const;
+
+  /// Nothing where it is unknown.
+  std::optional<std::vector<GpuProcess>> computeProcesses() const;
+  /// What the driver's buffer holds of the last seconds; nothing where it does not say (MIG, virtual GPUs).
+  std::optional<std::vector<GpuLoad>> loads() const;
 
 private:
   template <class Signature> Signature *find(const char *name) const;

@@ -8,6 +8,7 @@
 #include "runtime/runner/Fill.h"
 #include "runtime/runner/Protocol.h"
 #include "runtime/runner/Session.h"
+#include "unit/runtime/cuda/FakeNvml.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -391,6 +392,27 @@ TEST_F(RunnerClientTest, TimesTwoModules) {
   EXPECT_EQ(outcome->samples[0].b, 1e-3);
   ASSERT_EQ(outcome->buffersB.size(), 2u);
   EXPECT_EQ(*readFile(outcome->buffersA[1]), *readFile(outcome->buffersB[1]));
+}
+
+TEST_F(RunnerClientTest, SaysWhoElseComputedWhileItWasTimed) {
+  fakeNvml() = {};
+  fakeNvml().processes = {unsigned(getpid())}; // where the fake runner lives
+  fakeNvml().loads = {{unsigned(getpid()), 5'000'000, 80}};
+  const auto runner = start();
+  EXPECT_EQ(runner->device().facts.at(kOtherLoadFact), "watched");
+  const ModuleId copy = runner->load("copy", "")->id;
+  EXPECT_TRUE(runner->time(copy, launch(), copy, launch(), {})->otherLoad.empty());
+  fakeNvml().processes.push_back(unsigned(getppid()));
+  fakeNvml().loads.push_back({unsigned(getppid()), 5'000'000, 80});
+  const auto outcome = runner->time(copy, launch(), copy, launch(), {});
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(outcome->otherLoad.size(), 1u);
+  EXPECT_NE(outcome->otherLoad[0].find(std::to_string(getppid())), std::string::npos) << outcome->otherLoad[0];
+  EXPECT_EQ(outcome->status, RunStatus::Ok) << "it is for the verdict to doubt";
+  fakeNvml() = {};
+  fakeNvml().initResult = 9;
+  EXPECT_NE(start()->device().facts.at(kOtherLoadFact), "watched");
+  fakeNvml() = {};
 }
 
 TEST_F(RunnerClientTest, LaunchesWaitForAnotherKoptOnTheSameDevice) {

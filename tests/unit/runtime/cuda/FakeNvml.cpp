@@ -34,8 +34,43 @@ int nvmlDeviceGetEccMode(void *, unsigned *now, unsigned *next) { return *now = 
 int nvmlDeviceGetMigMode(void *, unsigned *now, unsigned *next) {
   return *now = *next = 0, fakeNvml().hasMig ? 0 : 3;
 }
-int nvmlDeviceGetComputeRunningProcesses_v3(void *, unsigned *count, void *list) {
-  const bool enough = *count >= fakeNvml().processes || fakeNvml().processes == 0;
-  return *count = fakeNvml().processes, enough && list ? 0 : 7;
+struct ProcessInfo { // as in nvml.h
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpuInstance, computeInstance;
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void *, unsigned *count, ProcessInfo *list) {
+  const auto &known = fakeNvml().processes;
+  if (!fakeNvml().knowsProcesses)
+    return 3;
+  const bool isEnough = *count >= known.size();
+  *count = unsigned(known.size());
+  if (!isEnough)
+    return 7;
+  for (std::size_t i = 0; i < known.size(); ++i)
+    list[i] = {known[i], 1 << 20, fakeNvml().instance, ~0u};
+  return 0;
+}
+
+struct Sample { // as in nvml.h
+  unsigned pid;
+  unsigned long long time;
+  unsigned sm, memory, encoder, decoder;
+};
+int nvmlDeviceGetProcessUtilization(void *, Sample *list, unsigned *count, unsigned long long since) {
+  const auto &known = fakeNvml().loads;
+  if (!fakeNvml().knowsLoads)
+    return 3;
+  if (known.empty())
+    return 6;
+  const bool isEnough = list && *count >= known.size();
+  *count = unsigned(known.size());
+  if (!isEnough)
+    return 7;
+  unsigned used = 0;
+  for (const FakeLoad &load : known)
+    if (load.microseconds > since)
+      list[used++] = {load.pid, load.microseconds, load.percent, 0, 0, 0};
+  return *count = used, 0;
 }
 }

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""While another program computes on the GPU no candidate is Faster or Slower: it is Ambiguous, and says who it was. Skips
+without a GPU and nvcc."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+from kopt_test import DATA, FLAGS, KoptTest
+
+BUSY = """#include <cstdio>
+__global__ void spin(volatile int *stop) { for (int i = 0; i < 100000 && !*stop; ++i) {} }
+int main() {
+  int *stop;
+  if (cudaMalloc(&stop, sizeof(int)) || cudaMemset(stop, 0, sizeof(int)))
+    return 1;
+  puts("busy");
+  fflush(stdout);
+  for (;;) {  // short ones, so that others get their turn
+    spin<<<1, 1>>>(stop);
+    cudaMemsetAsync(stop, 0, sizeof(int));
+  }
+}
+"""
+
+
+def compiler():
+    toolkit = pathlib.Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin" / "nvcc"
+    return shutil.which("nvcc") or (str(toolkit) if toolkit.exists() else None)
+
+
+class OtherLoad(KoptTest):
+    def tuned(self):
+        for name in (".kopt", "kopt.out"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        text = (DATA / "scale.cu").read_text()
+        self.write("scale.cu", text.replace("rows = 500", "rows = 5000").replace("columns = 300", "columns = 3000"))
+        self.kopt_ok("tune", "scale.cu", "--device", "cuda", "--proposers", "params", "--json", *FLAGS)
+        unknown = self.rows("SELECT text FROM decisions WHERE kind = 'unchecked' AND text LIKE 'whether others computed%'")
+        if unknown:
+            self.skipTest(unknown[0][0])
+        return self.rows("SELECT verdict, reason FROM trials WHERE proposer != 'baseline' AND has_speedup")
+
+    def test_times_beside_another_program_are_no_evidence(self):
+        for verdict, reason in self.tuned():
+            self.assertNotIn("others computed", reason, "kopt takes itself, or who only holds the GPU, for another")
+        source = self.write("busy.cu", BUSY)
+        subprocess.run([compiler(), str(source), "-o", str(self.folder / "busy")], check=True)
+        with subprocess.Popen([str(self.folder / "busy")], stdout=subprocess.PIPE, text=True) as busy:
+            try:
+                self.assertEqual(busy.stdout.readline(), "busy\n")
+                trials = self.tuned()
+            finally:
+                busy.kill()
+        self.assertTrue(trials)
+        for verdict, reason in trials:
+            self.assertEqual(verdict, 3, reason)
+            self.assertIn("others computed on the GPU", reason)
+
+
+if __name__ == "__main__":
+    probe = KoptTest()
+    probe.setUp()
+    probe.copy(DATA / "scale.cu")
+    there = probe.kopt("tune", "scale.cu", "--device", "cuda", "--dry-run", *FLAGS)
+    probe.doCleanups()
+    if there.returncode == 6 or not compiler():
+        print(there.stderr)
+        sys.exit(77)
+    unittest.main()
