@@ -4,6 +4,7 @@
 #include "driver/runner/ComputeSanitizer.h"
 #include "driver/runner/CounterProcess.h"
 #include "driver/runner/DeviceLock.h"
+#include "driver/runner/GpuSpecFile.h"
 #include "driver/runner/LaunchRequest.h"
 #include "driver/runner/NcuProfiler.h"
 #include "driver/runner/NcuSections.h"
@@ -555,26 +556,6 @@ Result<ProfileOutcome> RunnerClient::addHardwareCounters(ModuleId id, const Laun
       outcome.counters[name] = value;
   }
   return outcome;
-}
-
-Result<std::filesystem::path> gpuSpecFile(const std::filesystem::path &folder,
-                                          const std::string &name) {
-  const std::filesystem::path file = folder / (name + ".txt");
-  std::error_code error;
-  if (std::filesystem::is_regular_file(file, error))
-    return file;
-  std::vector<std::string> known;
-  for (const auto &entry : std::filesystem::directory_iterator(folder, error))
-    if (entry.path().extension() == ".txt")
-      known.push_back(entry.path().stem().string());
-  std::sort(known.begin(), known.end());
-  if (known.empty())
-    return makeError(ErrorCode::Environment,
-                     "there are no GPU descriptions in " + folder.string(),
-                     "the installation is incomplete: install kopt again");
-  const std::string hint = didYouMean(name, known);
-  return makeError(ErrorCode::Usage, "no GPU named '" + name + "' can be modelled",
-                   (hint.empty() ? "" : hint + " ") + "known: " + join(known, ", "));
 }
 
 } // namespace
