@@ -5,12 +5,12 @@
 
 #include "driver/evaluate/CandidateBuilder.h"
 #include "driver/evaluate/Examiner.h"
+#include "driver/support/TurnLock.h"
 
 #include <deque>
 #include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -107,8 +107,9 @@ private:
   std::map<std::string, TaskPointer> begun_; ///< by content hash
   std::map<std::string, Prepared> faster_;   ///< by content hash: for the confirmation and the counters
 
-  /// Where the devices' threads meet: it guards what follows, and the builder.
-  std::mutex turn_;
+  /// Where the devices' threads meet: it guards what follows, and the builder. In turn: a device that waits for a candidate
+  /// to be built gets the next one, though another be quick to come back.
+  TurnLock turn_;
   std::optional<Error> ended_; ///< why no device is left
   std::deque<TaskPointer> waiting_;
   std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
