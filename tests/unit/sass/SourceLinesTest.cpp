@@ -99,7 +99,7 @@ TEST(SourceLines, which_headers_are_nobodys) {
         "/usr/local/cuda-13.0/include/cuda_fp16.hpp"})
     EXPECT_TRUE(isSystemHeader(file)) << file;
   for (const char *file : {"/home/a/project/include/kernel.cuh", "/usr/src/app/kernel.cu",
-                           "/work/targets/gpu/kernel.cu", "kernel.cu", ""})
+                           "/srv/targets/gpu/kernel.cu", "kernel.cu", ""})
     EXPECT_FALSE(isSystemHeader(file)) << file;
 }
 

@@ -37,16 +37,16 @@ std::string placeOfCallInlinedFrom(const std::string &directory, const std::stri
   if (!module)
     return diagnostic.getMessage().str();
   ModulePlan plan;
-  plan.headerDirectory = "/tmp/work/kopt/include";
+  plan.headerDirectory = "/tmp/checkout/kopt/include";
   return placeOf(*llvm::inst_begin(module->getFunction("kernel")), plan);
 }
 
 TEST(UserLocation, IsTheLineThatCalledIntoOurHeaders) {
-  EXPECT_EQ(placeOfCallInlinedFrom("/tmp/scratch", "/tmp/work/kopt/include/barriers.h"), "slice.cu:7");
+  EXPECT_EQ(placeOfCallInlinedFrom("/tmp/scratch", "/tmp/checkout/kopt/include/barriers.h"), "slice.cu:7");
 }
 
 TEST(UserLocation, KnowsOurHeadersWhereTheirPathIsSplit) {
-  EXPECT_EQ(placeOfCallInlinedFrom("/tmp", "work/kopt/include/barriers.h"), "slice.cu:7");
+  EXPECT_EQ(placeOfCallInlinedFrom("/tmp", "checkout/kopt/include/barriers.h"), "slice.cu:7");
 }
 
 TEST(UserLocation, IsTheLineItselfInTheUsersHeaders) {
