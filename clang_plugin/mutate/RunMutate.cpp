@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kopt-frontend mutate`: JSON in, JSON out.
 #include "clang_plugin/mutate/Mutate.h"
+#include "clang_plugin/tool/JsonExchange.h"
 #include "clang_plugin/tool/Tools.h"
 
 #include <iostream>
@@ -11,15 +12,6 @@ namespace kopt::frontend {
 using nlohmann::json;
 
 namespace {
-
-void print(const json &reply) {
-  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
-}
-
-int fail(const std::string &what, const std::string &where, const std::string &hint) {
-  print({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}});
-  return 1;
-}
 
 json toJson(const Mutant &mutant) {
   json result = {{"operator", mutant.op},
@@ -40,31 +32,26 @@ int runMutate(int, const char **) {
   MutateRequest request;
   try {
     const json input = json::parse(std::cin);
-    request.slice = input.at("slice");
-    request.kernel = input.at("kernel");
-    request.expression = input.value("expression", request.kernel);
-    request.flags = input.value("flags", std::vector<std::string>());
-    request.directory = input.value("directory", std::string());
-    request.arch = input.value("arch", std::string());
+    readSource(input, request);
     request.atMost = input.value("at_most", std::uint64_t(request.atMost));
     request.seed = input.value("seed", request.seed);
     request.operators = input.value("operators", std::vector<std::string>());
     request.file = input.value("file", std::string());
   } catch (const json::exception &error) {
-    return fail(error.what(), "the request on standard input",
-                "members: slice, kernel, expression, flags, directory, arch, at_most, seed, "
-                "operators, file");
+    return failReply(error.what(), "the request on standard input",
+                     "members: slice, kernel, expression, flags, directory, arch, at_most, seed, "
+                     "operators, file");
   }
   auto found = findMutants(request);
   if (!found)
-    return fail(llvm::toString(found.takeError()), "slice of " + request.kernel,
-                "the slice must parse with the kernel's own flags: run kopt-extract again if the "
-                "source changed");
+    return failReply(llvm::toString(found.takeError()), "slice of " + request.kernel,
+                     "the slice must parse with the kernel's own flags: run kopt-extract again if the "
+                     "source changed");
   json reply = {
       {"found", found->found}, {"in_macros", found->inMacros}, {"mutants", json::array()}};
   for (const Mutant &mutant : found->mutants)
     reply["mutants"].push_back(toJson(mutant));
-  print(reply);
+  printReply(reply);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kopt-frontend precise`: JSON in, JSON out.
 #include "clang_plugin/precise/Precise.h"
+#include "clang_plugin/tool/JsonExchange.h"
 #include "clang_plugin/tool/Tools.h"
 
 #include <iostream>
@@ -11,15 +12,6 @@ namespace kopt::frontend {
 using nlohmann::json;
 
 namespace {
-
-void print(const json &reply) {
-  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
-}
-
-int fail(const std::string &what, const std::string &where, const std::string &hint) {
-  print({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}});
-  return 1;
-}
 
 json toJson(const std::vector<PreciseNote> &notes) {
   json result = json::array();
@@ -65,22 +57,17 @@ int runPrecise(int, const char **) {
   KernelSource request;
   try {
     const json input = json::parse(std::cin);
-    request.slice = input.at("slice");
-    request.kernel = input.at("kernel");
-    request.expression = input.value("expression", request.kernel);
-    request.flags = input.value("flags", std::vector<std::string>());
-    request.directory = input.value("directory", std::string());
-    request.arch = input.value("arch", std::string());
+    readSource(input, request);
   } catch (const json::exception &error) {
-    return fail(error.what(), "the request on standard input",
-                "members: slice, kernel, expression, flags, directory, arch");
+    return failReply(error.what(), "the request on standard input",
+                     "members: slice, kernel, expression, flags, directory, arch");
   }
   auto clone = makePreciseClone(request);
   if (!clone)
-    return fail(llvm::toString(clone.takeError()), "slice of " + request.kernel,
-                "the slice must parse with the kernel's own flags: run kopt-extract again if the "
-                "source changed");
-  print(toJson(*clone));
+    return failReply(llvm::toString(clone.takeError()), "slice of " + request.kernel,
+                     "the slice must parse with the kernel's own flags: run kopt-extract again if the "
+                     "source changed");
+  printReply(toJson(*clone));
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kopt-frontend screen`: JSON in, JSON out.
 #include "clang_plugin/screen/Screen.h"
+#include "clang_plugin/tool/JsonExchange.h"
 #include "clang_plugin/tool/Tools.h"
 
 #include <iostream>
@@ -9,19 +10,6 @@
 namespace kopt::frontend {
 
 using nlohmann::json;
-
-namespace {
-
-void print(const json &reply) {
-  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
-}
-
-int fail(const std::string &what, const std::string &where, const std::string &hint) {
-  print({{"error", {{"what", what}, {"where", where}, {"hint", hint}}}});
-  return 1;
-}
-
-} // namespace
 
 int runScreen(int, const char **) {
   ScreenRequest request;
@@ -35,14 +23,14 @@ int runScreen(int, const char **) {
     request.flags = input.value("flags", std::vector<std::string>());
     request.directory = input.value("directory", std::string());
   } catch (const json::exception &error) {
-    return fail(
+    return failReply(
         error.what(), "the request on standard input",
         "members: baseline, candidate, kernel, expression, baseline_expression, flags, directory");
   }
   auto findings = screenCandidate(request);
   if (!findings)
-    return fail(llvm::toString(findings.takeError()), "baseline slice of " + request.kernel,
-                "run kopt-extract again with the flags the kernel is compiled with");
+    return failReply(llvm::toString(findings.takeError()), "baseline slice of " + request.kernel,
+                     "run kopt-extract again with the flags the kernel is compiled with");
   json reply = {{"findings", json::array()}};
   for (const ScreenFinding &finding : *findings)
     reply["findings"].push_back(
@@ -50,7 +38,7 @@ int runScreen(int, const char **) {
          {"severity", finding.severity == Severity::Reject ? "reject" : "flag"},
          {"message", finding.message},
          {"where", finding.line ? "line " + std::to_string(finding.line) : "baseline"}});
-  print(reply);
+  printReply(reply);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kopt-frontend transforms`: JSON in, JSON out.
+#include "clang_plugin/tool/JsonExchange.h"
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
 
@@ -61,13 +62,6 @@ json toJson(const Offer &offer) {
   return result;
 }
 
-int fail(const std::string &what, const std::string &where, const std::string &hint) {
-  std::cout << json{{"error", {{"what", what}, {"where", where}, {"hint", hint}}}}.dump(
-                   -1, ' ', false, json::error_handler_t::replace)
-            << "\n";
-  return 1;
-}
-
 } // namespace
 
 int runTransforms(int, const char **) {
@@ -75,18 +69,18 @@ int runTransforms(int, const char **) {
   try {
     request = readRequest(json::parse(std::cin));
   } catch (const std::exception &error) {
-    return fail(error.what(), "the request on standard input",
-                "members: slice, expression, kernel, flags, directory, launches, arch");
+    return failReply(error.what(), "the request on standard input",
+                     "members: slice, expression, kernel, flags, directory, launches, arch");
   }
   auto offers = findOffers(request);
   if (!offers)
-    return fail(llvm::toString(offers.takeError()), "slice of " + request.kernel,
-                "the slice must parse with the kernel's own flags: run kopt-extract again if the "
-                "source changed");
+    return failReply(llvm::toString(offers.takeError()), "slice of " + request.kernel,
+                     "the slice must parse with the kernel's own flags: run kopt-extract again if the "
+                     "source changed");
   json reply = {{"offers", json::array()}};
   for (const Offer &offer : *offers)
     reply["offers"].push_back(toJson(offer));
-  std::cout << reply.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+  printReply(reply);
   return 0;
 }
 
