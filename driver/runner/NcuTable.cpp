@@ -71,8 +71,11 @@ std::optional<NcuTable> findNcuTable(std::string_view text,
     while (at < text.size() &&
            (text[at] == '"' || std::isdigit(static_cast<unsigned char>(text[at])))) {
       std::vector<std::string> fields = csvRecord(text, at);
+      // A comma may end a row: a whole one, or one whose other columns say nothing.
       if (fields.size() == table.columns.size() + 1 && fields.back().empty())
         fields.pop_back();
+      else if (fields.size() < table.columns.size() && fields.size() > 1 && fields.back().empty())
+        fields.resize(table.columns.size());
       if (fields == table.columns || fields.front() == "Kernel Name")
         break; // the next one
       if (fields.size() == table.columns.size())

@@ -13,7 +13,7 @@ namespace kopt {
 struct NcuTable {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
-  std::size_t torn = 0; ///< rows with another number of fields, left out
+  std::size_t torn = 0; ///< rows of too few or too many fields, left out
 
   /// The first column of that name, or whose name begins so where it ends with '*'.
   std::optional<std::size_t> column(std::string_view name) const;

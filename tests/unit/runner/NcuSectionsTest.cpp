@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables below have the heads that ncu 2022 to 2025 print, as logs of public projects show
-// them; the rows are made up. No ncu of ours has printed them yet: tests/device is to show that.
+// them; the rows are made up, but for those said to be recorded.
 #include "driver/runner/NcuSections.h"
 #include "driver/runner/NcuTable.h"
 #include "driver/support/FileSystem.h"
@@ -24,6 +24,16 @@ Two lines of advice.","",""
 "0","4711","kopt-runner","host","transpose(float *, const float *, int, int)","1","13","(32, 8, 1)","(128, 128, 1)","0","9.0","MemoryWorkloadAnalysis_Tables","","","","MemoryCacheAccessPattern","OPT","Only 4.0 of 32 bytes per sector are utilized.","global","34.6"
 "0","4711","kopt-runner","host","transpose(float *, const float *, int, int)","1","13","(32, 8, 1)","(128, 128, 1)","0","9.0","Occupancy"
 "1","4711","kopt-runner","host","another()","1","13","(32, 8, 1)","(128, 128, 1)","0","9.0","Occupancy","Achieved Occupancy","%","1","","","","",""
+)csv";
+
+// Recorded: four rows of what ncu 2025.3.1 printed of a launch on an H200, 2026-11-22,
+// `ncu --import FILE --page details --csv`.
+constexpr const char *kRecordedDetails =
+    R"csv("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description","Estimated Speedup Type","Estimated Speedup"
+"0","678","t","127.0.0.1","turn(const float *, float *, int)","1","7","(256, 1, 1)","(4096, 1, 1)","0","9.0","GPU Speed Of Light Throughput","DRAM Frequency","Ghz","3.17",
+"0","678","t","127.0.0.1","turn(const float *, float *, int)","1","7","(256, 1, 1)","(4096, 1, 1)","0","9.0","GPU Speed Of Light Throughput","Elapsed Cycles","cycle","9,459",
+"0","678","t","127.0.0.1","turn(const float *, float *, int)","1","7","(256, 1, 1)","(4096, 1, 1)","0","9.0","ComputeWorkloadAnalysis","","","","HighPipeUtilization","OPT","All compute pipelines are under-utilized. Either this workload is very small or it doesn't issue enough warps per scheduler. Check the Launch Statistics and Scheduler Statistics sections for further details.","local","96.11"
+"0","678","t","127.0.0.1","turn(const float *, float *, int)","1","7","(256, 1, 1)","(4096, 1, 1)","0","9.0","Launch Statistics","Registers Per Thread","register/thread","16",
 )csv";
 
 constexpr const char *kSource = R"csv("Kernel Name","transpose(float *, const float *, int, int)",
@@ -57,6 +67,19 @@ TEST(NcuDetails, metrics_and_advice_of_the_first_kernel) {
   ASSERT_TRUE(report->advice[1].speedupPercent);
   EXPECT_DOUBLE_EQ(*report->advice[1].speedupPercent, 34.6);
   EXPECT_EQ(report->advice[1].speedupScope, "global");
+}
+
+TEST(NcuDetails, rows_that_end_before_the_columns_of_rules) {
+  const auto report = parseNcuDetails(kRecordedDetails);
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->metrics.size(), 3u);
+  EXPECT_EQ(report->metrics[1].name, "Elapsed Cycles");
+  EXPECT_EQ(report->metrics[1].value, "9,459");
+  EXPECT_EQ(report->metrics[2].section, "Launch Statistics");
+  EXPECT_EQ(report->metrics[2].unit, "register/thread");
+  ASSERT_EQ(report->advice.size(), 1u);
+  EXPECT_EQ(report->advice[0].rule, "HighPipeUtilization");
+  EXPECT_EQ(report->advice[0].speedupScope, "local");
 }
 
 TEST(NcuDetails, of_a_version_that_estimates_no_speedup) {
