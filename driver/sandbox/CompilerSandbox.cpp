@@ -142,10 +142,14 @@ std::string cleanDiagnostics(std::string text, const fs::path &scratch, std::siz
     if ((byte >= 0x20 && byte != 0x7f) || byte == '\n' || byte == '\t')
       clean += text[i];
   }
+  clean = validUtf8(clean);
   if (clean.size() <= limit)
     return clean;
   const std::string note = "\n[what follows is left out: " + std::to_string(clean.size()) + " bytes of diagnostics]\n";
-  clean.resize(limit - note.size());
+  std::size_t end = limit - note.size();
+  while (end > 0 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80)
+    --end; // not within a character
+  clean.resize(end);
   return clean + note;
 }
 

@@ -29,7 +29,7 @@ private:
   std::filesystem::path cache_;
 };
 
-/// Diagnostics as they may be kept and shown to a model: no control characters but tabs and ends of lines, the folder
+/// Diagnostics as they may be kept and shown to a model: UTF-8, no control characters but tabs and ends of lines, the folder
 /// `scratch` not named, at most `limit` bytes.
 std::string cleanDiagnostics(std::string text, const std::filesystem::path &scratch, std::size_t limit = 64u << 10);
 

@@ -4,6 +4,7 @@
 #include "driver/store/Database.h"
 #include "driver/store/TrialCodec.h"
 #include "driver/support/Hash.h"
+#include "driver/support/Text.h"
 #include "knowledge/SchemaFiles.h"
 
 #include <algorithm>
@@ -348,7 +349,7 @@ private:
         .bind(candidate.parent)
         .bind(candidate.rationale)
         .bind(dumpJson(change));
-    insert.bind(int(trial.verdict)).bind(int(trial.layer)).bind(trial.reason);
+    insert.bind(int(trial.verdict)).bind(int(trial.layer)).bind(validUtf8(trial.reason)); // of programs that go wrong
     insert.bind(dumpJson(findingsToJson(trial.findings)))
         .bind(slice)
         .bind(log)

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace kopt {
 
@@ -15,6 +16,11 @@ std::string_view trim(std::string_view text) {
   while (!text.empty() && space(text.back()))
     text.remove_suffix(1);
   return text;
+}
+
+std::string validUtf8(const std::string &text) {
+  using nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

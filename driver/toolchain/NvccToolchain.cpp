@@ -8,6 +8,7 @@
 #include "driver/support/Text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <string_view>
@@ -68,6 +69,7 @@ private:
   fs::path nvcc_;
   std::string version_;
   CompilerSandbox sandbox_;
+  std::atomic<bool> hasBuilt_ = false;
   RelativeDeadline deadline_{kLeastDeadline, kMostDeadline, kTimesAsLong};
 };
 
@@ -145,8 +147,16 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
       outcome.log = fmt::format("error: nvcc ended with exit code {}\n", result.exitCode);
     return outcome;
   }
-  deadline_.took(result.wall);
-  return inspect(request, std::move(outcome));
+  Result<BuildOutcome> inspected = inspect(request, outcome);
+  if (!inspected && hasBuilt_) { // it builds others, the baseline among them: this text is what it goes wrong on
+    outcome.log += fmt::format("error: nvcc succeeded and left no module: {}\n", inspected.error().what);
+    return outcome;
+  }
+  if (inspected && inspected->ok) {
+    hasBuilt_ = true;
+    deadline_.took(result.wall);
+  }
+  return inspected;
 }
 
 } // namespace

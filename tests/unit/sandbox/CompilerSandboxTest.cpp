@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 TEST(CleanDiagnostics, KeepsTextAndNothingElse) {
   EXPECT_EQ(cleanDiagnostics("/tmp/s/a.cu(3): \x1b[31merror\x1b[0m:\tno\r\n\x07\xc3\xa9", "/tmp/s"),
             "a.cu(3): error:\tno\n\xc3\xa9");
+  EXPECT_EQ(cleanDiagnostics(std::string("\x00\xff{no JSON\x1b[2J", 14), ""), "\xef\xbf\xbd{no JSON");
   const std::string long_(200000, 'x');
   const std::string cut = cleanDiagnostics(long_, "");
   EXPECT_EQ(cut.size(), 64u << 10);

@@ -36,6 +36,16 @@ protected:
   fs::path file_;
 };
 
+TEST_F(StoreTest, AReasonIsTextForWhoeverReadsTheDatabase) {
+  auto store = open();
+  const RunRecord run = store->beginRun(sampleRun()).value();
+  ASSERT_TRUE(store->recordTrial(run.id, sampleBaseline()));
+  Trial trial = sampleWinner();
+  trial.reason = "it said \xff";
+  ASSERT_TRUE(store->recordTrial(run.id, trial));
+  EXPECT_EQ(store->trials(run.id)->back().reason, "it said \xef\xbf\xbd");
+}
+
 TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   Trial trial = sampleWinner();
   trial.candidate.chunks[3] = std::string("bytes \xff\xfe and \0 zero", 18);

@@ -19,6 +19,11 @@ TEST(Text, ProposesOnlyWhatIsNear) {
   EXPECT_EQ(didYouMean("zebra", {"rounds", "patience"}), "");
 }
 
+TEST(Text, WhatIsNoUtf8IsReplaced) {
+  EXPECT_EQ(validUtf8("caf\xc3\xa9 \"\n"), "caf\xc3\xa9 \"\n");
+  EXPECT_EQ(validUtf8("\xff caf\xe9!"), "\xef\xbf\xbd caf\xef\xbf\xbd!");
+}
+
 TEST(Text, FormatsForPeople) {
   EXPECT_EQ(formatDuration(1.23e-6), "1.23 us");
   EXPECT_EQ(formatDuration(0.45), "450 ms");

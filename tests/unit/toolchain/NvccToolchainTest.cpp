@@ -116,6 +116,19 @@ TEST_F(NvccToolchainTest, AnEarlierModuleIsNotTakenForThisOne) {
   EXPECT_FALSE(fakeNvcc("exit 0")->build(request(""))); // succeeded, wrote nothing: not a candidate's doing
 }
 
+TEST_F(NvccToolchainTest, OneThatBuildsOthersAndLeavesNoModuleGoesWrongOnThisText) {
+  const auto toolchain =
+      fakeNvcc("for f; do :; done\ngrep -q hopeless \"$f\" && exit 0\n" + producing(fakes::buildCubin("_Z5scalePf", "code")));
+  BuildRequest hopeless = request("");
+  hopeless.sliceText = "hopeless";
+  EXPECT_FALSE(toolchain->build(hopeless)) << "nothing is known of this nvcc yet";
+  ASSERT_TRUE(toolchain->build(request(""))->ok);
+  const auto outcome = toolchain->build(hopeless);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->ok);
+  EXPECT_NE(outcome->log.find("left no module"), std::string::npos) << outcome->log;
+}
+
 TEST_F(NvccToolchainTest, AFullDiskIsTheMachines) {
   const auto outcome =
       fakeNvcc("echo 'fatal: cannot write: No space left on device' >&2; exit 1")->build(request(""));
