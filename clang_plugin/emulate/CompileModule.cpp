@@ -237,6 +237,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   plan.headerDirectory = emulatedIncludeDirectory();
   llvm::SmallString<256> directory(request.directory.empty() ? "/" : request.directory);
   llvm::sys::fs::make_absolute(directory);
+  if (!llvm::sys::fs::is_directory(directory)) // a sandbox does not show it: nothing is read from there
+    directory = "/";
   const std::string source = withGlue(request.slice, request.expression);
   FileSystem files = filesWith(source, directory);
 
