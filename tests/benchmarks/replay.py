@@ -3,7 +3,7 @@
 """Captures and replays the kernels of whole programs.
 
     replay.py --kopt build/dev/bin/kopt FOLDER... [--arch sm_90] [--jobs 1] [--json FILE] [--timeout 300]
-        [--max-bytes 2G]
+        [--max-bytes 2G] [--within SECONDS]
 
 Each folder is one program as HeCBench has them: .cu files that nvcc links into one executable, and a Makefile whose `run` target
 says with which arguments it is run. Builds it, observes it with every kernel, replays each kernel that one of its files
@@ -21,13 +21,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 
-def run(command, folder, timeout):
+def run(command, folder, options):
+    timeout = min(options.timeout, options.end - time.monotonic())
     try:
+        if timeout <= 0:
+            raise subprocess.TimeoutExpired(command, 0)
         return subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=timeout)
-    except subprocess.TimeoutExpired as error:
-        return subprocess.CompletedProcess(command, 124, "", f"no end after {timeout} s: {error}")
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"error: no end after {max(0, timeout):.0f} s: {command[0]}")
 
 
 def last_words(done):
@@ -50,8 +54,8 @@ def arguments_of(folder):
     return []
 
 
-def symbols_of(kopt, folder, file, flags, timeout):
-    done = run([kopt, "list", file, "--json", "--", *flags], folder, timeout)
+def symbols_of(options, folder, file, flags):
+    done = run([options.kopt, "list", file, "--json", "--", *flags], folder, options)
     return {entry["symbol"]: entry["kernel"] for entry in json.loads(done.stdout)} if done.returncode == 0 else {}
 
 
@@ -65,18 +69,18 @@ def measure(options, source, work):
         return [row | {"problem": "no .cu file"}]
     flags = ["-std=c++17", "-O3", "-I.", *[f"-I{source.parent / include}" for include in options.include]]
     built = run(["nvcc", *flags, f"-arch={options.arch}", "-o", "main", *files,
-                 *sorted(file.name for file in folder.glob("*.cpp"))], folder, options.timeout)
+                 *sorted(file.name for file in folder.glob("*.cpp"))], folder, options)
     if built.returncode:
         return [row | {"problem": "does not build: " + (built.stderr.strip().splitlines() or ["?"])[-1][:100]}]
     observed = run([options.kopt, "observe", "--json", "--kernel", "*", "--max-bytes", options.max_bytes, "--output", "trace",
-                    "--", "./main", *arguments_of(folder)], folder, options.timeout)
+                    "--", "./main", *arguments_of(folder)], folder, options)
     if observed.returncode:
         return [row | {"problem": f"not observed ({observed.returncode}): " + last_words(observed)}]
     kernels = json.loads(observed.stdout)["kernels"]
     disk = sum(file.stat().st_size for file in (folder / "trace" / "contents").rglob("*.kbuf")) if (folder / "trace" / "contents").exists() else 0
     defined = {}
     for file in files:
-        for symbol in symbols_of(options.kopt, folder, file, flags, options.timeout):
+        for symbol in symbols_of(options, folder, file, flags):
             defined.setdefault(symbol, file)
     rows = []
     for kernel in kernels:
@@ -87,7 +91,7 @@ def measure(options, source, work):
             continue
         plain = kernel["name"].split("<")[0]
         done = run([options.kopt, "replay", "trace", defined[kernel["symbol"]], "--kernel", plain, "--device", "cuda", "--json",
-                    "--", *flags], folder, options.timeout)
+                    "--", *flags], folder, options)
         if not done.stdout:
             one["problem"] = f"not replayed ({done.returncode}): " + last_words(done)
             continue
@@ -111,10 +115,12 @@ def main():
     parser.add_argument("--include", action="append", default=["include"], help="folder beside the programs (default include)")
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--timeout", type=int, default=300, help="seconds of each step")
+    parser.add_argument("--within", type=float, default=float("inf"), help="seconds of the whole; what has no end by then says so")
     parser.add_argument("--max-bytes", default="2G")
     parser.add_argument("--json", type=pathlib.Path, help="also write all rows here")
     options = parser.parse_args()
     options.kopt = str(pathlib.Path(options.kopt).resolve())
+    options.end = time.monotonic() + options.within
     rows = []
     print(f"{'program':<24}{'kernel':<36}{'share':>7}{'replayed':>9}{'identical':>10}{'varies':>7}{'differs':>8}{'failed':>7}"
           f"{'MiB':>9}  problem")

@@ -2,14 +2,12 @@
 """While another program computes on the GPU no candidate is Faster or Slower: it is Ambiguous, and says who it was. Skips
 without a GPU and nvcc."""
 
-import os
-import pathlib
 import shutil
 import subprocess
 import sys
 import unittest
 
-from kopt_test import DATA, FLAGS, KoptTest
+from kopt_test import DATA, FLAGS, KoptTest, find_nvcc
 
 BUSY = """#include <cstdio>
 __global__ void spin(volatile int *stop) { for (int i = 0; i < 100000 && !*stop; ++i) {} }
@@ -25,11 +23,6 @@ int main() {
   }
 }
 """
-
-
-def compiler():
-    toolkit = pathlib.Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin" / "nvcc"
-    return shutil.which("nvcc") or (str(toolkit) if toolkit.exists() else None)
 
 
 class OtherLoad(KoptTest):
@@ -48,7 +41,7 @@ class OtherLoad(KoptTest):
         for verdict, reason in self.tuned():
             self.assertNotIn("others computed", reason, "kopt takes itself, or who only holds the GPU, for another")
         source = self.write("busy.cu", BUSY)
-        subprocess.run([compiler(), str(source), "-o", str(self.folder / "busy")], check=True)
+        subprocess.run([find_nvcc(), str(source), "-o", str(self.folder / "busy")], check=True)
         with subprocess.Popen([str(self.folder / "busy")], stdout=subprocess.PIPE, text=True) as busy:
             try:
                 self.assertEqual(busy.stdout.readline(), "busy\n")
@@ -67,7 +60,7 @@ if __name__ == "__main__":
     probe.copy(DATA / "scale.cu")
     there = probe.kopt("tune", "scale.cu", "--device", "cuda", "--dry-run", *FLAGS)
     probe.doCleanups()
-    if there.returncode == 6 or not compiler():
+    if there.returncode == 6 or not find_nvcc():
         print(there.stderr)
         sys.exit(77)
     unittest.main()

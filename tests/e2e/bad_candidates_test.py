@@ -2,6 +2,7 @@
 """A candidate that is wrong, reckless or endless costs only itself: each has its verdict, and an honest one after it wins."""
 
 import json
+import tempfile
 import unittest
 
 from kopt_test import DATA, FLAGS, KoptTest
@@ -54,11 +55,17 @@ class BadCandidates(KoptTest):
                 self.assertIn(trial["verdict"], verdicts, trial["reason"])
                 self.assertTrue(trial["reason"])
 
+    def test_the_current_folder_need_not_be_the_projects(self):
+        base = self.copy(DATA / "scale.cu")
+        with tempfile.TemporaryDirectory(prefix="kopt-elsewhere-") as elsewhere:
+            self.kopt_ok("trial", base, "--candidate", base, "--device", "emulated", *FLAGS, cwd=elsewhere)
+
     def test_an_honest_one_is_faster_and_labelled_modelled(self):
         trial = self.judge("honest", *HONEST[:2])
         self.assertIn(trial["verdict"], HONEST[2], trial["reason"])
         self.assertTrue(trial["speedup"]["modelled"])
         self.assertGreater(trial["speedup"]["estimate"], 1.1)
+        self.assertIn("first-look", {finding["id"] for finding in trial["findings"]}, "a win is confirmed")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is killed, hangs, talks nonsense, floods or is poisoned at whatever stage: the run goes on, and every other
-candidate's verdict is the one that it has without faults."""
+candidate's verdict is the one that it has without faults. KOPT_FAULT_DEVICE: emulated, cuda, or simulated: with nvcc and all that
+kopt does for a GPU, but for the GPU (see fakes/SimulatedGpu.h)."""
 
 import concurrent.futures
 import json
@@ -8,24 +9,28 @@ import os
 import pathlib
 import shutil
 import sqlite3
-import stat
 import subprocess
 import sys
 import tempfile
+import traceback
 import unittest
 
-from kopt_test import BIN, DATA, FLAGS, SOURCE, has_gpu
+from kopt_test import BIN, DATA, FLAGS, SOURCE, find_nvcc, has_gpu
 
 DEVICE = os.environ.get("KOPT_FAULT_DEVICE", "emulated")
+KIND = "emulated" if DEVICE == "emulated" else "cuda"
 ACCEPTED = {0, 1, 2, 3}  # Faster, Same, Slower, Ambiguous
 EDGES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]  # in the order in which they are judged: candidates 1 to 12
-FRONTEND = ["screen", "emulate"]
+SOURCE_STAGES = ["screen", "emulate" if DEVICE == "emulated" else "build"]
 RUNNER = ["load", "run", "time", "profile"]
 
 
 def at_every_stage(fault):
-    return [(edge, stage, fault) for edge, stage in zip(EDGES[::2], FRONTEND + RUNNER)]
+    return [(edge, stage, fault) for edge, stage in zip(EDGES[::2], SOURCE_STAGES + RUNNER)]
 
+
+# Not for the first candidates: deadlines follow from what was answered before.
+HANGS = [(edge, stage, "hang") for edge, stage in zip(EDGES[3:], SOURCE_STAGES + RUNNER)]
 
 # Whole runs of kopt by name: their faults, and the sandbox.
 RUNS = {
@@ -37,9 +42,10 @@ RUNS = {
                                              (EDGES[9], "run", "silent")], "auto"),
     "flood": (at_every_stage("flood"), "auto"),
     "poison": ([(3, "run", "poison"), (7, "run", "poison")], "auto"),
-    "unheld": ([(2, "load", "kill"), (4, "run", "garbage"), (6, "emulate", "kill"), (8, "unload", "kill")], "off"),
-    # Not for the first candidates: deadlines follow from what was answered before.
-    **{f"hang-{stage}": ([(edge, stage, "hang")], "auto") for edge, stage in zip(EDGES[3:], FRONTEND + RUNNER)},
+    "unheld": ([(2, "load", "kill"), (4, "run", "garbage"), (6, SOURCE_STAGES[1], "kill"), (8, "unload", "kill")], "off"),
+    # One for each where they wait beside each other; a GPU they have in turns.
+    **({f"hang-{hang[1]}": ([hang], "auto") for hang in HANGS} if DEVICE == "emulated" else
+       {"hang-sources": (HANGS[:2], "auto"), "hang-runner": (HANGS[2:], "auto")}),
 }
 
 
@@ -48,46 +54,71 @@ class Faults(unittest.TestCase):
     def setUpClass(cls):
         cls.top = pathlib.Path(tempfile.mkdtemp(prefix="kopt-faults-"))
         cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
-        cls.reference = cls.verdicts("reference", [], "auto")
+        # All copies first: a child of another thread that has one open for writing makes it "text file busy".
+        cls.installations = {name: cls.installation(name, faults)
+                             for name, (faults, _) in {"reference": ([], ""), **RUNS}.items()}
+        cls.reference = cls.verdicts("reference", "auto")
         # All at once: they wait more than they compute.
         pool = concurrent.futures.ThreadPoolExecutor(len(RUNS))
         cls.addClassCleanup(pool.shutdown, cancel_futures=True)
-        cls.runs = {name: pool.submit(cls.verdicts, name, *RUNS[name]) for name in RUNS}
+        cls.runs = {name: pool.submit(cls.verdicts, name, sandbox) for name, (_, sandbox) in RUNS.items()}
 
     @classmethod
     def installation(cls, name, faults):
-        """Programs that go wrong: `faults` are (edge, stage, fault)."""
+        """Programs that go wrong: `faults` are (edge, stage, fault). Returns kopt and its environment."""
         folder = cls.top / name / "bin"
         folder.mkdir(parents=True)
         for program in ("kopt", "kopt-sandbox"):
             shutil.copy(BIN / program, folder)
-        shutil.copy(BIN / "kopt-frontend", folder / "real-frontend")
-        shutil.copy(SOURCE / "tests/e2e/faulty_frontend.py", folder / "kopt-frontend")
+        if (BIN.parent / "lib").exists():  # an installed kopt has Clang's headers there
+            (folder.parent / "lib").symlink_to((BIN.parent / "lib").resolve())
         shutil.copy(os.environ["KOPT_FAULTY_RUNNER"], folder / "kopt-runner")
-        os.chmod(folder / "kopt-frontend", 0o755)
         (folder / "faults").write_text("".join(
-            f"{EDGES.index(edge) + 1} {stage} {fault}\n" for edge, stage, fault in faults if stage not in FRONTEND))
-        (folder / "frontend-faults").write_text("".join(
-            f"EDGE = {edge};|{stage}|{fault}\n" for edge, stage, fault in faults if stage in FRONTEND))
-        return folder / "kopt"
+            f"{EDGES.index(edge) + 1} {stage} {fault}\n" for edge, stage, fault in faults if stage not in SOURCE_STAGES))
+        shutil.copy(BIN / "kopt-frontend", folder / "real-frontend")
+        cls.put_faulty(folder / "kopt-frontend", folder / "real-frontend", faults)
+        environment = dict(os.environ)
+        if DEVICE != "emulated":
+            toolkit = find_nvcc().parent.parent
+            own = cls.top / name / "cuda"
+            (own / "bin").mkdir(parents=True)
+            for place in [*toolkit.iterdir(), *(toolkit / "bin").iterdir()]:
+                if place not in (toolkit / "bin", toolkit / "bin" / "nvcc"):
+                    (own / place.relative_to(toolkit)).symlink_to(place)
+            cls.put_faulty(own / "bin" / "nvcc", toolkit / "bin" / "nvcc", faults)
+            environment |= {"KOPT_CUDA_PATH": str(own), "PATH": f"{toolkit / 'bin'}:{environment['PATH']}"}
+        if DEVICE == "simulated":
+            shutil.copy(SOURCE / "knowledge/gpus/H200.txt", folder / "simulated-gpu")
+            shutil.copy(BIN / "kopt-frontend", own / "bin")
+            (own / "bin" / "expression").write_text("scale")
+            environment["KOPT_LOCK_DIR"] = str(folder)
+        return folder / "kopt", environment
+
+    @staticmethod
+    def put_faulty(place, real, faults):
+        shutil.copy(SOURCE / "tests/e2e/faulty_compiler.py", place)
+        os.chmod(place, 0o755)
+        (place.parent / "real").write_text(str(real))
+        (place.parent / "source-faults").write_text("".join(
+            f"EDGE = {edge};|{stage}|{fault}\n" for edge, stage, fault in faults if stage in SOURCE_STAGES))
 
     @classmethod
-    def run_kopt(cls, name, faults, sandbox):
-        kopt = cls.installation(name, faults)
+    def run_kopt(cls, name, sandbox):
+        kopt, environment = cls.installations[name]
         folder = cls.top / name / "project"
         folder.mkdir()
         text = (DATA / "scale.cu").read_text()
         text = text.replace("EDGE in {8, 16, 32}", "EDGE in {%s}" % ", ".join(map(str, EDGES + [16])))
         (folder / "scale.cu").write_text(text.replace("rows = 500", "rows = 240").replace("columns = 300", "columns = 160"))
         done = subprocess.run(
-            [str(kopt), "tune", "scale.cu", "--device", DEVICE, "--proposers", "params", "--build-jobs", "0",
-             "--sandbox", sandbox, "--json", *FLAGS], cwd=folder, stdin=subprocess.DEVNULL,
+            [str(kopt), "tune", "scale.cu", "--device", KIND, "--proposers", "params", "--build-jobs", "0",
+             "--patience", "100", "--sandbox", sandbox, "--json", *FLAGS], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
         return done, folder
 
     @classmethod
-    def verdicts(cls, name, faults, sandbox):
-        done, folder = cls.run_kopt(name, faults, sandbox)
+    def verdicts(cls, name, sandbox):
+        done, folder = cls.run_kopt(name, sandbox)
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         with sqlite3.connect(folder / ".kopt" / "kopt.db") as database:
             rows = database.execute(
@@ -101,6 +132,13 @@ class Faults(unittest.TestCase):
         return found
 
     def check(self, name):
+        try:
+            return self.checked(name)
+        except BaseException:
+            traceback.print_exc()  # at once: the others take minutes
+            raise
+
+    def checked(self, name):
         found = self.runs[name].result()
         faults = RUNS[name][0]
         self.assertEqual(sorted(found), sorted(EDGES), name)
@@ -109,7 +147,7 @@ class Faults(unittest.TestCase):
             if edge in victims and victims[edge][0] not in ("unload", "profile"):
                 self.assertNotIn(trial["verdict"], ACCEPTED, f"{name}: {edge} {victims[edge]}: {trial}")
                 self.assertTrue(trial["reason"], f"{name}: {edge} {victims[edge]}")
-            elif DEVICE == "cuda" and self.reference[edge]["verdict"] in ACCEPTED:
+            elif KIND == "cuda" and self.reference[edge]["verdict"] in ACCEPTED:
                 # Measured times are not the same twice, and a verdict on them may be another near a limit.
                 self.assertIn(trial["verdict"], ACCEPTED, f"{name}: {edge}: {trial}")
             else:
@@ -141,16 +179,17 @@ class Faults(unittest.TestCase):
         self.assertEqual(self.check("poison")[3]["verdict"], 6)  # WrongResult
 
     def test_hangs(self):
-        for stage in FRONTEND + RUNNER:
-            with self.subTest(stage):
-                self.check(f"hang-{stage}")
+        for name in RUNS:
+            if name.startswith("hang"):
+                with self.subTest(name):
+                    self.check(name)
 
     def test_without_a_sandbox_too(self):
         self.check("unheld")
 
 
 if __name__ == "__main__":
-    if DEVICE == "cuda" and not has_gpu():
-        print("no GPU")
+    if (DEVICE == "cuda" and not has_gpu()) or (KIND == "cuda" and not find_nvcc()):
+        print("no GPU, or no nvcc")
         sys.exit(77)
     unittest.main()

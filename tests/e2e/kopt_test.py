@@ -21,6 +21,13 @@ def has_gpu():
     return any(pathlib.Path("/dev").glob("nvidia[0-9]*")) or pathlib.Path("/dev/dxg").exists()
 
 
+def find_nvcc():
+    """nvcc in PATH or where it is installed by default, or None."""
+    usual = pathlib.Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin" / "nvcc"
+    found = shutil.which("nvcc") or (usual if usual.exists() else None)
+    return pathlib.Path(found).resolve() if found else None
+
+
 class KoptTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="kopt-e2e-"))

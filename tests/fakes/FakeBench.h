@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A front end, a toolchain and a runner without processes. What a "kernel" does is read from words in its text:
 // SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to build), SLEEP (takes a while to run), OTHERS (other load is
-// on the GPU while it is timed), FULLDISK (cannot be built here), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
+// on the GPU while it is timed), RACES (a modelled device sees it), FULLDISK (cannot be built here), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
 #pragma once
 
 #include "driver/evaluate/Evaluator.h"
@@ -123,6 +123,8 @@ public:
     if (has(text, "SLEEP"))
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     RunOutcome outcome;
+    if (has(text, "RACES") && device_.modelled)
+      return failed(RunStatus::Fault, "two threads meet");
     if (has(text, "FAULT"))
       return failed(RunStatus::Fault, "illegal address");
     if (has(text, "HANG"))

@@ -2,7 +2,8 @@
 // kopt-runner that goes wrong where the file `faults` beside it says: lines of "CANDIDATE STAGE
 // FAULT". The candidate is a number: modules lie in folders that count from 0, the baseline; "*" is each of them but that,
 // "-" what concerns none. With --ordinal N the file `faults.N` counts too. Put into the place of kopt-runner in a copy of an
-// installation.
+// installation. Where a file `simulated-gpu` is beside it, a description of a GPU, "cuda" is SimulatedGpu.
+#include "fakes/SimulatedGpu.h"
 #include "runtime/runner/LineReader.h"
 #include "runtime/runner/Session.h"
 
@@ -26,8 +27,12 @@ using protocol::Message;
 
 using Faults = std::map<std::pair<std::string, std::string>, std::string>;
 
+std::filesystem::path besideThis(const std::string &name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
 void readFaults(const std::string &name, Faults &faults) {
-  std::ifstream file(std::filesystem::read_symlink("/proc/self/exe").parent_path() / name);
+  std::ifstream file(besideThis(name));
   for (std::string candidate, stage, fault; file >> candidate >> stage >> fault;)
     faults[{candidate, stage}] = fault;
 }
@@ -98,9 +103,14 @@ int main(int argc, char **argv) {
       readFaults("faults." + options["--ordinal"], faults);
   }
   std::string why, line;
-  const std::unique_ptr<Device> device = options["--device"] == "cuda"
-                                             ? openCudaDevice(std::atoi(options["--ordinal"].c_str()), why)
-                                             : openEmulatedDevice(options["--gpu-spec"], why);
+  const std::filesystem::path simulated = besideThis("simulated-gpu");
+  std::unique_ptr<Device> device;
+  if (options["--device"] != "cuda")
+    device = openEmulatedDevice(options["--gpu-spec"], why);
+  else if (!std::filesystem::exists(simulated))
+    device = openCudaDevice(std::atoi(options["--ordinal"].c_str()), why);
+  else if (auto emulated = openEmulatedDevice(simulated.string(), why))
+    device = std::make_unique<kopt::fakes::SimulatedGpu>(std::move(emulated));
   if (!device)
     return 6;
   std::signal(SIGPIPE, SIG_IGN);
