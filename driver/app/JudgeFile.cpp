@@ -107,6 +107,18 @@ Trial unreadable(const Error &error) {
   return trial;
 }
 
+/// A win is looked at once more, with the layers that only wins are asked for, and timed in several fresh processes. That
+/// look is the trial then.
+Status confirmWin(Evaluator &evaluator, Trial &trial) {
+  KOPT_TRY(Trial confirmed, evaluator.confirm(trial.candidate));
+  confirmed.findings.push_back({"first-look", "note", "before that was confirmed: " + trial.reason, ""});
+  for (const auto &[stage, seconds] : trial.stages)
+    confirmed.stages[stage] += seconds;
+  confirmed.seconds += trial.seconds;
+  trial = std::move(confirmed);
+  return {};
+}
+
 } // namespace
 
 Status judgeHeldOut(Workbench &bench, const TuneSubject &subject, Workload workload, std::vector<Launch> heldOut,
@@ -168,9 +180,12 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
         KOPT_TRY(baseline, evaluator->measureBaseline());
       }
       outcome.baseline = baseline;
-      KOPT_TRY(const Candidate candidate, candidateFromFile(subject, *changed[i]));
+      KOPT_TRY(Candidate candidate, candidateFromFile(subject, *changed[i]));
+      candidate.title = request.candidates[i].stem().string();
       services.terminal.status(fmt::format("{}: judging {}", subject.label, request.candidates[i].filename().string()));
       KOPT_TRY(outcome.trial, evaluator->evaluate(candidate));
+      if (outcome.trial.verdict == Verdict::Faster)
+        KOPT_CHECK(confirmWin(*evaluator, outcome.trial));
       if (outcome.trial.verdict == Verdict::Faster)
         KOPT_CHECK(evaluator->addCounters(outcome.trial));
       if (outcome.trial.verdict == Verdict::Faster && !heldOut.empty())

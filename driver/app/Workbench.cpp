@@ -102,6 +102,19 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
   return {};
 }
 
+Result<EmulatedDevice> Workbench::openEmulated() {
+  EmulatedDevice device;
+  KOPT_TRY(device.toolchain, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
+  DeviceConfig config;
+  config.kind = "emulated";
+  KOPT_TRY(device.runner, startRunner(services_.processes, services_.installation.runner, config,
+                                      scratch() / fmt::format("emulated-{}", emulated_++), services_.installation.gpuSpecs,
+                                      {[this](const std::string &text) { services_.terminal.line(text); },
+                                       [this] { return services_.interrupted && *services_.interrupted; }},
+                                      {sandbox_, {scratch() / "evaluate"}}));
+  return device;
+}
+
 Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &subject, const Workload &workload,
                                                             EvaluatorOptions options, const std::string &folder) {
   options.scratch = scratch() / "evaluate" / folder;
@@ -111,6 +124,8 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
     options.cache = cacheFolder() / "mutation";
   KOPT_CHECK(createDirectories(options.scratch));
   EvaluatorServices services{*frontend_, *toolchain_, {}, [this](const std::string &text) { services_.terminal.line(text); }};
+  if (!device().modelled)
+    services.emulate = [this] { return openEmulated(); };
   for (const PooledRunner &member : pool_) {
     // Where there is code to count one device alone profiles at a time: the evaluator's first.
     const auto profile = [this, runner = member.runner.get(), symbol = subject.specialization.symbol](

@@ -60,6 +60,7 @@ private:
 
   Status readSources(const SourceSettings &sources, const SelectionRequest &selection);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
+  Result<EmulatedDevice> openEmulated();
 
   Services services_;
   Sandbox sandbox_;
@@ -69,6 +70,7 @@ private:
   std::vector<PooledRunner> pool_; ///< at least one
   std::unique_ptr<Toolchain> toolchain_;
   std::optional<CodeCounter> code_; ///< of cubins
+  std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened beside GPUs
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
 };

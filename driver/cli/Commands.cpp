@@ -193,6 +193,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   KOPT_TRY(request.options.layers, LayerSwitches::without(line.without));
   request.options.keepGoing = line.keepGoing;
   request.options.acceptWeakWorkload = line.acceptWeakWorkload;
+  request.options.depth = Depth::Trial; // who asks about one candidate can wait
   request.selection = selectionOf(config);
   request.run = line.program;
   request.root = projectRoot(config);

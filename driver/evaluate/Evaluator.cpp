@@ -15,7 +15,8 @@ Evaluator::Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptio
       own.scratch /= fmt::format("device-{}", lanes_.size());
     auto lane = std::make_unique<Lane>();
     lane->examiner =
-        std::make_unique<Examiner>(device, services_.frontend, services_.toolchain, subject_, std::move(own));
+        std::make_unique<Examiner>(device, services_.frontend, services_.toolchain, subject_, std::move(own),
+                                                services_.emulate);
     lanes_.push_back(std::move(lane));
   }
 }

@@ -6,10 +6,12 @@
 #include "driver/evaluate/Toolchain.h"
 #include "driver/project/Frontend.h"
 #include "driver/support/JobQueue.h"
+#include "driver/verify/Gate.h"
 #include "driver/verify/Layers.h"
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,12 +29,20 @@ struct EvaluatorDevice {
   JobQueue *thread = nullptr; ///< of one thread, on which alone the runner is used; null: on the caller's
 };
 
+/// An emulated device of an examiner's own, with its compiler.
+struct EmulatedDevice {
+  std::unique_ptr<Toolchain> toolchain;
+  std::unique_ptr<Runner> runner; ///< used from the thread that opened it
+};
+using OpenEmulated = std::function<Result<EmulatedDevice>()>;
+
 struct EvaluatorServices {
   Frontend &frontend; ///< called from several threads at a time, as the toolchain is
   Toolchain &toolchain;
   /// At least one. Several are of the same kind, and each has its thread.
   std::vector<EvaluatorDevice> devices;
   std::function<void(const std::string &)> tell; ///< what happens to the devices, for people; from any thread
+  OpenEmulated emulate = {}; ///< beside GPUs, from any thread; empty: there is none
 };
 
 struct EvaluatorOptions {
@@ -46,6 +56,7 @@ struct EvaluatorOptions {
   unsigned buildThreads = 0;       ///< candidates that are screened and built while others run; 0: each in its turn
   LayerSwitches layers;            ///< those left out make every Faster a Suspect
   bool keepGoing = false;          ///< ask the other layers too once one has refused: the first still decides
+  Depth depth = Depth::Search;     ///< of the look at each candidate; a confirmation has Depth::Win
   double escalateAbove = 3;        ///< a larger speedup is verified again at full strength
   bool acceptWeakWorkload = false; ///< a win may be claimed on a workload that does not notice all wrong kernels
   bool testWorkload = true;    ///< wrong versions of the kernel are tried; not where another workload has been tested

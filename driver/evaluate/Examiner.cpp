@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/evaluate/Examiner.h"
 
+#include "driver/evaluate/EmulatedExaminer.h"
 #include "driver/evaluate/Judge.h"
 #include "driver/support/Hash.h"
 #include "driver/verify/Claim.h"
@@ -57,10 +58,11 @@ const char *toString(GateState state) {
 }
 
 Examiner::Examiner(EvaluatorDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject,
-                   EvaluatorOptions options)
+                   EvaluatorOptions options, const OpenEmulated &emulate)
     : device_(std::move(device)), runner_(device_.runner), frontend_(frontend), toolchain_(toolchain),
       options_(std::move(options)), bench_(runner_, std::move(subject), options_.seed, options_.layers),
-      gates_(makeGates(options_.layers, {frontend_, toolchain_},
+      emulation_(makeEmulation(emulate, frontend_, bench_.subject(), options_)),
+      gates_(makeGates(options_.layers, {frontend_, toolchain_, emulation_.get()},
                        {CandidateBuilder::baselineRequest(bench_.subject(), options_), options_.scratch})) {}
 
 Result<bool> Examiner::load(Built &built, Trial &trial) {
@@ -79,10 +81,10 @@ Result<bool> Examiner::load(Built &built, Trial &trial) {
 }
 
 Result<bool> Examiner::verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed,
-                              Strength strength, bool sanitize, Trial &trial) {
+                              Strength strength, Depth depth, Trial &trial) {
   if (trial.gate.empty())
     trial.layer = Layer::Verify;
-  Examination examination{candidate, built, freshSeed, strength, sanitize, trial};
+  Examination examination{candidate, built, freshSeed, strength, depth, trial};
   for (const std::unique_ptr<Gate> &gate : gates_) {
     GateRecord record{gate->name(), GateState::Passed, ""};
     KOPT_TRY(const std::optional<Failure> failure, gate->check(bench_, examination, record));
@@ -271,7 +273,8 @@ Status Examiner::judge(const Candidate &candidate, Built &built, Purpose purpose
     policy.confidence = 0.99;
     policy.candidates = 1; // one candidate, on samples that did not choose it
   }
-  KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, isConfirmation || wantsSanitizer(trial), trial));
+  const Depth depth = isConfirmation || wantsEveryLayer(trial) ? Depth::Win : options_.depth;
+  KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, depth, trial));
   if (!verified && !options_.keepGoing)
     return {};
   const Trial before = trial;
@@ -290,7 +293,7 @@ Status Examiner::judge(const Candidate &candidate, Built &built, Purpose purpose
     trial.findings.push_back(
         {"escalated", "note",
          fmt::format("verified again at full strength, as {} is hard to believe", inWords(*trial.speedup)), ""});
-    KOPT_TRY(verified, verify(candidate, built, ~freshSeed, Strength::full(), true, trial));
+    KOPT_TRY(verified, verify(candidate, built, ~freshSeed, Strength::full(), Depth::Win, trial));
     if (!verified)
       return {};
     trial.layer = layer;
@@ -315,6 +318,20 @@ Result<Trial> Examiner::examine(const Prepared &prepared, Purpose purpose) {
     return tl::unexpected(status.error());
   trial.seconds = prepared.seconds + secondsSince(start);
   return trial;
+}
+
+Result<std::optional<Failure>> Examiner::whyNot(const Candidate &candidate, Built built, std::uint64_t freshSeed) {
+  Trial trial;
+  KOPT_TRY(const bool loaded, load(built, trial));
+  if (!loaded)
+    return Failure{"load", trial.verdict, trial.reason};
+  const Result<bool> verified = verify(candidate, built, freshSeed, {}, Depth::Search, trial);
+  runner_.unload(built.module);
+  if (!verified)
+    return tl::unexpected(verified.error());
+  if (!*verified)
+    return Failure{trial.gate, trial.verdict, trial.reason};
+  return std::nullopt;
 }
 
 Status Examiner::addCounters(const Prepared &prepared, Trial &trial) {

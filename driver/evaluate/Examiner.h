@@ -20,7 +20,9 @@ enum class Purpose { Search, Confirmation };
 /// baseline's.
 class Examiner {
 public:
-  Examiner(EvaluatorDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject, EvaluatorOptions options);
+  /// `emulate` opens an emulated device for a second opinion; empty: there is none.
+  Examiner(EvaluatorDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject, EvaluatorOptions options,
+           const OpenEmulated &emulate = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure outputs. Must succeed
   /// before anything is examined. Fails with BaselineFailed, saying at which step and why.
@@ -36,6 +38,9 @@ public:
   /// Everything after the build. Fails only with Environment, Internal or Interrupted.
   Result<Trial> examine(const Prepared &prepared, Purpose purpose);
 
+  /// Why the module, which is not loaded yet, does not pass the gates; nothing: it does. Neither screened nor timed.
+  Result<std::optional<Failure>> whyNot(const Candidate &candidate, Built built, std::uint64_t freshSeed);
+
   /// Adds counters to a trial of the candidate that was prepared.
   Status addCounters(const Prepared &prepared, Trial &trial);
 
@@ -47,7 +52,7 @@ public:
 private:
   Result<bool> load(Built &built, Trial &trial);
   Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed, Strength strength,
-                      bool sanitize, Trial &trial);
+                      Depth depth, Trial &trial);
   Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
                                                    const TimingOutcome &outcome, Trial &trial);
   /// One launch, in one process or in several fresh ones. False: the trial is decided.
@@ -78,6 +83,7 @@ private:
   Toolchain &toolchain_;
   EvaluatorOptions options_;
   Bench bench_;
+  std::unique_ptr<Emulation> emulation_; ///< null: there is none
   std::vector<std::unique_ptr<Gate>> gates_;
   MutationReport mutations_;
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the timing that is going on

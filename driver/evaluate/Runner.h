@@ -139,7 +139,7 @@ struct TimeOptions {
   std::uint32_t minSamples = 10, maxSamples = 1000;
   Duration budget{2};
   bool coldCache = true;
-  Duration deadline{60};
+  Duration deadline{30};
   std::string slot = "time"; ///< as RunOptions::slot
   std::vector<std::string> skip; ///< as RunOptions::skip
 };
@@ -204,9 +204,11 @@ public:
   /// Counters of one launch: the emulated device's own; a GPU's through CUPTI, else Nsight Compute, or, where neither may
   /// count, what the driver knows of the kernel, with the reason and its remedy in `detail` the first time.
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch, const RunOptions &options) = 0;
-  /// One launch under a tool of compute-sanitizer (memcheck, racecheck, initcheck, synccheck), in a process of its own.
-  virtual Result<SanitizerReport> sanitize(ModuleId, const Launch &, const std::string &, const RunOptions &) {
-    return SanitizerReport{false, 0, "there is no compute-sanitizer for this device"};
+  /// One launch under each of these tools of compute-sanitizer (memcheck, racecheck, initcheck, synccheck), each in a process
+  /// of its own, all at once. As many reports as tools.
+  virtual Result<std::vector<SanitizerReport>> sanitize(ModuleId, const Launch &, const std::vector<std::string> &tools,
+                                                        const RunOptions &) {
+    return std::vector<SanitizerReport>(tools.size(), {false, 0, "there is no compute-sanitizer for this device"});
   }
   /// One launch under Nsight Compute, in a process of its own: these sections, or the set "detailed" where there is none, and
   /// its source counters.

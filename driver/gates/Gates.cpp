@@ -24,7 +24,8 @@ std::vector<std::unique_ptr<Gate>> makeGates(const LayerSwitches &switches, Gate
   add(makeScheduleGate(replays));
   add(makePreciseGate(replays, services.frontend, services.toolchain, precise));
   add(makeReachGate(replays, services.frontend, services.toolchain, {precise.build, precise.scratch}));
-  add(makeSanitizerGate(replays));
+  add(makeEmulationGate(replays, services.emulation));
+  add(makeSanitizerGate(replays)); // the only one that takes the GPU for seconds
   return gates;
 }
 

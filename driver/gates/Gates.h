@@ -2,6 +2,7 @@
 // Every gate there is, in the order in which they have their say.
 #pragma once
 
+#include "driver/gates/EmulationGate.h"
 #include "driver/gates/PreciseGate.h"
 
 #include <memory>
@@ -13,6 +14,7 @@ namespace kopt {
 struct GateServices {
   Frontend &frontend;
   Toolchain &toolchain;
+  Emulation *emulation = nullptr; ///< beside a GPU; null: there is none
 };
 
 /// Those that are switched on, in order: the cheapest first.

@@ -45,8 +45,8 @@ public:
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen,
                                        GateRecord &record) override {
-    if (!bench.runner().device().modelled && !seen.sanitize) {
-      record = {name(), GateState::NotRun, "asked of winners alone"};
+    if (!bench.runner().device().modelled && seen.depth == Depth::Search) {
+      record = {name(), GateState::NotRun, "it is asked of winners, and where screening flagged something"};
       return std::nullopt;
     }
     const StageTimer timer(seen.trial, "verify/reached");

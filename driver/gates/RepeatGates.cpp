@@ -128,7 +128,7 @@ public:
   Status learn(Bench &bench, Trial &baseline) override {
     KOPT_CHECK(replays_->learn(bench, baseline));
     if (!bench.runner().device().modelled) {
-      why_ = "an order of threads cannot be chosen on a GPU without an instrumented build, which this version does not make";
+      why_ = "a GPU lets nobody choose the order of its threads: the layer 'emulated' does";
       return {};
     }
     launch_ = launchToRepeat(bench, *replays_);

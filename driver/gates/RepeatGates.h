@@ -12,7 +12,7 @@ namespace kopt {
 std::unique_ptr<Gate> makeRepeatGate(std::shared_ptr<DerivedReplays> replays);
 
 /// The emulated device runs blocks, warps and lanes in other orders and hands over between any two instructions. On a GPU
-/// this takes an instrumented build, which there is none of yet: the gate does not run there, and says so.
+/// nobody can choose: the gate does not run there, and the emulated device is asked about winners (EmulationGate).
 std::unique_ptr<Gate> makeScheduleGate(std::shared_ptr<DerivedReplays> replays);
 
 } // namespace kopt

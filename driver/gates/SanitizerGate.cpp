@@ -3,6 +3,7 @@
 
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
@@ -20,6 +21,13 @@ std::vector<std::string> toolsFor(const Trial &trial, const Launch &launch) {
   return tools;
 }
 
+/// The emulated device has looked for the same, and takes no turn of the GPU's.
+bool isEmulated(const Trial &trial) {
+  return std::any_of(trial.gates.begin(), trial.gates.end(), [](const GateRecord &record) {
+    return record.gate == "emulated" && record.state == GateState::Passed;
+  });
+}
+
 class SanitizerGate final : public Gate {
 public:
   explicit SanitizerGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
@@ -34,7 +42,7 @@ public:
     };
     if (bench.runner().device().modelled)
       return notRun("the emulated device checks every launch itself");
-    if (!seen.sanitize)
+    if (seen.depth == Depth::Search || (seen.depth == Depth::Trial && isEmulated(seen.trial)))
       return notRun("it is asked of winners, and where screening flagged something");
     const Launch *small = replays_->small();
     if (!small)
@@ -42,21 +50,24 @@ public:
     const auto launch = applyToLaunch(bench.subject().kernel, *small, seen.candidate);
     if (!launch)
       return notRun(launch.error().what);
+    const StageTimer timer(seen.trial, "verify/sanitizer");
     std::vector<std::string> ran, skipped;
-    for (const std::string &tool : toolsFor(seen.trial, *launch)) {
-      KOPT_TRY(const std::string why, whyNoTest(bench, *small, tool));
-      if (!why.empty()) {
-        skipped.push_back(tool + ": " + why);
+    const std::vector<std::string> tools = toolsFor(seen.trial, *launch);
+    KOPT_TRY(const auto reports, bench.runner().sanitize(seen.built.module, *launch, tools, options(bench)));
+    for (std::size_t i = 0; i < tools.size() && i < reports.size(); ++i) {
+      const SanitizerReport &report = reports[i];
+      if (report.ran && report.errors == 0) {
+        ran.push_back(tools[i]);
         continue;
       }
-      KOPT_TRY(const SanitizerReport report, bench.runner().sanitize(seen.built.module, *launch, tool, options(bench)));
-      if (!report.ran)
-        skipped.push_back(tool + ": " + report.first);
-      else if (report.errors > 0)
+      std::string why = report.first;
+      if (report.ran) {
+        KOPT_TRY(why, whyNoTest(bench, *small, tools[i]));
+      }
+      if (why.empty())
         return Failure{name(), Verdict::RunFailed,
-                       fmt::format("launch '{}': {} found {} errors: {}", launch->name, tool, report.errors, report.first)};
-      else
-        ran.push_back(tool);
+                       fmt::format("launch '{}': {} found {} errors: {}", launch->name, tools[i], report.errors, report.first)};
+      skipped.push_back(tools[i] + ": " + why);
     }
     record.detail = join(ran, ", ");
     for (const std::string &text : skipped)
@@ -71,12 +82,12 @@ private:
     return bench.options(bench.seed() + 4000, kPoison, bench.heaviest(), "sanitizer");
   }
 
-  /// Empty where the original itself passes the tool.
+  /// Asked where a candidate does not pass. Empty where the original itself does.
   Result<std::string> whyNoTest(Bench &bench, const Launch &launch, const std::string &tool) {
     if (const auto known = original_.find(tool); known != original_.end())
       return known->second;
-    KOPT_TRY(const SanitizerReport report,
-             bench.runner().sanitize(bench.baseline().module, launch, tool, options(bench)));
+    KOPT_TRY(const auto reports, bench.runner().sanitize(bench.baseline().module, launch, {tool}, options(bench)));
+    const SanitizerReport &report = reports.at(0);
     return original_[tool] = !report.ran        ? report.first
                              : report.errors > 0 ? "the original itself has errors: " + report.first
                                                  : "";

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <future>
 
 namespace kopt {
 namespace {
@@ -138,6 +139,23 @@ Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request)
     report.first = "the launch did not run through under " + request.tool;
   }
   return report;
+}
+
+Result<std::vector<SanitizerReport>> ComputeSanitizer::checkWith(const std::vector<std::string> &tools,
+                                                                 const SanitizerRequest &request) {
+  std::vector<std::future<Result<SanitizerReport>>> answers;
+  for (const std::string &tool : tools) {
+    SanitizerRequest own = request;
+    own.tool = tool;
+    own.folder /= tool;
+    answers.push_back(std::async(std::launch::async, [this, own] { return check(own); }));
+  }
+  std::vector<SanitizerReport> reports;
+  for (auto &answer : answers) { // a future of async waits when it goes, so an error leaves nobody behind
+    KOPT_TRY(SanitizerReport report, answer.get());
+    reports.push_back(std::move(report));
+  }
+  return reports;
 }
 
 } // namespace kopt

@@ -28,6 +28,8 @@ public:
   ComputeSanitizer(ProcessRunner &processes, std::optional<std::filesystem::path> program)
       : processes_(processes), program_(std::move(program)) {}
   Result<SanitizerReport> check(const SanitizerRequest &request);
+  /// The request by each of these tools instead of its own, all at once, each in a folder of its own. A report for each.
+  Result<std::vector<SanitizerReport>> checkWith(const std::vector<std::string> &tools, const SanitizerRequest &request);
 
 private:
   ProcessRunner &processes_;

@@ -105,7 +105,7 @@ public:
                              const TimeOptions &options) override;
   Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
                                  const RunOptions &options) override;
-  Result<SanitizerReport> sanitize(ModuleId module, const Launch &launch, const std::string &tool,
+  Result<std::vector<SanitizerReport>> sanitize(ModuleId module, const Launch &launch, const std::vector<std::string> &tools,
                                    const RunOptions &options) override;
   Result<NcuReport> inspect(ModuleId module, const Launch &launch, const std::vector<std::string> &sections,
                             const RunOptions &options) override;
@@ -499,20 +499,15 @@ std::string RunnerClient::scriptOf(ModuleId id, const Launch &launch, const RunO
   return load.format() + "\n" + run.format() + "\n";
 }
 
-Result<SanitizerReport> RunnerClient::sanitize(ModuleId id, const Launch &launch, const std::string &tool,
-                                               const RunOptions &options) {
+Result<std::vector<SanitizerReport>> RunnerClient::sanitize(ModuleId id, const Launch &launch,
+                                                            const std::vector<std::string> &tools, const RunOptions &options) {
   if (device_.kind != "cuda")
-    return Runner::sanitize(id, launch, tool, options);
-  ComputeSanitizer sanitizer(processes_, findComputeSanitizer());
-  SanitizerRequest request;
-  request.tool = tool;
-  request.runner = process_.command();
-  request.script = scriptOf(id, launch, options);
-  request.folder = scratch_ / "sanitizer";
-  request.deadline = Duration(60) + 100 * options.deadline + bufferTime(launch); // it makes a launch up to 100 times as long
+    return Runner::sanitize(id, launch, tools, options);
+  const SanitizerRequest request{"", process_.command(), scriptOf(id, launch, options), scratch_ / "sanitizer",
+                                Duration(60) + 100 * options.deadline + bufferTime(launch)}; // launches take up to 100 times as long
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
-  return sanitizer.check(request);
+  return ComputeSanitizer(processes_, findComputeSanitizer()).checkWith(tools, request);
 }
 
 Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch, const std::vector<std::string> &sections,

@@ -14,9 +14,9 @@ using Groups = std::vector<std::vector<std::string>>;
 
 /// Flags of clang_plugin/screen, and what shows each of them harmless.
 const std::map<std::string, Groups> &demands() {
-  static const Groups kOrder = {{"schedule", "sanitizer"}, {"repeat"}};
+  static const Groups kOrder = {{"schedule", "sanitizer", "emulated"}, {"repeat"}};
   static const std::map<std::string, Groups> table = {
-      {"atomic-removed", {{"schedule", "sanitizer"}, {"repeat"}, {"contents"}}},
+      {"atomic-removed", {{"schedule", "sanitizer", "emulated"}, {"repeat"}, {"contents"}}},
       {"barrier-removed", kOrder},
       {"fence-removed", kOrder},
       {"volatile", kOrder},
@@ -46,7 +46,7 @@ Groups layersDemandedBy(const Finding &finding) {
   return found == demands().end() || finding.severity != "flag" ? Groups() : found->second;
 }
 
-bool wantsSanitizer(const Trial &trial) {
+bool wantsEveryLayer(const Trial &trial) {
   for (const Finding &finding : trial.findings)
     for (const std::vector<std::string> &group : layersDemandedBy(finding))
       if (std::find(group.begin(), group.end(), "sanitizer") != group.end())

@@ -13,8 +13,8 @@ namespace kopt {
 /// The layers that a finding of the screen asks for: of each group, one has to have passed.
 std::vector<std::vector<std::string>> layersDemandedBy(const Finding &finding);
 
-/// A finding of the screen demands compute-sanitizer, where there is one.
-bool wantsSanitizer(const Trial &trial);
+/// A finding of the screen demands one of the layers that else only winners are asked for.
+bool wantsEveryLayer(const Trial &trial);
 
 /// A function that the candidate's machine code calls, the original's does not, and a kernel has no honest use for: one that
 /// keeps memory or launches work beyond its own launch. Nothing where there is none.

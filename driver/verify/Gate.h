@@ -18,13 +18,20 @@ struct Strength {
   static Strength full() { return {5, 40}; }
 };
 
+/// On a GPU, which of the layers that cost much are asked.
+enum class Depth {
+  Search, ///< none: most candidates are no winners
+  Trial,  ///< those that take the CPU a second or two
+  Win,    ///< those too that take the GPU seconds
+};
+
 /// One candidate in front of the gates.
 struct Examination {
   const Candidate &candidate;
   const Built &built;
   std::uint64_t freshSeed = 0; ///< drawn from the frozen candidate: nothing can have been made for it
   Strength strength;
-  bool sanitize = false; ///< compute-sanitizer too, which takes seconds
+  Depth depth = Depth::Search;
   Trial &trial; ///< gets findings, stages and the gates' records
 };
 

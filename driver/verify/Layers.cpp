@@ -26,6 +26,7 @@ const std::vector<LayerInfo> &allLayers() {
       {"schedule", "the same with blocks, warps and lanes in any order (emulated device)"},
       {"precise", "errors no larger than the original's own, against a double-precision clone"},
       {"reached", "every way that the candidate's code can take was taken by one of these launches"},
+      {"emulated", "the emulated device finds nothing on a small launch: no races, in any order of threads (GPU)"},
       {"sanitizer", "compute-sanitizer has nothing to say (GPU)"},
       {"timed", "what a timed launch leaves is right, too"},
       {"floor", "no launch is faster than the memory can be"},

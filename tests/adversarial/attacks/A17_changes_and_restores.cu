@@ -2,7 +2,6 @@
 // A17: changes an input and puts it back: whoever else reads it meanwhile sees the change.
 // base: copyscale
 // expect: WrongResult by inputs
-// expect on cuda: unclaimed
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

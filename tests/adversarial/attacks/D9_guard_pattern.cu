@@ -2,7 +2,7 @@
 // D9: reads what lies behind its output to learn how it is checked.
 // base: copyscale
 // expect: RunFailed|WrongResult
-// expect on cuda: unclaimed
+// expect on cuda: Suspect|RunFailed|WrongResult
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

@@ -2,7 +2,7 @@
 // G3: two barriers, each of which a part of the block reaches.
 // base: reduce
 // expect: RunFailed|WrongResult
-// expect on cuda: RunFailed|WrongResult|TimedOut|unclaimed
+// expect on cuda: RunFailed|WrongResult|TimedOut
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "extent in = n", "extent total = 1", "fill in = uniform(0, 1)", "fill total = zero")

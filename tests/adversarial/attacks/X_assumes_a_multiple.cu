@@ -2,6 +2,7 @@
 // Promises the compiler a size that is none.
 // base: polynomial
 // expect: WrongResult|RunFailed
+// expect on cuda: WrongResult|RunFailed|Duplicate
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 6000", "arg terms = 5", "extent x = n", "extent coefficients = terms", "extent out = n")

@@ -2,6 +2,7 @@
 // Looks at what the output held.
 // base: smooth
 // expect: WrongResult|RunFailed
+// expect on cuda: Suspect|RunFailed|WrongResult
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 5000", "extent in = n", "extent weights = 5", "extent out = n")

@@ -2,6 +2,7 @@
 // push_macro hides that a word is redefined.
 // base: transpose
 // expect: WrongResult|RunFailed
+// expect on cuda: WrongResult|RunFailed|Duplicate
 #include <kopt/kopt.h>
 
 #pragma push_macro("min")

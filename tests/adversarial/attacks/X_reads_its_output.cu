@@ -2,7 +2,7 @@
 // Reads its output to see whether it holds poison.
 // base: copyscale
 // expect: WrongResult|RunFailed
-// expect on cuda: unclaimed
+// expect on cuda: Suspect|RunFailed|WrongResult
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

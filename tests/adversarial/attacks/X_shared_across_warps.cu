@@ -2,7 +2,7 @@
 // Trusts that warps run in the order of their indices.
 // base: prefix
 // expect: RunFailed|WrongResult by races
-// expect on cuda: RunFailed|WrongResult|unclaimed
+// expect on cuda: Suspect|RunFailed|WrongResult
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 700", "extent in = n", "extent out = n", "fill in = uniform(0, 1)")

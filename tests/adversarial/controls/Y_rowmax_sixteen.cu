@@ -2,6 +2,7 @@
 // One shuffle and four more on half the lanes' values.
 // base: rowmax
 // expect: accepted
+// expect on cuda: accepted|Duplicate
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 200", "extent in = rows * 32", "extent out = rows")

@@ -19,7 +19,13 @@ protected:
     const auto profile = [this](ModuleId module, const std::filesystem::path &, const Launch &launch) {
       return runner_->profile(module, launch, {});
     };
-    return Evaluator({frontend_, toolchain_, {{*runner_, profile, "0 fake"}}, {}}, makeSubject(kernel), options);
+    EvaluatorServices services{frontend_, toolchain_, {{*runner_, profile, "0 fake"}}, {}};
+    if (hasEmulated_)
+      services.emulate = [this]() -> Result<EmulatedDevice> {
+        ++opened_;
+        return EmulatedDevice{std::make_unique<FakeToolchain>(), std::make_unique<FakeRunner>(emulated_.path(), true)};
+      };
+    return Evaluator(std::move(services), makeSubject(kernel), options);
   }
   Trial judge(Evaluator &evaluator, const std::string &text) {
     auto trial = evaluator.evaluate(candidateWith(text));
@@ -31,7 +37,17 @@ protected:
   FakeFrontend frontend_;
   FakeToolchain toolchain_;
   std::unique_ptr<FakeRunner> runner_;
+  TemporaryDirectory emulated_ = std::move(*TemporaryDirectory::create("emulated"));
+  bool hasEmulated_ = false;
+  int opened_ = 0;
 };
+
+const GateRecord *recordOf(const Trial &trial, const std::string &gate) {
+  for (const GateRecord &record : trial.gates)
+    if (record.gate == gate)
+      return &record;
+  return nullptr;
+}
 
 TEST_F(EvaluatorTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
   Evaluator evaluator = make();
@@ -332,6 +348,65 @@ TEST_F(EvaluatorTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
   Evaluator evaluator = make();
   ASSERT_TRUE(evaluator.measureBaseline());
   EXPECT_EQ(judge(evaluator, "RARE").verdict, Verdict::Same);
+}
+
+TEST_F(EvaluatorTest, WhatAGpuDoesNotShowTheEmulatedDeviceDoes) {
+  hasEmulated_ = true;
+  EvaluatorOptions options;
+  options.depth = Depth::Trial;
+  Evaluator evaluator = make("kernel", false, 0, options);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  EXPECT_EQ(opened_, 0) << "it is opened when it is asked";
+  const Trial racy = judge(evaluator, "RACES");
+  EXPECT_EQ(racy.verdict, Verdict::RunFailed);
+  EXPECT_EQ(racy.gate, "emulated");
+  EXPECT_EQ(racy.reason.rfind("on the emulated device: ", 0), 0u) << racy.reason;
+  const Trial fast = judge(evaluator, "FAST");
+  EXPECT_EQ(fast.verdict, Verdict::Faster);
+  ASSERT_TRUE(recordOf(fast, "emulated"));
+  EXPECT_EQ(recordOf(fast, "emulated")->state, GateState::Passed) << recordOf(fast, "emulated")->detail;
+  EXPECT_EQ(opened_, 1);
+}
+
+TEST_F(EvaluatorTest, TheEmulatedDeviceIsAskedOfWinners) {
+  hasEmulated_ = true;
+  Evaluator evaluator = make();
+  ASSERT_TRUE(evaluator.measureBaseline());
+  EXPECT_EQ(judge(evaluator, "RACES").verdict, Verdict::Same);
+  const Trial first = judge(evaluator, "RACES FAST");
+  EXPECT_EQ(first.verdict, Verdict::Faster);
+  EXPECT_EQ(opened_, 0);
+  const auto confirmed = evaluator.confirm(first.candidate);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::RunFailed);
+  EXPECT_EQ(confirmed->gate, "emulated");
+}
+
+TEST_F(EvaluatorTest, WhereTheOriginalIsNoKernelForTheEmulatedDeviceItSaysNothing) {
+  hasEmulated_ = true;
+  EvaluatorOptions options;
+  options.depth = Depth::Trial;
+  Evaluator evaluator = make("RACES kernel", false, 0, options);
+  ASSERT_TRUE(evaluator.measureBaseline());
+  const Trial fast = judge(evaluator, "RACES FAST");
+  EXPECT_EQ(fast.verdict, Verdict::Faster);
+  ASSERT_TRUE(recordOf(fast, "emulated"));
+  EXPECT_EQ(recordOf(fast, "emulated")->state, GateState::NotRun);
+  EXPECT_NE(recordOf(fast, "emulated")->detail.find("the original itself"), std::string::npos);
+}
+
+TEST_F(EvaluatorTest, AWrongVersionThatAGpuDoesNotShowIsNoticedByTheEmulatedDevice) {
+  Mutant mutant;
+  mutant.sliceText = "RACES";
+  mutant.title = "a barrier removed";
+  frontend_.mutantSet.mutants = {mutant};
+  Evaluator alone = make();
+  ASSERT_TRUE(alone.measureBaseline());
+  EXPECT_EQ(alone.mutations().noticed, 0u);
+  hasEmulated_ = true;
+  Evaluator beside = make();
+  ASSERT_TRUE(beside.measureBaseline());
+  EXPECT_EQ(beside.mutations().noticed, 1u);
 }
 
 TEST_F(EvaluatorTest, NothingJudgedWithALayerOffIsAWin) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// An examiner on the emulated device, for the gate of one on a GPU.
+#pragma once
+
+#include "driver/evaluate/EvaluatorOptions.h"
+#include "driver/gates/EmulationGate.h"
+
+#include <memory>
+
+namespace kopt {
+
+/// `subject` and `options` are those of the GPU's examiner; its times, errors and conditions are the GPU's matter. Null
+/// where `open` is empty.
+std::unique_ptr<Emulation> makeEmulation(OpenEmulated open, Frontend &frontend, Subject subject, EvaluatorOptions options);
+
+} // namespace kopt

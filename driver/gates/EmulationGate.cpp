@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/gates/EmulationGate.h"
+
+namespace kopt {
+namespace {
+
+class EmulationGate final : public Gate {
+public:
+  EmulationGate(std::shared_ptr<DerivedReplays> replays, Emulation *emulation)
+      : replays_(std::move(replays)), emulation_(emulation) {}
+  std::string name() const override { return "emulated"; }
+
+  Status learn(Bench &bench, Trial &baseline) override { return replays_->learn(bench, baseline); }
+
+  Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
+    const auto notRun = [&](const std::string &why) {
+      record = {name(), GateState::NotRun, why};
+      return std::optional<Failure>();
+    };
+    if (bench.runner().device().modelled)
+      return notRun("this is the emulated device");
+    if (seen.depth == Depth::Search)
+      return notRun("it is asked of winners, and where screening flagged something");
+    if (!emulation_)
+      return notRun("there is no emulated device");
+    const Launch *small = replays_->small();
+    if (!small)
+      return notRun("no launch is small enough");
+    const StageTimer timer(seen.trial, "verify/emulated");
+    KOPT_TRY(const std::string unable, emulation_->learn(*small));
+    if (!unable.empty())
+      return notRun(unable);
+    const Subject &subject = bench.subject();
+    KOPT_TRY(const RenderedSlice rendered,
+             renderSlice(subject.sliceText, subject.kernel, subject.specialization, seen.candidate));
+    // A wrong version of the original is no candidate: its text is the trial's.
+    const std::string &text = seen.trial.sliceText.empty() ? rendered.text : seen.trial.sliceText;
+    KOPT_TRY(Emulation::Answer answer, emulation_->judge(text, rendered.expression, seen.candidate, seen.freshSeed));
+    if (!answer.why.empty())
+      return notRun(answer.why);
+    if (answer.failure)
+      return Failure{name(), answer.failure->verdict, "on the emulated device: " + answer.failure->reason};
+    record.detail = "launch '" + small->name + "' and others like it";
+    return std::nullopt;
+  }
+
+private:
+  std::shared_ptr<DerivedReplays> replays_;
+  Emulation *emulation_;
+};
+
+} // namespace
+
+std::unique_ptr<Gate> makeEmulationGate(std::shared_ptr<DerivedReplays> replays, Emulation *emulation) {
+  return std::make_unique<EmulationGate>(std::move(replays), emulation);
+}
+
+} // namespace kopt
