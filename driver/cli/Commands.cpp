@@ -20,11 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-json toJson(const Speedup &speedup) {
-  return {{"estimate", speedup.estimate},     {"low", speedup.low},     {"high", speedup.high},
-          {"confidence", speedup.confidence}, {"pairs", speedup.pairs}, {"modelled", speedup.modelled}};
-}
-
 json toJson(const std::vector<SandboxLayer> &layers) {
   json list = json::array();
   for (const SandboxLayer &layer : layers)
@@ -39,7 +34,7 @@ json toJson(const TuneOutcome &outcome) {
     object["winner"] = {{"title", outcome.winner->candidate.title},
                         {"technique", outcome.winner->candidate.technique},
                         {"candidate", outcome.winner->candidateHash},
-                        {"speedup", toJson(*outcome.winner->speedup)},
+                        {"speedup", speedupToJson(*outcome.winner->speedup)},
                         {"patch", outcome.patch.string()}};
   if (outcome.error)
     object["error"] = {{"what", outcome.error->what}, {"where", outcome.error->where}, {"hint", outcome.error->hint}};
@@ -215,7 +210,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
                 {"findings", json::array()},      {"seconds", trial.seconds},           {"stages", trial.stages},
                 {"sandbox", toJson(outcome.sandbox)}};
     if (trial.speedup)
-      object["speedup"] = toJson(*trial.speedup);
+      object["speedup"] = speedupToJson(*trial.speedup);
     for (const Finding &finding : trial.findings)
       object["findings"].push_back({{"id", finding.id}, {"severity", finding.severity}, {"message", finding.message}, {"where", finding.where}});
     list.push_back(object);

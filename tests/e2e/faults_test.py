@@ -15,7 +15,8 @@ import tempfile
 import traceback
 import unittest
 
-from kopt_test import BIN, DATA, FLAGS, SOURCE, find_nvcc, has_gpu
+from installation import install
+from kopt_test import DATA, FLAGS, find_nvcc, has_gpu
 
 DEVICE = os.environ.get("KOPT_FAULT_DEVICE", "emulated")
 KIND = "emulated" if DEVICE == "emulated" else "cuda"
@@ -66,41 +67,12 @@ class Faults(unittest.TestCase):
     @classmethod
     def installation(cls, name, faults):
         """Programs that go wrong: `faults` are (edge, stage, fault). Returns kopt and its environment."""
-        folder = cls.top / name / "bin"
-        folder.mkdir(parents=True)
-        for program in ("kopt", "kopt-sandbox"):
-            shutil.copy(BIN / program, folder)
-        if (BIN.parent / "lib").exists():  # an installed kopt has Clang's headers there
-            (folder.parent / "lib").symlink_to((BIN.parent / "lib").resolve())
-        shutil.copy(os.environ["KOPT_FAULTY_RUNNER"], folder / "kopt-runner")
-        (folder / "faults").write_text("".join(
-            f"{EDGES.index(edge) + 1} {stage} {fault}\n" for edge, stage, fault in faults if stage not in SOURCE_STAGES))
-        shutil.copy(BIN / "kopt-frontend", folder / "real-frontend")
-        cls.put_faulty(folder / "kopt-frontend", folder / "real-frontend", faults)
-        environment = dict(os.environ)
-        if DEVICE != "emulated":
-            toolkit = find_nvcc().parent.parent
-            own = cls.top / name / "cuda"
-            (own / "bin").mkdir(parents=True)
-            for place in [*toolkit.iterdir(), *(toolkit / "bin").iterdir()]:
-                if place not in (toolkit / "bin", toolkit / "bin" / "nvcc"):
-                    (own / place.relative_to(toolkit)).symlink_to(place)
-            cls.put_faulty(own / "bin" / "nvcc", toolkit / "bin" / "nvcc", faults)
-            environment |= {"KOPT_CUDA_PATH": str(own), "PATH": f"{toolkit / 'bin'}:{environment['PATH']}"}
-        if DEVICE == "simulated":
-            shutil.copy(SOURCE / "knowledge/gpus/H200.txt", folder / "simulated-gpu")
-            shutil.copy(BIN / "kopt-frontend", own / "bin")
-            (own / "bin" / "expression").write_text("scale")
-            environment["KOPT_LOCK_DIR"] = str(folder)
-        return folder / "kopt", environment
-
-    @staticmethod
-    def put_faulty(place, real, faults):
-        shutil.copy(SOURCE / "tests/e2e/faulty_compiler.py", place)
-        os.chmod(place, 0o755)
-        (place.parent / "real").write_text(str(real))
-        (place.parent / "source-faults").write_text("".join(
-            f"EDGE = {edge};|{stage}|{fault}\n" for edge, stage, fault in faults if stage in SOURCE_STAGES))
+        return install(
+            cls.top / name, DEVICE, expression="scale",
+            runner_faults="".join(f"{EDGES.index(edge) + 1} {stage} {fault}\n"
+                                  for edge, stage, fault in faults if stage not in SOURCE_STAGES),
+            source_faults="".join(f"EDGE = {edge};|{stage}|{fault}\n"
+                                  for edge, stage, fault in faults if stage in SOURCE_STAGES))
 
     @classmethod
     def run_kopt(cls, name, sandbox):

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kopt does for a GPU, on one that is simulated: nvcc, measured times, and the emulated device's second opinion."""
+
+import json
+import subprocess
+import sys
+import unittest
+
+from installation import install
+from kopt_test import DATA, FLAGS, KoptTest, find_nvcc
+
+INDEX = """  int row = blockIdx.x * EDGE + threadIdx.x;
+  int column = blockIdx.y * EDGE + threadIdx.y;"""
+COALESCED = """  int row = blockIdx.x * EDGE + threadIdx.y;
+  int column = blockIdx.y * EDGE + threadIdx.x;"""
+BODY = "    out[row * columns + column] = factor * in[row * columns + column];"
+# The row below is the next block's: as long as that one comes later, nobody sees it.
+RACING = """    {
+    if ((row + 1) % EDGE == 0 && row + 1 < rows)
+      out[(row + 1) * columns + column] = 0;
+""" + BODY + """
+    }"""
+
+
+class Simulated(KoptTest):
+    def setUp(self):
+        super().setUp()
+        self.program, self.environment = install(self.folder / "installed", "simulated", expression="scale")
+        self.base = self.copy(DATA / "scale.cu")
+
+    def run_kopt(self, *arguments):
+        return subprocess.run([str(self.program), *map(str, arguments), *FLAGS], cwd=self.folder, env=self.environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+
+    def trial(self, *changes):
+        text = self.base.read_text()
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        done = self.run_kopt("trial", self.base, "--candidate", self.write("candidate.cu", text), "--device", "cuda", "--json")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        trial = json.loads(done.stdout)
+        return trial, {record["gate"]: record for record in trial["gates"]}
+
+    def test_a_win_is_measured_confirmed_and_has_the_second_opinion(self):
+        trial, gates = self.trial((INDEX, COALESCED))
+        self.assertEqual(trial["verdict"], "Faster", trial["reason"])
+        self.assertFalse(trial["speedup"]["modelled"])
+        self.assertEqual(trial["speedup"]["processes"], 5)
+        self.assertIn("first-look", {finding["id"] for finding in trial["findings"]})
+        self.assertEqual(gates["emulated"]["state"], "passed", gates["emulated"])
+        self.assertEqual(gates["reached"]["state"], "passed", gates["reached"])
+        self.assertEqual(gates["schedule"]["state"], "not run", gates["schedule"])
+
+    def test_a_race_that_the_gpu_does_not_show_is_one(self):
+        trial, gates = self.trial((INDEX, COALESCED), (BODY, RACING))
+        self.assertEqual((trial["verdict"], trial["gate"]), ("RunFailed", "emulated"), trial)
+        self.assertIn("on the emulated device", trial["reason"])
+        self.assertEqual(gates["outputs"]["state"], "passed")
+
+    def test_what_is_wrong_on_the_gpu_is_found_there(self):
+        trial, _ = self.trial((BODY, BODY.replace("factor *", "1.0001f * factor *")))
+        self.assertEqual(trial["verdict"], "WrongResult", trial)
+        self.assertNotEqual(trial["gate"], "emulated")
+
+    def test_the_whole_loop(self):
+        done = self.run_kopt("tune", self.base, "--device", "cuda", "--proposers", "params", "--json")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        outcome = json.loads(done.stdout)["outcomes"][0]
+        self.assertFalse(outcome["winner"]["speedup"]["modelled"] if outcome.get("winner") else False)
+        verdicts = self.rows("SELECT verdict FROM trials WHERE candidate_hash LIKE '%:confirm'")
+        self.assertIn((0,), verdicts, done.stderr)
+
+
+if __name__ == "__main__":
+    if not find_nvcc():
+        print("no nvcc")
+        sys.exit(77)
+    unittest.main()
