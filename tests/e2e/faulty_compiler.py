@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -IB
 # SPDX-License-Identifier: Apache-2.0
-"""kopt-frontend or nvcc that goes wrong where the file `faults` beside it says: lines of "MARK|STAGE|FAULT"; the mark is a
+"""kopt-frontend or nvcc that goes wrong where the file `source-faults` beside it says: lines of "MARK|STAGE|FAULT"; the mark is a
 text in the candidate's source. Stages: screen and emulate of kopt-frontend, build of nvcc. Put into the place of the one in a
 copy of an installation, or of the other in a copy of a toolkit, beside `real`, which has the path of what it stands for. As
 nvcc it also makes FILE.so of a module FILE for the emulated device where `expression` is beside it, the kernel's, and a
