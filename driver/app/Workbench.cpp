@@ -69,9 +69,7 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
   KOPT_CHECK(createDirectories(built));
   KOPT_TRY(pool_, startRunners(services_.processes, services_.installation.runner, config, gpus,
                                scratch_->path() / "runner", services_.installation.gpuSpecs,
-                               {[this](const std::string &text) { services_.terminal.line(text); },
-                                [this] { return services_.interrupted && *services_.interrupted; }},
-                               {sandbox_, {built}}));
+                               hooks(), {sandbox_, {built}}));
   if (device().modelled) {
     KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
   } else {
@@ -102,6 +100,11 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
   return {};
 }
 
+RunnerHooks Workbench::hooks() {
+  return {[this](const std::string &text) { services_.terminal.line(text); },
+          [this] { return services_.interrupted && *services_.interrupted; }};
+}
+
 Result<EmulatedDevice> Workbench::openEmulated() {
   EmulatedDevice device;
   KOPT_TRY(device.toolchain, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
@@ -109,9 +112,7 @@ Result<EmulatedDevice> Workbench::openEmulated() {
   config.kind = "emulated";
   KOPT_TRY(device.runner, startRunner(services_.processes, services_.installation.runner, config,
                                       scratch() / fmt::format("emulated-{}", emulated_++), services_.installation.gpuSpecs,
-                                      {[this](const std::string &text) { services_.terminal.line(text); },
-                                       [this] { return services_.interrupted && *services_.interrupted; }},
-                                      {sandbox_, {scratch() / "evaluate"}}));
+                                      hooks(), {sandbox_, {scratch() / "evaluate"}}));
   return device;
 }
 

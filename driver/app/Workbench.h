@@ -61,6 +61,7 @@ private:
   Status readSources(const SourceSettings &sources, const SelectionRequest &selection);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
   Result<EmulatedDevice> openEmulated();
+  RunnerHooks hooks();
 
   Services services_;
   Sandbox sandbox_;

@@ -18,6 +18,17 @@ BuildRequest CandidateBuilder::baselineRequest(const Subject &subject, const Eva
   return request;
 }
 
+BuildRequest CandidateBuilder::requestOf(const Subject &subject, const EvaluatorOptions &options,
+                                         const RenderedSlice &rendered, const std::filesystem::path &output) {
+  BuildRequest request = baselineRequest(subject, options);
+  request.sliceText = rendered.text;
+  if (rendered.expression != request.expression)
+    request.symbol.clear();
+  request.expression = rendered.expression;
+  request.output = output;
+  return request;
+}
+
 Result<bool> CandidateBuilder::screen(const RenderedSlice &rendered, Trial &trial) const {
   const StageTimer timer(trial, "build/screen");
   trial.layer = Layer::Screen;
@@ -49,12 +60,7 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
     }
     built.launches.push_back(std::move(*changed));
   }
-  BuildRequest request = baselineRequest(subject_, options_);
-  request.sliceText = rendered.text;
-  if (rendered.expression != request.expression)
-    request.symbol.clear();
-  request.expression = rendered.expression;
-  request.output = output;
+  const BuildRequest request = requestOf(subject_, options_, rendered, output);
   KOPT_TRY(const BuildOutcome outcome, toolchain_.build(request));
   trial.buildLog = outcome.log;
   trial.moduleHash = outcome.hash;

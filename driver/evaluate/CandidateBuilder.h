@@ -33,6 +33,9 @@ public:
 
   /// How the user's own kernel is built: everything but text and output.
   static BuildRequest baselineRequest(const Subject &subject, const EvaluatorOptions &options);
+  /// How a version of it is built: the same kernel, which another expression may name.
+  static BuildRequest requestOf(const Subject &subject, const EvaluatorOptions &options, const RenderedSlice &rendered,
+                                const std::filesystem::path &output);
   /// Builds the user's own kernel. Fails with BaselineFailed where it does not compile.
   Result<Built> buildBaseline(Trial &trial);
 

@@ -31,18 +31,13 @@ public:
     return why_ = "the original itself: " + status.error().what;
   }
 
-  Result<Answer> judge(const std::string &sliceText, const std::string &expression, const Candidate &candidate,
-                       std::uint64_t freshSeed) override {
+  Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate, std::uint64_t freshSeed) override {
     const auto unable = [](std::string why) { return Answer{std::move(why), std::nullopt}; };
     const auto launch = applyToLaunch(subject_.kernel, subject_.workload.launches.front(), candidate);
     if (!launch)
       return unable(launch.error().what);
-    BuildRequest request = CandidateBuilder::baselineRequest(subject_, options_);
-    request.sliceText = sliceText;
-    if (expression != request.expression)
-      request.symbol.clear();
-    request.expression = expression;
-    request.output = options_.scratch / fmt::format("{}", ++builds_) / "module";
+    const BuildRequest request = CandidateBuilder::requestOf(subject_, options_, rendered,
+                                                             options_.scratch / fmt::format("{}", ++builds_) / "module");
     KOPT_TRY(const BuildOutcome outcome, device_.toolchain->build(request));
     if (!outcome.ok)
       return unable("the emulated device cannot run it: " + outcome.log.substr(0, outcome.log.find('\n')));

@@ -16,7 +16,7 @@ Evaluator::Evaluator(EvaluatorServices services, Subject subject, EvaluatorOptio
     auto lane = std::make_unique<Lane>();
     lane->examiner =
         std::make_unique<Examiner>(device, services_.frontend, services_.toolchain, subject_, std::move(own),
-                                                services_.emulate);
+                                   services_.emulate);
     lanes_.push_back(std::move(lane));
   }
 }

@@ -13,31 +13,28 @@ public:
   Status learn(Bench &bench, Trial &baseline) override { return replays_->learn(bench, baseline); }
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
-    const auto notRun = [&](const std::string &why) {
-      record = {name(), GateState::NotRun, why};
-      return std::optional<Failure>();
-    };
     if (bench.runner().device().modelled)
-      return notRun("this is the emulated device");
+      return notRun(record, "this is the emulated device");
     if (seen.depth == Depth::Search)
-      return notRun("it is asked of winners, and where screening flagged something");
+      return notRun(record, kForWinners);
     if (!emulation_)
-      return notRun("there is no emulated device");
+      return notRun(record, "there is no emulated device");
     const Launch *small = replays_->small();
     if (!small)
-      return notRun("no launch is small enough");
+      return notRun(record, "no launch is small enough");
     const StageTimer timer(seen.trial, "verify/emulated");
     KOPT_TRY(const std::string unable, emulation_->learn(*small));
     if (!unable.empty())
-      return notRun(unable);
+      return notRun(record, unable);
     const Subject &subject = bench.subject();
-    KOPT_TRY(const RenderedSlice rendered,
+    KOPT_TRY(RenderedSlice rendered,
              renderSlice(subject.sliceText, subject.kernel, subject.specialization, seen.candidate));
     // A wrong version of the original is no candidate: its text is the trial's.
-    const std::string &text = seen.trial.sliceText.empty() ? rendered.text : seen.trial.sliceText;
-    KOPT_TRY(Emulation::Answer answer, emulation_->judge(text, rendered.expression, seen.candidate, seen.freshSeed));
+    if (!seen.trial.sliceText.empty())
+      rendered.text = seen.trial.sliceText;
+    KOPT_TRY(Emulation::Answer answer, emulation_->judge(rendered, seen.candidate, seen.freshSeed));
     if (!answer.why.empty())
-      return notRun(answer.why);
+      return notRun(record, answer.why);
     if (answer.failure)
       return Failure{name(), answer.failure->verdict, "on the emulated device: " + answer.failure->reason};
     record.detail = "launch '" + small->name + "' and others like it";

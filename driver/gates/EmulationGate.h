@@ -18,9 +18,8 @@ public:
   virtual ~Emulation() = default;
   /// The original on this launch, which stands for all later ones. The text is Answer::why.
   virtual Result<std::string> learn(const Launch &launch) = 0;
-  /// The same launch, and others derived from it, of the kernel that this slice has. `freshSeed` as in Examination.
-  virtual Result<Answer> judge(const std::string &sliceText, const std::string &expression, const Candidate &candidate,
-                               std::uint64_t freshSeed) = 0;
+  /// The same launch, and others derived from it, of the kernel that `rendered` has. `freshSeed` as in Examination.
+  virtual Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate, std::uint64_t freshSeed) = 0;
 };
 
 /// Asks it with a small launch. `emulation` may be null: there is none.

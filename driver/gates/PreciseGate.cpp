@@ -132,10 +132,8 @@ public:
   }
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
-    if (references_.empty()) {
-      record = {name(), GateState::NotRun, why_};
-      return std::nullopt;
-    }
+    if (references_.empty())
+      return notRun(record, why_);
     double ratio = 0;
     for (const Reference &reference : references_) {
       auto launch = applyToLaunch(bench.subject().kernel, reference.launch, seen.candidate);

@@ -45,10 +45,8 @@ public:
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen,
                                        GateRecord &record) override {
-    if (!bench.runner().device().modelled && seen.depth == Depth::Search) {
-      record = {name(), GateState::NotRun, "it is asked of winners, and where screening flagged something"};
-      return std::nullopt;
-    }
+    if (!bench.runner().device().modelled && seen.depth == Depth::Search)
+      return notRun(record, kForWinners);
     const StageTimer timer(seen.trial, "verify/reached");
     const Subject &subject = bench.subject();
     KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
@@ -61,10 +59,8 @@ public:
       return Failure{name(), Verdict::Suspect,
                      fmt::format("it fails where its conditions are recorded, and not as it is: it hangs on what a compiler makes "
                                  "of it: {}", answer.fails)};
-    if (!answer.why.empty()) {
-      record = {name(), GateState::NotRun, answer.why};
-      return std::nullopt;
-    }
+    if (!answer.why.empty())
+      return notRun(record, answer.why);
     std::erase_if(answer.missing,
                   [&](const ReachMark &mark) { return ofOriginal_.contains(mark.what); });
     if (!answer.missing.empty())

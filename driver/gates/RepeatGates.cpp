@@ -47,10 +47,8 @@ public:
   }
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
-    if (!launch_) {
-      record = {name(), GateState::NotRun, kTooLarge};
-      return std::nullopt;
-    }
+    if (!launch_)
+      return notRun(record, kTooLarge);
     KOPT_TRY(const Launch launch, applyToLaunch(bench.subject().kernel, *launch_, seen.candidate));
     std::array<std::vector<std::filesystem::path>, 2> first;
     for (int i = 0; i < seen.strength.repeats; ++i) {
@@ -165,10 +163,8 @@ public:
   }
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
-    if (!why_.empty()) {
-      record = {name(), GateState::NotRun, why_};
-      return std::nullopt;
-    }
+    if (!why_.empty())
+      return notRun(record, why_);
     KOPT_TRY(Launch launch, applyToLaunch(bench.subject().kernel, *launch_, seen.candidate));
     const int orders = 4 * seen.strength.freshDraws;
     launch.name += ", threads in another order";

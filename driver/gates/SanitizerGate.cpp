@@ -36,20 +36,16 @@ public:
   Status learn(Bench &bench, Trial &baseline) override { return replays_->learn(bench, baseline); }
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
-    const auto notRun = [&](const std::string &why) {
-      record = {name(), GateState::NotRun, why};
-      return std::optional<Failure>();
-    };
     if (bench.runner().device().modelled)
-      return notRun("the emulated device checks every launch itself");
+      return notRun(record, "the emulated device checks every launch itself");
     if (seen.depth == Depth::Search || (seen.depth == Depth::Trial && isEmulated(seen.trial)))
-      return notRun("it is asked of winners, and where screening flagged something");
+      return notRun(record, kForWinners);
     const Launch *small = replays_->small();
     if (!small)
-      return notRun("no launch is small enough");
+      return notRun(record, "no launch is small enough");
     const auto launch = applyToLaunch(bench.subject().kernel, *small, seen.candidate);
     if (!launch)
-      return notRun(launch.error().what);
+      return notRun(record, launch.error().what);
     const StageTimer timer(seen.trial, "verify/sanitizer");
     std::vector<std::string> ran, skipped;
     const std::vector<std::string> tools = toolsFor(seen.trial, *launch);

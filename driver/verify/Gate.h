@@ -45,6 +45,14 @@ public:
   virtual Status learn(Bench &bench, Trial &baseline) = 0;
   /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the machine's.
   virtual Result<std::optional<Failure>> check(Bench &bench, Examination &examination, GateRecord &record) = 0;
+
+protected:
+  /// What check() returns where the gate could not be asked, or was not.
+  std::optional<Failure> notRun(GateRecord &record, std::string why) const {
+    record = {name(), GateState::NotRun, std::move(why)};
+    return std::nullopt;
+  }
+  static constexpr const char *kForWinners = "it is asked of winners, and where screening flagged something";
 };
 
 } // namespace kopt

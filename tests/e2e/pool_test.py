@@ -12,6 +12,7 @@ import threading
 import time
 import unittest
 
+from installation import install
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 
 EDGES = "2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32"
@@ -134,13 +135,10 @@ class Pool(KoptTest):
         self.check()
 
     def test_a_device_that_is_lost_leaves_its_candidate_to_another(self):
-        folder = self.folder / "bin"
-        folder.mkdir()
-        for program in ("kopt", "kopt-sandbox", "kopt-frontend"):
-            shutil.copy(BIN / program, folder)
-        shutil.copy(os.environ["KOPT_FAULTY_RUNNER"], folder / "kopt-runner")
+        kopt, _ = install(self.folder / "installed", "emulated")
+        folder = kopt.parent
         (folder / "faults.1").write_text("* run kill\n- probe quit\n")
-        done = subprocess.run([str(folder / "kopt"), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
+        done = subprocess.run([str(kopt), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, "GPU 1 emulated leaves the pool, 1 go on: .*does not pass the probe")
@@ -152,7 +150,7 @@ class Pool(KoptTest):
         # Where none is left the run ends, and goes on where one is again.
         self.restart()
         (folder / "faults.0").write_text("* time kill\n- probe quit\n")
-        done = subprocess.run([str(folder / "kopt"), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
+        done = subprocess.run([str(kopt), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
         self.assertEqual(done.returncode, 6, done.stdout + done.stderr)
         self.assertIn("--resume", done.stderr)
