@@ -430,6 +430,7 @@ Status TuneSession::confirmWinner(Search &search) {
     search.outcome.winner = chosen;
     search.outcome.winner->speedup = confirmed.speedup;
     search.outcome.winner->timings = confirmed.timings;
+    search.outcome.winner->gates = confirmed.gates; // all layers: the first look left out those for winners
     search.outcome.winner->reason = confirmed.reason;
     search.outcome.run.winnerHash = chosen.candidateHash;
     return {};

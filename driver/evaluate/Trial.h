@@ -81,6 +81,8 @@ struct Trial {
   /// What they were spent on: build/screen, build/compile, wait (for a build that was begun ahead), load, verify/…, time/…
   /// (the runner's stages, judge, statistics, other), profile/…, lock.
   StageSeconds stages;
+
+  bool passed(const std::string &gate) const; ///< it was asked, and had nothing to say
 };
 
 const char *toString(Verdict verdict);

@@ -3,7 +3,6 @@
 
 #include "driver/support/Text.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
@@ -21,13 +20,6 @@ std::vector<std::string> toolsFor(const Trial &trial, const Launch &launch) {
   return tools;
 }
 
-/// The emulated device has looked for the same, and takes no turn of the GPU's.
-bool isEmulated(const Trial &trial) {
-  return std::any_of(trial.gates.begin(), trial.gates.end(), [](const GateRecord &record) {
-    return record.gate == "emulated" && record.state == GateState::Passed;
-  });
-}
-
 class SanitizerGate final : public Gate {
 public:
   explicit SanitizerGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
@@ -38,7 +30,8 @@ public:
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
     if (bench.runner().device().modelled)
       return notRun(record, "the emulated device checks every launch itself");
-    if (seen.depth == Depth::Search || (seen.depth == Depth::Trial && isEmulated(seen.trial)))
+    // What the emulated device passed at Depth::Trial it has looked at for the same, and takes no turn of the GPU's.
+    if (seen.depth == Depth::Search || (seen.depth == Depth::Trial && seen.trial.passed("emulated")))
       return notRun(record, kForWinners);
     const Launch *small = replays_->small();
     if (!small)

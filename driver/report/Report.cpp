@@ -251,12 +251,17 @@ private:
     section("How it was verified");
     if (listDecisions("verified") == 0)
       line("No verification was recorded.");
-    if (const Trial *shown = winner_; shown && !shown->findings.empty()) {
+    std::vector<std::string> remarks; // those of the first look and of the confirmation, each once
+    for (const Trial *shown : {winner_, measured_})
+      for (const Finding &finding : shown ? shown->findings : std::vector<Finding>()) {
+        std::string remark = finding.severity + ": " + finding.message + (finding.where.empty() ? "" : " (" + finding.where + ")");
+        if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end())
+          remarks.push_back(std::move(remark));
+      }
+    if (!remarks.empty())
       line("\nRemarks on the winner:\n");
-      for (const Finding &finding : shown->findings)
-        line("- {}: {}{}", finding.severity, finding.message,
-             finding.where.empty() ? "" : " (" + finding.where + ")");
-    }
+    for (const std::string &remark : remarks)
+      line("- {}", remark);
     section("What could not be checked");
     if (listDecisions("unchecked") == 0)
       line("Nothing was recorded as unchecked.");

@@ -98,11 +98,7 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
 std::optional<Failure> whyNoWin(const Trial &trial, const LayerSwitches &switches) {
   if (!switches.all())
     return Failure{"", Verdict::Suspect, fmt::format("not a verdict: layers off: {}; {}", switches.list(), trial.reason)};
-  const auto passed = [&](const std::string &layer) {
-    return std::any_of(trial.gates.begin(), trial.gates.end(), [&](const GateRecord &record) {
-      return record.gate == layer && record.state == GateState::Passed;
-    });
-  };
+  const auto passed = [&](const std::string &layer) { return trial.passed(layer); };
   for (const Finding &finding : trial.findings)
     for (const std::vector<std::string> &group : layersDemandedBy(finding))
       if (std::none_of(group.begin(), group.end(), passed)) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the counters that kopt reads in process are those of Nsight Compute, on a GPU. Usage: counters_truth
-// PATH/TO/kopt-runner [--repeats N] [--check] [--values].
+// PATH/TO/kopt-runner [--processes N] [--repeats N] [--check] [--values].
 //
-// Twenty kernels of different habits, each counted N times through CUPTI (CounterProcess, warm) and N times by each of two ncu
-// processes, with the same inputs and clocks left alone. Times, clocks, caches and where memory lies are not the same twice, so
-// the range of ncu's own values is what a median is held against: its difference is its distance from that range, relative to
-// ncu's value. ncu prints two decimals: what that may have rounded away is no difference. Bytes written to device memory
+// Twenty kernels of different habits, each counted through CUPTI (CounterProcess, warm) and by ncu, in turn, each in as many
+// processes and as often in each, with the same inputs and clocks left alone. Times, clocks, caches and, from process to process,
+// where memory lies are not the same twice, so the range of ncu's own values is what kopt's median is held against: its difference
+// is its distance from that range, relative to ncu's value. ncu prints two decimals: what that may have rounded away is no difference. Bytes written to device memory
 // are relative to all DRAM traffic: the rules add them to what was read, and a kernel that writes little shows what others left.
 //
 // Prints Markdown: per metric the largest difference, per kernel the largest and the seconds it took, the process that counts
@@ -118,10 +118,10 @@ KERNEL divergent(const float *in, float *out, unsigned n) {
   out[i] = x;
 }
 KERNEL local(const float *in, float *out, unsigned n) {
-  unsigned i = INDEX; float a[64];
-  for (unsigned k = 0; k < 64; ++k) a[k] = in[(i + k) & (n - 1)];
+  unsigned i = INDEX; float a[16]; // 17 MiB of all resident threads: what nearly fills an L2 is not the same twice in ncu either
+  for (unsigned k = 0; k < 16; ++k) a[k] = in[(i + k) & (n - 1)];
   float x = 0;
-  for (unsigned k = 0; k < 64; ++k) x += a[(k * 7 + __float_as_int(x)) & 63];
+  for (unsigned k = 0; k < 64; ++k) x += a[(k * 7 + __float_as_int(x)) & 15];
   out[i] = x;
 }
 KERNEL barriers(const float *in, float *out, unsigned n) {
@@ -311,7 +311,7 @@ bool compare(const Counted &counted, const std::vector<std::string> &rules, bool
   return held > 0 && beyond == 0 && missing == 0 && longest < kMaxSeconds;
 }
 
-Result<int> run(const fs::path &program, int repeats, bool check, bool values) {
+Result<int> run(const fs::path &program, int counting, int repeats, bool check, bool values) {
   const auto processes = makeProcessRunner();
   const auto toolchain = makeNvccToolchain(*processes);
   if (gpuNodes().empty() || !toolchain) { // a GPU that kopt cannot use is no reason to skip
@@ -334,42 +334,47 @@ Result<int> run(const fs::path &program, int repeats, bool check, bool values) {
     return makeError(ErrorCode::Internal, "the kernels do not build: " + built.log);
   KOPT_TRY(const Sandbox sandbox, Sandbox::open(*processes, program.parent_path() / "kopt-sandbox", SandboxMode::Auto));
   const std::vector<std::string> command = {program.string(), "--device", "cuda"};
-  CounterProcess counter(*processes, command, sandbox, runnerPolicy({program, {folder.path() / "built"}, true}));
-  fmt::print("{}, {}; {} repeats, medians, clocks as they are\n\n", runner->device().name, runner->device().driver, repeats);
+  fmt::print("{}, {}; {} processes of each, {} repeats in each, clocks as they are\n\n", runner->device().name,
+             runner->device().driver, counting, repeats);
 
   Counted counted;
-  auto begun = std::chrono::steady_clock::now();
-  counter.count(built.module, kAll[0].name, launchOf(kAll[0]), {}, Duration(60), {});
-  fmt::print("once, the process that counts and its first count: {:.2f} s\n\n",
-             Duration(std::chrono::steady_clock::now() - begun).count());
-  begun = std::chrono::steady_clock::now();
-  for (int repeat = 0; repeat < repeats; ++repeat)
-    for (const Kernel &kernel : kAll) {
-      const auto start = std::chrono::steady_clock::now();
-      const ProfileOutcome outcome = counter.count(built.module, kernel.name, launchOf(kernel), {}, Duration(60), {});
-      if (outcome.detail.find("denies hardware counters") != outcome.detail.npos) {
-        fmt::print("skipped: {}\n", outcome.detail);
-        return kSkip;
+  using Clock = std::chrono::steady_clock;
+  double ours = 0, theirs = 0;
+  std::vector<double> begun;
+  for (int process = 0; process < counting; ++process) {
+    const auto start = Clock::now();
+    CounterProcess counter(*processes, command, sandbox, runnerPolicy({program, {folder.path() / "built"}, true}));
+    counter.count(built.module, kAll[0].name, launchOf(kAll[0]), {}, Duration(60), {});
+    begun.push_back(Duration(Clock::now() - start).count());
+    for (int repeat = 0; repeat < repeats; ++repeat)
+      for (const Kernel &kernel : kAll) {
+        const auto asked = Clock::now();
+        const ProfileOutcome outcome = counter.count(built.module, kernel.name, launchOf(kernel), {}, Duration(60), {});
+        if (outcome.detail.find("denies hardware counters") != outcome.detail.npos) {
+          fmt::print("skipped: {}\n", outcome.detail);
+          return kSkip;
+        }
+        if (outcome.counters.empty())
+          return makeError(ErrorCode::Internal, fmt::format("{} was not counted: {}", kernel.name, outcome.detail));
+        counted.seconds[kernel.name].push_back(Duration(Clock::now() - asked).count());
+        counted.cupti[kernel.name].push_back(outcome.counters);
       }
-      if (outcome.counters.empty())
-        return makeError(ErrorCode::Internal, fmt::format("{} was not counted: {}", kernel.name, outcome.detail));
-      counted.seconds[kernel.name].push_back(Duration(std::chrono::steady_clock::now() - start).count());
-      counted.cupti[kernel.name].push_back(outcome.counters);
-    }
-  const double ours = Duration(std::chrono::steady_clock::now() - begun).count();
-  for (int process = 0; process < 2; ++process) {
+    const auto counts = Clock::now();
+    ours += Duration(counts - start).count();
     KOPT_TRY(const auto more, countWithNcu(*processes, *ncu, command, built.module, repeats, folder.path()));
     for (const auto &[kernel, counters] : more)
       counted.ncu[kernel].insert(counted.ncu[kernel].end(), counters.begin(), counters.end());
+    theirs += Duration(Clock::now() - counts).count();
   }
-  const double theirs = Duration(std::chrono::steady_clock::now() - begun).count() - ours;
   for (const Kernel &kernel : kAll)
-    if (counted.ncu[kernel.name].size() != 2 * std::size_t(repeats))
+    if (counted.ncu[kernel.name].size() != counted.cupti[kernel.name].size())
       return makeError(ErrorCode::Internal, fmt::format("ncu counted {} launches of {}, not {}",
-                                                        counted.ncu[kernel.name].size(), kernel.name, 2 * repeats));
+                                                        counted.ncu[kernel.name].size(), kernel.name,
+                                                        counted.cupti[kernel.name].size()));
+  fmt::print("once, the process that counts and its first count: {:.2f} s\n\n", median(begun));
   KOPT_TRY(const RuleBook rules, RuleBook::load());
   const bool holds = compare(counted, rules.metrics(), values);
-  fmt::print("{} counts: CUPTI {:.1f} s, one ncu over all {:.1f} s\n", repeats * std::size(kAll), ours, theirs / 2);
+  fmt::print("{} counts: CUPTI {:.1f} s, ncu {:.1f} s\n", counting * repeats * std::size(kAll), ours, theirs);
   return check && !holds ? 1 : 0;
 }
 
@@ -378,14 +383,15 @@ Result<int> run(const fs::path &program, int repeats, bool check, bool values) {
 int main(int count, char **arguments) {
   CLI::App app("Whether the counters that kopt reads are those of Nsight Compute");
   std::string program;
-  int repeats = 3;
+  int counting = 3, repeats = 2;
   bool check = false, values = false;
   app.add_option("runner", program, "kopt-runner")->required();
-  app.add_option("--repeats", repeats, "how often each kernel is counted")->check(CLI::PositiveNumber);
+  app.add_option("--processes", counting, "how many processes count, of kopt and of ncu")->check(CLI::PositiveNumber);
+  app.add_option("--repeats", repeats, "how often each of them counts each kernel")->check(CLI::PositiveNumber);
   app.add_flag("--values", values, "print what is not within 2%");
   app.add_flag("--check", check, "exit 1 where a limit is missed");
   CLI11_PARSE(app, count, arguments);
-  const auto done = run(program, repeats, check, values);
+  const auto done = run(program, counting, repeats, check, values);
   if (done)
     return *done;
   fmt::print(stderr, "counters_truth: {}{}{}\n", done.error().what, done.error().hint.empty() ? "" : "; ", done.error().hint);

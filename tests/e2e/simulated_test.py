@@ -70,6 +70,12 @@ class Simulated(KoptTest):
         self.assertFalse(outcome["winner"]["speedup"]["modelled"] if outcome.get("winner") else False)
         verdicts = self.rows("SELECT verdict FROM trials WHERE candidate_hash LIKE '%:confirm'")
         self.assertIn((0,), verdicts, done.stderr)
+        # The report tells of the winner what the confirmation asked, not what its first look left out.
+        said = {kind: [text for known, text in self.rows("SELECT kind, text FROM decisions") if known == kind]
+                for kind in ("verified", "unchecked")}
+        for layer in ("emulated", "reached"):
+            self.assertTrue([text for text in said["verified"] if text.startswith(layer + ":")], said)
+            self.assertFalse([text for text in said["unchecked"] if text.startswith(layer + ":")], said)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,15 @@ TEST(Report, OfAMeasuredWin) {
   EXPECT_THAT(text, Not(HasSubstr("modelled** for")));
 }
 
+TEST(Report, HasTheRemarksOfBothLooksAtTheWinnerEachOnce) {
+  RunHistory history = finishedRun();
+  const Finding first{"fast-math", "warning", "uses an intrinsic", "k.cu:7"}, second{"l2", "info", "the inputs fit into L2", ""};
+  history.trials[2].findings = {first};
+  history.trials[3].findings = {first, second};
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("- warning: uses an intrinsic (k.cu:7)\n- info: the inputs fit into L2\n"));
+}
+
 TEST(Report, NeverCallsAModelledWinFasterAlone) {
   const std::string text = renderMarkdown(finishedRun());
   for (std::size_t at = 0; (at = text.find("x faster", at)) != std::string::npos; ++at)
