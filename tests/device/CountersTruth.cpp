@@ -164,7 +164,7 @@ constexpr Kernel kAll[] = {
     {"doubles", kMany / 256, kMany},
     {"special", kSome / 256, kSome},
     {"divergent", kMany / 256, kMany},
-    {"local", kFew / 256, kFew},
+    {"local", kMany / 1024, kMany / 4},
     {"barriers", kSome / 256, kSome},
     {"rows", kMany / 2048 / 8, kMany},
 };
