@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/screen/BodyFacts.h"
 
+#include "clang_plugin/screen/IndexWidth.h"
+
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 
@@ -193,6 +195,7 @@ public:
         readSynchronization(statement);
         readParameterUse(body, statement);
         readComparison(body, statement);
+        readIndex(view_, arguments_, statement, facts_.indexBits);
         if (const auto *expression = dyn_cast<Expr>(statement))
           if (isa<BinaryOperator, CXXOperatorCallExpr, CallExpr, CXXConstructExpr, DeclRefExpr>(
                   expression))
@@ -371,7 +374,7 @@ private:
   const KernelView &view_;
   BodyFacts &facts_;
   llvm::DenseSet<const FunctionDecl *> read_;
-  llvm::DenseMap<const ParmVarDecl *, std::vector<const Expr *>> arguments_;
+  CallArguments arguments_;
 };
 
 struct DeedRule {
@@ -459,6 +462,16 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
                           "parameter " + parameterName(baselineView, parameter) +
                               " is no longer used: the kernel may assume its value",
                           0});
+
+  for (const auto &[parameter, bits] : baseline.indexBits) {
+    const auto found = candidate.indexBits.find(parameter);
+    if (found != candidate.indexBits.end() && found->second < bits)
+      findings.push_back({found->second < 32 ? "short-index" : "narrow-index", Severity::Flag,
+                          parameterName(baselineView, parameter) + " is indexed in " +
+                              std::to_string(found->second) + " bits where the baseline does in " +
+                              std::to_string(bits) + ": it is right for fewer elements",
+                          0});
+  }
 
   if (!candidate.floatBits.empty() &&
       (baseline.floatBits.empty() || *candidate.floatBits.begin() < *baseline.floatBits.begin() ||

@@ -20,6 +20,8 @@ struct BodyFacts {
   /// included or not.
   std::map<unsigned, unsigned> guards, comparisons;
   std::set<unsigned> usedParameters;
+  /// By kernel parameter: the narrowest integer, in bits, that its elements are numbered in.
+  std::map<unsigned, unsigned> indexBits;
   std::set<unsigned> floatBits; ///< widths of floating point arithmetic; bfloat16 counts as 15
   std::map<unsigned, unsigned> bodyRanges; ///< begin to end of every function body of the text
 };

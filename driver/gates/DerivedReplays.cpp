@@ -14,10 +14,19 @@ namespace {
 /// Threads and elements of a derived launch. Small, for there are some twenty of them for each candidate: together they cost
 /// a GPU some 30 ms and the emulated device about as much.
 constexpr std::uint64_t kMost = 16384;
+constexpr double kInstructions = 5e7;  ///< of a launch, on the emulated device: some 0.2 s
 constexpr double kNoise = 4; ///< times what the original's own result moves by
 
 DerivationSource sourceOf(const Subject &subject) {
   return {subject.kernel, subject.specialization, subject.declaration ? &*subject.declaration : nullptr};
+}
+
+/// Why a launch that has more elements than the declared one takes too long to be run for each candidate; empty: it does not.
+std::string whyTooMuch(const Bench &bench, const Launch &launch) {
+  if (costOf(launch) <= 4 * kMost || costOf(launch) <= costOf(bench.baseline().launches[bench.heaviest()]))
+    return "";
+  const double expected = double(derivedOptions(bench, launch, 0, 0, "").instructionLimit) / 40; // a limit is 20 times, twice
+  return expected <= kInstructions ? "" : fmt::format("it would take the emulated device about {:.2g} instructions", expected);
 }
 
 class ReplayGate final : public Gate {
@@ -152,7 +161,11 @@ Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
   DerivedLaunches derived = deriveLaunches(sourceOf(bench.subject()), heaviest, kMost);
   missing_ = std::move(derived.missing);
   for (DerivedLaunch &launch : derived.launches) {
-    NotDerived unfit{launch.kind, launch.title, ""};
+    NotDerived unfit{launch.kind, launch.title, whyTooMuch(bench, launch.launch)};
+    if (!unfit.why.empty()) {
+      missing_.push_back(std::move(unfit));
+      continue;
+    }
     KOPT_TRY(auto replay, prepare(bench, std::move(launch), bench.seed() + 77 + replays_.size(),
                                   fmt::format("derived-{}", replays_.size())));
     if (replay) {

@@ -22,6 +22,7 @@ const std::map<std::string, Groups> &demands() {
       {"volatile", kOrder},
       {"cache-hint", {{"repeat"}, {"fresh"}}},
       {"bounds-check", {{"sizes"}}},
+      {"short-index", {{"sizes"}}},
       {"unused-parameter", {{"scalars", "sizes"}}},
       {"precision", {{"fresh"}, {"contents", "precise"}}},
       {"data-table", {{"fresh"}, {"contents", "scalars"}}},

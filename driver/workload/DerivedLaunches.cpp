@@ -15,6 +15,7 @@ namespace {
 using Values = std::map<std::string, std::int64_t>;
 
 constexpr std::int64_t kSmallest = 8; ///< no size is halved below it
+constexpr std::uint64_t kSixteenBits = 65536;
 
 bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
 
@@ -81,6 +82,26 @@ public:
         return best;
       largest->second /= 2;
     }
+  }
+
+  /// Sizes doubled, the smallest first, until a buffer has more elements than `least`; nothing where that costs more than
+  /// `most`, or the launch itself has as many.
+  std::optional<Values> larger(std::uint64_t least, std::uint64_t most) const {
+    Values large = sizes_;
+    while (!large.empty()) {
+      const auto made = with(large);
+      if (!made || costOf(*made) > most)
+        return std::nullopt;
+      if (std::any_of(made->buffers.begin(), made->buffers.end(),
+                      [&](const Buffer &buffer) { return buffer.bytes / elementBytes(buffer.scalar) > least; }))
+        return large == sizes_ ? std::nullopt : std::optional(large);
+      const auto smallest = std::min_element(large.begin(), large.end(),
+                                             [](const auto &a, const auto &b) { return a.second < b.second; });
+      if (smallest->second <= 0)
+        return std::nullopt;
+      smallest->second *= 2;
+    }
+    return std::nullopt;
   }
 
 private:
@@ -194,6 +215,9 @@ private:
     for (const auto &[name, value] : small_)
       if (const auto tall = longIn(name))
         variants.push_back(*tall);
+    // More elements than 16 bits number: indices that are narrower than the original's show.
+    if (const auto large = family_.larger(kSixteenBits, 16 * most_))
+      variants.push_back(*large);
     Values none = small_;
     none.begin()->second = 0;
     variants.push_back(none);

@@ -47,7 +47,8 @@ struct DerivationSource {
 };
 
 /// All that can be derived from one launch, the same each time. Sizes are small: the integers that decide geometry or extents
-/// are halved until threads and elements are at most `most` (what takes more is missing). Floating-point scalars are
+/// are halved until threads and elements are at most `most` (what takes more is missing), but for one that has more elements
+/// than 16 bits number where the launch itself has not, and that costs at most 16 times as much. Floating-point scalars are
 /// multiplied (0 as if it were 1: a term that it leaves out has to come back), other integers moved by one, contents drawn
 /// otherwise: integers within what their fill says, as they may be indices; what is 0 becomes something else.
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch, std::uint64_t most);

@@ -97,6 +97,19 @@ TEST_F(DerivedLaunchesTest, EachSizeIsLongOnce) {
   EXPECT_TRUE(longRows);
 }
 
+TEST_F(DerivedLaunchesTest, OneSizeIsBeyondWhat16BitsNumberWhereTheLaunchItselfIsNot) {
+  const auto largest = [&] {
+    std::uint64_t elements = 0;
+    for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes))
+      for (const Buffer &buffer : derived.launch.buffers)
+        elements = std::max(elements, buffer.bytes / 4);
+    return elements;
+  };
+  EXPECT_LT(largest(), 65536u); // of a million the declared launch shows it
+  declaration_.arguments["n"] = "9000";
+  EXPECT_EQ(largest(), 72000u);
+}
+
 TEST_F(DerivedLaunchesTest, AnEmptyProblemThatCannotBeLaunchedIsNamed) {
   const DerivedLaunches all = derive();
   EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(),

@@ -182,6 +182,8 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"atomicRemoved", "atomicAdd(&out[0], v);", "out[0] += v;", "atomic-removed", F},
         Pair{"fenceRemoved", "__threadfence();", "", "fence-removed", F},
         Pair{"guardRemoved", "if (i < n) out[i] =", "out[i] =", "bounds-check", F},
+        Pair{"shortVariable", "int i = blockIdx", "short i = blockIdx", "short-index", F},
+        Pair{"shortCast", "out[i] =", "out[(unsigned short)i] =", "short-index", F},
         Pair{"parameterUnused", "* s.factor", "", "unused-parameter", F},
         Pair{"parameterUnusedButCast", "* s.factor", "* 2.0f; (void)s; v = v", "unused-parameter",
              F},
@@ -346,6 +348,29 @@ TEST(ScreenControls, shuffleReduction) {
       "  if (threadIdx.x < 32) { v = warpSum(threadIdx.x < 8 ? s[threadIdx.x] : 0); if "
       "(threadIdx.x == 0) atomicAdd(out, v); }\n}\n";
   expectNoReject(screen(candidate, baseline));
+}
+
+const char kWide[] = R"(__device__ float at(const float *from, size_t i) { return from[i]; }
+__global__ void k(const float *in, float *out, int rows, int columns) {
+  const size_t row = blockIdx.x;
+  for (size_t c = threadIdx.x; c < columns; c += blockDim.x)
+    out[row * columns + c] = at(in, row * columns + c);
+}
+)";
+
+bool isNarrower(const std::string &from, const std::string &to) {
+  const auto findings = screen(replaced(kWide, from, to), kWide);
+  return llvm::any_of(findings, [](const ScreenFinding &finding) { return finding.id == "narrow-index"; });
+}
+
+TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {
+  EXPECT_TRUE(isNarrower("const size_t row", "const int row"));
+  EXPECT_TRUE(isNarrower("out[row * columns + c]", "out[int(row) * columns + int(c)]"));
+  EXPECT_TRUE(isNarrower("size_t i)", "unsigned i)")); // in what the kernel calls
+  EXPECT_TRUE(isNarrower("out[row * columns + c] =", "*(out + int(row * columns + c)) ="));
+  EXPECT_FALSE(isNarrower("out[row * columns + c]", "out[c + row * (unsigned)columns]"));
+  EXPECT_FALSE(isNarrower("out[row * columns + c] =", "float *line = out + row * columns; line[c] ="));
+  EXPECT_FALSE(isNarrower("blockIdx.x;", "blockIdx.x; out[0] = 0;"));
 }
 
 } // namespace
