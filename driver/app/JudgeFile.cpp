@@ -88,7 +88,7 @@ Result<Workload> workloadOf(Services &services, const Workbench &bench, const Tu
   if (!observed)
     return buildWorkload(subject.kernel, subject.specialization, subject.declaration, bench.device().kind);
   KOPT_TRY(TraceWorkload captured, workloadFromTrace(*observed, subject.kernel, subject.specialization,
-                                                     subject.declaration, kKindsOfLaunches));
+                                                     subject.declaration, bench.device().kind, kKindsOfLaunches));
   for (const std::string &note : captured.notes)
     services.terminal.line(note);
   heldOut = std::move(captured.heldOut);

@@ -125,7 +125,7 @@ Result<std::vector<ReplayOutcome>> replayTrace(Services services, const ReplayRe
     outcome.label = subject.label;
     outcome.device = bench->device();
     KOPT_TRY(const TraceWorkload made, workloadFromTrace(trace, subject.kernel, subject.specialization,
-                                                         subject.declaration, kKindsOfLaunches));
+                                                         subject.declaration, bench->device().kind, kKindsOfLaunches));
     outcome.coverage = made.coverage;
     outcome.notes = made.notes;
     if (!note.empty())

@@ -173,7 +173,7 @@ Status TuneSession::takeObservedWorkload(Search &search) {
     KOPT_TRY(observed_, programTrace(services_, settings_.root, settings_.run, bench_->subjects()));
   }
   KOPT_TRY(TraceWorkload captured, workloadFromTrace(*observed_, search.subject.kernel, search.subject.specialization,
-                                                     search.subject.declaration, kKindsOfLaunches));
+                                                     search.subject.declaration, bench_->device().kind, kKindsOfLaunches));
   for (const std::string &note : captured.notes)
     services_.terminal.line(note);
   search.workload = std::move(captured.workload);

@@ -94,8 +94,6 @@ std::optional<std::string> whyNotReplayable(const trace::Launch &launch) {
     return "it is launched by a graph, where no snapshot can be taken";
   if (launch.flags & trace::kLayoutUnknown)
     return "the driver does not say how large its parameters are (that came with CUDA 12.4)";
-  if (launch.flags & trace::kCooperative)
-    return "it is a cooperative launch, which kopt cannot repeat yet";
   if (launch.flags & trace::kCluster)
     return "it is a launch with thread block clusters, which kopt cannot repeat yet";
   if (launch.flags & trace::kUnknownAttributes)

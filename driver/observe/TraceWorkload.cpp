@@ -82,6 +82,7 @@ public:
     made.launch.grid = {observed_.grid[0], observed_.grid[1], observed_.grid[2]};
     made.launch.block = {observed_.block[0], observed_.block[1], observed_.block[2]};
     made.launch.sharedBytes = observed_.sharedBytes;
+    made.launch.cooperative = (observed_.flags & trace::kCooperative) != 0;
     setGeometry(made.launch);
     made.after = after_;
     made.notAfter = notAfter_;
@@ -308,8 +309,8 @@ Status checkPrograms(const ObservedTrace &trace, std::string &note) {
 
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization, const TuneDeclaration &declaration,
-                                        std::size_t most) {
-  KOPT_CHECK(checkLaunchable(kernel, specialization));
+                                        const std::string &device, std::size_t most) {
+  KOPT_CHECK(checkLaunchable(kernel, specialization, device));
   const std::vector<KernelUse> kernels = rankKernels(trace);
   const KernelUse *use = findKernel(kernels, specialization);
   if (!use) {

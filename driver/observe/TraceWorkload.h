@@ -27,9 +27,10 @@ struct TraceWorkload {
 
 /// Fails with Usage where the trace has no launch of the specialization (naming those it has) or none with a snapshot, with
 /// StaleInput where the kernel's parameters are not those of the trace or the program is no longer the one observed.
+/// Fails as checkLaunchable() does for the device (emulated or cuda), too.
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization, const TuneDeclaration &declaration,
-                                        std::size_t most);
+                                        const std::string &device, std::size_t most);
 
 /// Fails with StaleInput where a program of the trace has changed since. One that is not here cannot be compared: `note` says so.
 Status checkPrograms(const ObservedTrace &trace, std::string &note);

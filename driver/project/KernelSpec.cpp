@@ -154,7 +154,7 @@ void Reader::read(TemplateArg &out) const {
 
 void Reader::read(LaunchNeed &out) const {
   need("kind", out.kind);
-  if (out.kind != "texture" && out.kind != "surface" && out.kind != "cooperative")
+  if (out.kind != "texture" && out.kind != "surface" && !out.isCooperative())
     member("kind").fail("unknown need '" + out.kind + "'");
   need("name", out.name);
   need("file", out.file);

@@ -63,6 +63,7 @@ struct LaunchNeed {
   std::string name; ///< of the object, or the barrier, as the user spells it
   std::string file; ///< where it is taken or used
   unsigned line = 0;
+  bool isCooperative() const { return kind == "cooperative"; }
 };
 
 struct Specialization {

@@ -29,6 +29,8 @@ void addLaunch(Message &request, const std::string &prefix, std::uint32_t module
   request.addList(prefix + "grid", words(launch.grid));
   request.addList(prefix + "block", words(launch.block));
   request.add(prefix + "shared", launch.sharedBytes);
+  if (launch.cooperative)
+    request.add(prefix + "cooperative", 1u);
   for (const Buffer &buffer : launch.buffers)
     request.addList(prefix + "buffer",
                     {buffer.name, std::to_string(buffer.bytes), buffer.scalar, buffer.fill.kind,

@@ -65,6 +65,7 @@ struct Launch {
   double weight = 1; ///< share of the workload; the weights of a workload sum to 1
   Dim3 grid, block;
   std::uint32_t sharedBytes = 0;
+  bool cooperative = false; ///< its blocks may wait for each other: all of them are on the GPU at once, or it is refused
   GeometryExpressions geometry; ///< what grid, block and sharedBytes were evaluated from
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;

@@ -277,6 +277,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   launch.grid = geometry->grid;
   launch.block = geometry->block;
   launch.sharedBytes = geometry->sharedBytes;
+  launch.cooperative = std::any_of(specialization.needs.begin(), specialization.needs.end(),
+                                   [](const LaunchNeed &need) { return need.isCooperative(); });
   return launch;
 }
 
@@ -297,17 +299,20 @@ std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, con
   return bindings;
 }
 
-Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization) {
-  if (specialization.needs.empty())
+Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization, const std::string &device) {
+  const auto unmet = std::find_if(specialization.needs.begin(), specialization.needs.end(), [&](const LaunchNeed &need) {
+    return !need.isCooperative() || device == "emulated";
+  });
+  if (unmet == specialization.needs.end())
     return {};
-  const LaunchNeed &need = specialization.needs.front();
+  const LaunchNeed &need = *unmet;
   const std::string where = fmt::format("{}:{}", need.file, need.line);
-  if (need.kind == "cooperative")
+  if (need.isCooperative())
     return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' waits for its whole grid with {}, which only a cooperative launch may do; kopt's "
-                                 "launches are not cooperative",
+                     fmt::format("kernel '{}' waits for its whole grid with {}, which only a cooperative launch may do; on the "
+                                 "emulated device blocks take turns",
                                  kernel.name, need.name),
-                     "split it into one kernel before the barrier and one after it to have them tuned, or leave it out with --kernel", where);
+                     "judge it on a GPU with --device cuda, or leave it out with --kernel", where);
   const bool isTexture = need.kind == "texture";
   return makeError(ErrorCode::BaselineFailed,
                    fmt::format("kernel '{}' uses the {} object '{}': what is behind one can be neither declared nor captured, so a "
@@ -320,7 +325,7 @@ Status checkLaunchable(const KernelSpec &kernel, const Specialization &specializ
 
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
                                const TuneDeclaration &declaration, const std::string &device) {
-  KOPT_CHECK(checkLaunchable(kernel, specialization));
+  KOPT_CHECK(checkLaunchable(kernel, specialization, device));
   const std::vector<DeclaredLaunch> launches = launchesOn(declaration, device);
   if (launches.empty())
     return makeError(ErrorCode::Usage, fmt::format("kernel '{}' declares no launch for the {} device", kernel.name, device),

@@ -10,9 +10,10 @@ namespace kopt {
 /// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
 std::uint64_t elementBytes(const std::string &scalar);
 
-/// Fails with BaselineFailed where no launch of kopt's can be what the kernel needs: one that reads a texture or a surface, or
-/// waits for the whole grid. The message names object or barrier and its place.
-Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization);
+/// Fails with BaselineFailed where no launch of kopt's on the device (emulated or cuda) can be what the kernel needs: one that
+/// reads a texture or a surface; on the emulated device, whose blocks take turns, one that waits for the whole grid. The message
+/// names object or barrier and its place.
+Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization, const std::string &device);
 
 /// `device` (emulated or cuda) selects among launches declared for one of them. Fails with Usage at the clause or launch
 /// site that needs more: a scalar without a value, a pointer without an extent, geometry that depends on a variable

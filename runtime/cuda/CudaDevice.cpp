@@ -317,9 +317,13 @@ Status CudaDevice::enqueue(const LaunchRequest &request, const LoadedModule &mod
   pointers.reserve(request.arguments.size());
   for (const std::vector<std::byte> &argument : request.arguments)
     pointers.push_back(const_cast<std::byte *>(argument.data()));
-  const CuResult result = api_.launchKernel(
-      module.function, request.grid[0], request.grid[1], request.grid[2], request.block[0],
-      request.block[1], request.block[2], request.sharedBytes, stream_, pointers.data(), nullptr);
+  const auto &grid = request.grid, &block = request.block;
+  const CuResult result =
+      request.cooperative
+          ? api_.launchCooperativeKernel(module.function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                         request.sharedBytes, stream_, pointers.data())
+          : api_.launchKernel(module.function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                              request.sharedBytes, stream_, pointers.data(), nullptr);
   // These say that the configuration was refused: nothing ran and the context is as it was.
   if (result == kErrorInvalidValue || result == kErrorLaunchOutOfResources ||
       result == kErrorCooperativeLaunchTooLarge || result == kErrorOutOfMemory ||

@@ -125,6 +125,9 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(launchKernel, "cuLaunchKernel",                                                                \
     CuResult(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
              CuStream, void **, void **))                                                          \
+  X(launchCooperativeKernel, "cuLaunchCooperativeKernel",                                          \
+    CuResult(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
+             CuStream, void **))                                                                   \
   X(eventCreate, "cuEventCreate", CuResult(CuEvent *, unsigned))                                   \
   X(eventRecord, "cuEventRecord", CuResult(CuEvent, CuStream))                                     \
   X(eventSynchronize, "cuEventSynchronize", CuResult(CuEvent))                                      \

@@ -407,6 +407,7 @@ LaunchRequest BufferSet::request(const LaunchSpec &launch) const {
   request.grid = launch.grid;
   request.block = launch.block;
   request.sharedBytes = launch.sharedBytes;
+  request.cooperative = launch.cooperative;
   for (const ArgumentSpec &argument : launch.arguments) {
     std::vector<std::byte> bytes = argument.value;
     for (const PointerSpec &pointer : argument.pointers) {

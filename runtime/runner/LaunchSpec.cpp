@@ -166,6 +166,7 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
     return bad("shared");
   out.module = *module;
   out.sharedBytes = *shared;
+  out.cooperative = request.number<unsigned>(prefix + "cooperative").value_or(0) != 0;
   if (!parseExtent(request.list(prefix + "grid"), out.grid))
     return bad("grid");
   if (!parseExtent(request.list(prefix + "block"), out.block))

@@ -63,11 +63,12 @@ struct LaunchSpec {
   std::uint32_t module = 0;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t sharedBytes = 0;
+  bool cooperative = false; ///< all blocks at once
   std::vector<BufferSpec> buffers;
   std::vector<ArgumentSpec> arguments;
 };
 
-/// Reads the fields `prefix`module, grid, block, shared, buffer, contents, symbol, address, arg. False with `why` naming the first bad field.
+/// Reads the fields `prefix`module, grid, block, shared, cooperative, buffer, contents, symbol, address, arg. False with `why` naming the first bad field.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why);
 

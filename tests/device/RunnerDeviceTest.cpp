@@ -22,6 +22,7 @@ constexpr int kSkip = 77;
 
 constexpr const char *kKernels = R"(
 #include <cstdio>
+#include <cooperative_groups.h>
 extern "C" __global__ void twice(const float *in, float *out, unsigned n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = 2 * in[i];
@@ -59,6 +60,14 @@ extern "C" __global__ void beside(const float *in, float *out, unsigned n) {
 }
 extern "C" __global__ void spoil(const float *in, float *out, unsigned n) {
   if (threadIdx.x == 0 && blockIdx.x == 0) const_cast<float *>(in)[n - 1] = 9;
+}
+extern "C" __global__ void turned(const float *in, float *out, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = 2 * in[i];
+  cooperative_groups::this_grid().sync();
+  float other = out[n - 1 - i];
+  cooperative_groups::this_grid().sync();
+  out[i] = other;
 }
 extern "C" __global__ void talk(const float *in, float *out, unsigned n) {
   printf("ok status=0 detail= files= unwritten= id=%d\n", blockIdx.x);
@@ -200,6 +209,22 @@ TEST_F(DeviceTest, RunsAndReturnsContents) {
   for (std::size_t i = 0; i < in.size(); ++i)
     ASSERT_EQ(out[i], 2 * in[i]) << i;
   EXPECT_EQ(outcome.unwritten, (std::vector<std::uint64_t>{0, 0}));
+}
+
+TEST_F(DeviceTest, CooperativeLaunchesWaitForTheWholeGrid) {
+  Launch whole = launch(32768, 32768);
+  whole.cooperative = true;
+  const RunOutcome outcome = run("turned", whole);
+  ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  const std::vector<float> in = input(32768), out = floats(outcome.buffers[1]);
+  for (std::size_t i = 0; i < in.size(); ++i)
+    ASSERT_EQ(out[i], 2 * in[in.size() - 1 - i]) << i;
+  const ModuleId a = load("turned"), b = load("turned");
+  EXPECT_NEAR(medianRatio(time(a, whole, b, whole)), 1, 0.05);
+  Launch large = launch(1 << 26, 1 << 26); // more blocks than fit at once
+  large.cooperative = true;
+  EXPECT_EQ(run("turned", large).status, RunStatus::LaunchFailed);
+  expectHealthy();
 }
 
 TEST_F(DeviceTest, CountsUnwrittenElements) {

@@ -156,6 +156,28 @@ int main(int argc, char **argv) {
 }
 """
 
+COOPERATIVE = COMMON + """
+#include <cooperative_groups.h>
+__global__ void reversed(float *out, const float *in, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * in[i];
+  cooperative_groups::this_grid().sync();
+  float other = i < n ? out[n - 1 - i] : 0;
+  cooperative_groups::this_grid().sync();
+  if (i < n) out[i] = other;
+}
+int main() {
+  int n = 1 << 14;
+  float *in = filled(n), *out = filled(n);
+  void *arguments[] = {&out, &in, &n};
+  for (int i = 0; i < 3; ++i)
+    CHECK(cudaLaunchCooperativeKernel((const void *)reversed, (n + 255) / 256, 256, arguments));
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%.9g\\n", sum(out, n));
+  return 0;
+}
+"""
+
 
 class Capture(KoptTest):
     def build(self, text, name="app", flags=()):
@@ -220,6 +242,19 @@ class Capture(KoptTest):
     def test_pointers_within_buffers(self):
         self.launches(GATHER, {"gather": 2})
         self.replays("gather", 1)
+
+    def test_cooperative_launches(self):
+        self.launches(COOPERATIVE, {"reversed": 3})
+        self.replays("reversed", 1)
+        text = (self.folder / "app.cu").read_text()
+        accepted = ("Faster", "Same", "Slower", "Ambiguous")
+        for name, change, check in (
+                ("same.cu", ("float other = i < n ? out[n - 1 - i] : 0;", "float other = i < n ? 2 * in[n - 1 - i] : 0;"), self.assertIn),
+                ("early.cu", ("cooperative_groups::this_grid().sync();\n  float other", "float other"), self.assertNotIn)):
+            self.write(name, text.replace(*change, 1))
+            trial = json.loads(self.kopt_ok("trial", "app.cu", "--kernel", "reversed", "--candidate", name, "--device", "cuda",
+                                            "--json", "--run", "./app", "--", "-std=c++17", "-O2").stdout)
+            check(trial["verdict"], accepted, trial["reason"])
 
     def test_threads_streams_pools_and_children(self):
         out = self.launches(THREADS, {"scale": 4000})

@@ -17,8 +17,8 @@ using testing::HasSubstr;
 
 class TraceWorkloadTest : public testing::Test {
 protected:
-  Result<TraceWorkload> make() {
-    return workloadFromTrace(sample.observed, kernel, kernel.specializations[0], TuneDeclaration{}, 5);
+  Result<TraceWorkload> make(const std::string &device = "emulated") {
+    return workloadFromTrace(sample.observed, kernel, kernel.specializations[0], TuneDeclaration{}, device, 5);
   }
   TraceSample sample;
   KernelSpec kernel = TraceSample::kernel();
@@ -93,14 +93,14 @@ TEST_F(TraceWorkloadTest, APointerThatWasNotCapturedIsNamed) {
 TEST_F(TraceWorkloadTest, LaunchesThatCannotBeRepeatedSayWhy) {
   sample.snapshot(sample.launch(1000, 10e-6));
   sample.snapshot(sample.launch(500, 90e-6));
-  sample.observed.processes[0].launches[1].flags = runtime::trace::kCooperative;
+  sample.observed.processes[0].launches[1].flags = runtime::trace::kCluster;
   const auto made = make();
   ASSERT_TRUE(made) << made.error().what;
   EXPECT_EQ(made->workload.launches.size(), 1u);
   EXPECT_NEAR(made->coverage, 0.1, 1e-9);
   ASSERT_EQ(made->notes.size(), 2u);
   EXPECT_THAT(made->notes[0], HasSubstr("10.0%"));
-  EXPECT_THAT(made->notes[1], HasSubstr("cooperative"));
+  EXPECT_THAT(made->notes[1], HasSubstr("clusters"));
 }
 
 TEST_F(TraceWorkloadTest, AKernelThatReadsATextureIsRefusedWhateverWasCaptured) {
@@ -120,7 +120,16 @@ TEST_F(TraceWorkloadTest, AKernelThatReadsATextureIsRefusedWhateverWasCaptured) 
   EXPECT_EQ(declared.error().where, "image.cuh:13");
 }
 
-TEST_F(TraceWorkloadTest, AKernelThatWaitsForItsGridIsRefused) {
+TEST_F(TraceWorkloadTest, CooperativeLaunchesStayCooperative) {
+  sample.snapshot(sample.launch(1000, 10e-6));
+  sample.observed.processes[0].launches[0].flags = runtime::trace::kCooperative;
+  kernel.specializations[0].needs = {{"cooperative", "grid.sync()", "scale.cu", 9}};
+  const auto made = make("cuda");
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_TRUE(made->workload.launches[0].cooperative);
+}
+
+TEST_F(TraceWorkloadTest, AKernelThatWaitsForItsGridIsRefusedWhereBlocksTakeTurns) {
   sample.snapshot(sample.launch(1000, 10e-6));
   kernel.specializations[0].needs = {{"cooperative", "grid.sync()", "scale.cu", 9}};
   const auto made = make();

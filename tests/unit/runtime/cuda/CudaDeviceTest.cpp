@@ -2,6 +2,7 @@
 #include "runtime/cuda/CudaDevice.h"
 #include "unit/runtime/cuda/FakeDriver.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -111,6 +112,18 @@ TEST_F(CudaDeviceTest, LaunchesWithItsArguments) {
   std::memcpy(launch.arguments[1].data(), &sent, 4);
   EXPECT_TRUE(device->launch(launch).ok());
   EXPECT_EQ(count, 12345u);
+}
+
+TEST_F(CudaDeviceTest, CooperativeLaunchesSaySoToTheDriver) {
+  LaunchRequest launch = request();
+  launch.cooperative = true;
+  fakeDriver().calls.clear();
+  EXPECT_TRUE(device->launch(launch).ok());
+  EXPECT_TRUE(std::any_of(fakeDriver().calls.begin(), fakeDriver().calls.end(),
+                          [](const std::string &call) { return call.starts_with("cooperative launch"); }));
+  fakeDriver().nextLaunchResult = 720; // more blocks than fit
+  EXPECT_EQ(device->launch(launch).code, StatusCode::LaunchFailed);
+  EXPECT_TRUE(device->usable());
 }
 
 TEST_F(CudaDeviceTest, ArgumentsThatDoNotFitAreRefusedBeforeTheDriverReadsThem) {

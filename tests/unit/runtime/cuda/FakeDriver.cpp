@@ -282,6 +282,14 @@ CuResult cuLaunchKernel(CuFunction function, unsigned, unsigned, unsigned, unsig
   return alive();
 }
 
+CuResult cuLaunchCooperativeKernel(CuFunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, unsigned, CuStream, void **) {
+  if (const CuResult result = std::exchange(fakeDriver().nextLaunchResult, 0))
+    return result;
+  fakeDriver().calls.push_back("cooperative launch " + nameOf(function));
+  return alive();
+}
+
 CuResult cuEventCreate(CuEvent *event, unsigned) {
   return *event = reinterpret_cast<CuEvent>(&fakeDriver()), kSuccess;
 }
