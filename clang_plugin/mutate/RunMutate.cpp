@@ -44,9 +44,7 @@ int runMutate(int, const char **) {
   }
   auto found = findMutants(request);
   if (!found)
-    return failReply(llvm::toString(found.takeError()), "slice of " + request.kernel,
-                     "the slice must parse with the kernel's own flags: run kopt-extract again if the "
-                     "source changed");
+    return failOnSlice(found.takeError(), request);
   json reply = {
       {"found", found->found}, {"in_macros", found->inMacros}, {"mutants", json::array()}};
   for (const Mutant &mutant : found->mutants)

@@ -4,7 +4,6 @@
 #include "clang_plugin/tool/JsonExchange.h"
 #include "clang_plugin/tool/Tools.h"
 
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 namespace kopt::frontend {
@@ -54,21 +53,12 @@ json toJson(const PreciseClone &clone) {
 } // namespace
 
 int runPrecise(int, const char **) {
-  KernelSource request;
-  try {
-    const json input = json::parse(std::cin);
-    readSource(input, request);
-  } catch (const json::exception &error) {
-    return failReply(error.what(), "the request on standard input",
-                     "members: slice, kernel, expression, flags, directory, arch");
-  }
-  auto clone = makePreciseClone(request);
-  if (!clone)
-    return failReply(llvm::toString(clone.takeError()), "slice of " + request.kernel,
-                     "the slice must parse with the kernel's own flags: run kopt-extract again if the "
-                     "source changed");
-  printReply(toJson(*clone));
-  return 0;
+  return answerRequest([](const KernelSource &source) -> llvm::Expected<json> {
+    auto clone = makePreciseClone(source);
+    if (!clone)
+      return clone.takeError();
+    return toJson(*clone);
+  });
 }
 
 } // namespace kopt::frontend

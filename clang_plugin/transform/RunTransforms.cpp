@@ -33,12 +33,7 @@ std::array<unsigned, 3> extent(const json &value, const char *what) {
 
 TransformRequest readRequest(const json &request) {
   TransformRequest result;
-  result.slice = request.at("slice");
-  result.kernel = request.at("kernel");
-  result.expression = request.value("expression", result.kernel);
-  result.flags = request.value("flags", std::vector<std::string>());
-  result.directory = request.value("directory", std::string());
-  result.arch = request.value("arch", std::string());
+  readSource(request, result);
   result.techniques = request.value("techniques", std::vector<std::string>());
   for (const json &launch : request.value("launches", json::array()))
     result.launches.push_back(
@@ -74,9 +69,7 @@ int runTransforms(int, const char **) {
   }
   auto offers = findOffers(request);
   if (!offers)
-    return failReply(llvm::toString(offers.takeError()), "slice of " + request.kernel,
-                     "the slice must parse with the kernel's own flags: run kopt-extract again if the "
-                     "source changed");
+    return failOnSlice(offers.takeError(), request);
   json reply = {{"offers", json::array()}};
   for (const Offer &offer : *offers)
     reply["offers"].push_back(toJson(offer));
