@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 using namespace kopt::fakes::hostile;
 
@@ -29,7 +30,8 @@ bool forkBomb(std::uint64_t wanted) {
 
 /// A process that outlives this one and does something later.
 bool leaveBehind(const std::string &file) {
-  if (fork() == 0) {
+  const pid_t child = fork();
+  if (child == 0) {
     setsid();
     if (fork() == 0) {
       usleep(700 * 1000);
@@ -37,6 +39,7 @@ bool leaveBehind(const std::string &file) {
     }
     _exit(0);
   }
+  waitpid(child, nullptr, 0); // what has left its process group by then is not ended with it
   return true;
 }
 
