@@ -121,7 +121,7 @@ void BlockRunner::runBlock() {
     Lane &lane = lanes_[t];
     lane.context = make_fcontext(stacks_ + (t + 1) * kStackBytes, kStackBytes - kGuardBytes, &fiberMain);
     lane.status = Lane::Status::Ready;
-    lane.fenced = false;
+    lane.fenced = lane.looked = false;
     lane.callKey = 0;
     lane.traced = 0;
     if (machine.tracing && lane.trace.empty())
@@ -184,6 +184,7 @@ void BlockRunner::resume(std::uint32_t thread) {
   current_ = thread;
   machine.thread = thread;
   machine.fenced = lane.fenced;
+  machine.looked = lane.looked;
   machine.stackHigh = reinterpret_cast<std::uint64_t>(stacks_ + (thread + 1) * kStackBytes);
   machine.stackLow = machine.stackHigh - kStackBytes + kGuardBytes;
   setThread(lane.position, lane.callKey);
@@ -209,6 +210,7 @@ void BlockRunner::resume(std::uint32_t thread) {
   if (ended_)
     return;
   lane.fenced = machine.fenced;
+  lane.looked = machine.looked;
   lane.callKey = currentCallKey();
   if (machine.tracing)
     lane.traced = std::size_t(machine.cursor - lane.trace.data());
@@ -365,7 +367,7 @@ bool BlockRunner::completeBarrier() {
       continue;
     lane.result = lane.mode == 1 ? count : lane.mode == 2 ? count == waiting : lane.mode == 3 ? count != 0 : 0;
     lane.status = Lane::Status::Ready;
-    lane.fenced = false;
+    lane.fenced = lane.looked = false;
   }
   ++machine.interval;
   return true;

@@ -28,7 +28,7 @@ struct Lane {
   enum class Status : std::uint8_t { Ready, TraceFull, AtBarrier, AtWarpOperation, Returned };
   boost::context::detail::fcontext_t context = nullptr;
   Status status = Status::Returned;
-  bool fenced = false;
+  bool fenced = false, looked = false;
   std::array<std::uint32_t, 3> position{};
   std::uint64_t callKey = 0;
   // What it waits for.

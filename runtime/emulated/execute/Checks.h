@@ -41,6 +41,14 @@ inline bool orderedInWarp(std::uint32_t other, std::uint16_t epoch) {
   return (other >> 5) == (machine.thread >> 5) && epoch != std::uint16_t(machine.warpEpoch);
 }
 
+/// Whether the running thread may rely on others of its block without a barrier: it has passed a fence, and looks or has looked at a
+/// word by which they tell it something (an atomic, a volatile one). A fence alone orders its own accesses and nobody else's.
+inline bool isOrderedByFence(std::uint32_t site) {
+  if (machine.fenced && (machine.sites[site].flags & kVolatile))
+    machine.looked = true;
+  return machine.fenced && machine.looked;
+}
+
 /// Whether an earlier block of this launch did something to a word in `interval`. Shared memory begins anew in each block.
 inline bool ofOtherBlock(std::uint32_t interval, std::uint64_t offset) {
   return interval >= machine.launchInterval && interval < machine.blockInterval && offset >= Arena::kSharedWindow;
@@ -53,7 +61,7 @@ inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned ma
     const unsigned writer = cell.writer & CellWho::kThread;
     // Reading what atomics are still updating is the first step of every compare-and-swap loop.
     if (writer != thread && ((cell.writer >> CellWho::kMaskShift) & mask) && !(cell.writer & CellWho::kAtomic) &&
-        !machine.fenced && !orderedInWarp(writer, cell.writeWarpEpoch))
+        !orderedInWarp(writer, cell.writeWarpEpoch) && !isOrderedByFence(site))
       reportReadRace(offset, bytes, site, cell);
   } else if (__builtin_expect(ofOtherBlock(cell.writeInterval, offset), 0) && machine.checkAcrossBlocks &&
              !(cell.writer & CellWho::kAtomic) && ((cell.writer >> CellWho::kMaskShift) & mask)) {
@@ -80,7 +88,7 @@ inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned m
   const bool bothAtomic = atomic && (cell.writer & CellWho::kAtomic);
   if (__builtin_expect(cell.writeInterval >= machine.launchInterval, 0) && overlaps && !bothAtomic) {
     if (cell.writeInterval == interval) {
-      if (!machine.fenced && writer != thread && !orderedInWarp(writer, cell.writeWarpEpoch))
+      if (writer != thread && !orderedInWarp(writer, cell.writeWarpEpoch) && !isOrderedByFence(site))
         suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::Write);
     } else if (ofOtherBlock(cell.writeInterval, offset) && !atomic && !(cell.writer & CellWho::kAtomic) &&
                !machine.order.isOrdered(cell.writeInterval)) {
@@ -90,11 +98,11 @@ inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned m
   if (__builtin_expect(ofOtherBlock(cell.readInterval, offset), 0) && machine.checkAcrossBlocks && !atomic && bytes >= 4 &&
       !machine.order.isOrdered(cell.readInterval))
     suspectStore(offset, bytes, site, cell.reader & CellWho::kThread, cell.readSite, Machine::Suspect::With::OtherBlockRead);
-  if (__builtin_expect(cell.readInterval == interval, 0) && !atomic && !machine.fenced && (bytes >= 4)) {
+  if (__builtin_expect(cell.readInterval == interval, 0) && !atomic && (bytes >= 4)) {
     const unsigned reader = cell.reader & CellWho::kThread;
     const bool foreignWarp = (cell.reader & CellWho::kOtherWarps) || (reader >> 5) != (thread >> 5);
     const bool foreignLane = reader != thread || (cell.reader & CellWho::kOthersOfWarp);
-    if (foreignWarp || (foreignLane && cell.readWarpEpoch == std::uint16_t(machine.warpEpoch)))
+    if ((foreignWarp || (foreignLane && cell.readWarpEpoch == std::uint16_t(machine.warpEpoch))) && !isOrderedByFence(site))
       suspectStore(offset, bytes, site, reader, cell.readSite, Machine::Suspect::With::Read);
   }
   unsigned kept = mask;

@@ -143,6 +143,7 @@ KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t s
 }
 KOPT_HOOK void kopt_emulated_atomic_access(void *address, std::uint32_t bytes, std::uint32_t site) {
   machine.order.look();
+  machine.looked = true;
   BlockRunner::running->beforeAtomic();
   switch (bytes) {
   case 2: return access<2, AccessKind::Atomic>(address, site);
@@ -190,6 +191,18 @@ KOPT_HOOK void kopt_emulated_fence(int scope) {
     machine.order.fence(machine.interval);
 }
 KOPT_HOOK long long kopt_emulated_clock() { return (long long)BlockRunner::running->clock(); }
+/// __ldg() and its like: the read-only path sees nothing of what the launch itself writes.
+KOPT_HOOK void kopt_emulated_read_only(const void *address, unsigned bytes) {
+  judgePending();
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - machine.base;
+  if (!machine.checkRaces || offset >= machine.size || bytes > machine.size - offset)
+    return;
+  for (std::uint64_t word = offset >> 2; word <= (offset + bytes - 1) >> 2; ++word)
+    if (machine.cells[word].writeInterval >= machine.launchInterval)
+      endLaunch(StatusCode::Race, "race: " + runningThreadText() + " reads at " + siteText(kopt_emulated_site) +
+                                      " by the read-only path what this launch wrote at " + siteText(machine.cells[word].writeSite) + ", " +
+                                      addressText(reinterpret_cast<std::uint64_t>(address), bytes));
+}
 KOPT_HOOK unsigned kopt_emulated_is_shared(const void *address) {
   return reinterpret_cast<std::uint64_t>(address) - machine.base < Arena::kSharedWindow;
 }

@@ -40,6 +40,7 @@ struct Machine {
   std::uint32_t warpEpoch = 0;
   std::uint32_t thread = 0; ///< index within the block
   bool fenced = false;      ///< since the last barrier of the block
+  bool looked = false;      ///< since then at an atomic or a volatile word, by which threads tell each other something
   std::uint64_t stackLow = 0, stackHigh = 0;
   std::int64_t slice = 0;   ///< instructions until the runner wants to hear of this thread
 

@@ -26,5 +26,6 @@ __device__ void kopt_emulated_fence(int scope);
 /// Announces a read-modify-write of these bytes; the accesses that follow are not traced (they are non-temporal).
 __device__ void kopt_emulated_atomic(void *address, unsigned size);
 __device__ long long kopt_emulated_clock();
+__device__ void kopt_emulated_read_only(const void *address, unsigned bytes);
 __device__ __attribute__((noreturn)) void kopt_emulated_trap();
 }

@@ -7,7 +7,7 @@
 #include "hooks.h"
 
 #define KOPT_HINTED(T)                                                                             \
-  KOPT_D T __ldg(const T *p) { return *p; }                                                        \
+  KOPT_D T __ldg(const T *p) { return kopt_emulated_read_only(p, sizeof *p), *p; }                 \
   KOPT_D T __ldca(const T *p) { return *p; }                                                       \
   KOPT_D T __ldcg(const T *p) { return *p; }                                                       \
   KOPT_D T __ldcs(const T *p) { return *p; }                                                       \

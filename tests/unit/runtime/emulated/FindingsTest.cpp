@@ -225,6 +225,47 @@ TEST_F(EmulatedTest, AFenceAloneOrdersNoWritesOfSeveralBlocks) {
   EXPECT_TRUE(status.ok()) << status.detail;
 }
 
+TEST_F(EmulatedTest, AFenceAloneOrdersNoThreadsOfABlock) {
+  LaunchRequest request = kernel(R"(
+    __global__ void k(int *out, int fence, int locked) {
+      __shared__ int sum, lock;
+      if (threadIdx.x == 0) sum = lock = 0;
+      __syncthreads();
+      if (fence) __threadfence_block();
+      for (bool done = false; !done;)
+        if (!locked || atomicCAS(&lock, 0, 1) == 0) {
+          __threadfence_block();
+          sum = sum + 1;
+          __threadfence_block();
+          if (locked) atomicExch(&lock, 0);
+          done = true;
+        }
+      __syncthreads();
+      out[threadIdx.x] = sum;
+    })", "k");
+  Address out = space<int>(64);
+  const Status status = launch(request, 1, 64, out, 1, 0);
+  EXPECT_EQ(status.code, StatusCode::Race);
+  EXPECT_THAT(status.detail, HasSubstr("with no barrier in between"));
+  const Status locked = launch(request, 1, 64, out, 1, 1);
+  EXPECT_TRUE(locked.ok()) << locked.detail;
+  EXPECT_EQ(download<int>(out, 64)[63], 64);
+}
+
+TEST_F(EmulatedTest, TheReadOnlyPathSeesNothingOfWhatTheLaunchWrites) {
+  LaunchRequest request = kernel(R"(
+    __global__ void k(const int *in, int *data, int written) {
+      data[threadIdx.x] = __ldg(in + threadIdx.x);
+      __syncthreads();
+      if (written) data[threadIdx.x] = __ldg(data + (threadIdx.x ^ 1)) + 1;
+    })", "k");
+  const Address in = upload(std::vector<int>(32, 5)), data = space<int>(32);
+  EXPECT_TRUE(launch(request, 1, 32, in, data, 0).ok());
+  const Status status = launch(request, 1, 32, in, data, 1);
+  EXPECT_EQ(status.code, StatusCode::Race);
+  EXPECT_THAT(status.detail, HasSubstr("read-only path"));
+}
+
 TEST_F(EmulatedTest, PromisesToTheCompilerAreChecked) {
   LaunchRequest request = kernel("__global__ void k(float *out, int n) {\n"
                                  "  __builtin_assume(n % 4 == 0);\n"
