@@ -92,6 +92,14 @@ llvm::Error notFound(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
 }
 
+/// What runs when a local goes out of scope; null where nothing does.
+const CXXDestructorDecl *destructorOf(const Decl *declared) {
+  const auto *variable = dyn_cast<VarDecl>(declared);
+  const CXXRecordDecl *type =
+      variable ? variable->getType().getNonReferenceType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl() : nullptr;
+  return type && type->hasDefinition() ? type->getDestructor() : nullptr;
+}
+
 } // namespace
 
 const Stmt *BodyView::parentOf(const Stmt *statement) const {
@@ -146,6 +154,12 @@ llvm::Expected<KernelView> KernelView::open(ASTUnit &unit, const std::string &ke
         referenced = member->getMemberDecl();
       else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement))
         referenced = construct->getConstructor();
+      else if (const auto *temporary = dyn_cast<CXXBindTemporaryExpr>(statement))
+        referenced = temporary->getTemporary()->getDestructor();
+      else if (const auto *declarations = dyn_cast<DeclStmt>(statement))
+        for (const Decl *declared : declarations->decls())
+          if (const CXXDestructorDecl *destructor = destructorOf(declared); destructor && destructor->getDefinition())
+            callees.push_back(destructor->getDefinition());
       if (const auto *function = dyn_cast_or_null<FunctionDecl>(referenced))
         if (const FunctionDecl *definition = function->getDefinition())
           callees.push_back(definition);

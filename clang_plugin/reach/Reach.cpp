@@ -5,6 +5,7 @@
 
 #include <clang/AST/Attr.h>
 #include <clang/Frontend/ASTUnit.h>
+#include <clang/Lex/Lexer.h>
 
 #include <map>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char *kVariable = "koptReached";
 constexpr unsigned kLongestText = 60;
+constexpr long long kLarge = 1024; ///< no block has more threads: what is compared with more is a size of the problem
 
 /// Which outcomes of a condition matter.
 struct Outcomes {
@@ -35,9 +37,16 @@ public:
 
   void run() {
     for (const BodyView &body : facts_.bodies())
-      if (!body.function->isConstexpr() || isa<CXXMethodDecl>(body.function))
+      for (const Stmt *statement : body.statements)
+        if (const auto *call = dyn_cast<CallExpr>(statement); call && !view_.constant(call) && call->getDirectCallee())
+          called_.insert(call->getDirectCallee()->getCanonicalDecl());
+    for (const BodyView &body : facts_.bodies())
+      if (!body.function->isConstexpr() || isa<CXXMethodDecl>(body.function) ||
+          called_.contains(body.function->getCanonicalDecl())) { // not by the compiler alone
+        isConstexpr_ |= body.function->isConstexpr();
         for (const Stmt *statement : body.statements)
-          look(statement);
+          look(body, statement);
+      }
   }
 
   ReachClone finish(const std::string &slice) const {
@@ -51,12 +60,16 @@ public:
     if (places_.empty())
       return clone;
     clone.bytes = 2 * places_.size();
-    std::vector<Edit> edits = {{0, 0,
-                                "extern \"C\" { __device__ unsigned char " +
-                                    std::string(kVariable) + "[" + std::to_string(clone.bytes) +
-                                    "]; }\nstatic __device__ __forceinline__ bool koptSeen(bool "
-                                    "outcome, unsigned place) { " +
-                                    kVariable + "[2 * place + outcome] = 1; return outcome; }\n"}};
+    const std::string qualifiers = std::string("static __device__ __forceinline__ ") + (isConstexpr_ ? "constexpr " : ""),
+                      set = std::string(isConstexpr_ ? "if (!__builtin_is_constant_evaluated()) " : "") + kVariable;
+    std::string text = "extern \"C\" { __device__ unsigned char " + std::string(kVariable) + "[" +
+                       std::to_string(clone.bytes) + "]; }\n" + qualifiers +
+                       "bool koptSeen(bool outcome, unsigned place) { " + set +
+                       "[2 * place + outcome] = 1; return outcome; }\n";
+    if (hasParts_)
+      text += "template <class Part> " + qualifiers + "Part koptPart(Part part, unsigned place) { " + set +
+              "[2 * place + (part != 0)] = 1; return part; }\n";
+    std::vector<Edit> edits = {{0, 0, text}};
     // Conditions within conditions: the outer one opens first and closes last.
     edits.insert(edits.end(), after_.rbegin(), after_.rend());
     edits.insert(edits.end(), before_.begin(), before_.end());
@@ -66,7 +79,15 @@ public:
   }
 
 private:
-  void look(const Stmt *statement) {
+  void look(const BodyView &body, const Stmt *statement) {
+    if (const auto *binary = dyn_cast<BinaryOperator>(statement)) {
+      if (binary->isComparisonOp() && binary->getLHS()->getType()->isScalarType() && !isCondition(body, binary))
+        mark(binary, {true, true}); // its value is what it decides by
+      else if (binary->getOpcode() == BO_Shr || binary->getOpcode() == BO_Div)
+        markPart(*binary);
+    } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
+      markSmaller(*call);
+    }
     if (const auto *branch = dyn_cast<IfStmt>(statement)) {
       if (!branch->isConstexpr() && !branch->hasVarStorage())
         mark(branch->getCond(), {true, branch->getElse() || leaves(branch->getThen()) ||
@@ -86,6 +107,8 @@ private:
         else if (const auto *equal = dyn_cast<BinaryOperator>(operand->IgnoreParenImpCasts());
                  equal && equal->isEqualityOp()) // tells one thread or element from all others
           mark(operand, {equal->getOpcode() == BO_EQ, equal->getOpcode() == BO_NE});
+        else if (equal && equal->isComparisonOp() && (isLarge(equal->getLHS()) || isLarge(equal->getRHS())))
+          mark(operand, {true, true});
     } else if (const auto *label = dyn_cast<SwitchCase>(statement)) {
       markCase(*label);
     }
@@ -104,6 +127,78 @@ private:
         return !facts_.dependsOnThread(condition) || reads(condition);
     }
     return !facts_.dependsOnThread(condition) && !reads(condition);
+  }
+
+  bool isLarge(const Expr *expression) const {
+    const auto value = view_.constant(expression);
+    return value && (*value > kLarge || *value < -kLarge);
+  }
+
+  /// Whether the comparison is, alone or within others, what a branch, a loop or `?:` asks.
+  static bool isCondition(const BodyView &body, const Expr *comparison) {
+    const Stmt *inner = comparison;
+    for (const Stmt *outer = body.parentOf(inner); outer; inner = outer, outer = body.parentOf(outer)) {
+      if (const auto *branch = dyn_cast<IfStmt>(outer))
+        return branch->getCond() && branch->getCond()->IgnoreParens() == inner;
+      if (isa<ForStmt, WhileStmt, DoStmt>(outer))
+        return conditionOf(outer) && conditionOf(outer)->IgnoreParens() == inner;
+      const auto *choice = dyn_cast<ConditionalOperator>(outer);
+      if (choice && choice->getCond()->IgnoreParens() == inner)
+        return true;
+      const auto *binary = dyn_cast<BinaryOperator>(outer);
+      const auto *unary = dyn_cast<UnaryOperator>(outer);
+      if (!isa<ImplicitCastExpr>(outer) && !choice && !(binary && binary->isLogicalOp()) && !(unary && unary->getOpcode() == UO_LNot))
+        return false;
+    }
+    return false;
+  }
+
+  /// Whether arguments decide the value, and no thread, datum or constant of the specialization alone.
+  bool isOfArguments(const Expr *value) const {
+    return !isFixed(value) && !facts_.dependsOnThread(value) && !reads(value);
+  }
+
+  /// `n >> 20` and `n / 4096`: what is 0 for every size that was run may be anything for others.
+  void markPart(const BinaryOperator &part) {
+    if (!part.getType()->isIntegerType() || !view_.constant(part.getRHS()) || !isOfArguments(part.getLHS()))
+      return;
+    const auto place = facts_.placeOf(part.getSourceRange());
+    if (!place)
+      return void(++inMacros_);
+    const auto [known, isNew] = places_.try_emplace(*place, unsigned(places_.size()));
+    if (isNew) {
+      hasParts_ = true;
+      before_.push_back({place->first, place->first, "koptPart("});
+      after_.push_back({place->second, place->second, ", " + std::to_string(known->second) + ")"});
+    }
+    add(2 * known->second + 1, &part, place, true, " is not 0");
+  }
+
+  /// `min(n, 4096)`: either may be what it is.
+  void markSmaller(const CallExpr &call) {
+    const llvm::StringRef name = calleeName(&call);
+    if ((name != "min" && name != "max" && name != "umin" && name != "umax") || call.getNumArgs() != 2 ||
+        !call.getType()->isIntegerType())
+      return;
+    const Expr *first = call.getArg(0), *second = call.getArg(1);
+    if (first->HasSideEffects(view_.context()) || second->HasSideEffects(view_.context()))
+      return; // they are spelled twice
+    const bool isTold = (isOfArguments(first) || view_.constant(first)) && (isOfArguments(second) || view_.constant(second));
+    if (isFixed(&call) || !(isTold || isLarge(first) || isLarge(second)))
+      return;
+    const auto place = facts_.placeOf(call.getSourceRange()), a = facts_.placeOf(first->getSourceRange()),
+               b = facts_.placeOf(second->getSourceRange());
+    if (!place || !a || !b)
+      return void(++inMacros_);
+    const auto [known, isNew] = places_.try_emplace(*place, unsigned(places_.size()));
+    if (isNew) {
+      const auto text = [&](const auto &range) { return view_.text().slice(range->first, range->second).str(); };
+      before_.push_back({place->first, place->first,
+                         "(koptSeen((" + text(a) + ") < (" + text(b) + "), " + std::to_string(known->second) + "), "});
+      after_.push_back({place->second, place->second, ")"});
+    }
+    add(2 * known->second + 1, &call, place, true, " has the smaller first");
+    add(2 * known->second, &call, place, true, " has the smaller second, or equal ones");
   }
 
   static bool reads(const Stmt *expression) {
@@ -141,7 +236,7 @@ private:
   void mark(const Expr *condition, Outcomes outcomes) {
     if (isFixed(condition))
       return;
-    const auto place = facts_.placeOf(condition->getSourceRange());
+    const auto place = placeOf(condition->getSourceRange());
     if (!place) {
       ++inMacros_;
       return;
@@ -154,6 +249,21 @@ private:
     }
     add(2 * number + 1, condition, place, outcomes.whenTrue, " is true");
     add(2 * number, condition, place, outcomes.whenFalse, " is false");
+  }
+
+  /// Where the condition is spelled: in the text, or as a whole in what one macro is defined as.
+  std::optional<std::pair<unsigned, unsigned>> placeOf(SourceRange range) const {
+    if (auto place = facts_.placeOf(range))
+      return place;
+    const SourceManager &sources = view_.context().getSourceManager();
+    const SourceLocation from = range.getBegin(), to = range.getEnd();
+    if (!sources.isMacroBodyExpansion(from) || !sources.isMacroBodyExpansion(to) ||
+        sources.getFileID(from) != sources.getFileID(to))
+      return std::nullopt;
+    const auto begin = view_.offset(sources.getSpellingLoc(from)),
+               end = view_.offset(Lexer::getLocForEndOfToken(sources.getSpellingLoc(to), 0, sources,
+                                                             view_.context().getLangOpts()));
+    return begin && end && *begin < *end ? std::optional(std::pair(*begin, *end)) : std::nullopt;
   }
 
   void markCase(const SwitchCase &label) {
@@ -199,6 +309,8 @@ private:
       places_; ///< numbers of conditions, by their bytes
   std::vector<Edit> before_, after_;
   std::vector<ReachMark> marks_;
+  llvm::DenseSet<const FunctionDecl *> called_; ///< while the kernel runs
+  bool isConstexpr_ = false, hasParts_ = false;
   unsigned inMacros_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // RUN: %variants reach %s 'k<4>' | FileCheck %s
 #define RARE(n) ((n) % 97 == 5)
 #define PICK(c, a, b) ((c) ? (a) : (b))
+__device__ constexpr int capped(int n) { return n > 300000 ? 1 : n; }
 template <int N> __global__ void k(const float *x, float *out, int n, int mode) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)
@@ -26,7 +27,11 @@ template <int N> __global__ void k(const float *x, float *out, int n, int mode) 
     v += 6;
   }
   if (mode == 3 ? n > 4 : n > 5)
-    out[i] = v;
+    out[i] = v * (n < 100000);
+  if (i < n || i > 100000)
+    out[i] += capped(n) + (n >> 20) + min(n, 4096);
+  if (bool many = n > 200000)
+    out[i] = 0;
 }
 
 void *reference() { return (void *)&k<4>; }
@@ -40,14 +45,25 @@ void *reference() { return (void *)&k<4>; }
 // CHECK-DAG: + koptSeen(true, {{[0-9]+}}); v += 5;
 // CHECK-DAG: + koptSeen(true, {{[0-9]+}}); v += 6;
 // CHECK-DAG: + if (koptSeen(static_cast<bool>(koptSeen(static_cast<bool>(mode == 3), {{[0-9]+}}) ? n > 4 : n > 5), {{[0-9]+}}))
-// CHECK-DAG: at line 6: `i >= n` is true
-// CHECK-DAG: at line 6: `i >= n` is false
-// CHECK-DAG: at line 8: `x[i] == 0.5f` is true
-// CHECK-DAG: at line 13: `j < mode` is true
-// CHECK-DAG: at line 15: `n != 77` is false
-// CHECK-DAG: at line 17: `RARE(n)` is true
-// CHECK-DAG: at line 22: the case is taken
-// CHECK-DAG: at line 25: `default` is taken
+// CHECK-DAG: at line 7: `i >= n` is true
+// CHECK-DAG: at line 7: `i >= n` is false
+// CHECK-DAG: at line 9: `x[i] == 0.5f` is true
+// CHECK-DAG: at line 14: `j < mode` is true
+// CHECK-DAG: at line 16: `n != 77` is false
+// CHECK-DAG: at line 18: `RARE(n)` is true
+// CHECK-DAG: at line 23: the case is taken
+// CHECK-DAG: at line 26: `default` is taken
+// CHECK-DAG: + out[i] = v * (koptSeen(static_cast<bool>(n < 100000), {{[0-9]+}}));
+// CHECK-DAG: + if (koptSeen(static_cast<bool>(i < n || koptSeen(static_cast<bool>(i > 100000), {{[0-9]+}})), {{[0-9]+}}))
+// CHECK-DAG: + out[i] += capped(n) + (koptPart(n >> 20, {{[0-9]+}})) + (koptSeen((n) < (4096), {{[0-9]+}}), min(n, 4096));
+// CHECK-DAG: + if (bool many = koptSeen(static_cast<bool>(n > 200000), {{[0-9]+}}))
+// CHECK-DAG: constexpr int capped(int n) { return koptSeen(static_cast<bool>(n > 300000), {{[0-9]+}}) ? 1 : n; }
+// CHECK-DAG: at line 30: `n < 100000` is false
+// CHECK-DAG: at line 31: `i > 100000` is true
+// CHECK-DAG: at line 32: `n >> 20` is not 0
+// CHECK-DAG: at line 32: `min(n, 4096)` has the smaller second, or equal ones
+// CHECK-DAG: at line 33: `n > 200000` is true
+// CHECK-DAG: at line 4: `n > 300000` is true
 // CHECK-NOT: `N > 8`
 // CHECK-NOT: `blockDim.x > 256`
 // CHECK-NOT: `j < mode` is false
