@@ -42,6 +42,11 @@ const clang::Decl *described(const Piece &piece) {
   return declaration;
 }
 
+template <class Attribute> bool isWritten(const clang::Decl &declaration) {
+  const auto *attribute = declaration.getAttr<Attribute>();
+  return attribute && !attribute->isImplicit();
+}
+
 std::string roleOf(const Piece &piece) {
   if (piece.kind == PieceKind::Macro)
     return "macro";
@@ -53,12 +58,11 @@ std::string roleOf(const Piece &piece) {
   if (llvm::isa<clang::FunctionDecl>(declaration))
     return "function";
   if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
-    bool onDevice = variable->hasAttr<clang::CUDADeviceAttr>() ||
-                    variable->hasAttr<clang::CUDAConstantAttr>() ||
-                    variable->hasAttr<clang::CUDASharedAttr>();
+    // Clang marks what is constexpr and used on the device as __constant__, too: only what the user wrote counts.
+    bool onDevice = isWritten<clang::CUDADeviceAttr>(*variable) || isWritten<clang::CUDAConstantAttr>(*variable) ||
+                    isWritten<clang::CUDASharedAttr>(*variable);
     bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
-    return constant && !variable->hasAttr<clang::CUDAConstantAttr>() && !onDevice ? "constant"
-                                                                                  : "variable";
+    return constant && !onDevice ? "constant" : "variable";
   }
   if (llvm::isa<clang::EnumDecl>(declaration))
     return "constant";

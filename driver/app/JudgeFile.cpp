@@ -16,6 +16,28 @@ std::string textOf(const std::string &slice, const SliceChunk &chunk) {
 
 bool sameDeclaration(const SliceChunk &a, const SliceChunk &b) { return a.role == b.role && a.name == b.name; }
 
+/// What a candidate may bring along beside what it may change.
+bool isAddition(const SliceChunk &chunk) { return chunk.editable || chunk.role == "type" || chunk.role == "alias"; }
+
+/// The chunk's text in the namespaces that it has in its file and the kernel, which it is put before, has not.
+std::string inItsNamespaces(std::string text, const SliceChunk &chunk, const std::string &kernel) {
+  if (chunk.role == "macro")
+    return text;
+  std::string rest = chunk.name;
+  for (std::size_t end = kernel.find("::"); end != kernel.npos; end = kernel.find("::", end + 2))
+    if (chunk.name.starts_with(kernel.substr(0, end + 2)))
+      rest = chunk.name.substr(end + 2);
+  std::string closing;
+  for (std::size_t end = rest.find("::"); end != rest.npos; rest = rest.substr(end + 2), end = rest.find("::")) {
+    const std::string scope = rest.substr(0, end);
+    if (scope.find('<') != scope.npos || scope.empty())
+      break; // a member of a class: it is defined where the class is visible
+    text = (scope.starts_with("(anonymous") ? "namespace {\n" : "namespace " + scope + " {\n") + text;
+    closing += "\n}";
+  }
+  return text + closing;
+}
+
 /// The specialization that stands for the same one: by its symbol, else (a constant in its template arguments may have
 /// changed) by its place.
 const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &changed) {
@@ -46,16 +68,22 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
   const Specialization &own = subject.specialization;
   std::string added;
   for (const SliceChunk &chunk : other->chunks) {
-    if (!chunk.editable)
+    if (!isAddition(chunk))
       continue;
     std::size_t index = 0;
-    while (index < own.chunks.size() && !(own.chunks[index].editable && sameDeclaration(own.chunks[index], chunk)))
+    while (index < own.chunks.size() && !sameDeclaration(own.chunks[index], chunk))
       ++index;
     const std::string text = textOf(otherSlice, chunk);
     if (index == own.chunks.size())
-      added += text + "\n\n";
-    else if (text != textOf(subject.sliceText, own.chunks[index]))
+      added += inItsNamespaces(text, chunk, subject.kernel.name) + "\n\n";
+    else if (text == textOf(subject.sliceText, own.chunks[index]))
+      continue;
+    else if (own.chunks[index].editable)
       candidate.chunks[index] = text;
+    else
+      return makeError(ErrorCode::StaleInput,
+                       fmt::format("the candidate's file has another {} '{}', which the host may use, too", chunk.role, chunk.name),
+                       "leave it as it is, and give what the candidate needs a name of its own");
   }
   if (!added.empty()) {
     std::string &kernelText = candidate.chunks[own.kernelChunk];
@@ -104,6 +132,16 @@ Trial unreadable(const Error &error) {
   trial.layer = Layer::Build;
   trial.reason = error.what;
   trial.buildLog = error.where.empty() ? error.what : error.where + ": error: " + error.what;
+  return trial;
+}
+
+/// Nor is one that changes what is not its own.
+Trial refused(const Error &error) {
+  Trial trial;
+  trial.verdict = Verdict::Rejected;
+  trial.layer = Layer::Screen;
+  trial.gate = "screen";
+  trial.reason = fmt::format("{}; {}", error.what, error.hint);
   return trial;
 }
 
@@ -180,7 +218,14 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
         KOPT_TRY(baseline, evaluator->measureBaseline());
       }
       outcome.baseline = baseline;
-      KOPT_TRY(Candidate candidate, candidateFromFile(subject, *changed[i]));
+      const std::vector<std::string> notRun = sitesNotRun(subject.kernel, subject.specialization, workload);
+      Result<Candidate> read = candidateFromFile(subject, *changed[i]);
+      if (!read && read.error().code == ErrorCode::StaleInput) {
+        outcome.trial = refused(read.error());
+        outcomes.push_back(std::move(outcome));
+        continue;
+      }
+      KOPT_TRY(Candidate candidate, std::move(read));
       candidate.title = request.candidates[i].stem().string();
       services.terminal.status(fmt::format("{}: judging {}", subject.label, request.candidates[i].filename().string()));
       KOPT_TRY(outcome.trial, evaluator->evaluate(candidate));
@@ -190,6 +235,10 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
         KOPT_CHECK(evaluator->addCounters(outcome.trial));
       if (outcome.trial.verdict == Verdict::Faster && !heldOut.empty())
         KOPT_CHECK(judgeHeldOut(*bench, subject, workload, heldOut, request.options, outcome.trial));
+      for (const std::string &place : notRun)
+        outcome.trial.findings.push_back({"launch-site", "note",
+                                          "the kernel was not run as it is launched here: no launch of the workload has that geometry; "
+                                          "--run takes the program's own launches", place});
       outcomes.push_back(std::move(outcome));
     }
   }

@@ -27,8 +27,9 @@ struct JudgeOutcome {
 };
 
 /// The candidate that `changed` (extracted from the candidate's file) makes of `subject`: the text of every editable
-/// declaration that differs, new device declarations put before the kernel, and new values of named constants. Host code
-/// is not taken. Fails with Usage where the kernel is not in it.
+/// declaration that differs, new device functions, constants, types and aliases put before the kernel, and new values of named
+/// constants. Host code is not taken, nor are variables. Fails with Usage where the kernel is not in it, with StaleInput where it
+/// has another type or alias of a name that the original has.
 Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed);
 
 /// What the front end finds in the file of a candidate, with the flags of the baseline. `folder` is a name in the scratch folder.

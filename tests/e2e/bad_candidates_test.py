@@ -67,6 +67,22 @@ class BadCandidates(KoptTest):
         self.assertGreater(trial["speedup"]["estimate"], 1.1)
         self.assertIn("first-look", {finding["id"] for finding in trial["findings"]}, "a win is confirmed")
 
+    def test_types_are_added_but_not_changed(self):
+        base = self.copy(DATA / "scale.cu")
+        scaled = "struct Scale { float by; };\n"
+        use = BODY.replace("factor *", "Scale{factor}.by *")
+        head, plain = base.read_text().split("KOPT_TUNE", 1)
+        base.write_text(head + scaled + "KOPT_TUNE" + plain.replace(BODY, use))
+        for change, verdicts in ((("float by;", "float by, more;"), {"Rejected"}),
+                                 (("struct Scale", "struct Twice { float v; };\nstruct Scale"), {"Same", "Duplicate", "Faster", "Slower"})):
+            text = base.read_text().replace(*change)
+            if "Twice" in text:
+                text = text.replace(use, use.replace("Scale{factor}.by", "Twice{factor}.v"))
+            done = self.kopt_ok("trial", base, "--candidate", self.write("candidate.cu", text), "--device", "emulated", "--json", *FLAGS)
+            trial = json.loads(done.stdout)
+            self.assertIn(trial["verdict"], verdicts, trial["reason"])
+            self.assertTrue(trial["verdict"] != "Rejected" or "'Scale'" in trial["reason"], trial["reason"])
+
 
 if __name__ == "__main__":
     unittest.main()
