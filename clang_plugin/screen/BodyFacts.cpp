@@ -80,6 +80,8 @@ std::string deedOf(const FunctionDecl &callee) {
     return "launch";
   if (kFast.count(name))
     return "fast-math:" + name.str();
+  if (name == "__mul24" || name == "__umul24")
+    return "short-product:" + name.str();
   if (kCache.count(name) || startsWithAny(name, {"__builtin_nvvm_ldg", "__prefetch"}))
     return "cache-hint:" + name.str();
   return "";
@@ -153,6 +155,16 @@ unsigned writtenLiterals(const Expr *initializer) {
   return isa<ImplicitValueInitExpr>(initializer) || isa<ArrayInitLoopExpr>(initializer) ? 0 : 1;
 }
 
+/// Whether an object of the type can be written although it is const.
+bool hasMutableParts(QualType type) {
+  const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition())
+    return false;
+  return llvm::any_of(record->fields(),
+                      [](const FieldDecl *field) { return field->isMutable() || hasMutableParts(field->getType()); }) ||
+         llvm::any_of(record->bases(), [](const CXXBaseSpecifier &base) { return hasMutableParts(base.getType()); });
+}
+
 class Reader {
 public:
   Reader(const KernelView &view, BodyFacts &facts) : view_(view), facts_(facts) {}
@@ -196,6 +208,7 @@ public:
         readParameterUse(body, statement);
         readComparison(body, statement);
         readIndex(view_, arguments_, statement, facts_.indexBits);
+        readScope(statement);
         if (const auto *expression = dyn_cast<Expr>(statement))
           if (isa<BinaryOperator, CXXOperatorCallExpr, CallExpr, CXXConstructExpr, DeclRefExpr>(
                   expression))
@@ -217,7 +230,7 @@ private:
     if (isVolatile(variable.getType()))
       did("volatile", variable.getLocation());
     if (variable.isStaticLocal() && !variable.hasAttr<CUDASharedAttr>() &&
-        !variable.isConstexpr() && !variable.getType().isConstQualified() &&
+        !variable.isConstexpr() && (!variable.getType().isConstQualified() || hasMutableParts(variable.getType())) &&
         !variable.getType()->isReferenceType())
       did("static-local", variable.getLocation());
     if (variable.getInit() && writtenLiterals(variable.getInit()) > kMostLiterals)
@@ -292,6 +305,21 @@ private:
     const std::string kind = callee && !isDefinedHere(*callee) ? synchronization(*callee) : "";
     if (!kind.empty())
       ++facts_.counts[kind];
+  }
+
+  /// An atomic of the block's scope on memory that other blocks have, too.
+  void readScope(const Stmt *statement) {
+    const auto *call = dyn_cast<CallExpr>(statement);
+    const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+    if (!callee || !callee->getIdentifier() || !callee->getName().starts_with("atomic") ||
+        !callee->getName().ends_with("_block") || call->getNumArgs() == 0)
+      return;
+    const Stmt *target = call->getArg(0);
+    while (target && !isa<DeclRefExpr>(target))
+      target = target->child_begin() == target->child_end() ? nullptr : *target->child_begin();
+    const auto *variable = target ? dyn_cast<VarDecl>(cast<DeclRefExpr>(target)->getDecl()) : nullptr;
+    if (!variable || !variable->hasAttr<CUDASharedAttr>())
+      did("block-atomic:" + callee->getNameAsString(), call->getBeginLoc());
   }
 
   void readParameterUse(const BodyView &body, const Stmt *statement) {
@@ -404,6 +432,8 @@ constexpr DeedRule kDeedRules[] = {
     {"cache-hint", "cache-hint", Severity::Flag,
      "new cache operation; data the kernel also writes may be read stale"},
     {"fast-math", "precision", Severity::Flag, "approximate function in place of a precise one"},
+    {"block-atomic", "atomic-scope", Severity::Flag, "an atomic that other blocks need not see"},
+    {"short-product", "short-product", Severity::Flag, "a product of 24 bits"},
     {"data-table", "data-table", Severity::Flag,
      "a table of more than 64 literals: results may have been computed beforehand"},
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/screen/IndexWidth.h"
 
+#include <optional>
 #include <set>
 
 namespace kopt::frontend {
@@ -29,7 +30,7 @@ public:
         std::swap(base, index);
     }
     if (!base || !base->getType()->isPointerType() || !index->getType()->isIntegerType() ||
-        index->isValueDependent() || index->isIntegerConstantExpr(view_.context()))
+        index->isValueDependent() || index->isIntegerConstantExpr(view_.context()) || isData(index))
       return;
     std::set<unsigned> roots;
     pointerRoots(base, roots);
@@ -62,7 +63,9 @@ private:
       computed = index;
     const unsigned bits = std::min(view_.context().getIntWidth(computed->getType()), narrowestProduct(computed));
     const auto *cast = dyn_cast<ExplicitCastExpr>(computed);
-    const Expr *made = cast ? cast->getSubExpr() : computedInitializer(computed);
+    const Expr *made = cast ? cast->getSubExprAsWritten() : computedInitializer(computed);
+    if (made && made->getType()->isRealFloatingType())
+      return std::min(bits, precisionOf(made->getType()));
     if (!made || !made->getType()->isIntegerType() || depth > kMostDepth)
       return bits;
     const unsigned before = indexWidth(made, depth + 1); // a byte that is widened is no narrow index
@@ -72,10 +75,12 @@ private:
   /// Bits of the narrowest product in the expression and in the locals that it names: a sum with something wide does not widen
   /// it. Products of coordinates and constants stay small.
   unsigned narrowestProduct(const Expr *expression, unsigned depth = 0) const {
+    if (depth > kMostDepth)
+      return 64;
+    if (const auto *cast = dyn_cast<ExplicitCastExpr>(expression->IgnoreParenImpCasts()))
+      return std::min(widthOfCast(*cast), narrowestProduct(cast->getSubExprAsWritten(), depth + 1));
     const Expr *computed = expression->IgnoreParenCasts();
     unsigned bits = 64;
-    if (depth > kMostDepth)
-      return bits;
     if (const auto *binary = dyn_cast<BinaryOperator>(computed); binary && !binary->isAssignmentOp()) {
       const bool isProduct = binary->getOpcode() == BO_Mul || binary->getOpcode() == BO_Shl;
       if (isProduct && binary->getType()->isIntegerType() && !(isSmall(binary->getLHS()) && isSmall(binary->getRHS())))
@@ -83,7 +88,69 @@ private:
       return std::min({bits, narrowestProduct(binary->getLHS(), depth + 1), narrowestProduct(binary->getRHS(), depth + 1)});
     }
     const Expr *made = computedInitializer(computed);
-    return made ? narrowestProduct(made, depth + 1) : bits;
+    return std::min(widthOfLocal(computed), made ? narrowestProduct(made, depth + 1) : bits);
+  }
+
+  /// Bits of a cast that may not hold what it is given; 64 of any other.
+  unsigned widthOfCast(const ExplicitCastExpr &cast) const {
+    const Expr *given = cast.getSubExprAsWritten()->IgnoreParenImpCasts();
+    if (!cast.getType()->isIntegerType())
+      return 64;
+    if (given->getType()->isRealFloatingType())
+      return precisionOf(given->getType());
+    const unsigned bits = view_.context().getIntWidth(cast.getType());
+    if (bits >= 32 || !given->getType()->isIntegerType() || view_.context().getIntWidth(given->getType()) <= bits)
+      return 64;
+    const auto limit = largest(given);
+    return limit && (*limit >> bits) == 0 ? 64 : bits;
+  }
+
+  /// Bits of a local that is narrower than what it begins as, and may not hold it; 64 of anything else.
+  unsigned widthOfLocal(const Expr *expression) const {
+    const auto *reference = dyn_cast<DeclRefExpr>(expression);
+    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (!variable || !variable->isLocalVarDecl() || !variable->getInit() || !variable->getType()->isIntegerType())
+      return 64;
+    const Expr *made = variable->getInit()->IgnoreParenImpCasts();
+    const unsigned bits = view_.context().getIntWidth(variable->getType());
+    if (bits >= 32 || !made->getType()->isIntegerType() || view_.context().getIntWidth(made->getType()) <= bits)
+      return 64;
+    const auto limit = largest(made);
+    return limit && (*limit >> bits) == 0 ? 64 : bits;
+  }
+
+  /// What the value is at most, where that is plain.
+  std::optional<std::uint64_t> largest(const Expr *value) const {
+    if (const auto place = coordinate(value))
+      return place->variable == "threadIdx" || place->variable == "blockDim" ? std::optional<std::uint64_t>(1024) : std::nullopt;
+    if (const auto known = value->isValueDependent() ? std::nullopt : value->getIntegerConstantExpr(view_.context()))
+      return known->getLimitedValue();
+    const auto *binary = dyn_cast<BinaryOperator>(value);
+    if (!binary || (binary->getOpcode() != BO_And && binary->getOpcode() != BO_Rem && binary->getOpcode() != BO_Div &&
+                    binary->getOpcode() != BO_Shr))
+      return std::nullopt;
+    if (binary->getOpcode() == BO_And || binary->getOpcode() == BO_Rem)
+      if (const auto limit = largest(binary->getRHS()->IgnoreParenImpCasts()))
+        return limit;
+    return largest(binary->getLHS()->IgnoreParenImpCasts());
+  }
+
+  static unsigned precisionOf(QualType floating) {
+    const auto *type = floating->getAs<BuiltinType>();
+    return !type || type->getKind() == BuiltinType::Double ? 53 : type->getKind() == BuiltinType::Float ? 24 : 11;
+  }
+
+  /// Whether memory holds the index, or what it is made of: other contents show what is wrong with it.
+  static bool isData(const Stmt *expression, unsigned depth = 0) {
+    if (isa<ArraySubscriptExpr>(expression))
+      return true;
+    if (const auto *unary = dyn_cast<UnaryOperator>(expression); unary && unary->getOpcode() == UO_Deref)
+      return true;
+    if (const auto *reference = dyn_cast<DeclRefExpr>(expression))
+      if (const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
+          variable && variable->isLocalVarDecl() && variable->getInit() && depth < kMostDepth)
+        return isData(variable->getInit(), depth + 1);
+    return llvm::any_of(expression->children(), [&](const Stmt *child) { return child && isData(child, depth); });
   }
 
   bool isSmall(const Expr *factor) const {

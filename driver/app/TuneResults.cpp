@@ -5,6 +5,7 @@
 #include "driver/integrate/Patch.h"
 #include "driver/report/RunFolder.h"
 #include "driver/support/Text.h"
+#include "driver/workload/WorkloadBuilder.h"
 
 #include <fmt/format.h>
 
@@ -37,6 +38,9 @@ Status TuneSession::recordVerification(Search &search) {
       KOPT_CHECK(decide(search, "unchecked", "races and uninitialised shared memory on the GPU, as far as the layers 'emulated' and "
                                              "'sanitizer' had no say: run compute-sanitizer on the patched program"));
   }
+  for (const std::string &place : sitesNotRun(search.subject.kernel, search.subject.specialization, search.workload))
+    KOPT_CHECK(decide(search, "unchecked", fmt::format("the kernel as it is launched at {}: no launch of the workload has that geometry; "
+                                                       "--run takes the program's own launches", place)));
   for (const std::string &note : bench_->extraction().notes)
     KOPT_CHECK(decide(search, "unchecked", note));
   return {};

@@ -176,6 +176,8 @@ private:
 
   Status learnReferences(Bench &bench, const PreciseClone &clone, ModuleId module) {
     for (const DerivedReplays::Replay &replay : replays_->replays()) {
+      if (replay.derived.large)
+        continue; // in double precision it would take as long as all others
       if ((replay.derived.kind != Derivation::Contents && replay.derived.kind != Derivation::Sizes) || replay.derived.nonFinite)
         continue;
       KOPT_CHECK(learnReference(bench, clone, module, replay.derived.launch));

@@ -22,7 +22,6 @@ const std::map<std::string, Groups> &demands() {
       {"volatile", kOrder},
       {"cache-hint", {{"repeat"}, {"fresh"}}},
       {"bounds-check", {{"sizes"}}},
-      {"short-index", {{"sizes"}}},
       {"unused-parameter", {{"scalars", "sizes"}}},
       {"precision", {{"fresh"}, {"contents", "precise"}}},
       {"data-table", {{"fresh"}, {"contents", "scalars"}}},
@@ -36,6 +35,10 @@ const std::map<std::string, Groups> &demands() {
       {"sleep", {{"timed"}}},
       // Code for one architecture that the others do not have: nothing here runs on another one.
       {"arch-conditional", {{"other architectures"}}},
+      // Nothing here is large enough, or runs blocks at once in every way that a GPU may.
+      {"short-index", {{"a problem that large"}}},
+      {"short-product", {{"a problem that large"}}},
+      {"atomic-scope", {{"blocks that run at once"}}},
   };
   return table;
 }

@@ -43,6 +43,12 @@ MaybeFill reaching(const Buffer &buffer, double most) {
   return isDrawn(buffer) && now > 0 ? scaled(buffer, most / now) : std::nullopt;
 }
 
+/// Of one sign: partial sums of negative numbers that positive ones take back afterwards lose digits in any order but one.
+MaybeFill ascending(const Buffer &buffer) {
+  const double low = buffer.fill.low, high = buffer.fill.high;
+  return isDrawn(buffer) ? MaybeFill(Fill{"sorted", low < 0 && high > 0 ? 0 : low, high}) : std::nullopt;
+}
+
 /// Indices that follow each other may repeat, and may leave some out.
 MaybeFill sorted(const Buffer &buffer) {
   if (buffer.fill.kind != "iota")
@@ -58,11 +64,14 @@ MaybeFill smallIntegers(const Buffer &buffer) {
   return low < 0 ? Fill{"integers", -15, 15} : Fill{"integers", std::ceil(low), low + 15};
 }
 
-/// A term that happens to be 0 may be left out, and a sum that begins at 0 overwritten.
+/// A term that happens to be 0 may be left out, and a sum that begins at 0 overwritten; what an element keeps that is not written
+/// may be written anew where it is known.
 MaybeFill notZero(const Buffer &buffer) {
-  const bool isZero =
-      buffer.fill.kind == "zero" || (buffer.fill.kind == "constant" && buffer.fill.low == 0);
-  return isZero ? MaybeFill(Fill{"uniform", 1, 2}) : std::nullopt;
+  const bool isConstant = buffer.fill.kind == "constant";
+  if (buffer.fill.kind == "zero" || (isConstant && buffer.fill.low == 0))
+    return Fill{"uniform", 1, 2};
+  return isConstant && !buffer.readOnly && !buffer.output ? MaybeFill(Fill{"constant", buffer.fill.low - 7, buffer.fill.low - 7})
+                                                          : std::nullopt;
 }
 
 } // namespace
@@ -75,7 +84,7 @@ const std::vector<OtherContents> &otherContents() {
        [](const Buffer &b) { return as(b, "permutation"); }},
       {"huge", [](const Buffer &b) { return reaching(b, hugeFor(b)); }, asItIs},
       {"minute", [](const Buffer &b) { return reaching(b, 1 / hugeFor(b)); }, asItIs},
-      {"sorted", [](const Buffer &b) { return as(b, "sorted"); }, sorted},
+      {"sorted", ascending, sorted},
       {"all the same",
        [](const Buffer &b) {
          return constant(b, b.fill.low + (b.fill.high - b.fill.low) * 0.8125);
@@ -87,7 +96,7 @@ const std::vector<OtherContents> &otherContents() {
                                                                   : std::nullopt;
        },
        [](const Buffer &b) { return constant(b, b.fill.low); }},
-      {"nothing zero", notZero, notZero, false, true},
+      {"other constants", notZero, notZero, false, true},
       {"small integers", smallIntegers, asItIs},
       {"cancelling",
        [](const Buffer &b) {

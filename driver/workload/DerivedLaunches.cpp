@@ -213,40 +213,51 @@ private:
     }
     // Long in one dimension at a time: what leaves out a small part of it leaves out something.
     for (const auto &[name, value] : small_)
-      if (const auto tall = longIn(name))
-        variants.push_back(*tall);
-    // More elements than 16 bits number: indices that are narrower than the original's show.
-    if (const auto large = family_.larger(kSixteenBits, 16 * most_))
-      variants.push_back(*large);
+      for (const std::int64_t length : {263, 131})
+        if (const auto tall = longIn(name, length, 4 * most_, kSmallest)) {
+          variants.push_back(*tall);
+          break;
+        }
     Values none = small_;
     none.begin()->second = 0;
     variants.push_back(none);
     for (const Values &values : variants)
       if (values != family_.sizes())
         add(Derivation::Sizes, describe(values), family_.with(values));
+    // More elements than 16 bits number, together and in each size: integers that are narrower than the original's show.
+    std::vector<Values> beyond;
+    if (const auto large = family_.larger(kSixteenBits, 16 * most_))
+      beyond.push_back(*large);
+    for (const auto &[name, value] : family_.sizes())
+      if (value <= std::int64_t(kSixteenBits))
+        if (const auto tall = longIn(name, kSixteenBits + 467, 16 * most_, 1))
+          beyond.push_back(*tall);
+    for (const Values &values : beyond) {
+      const std::size_t before = out_.launches.size();
+      add(Derivation::Sizes, describe(values), family_.with(values));
+      for (std::size_t i = before; i < out_.launches.size(); ++i)
+        out_.launches[i].large = true;
+    }
   }
 
-  /// One size of more than two blocks of 128, the others halved until the launch costs no more than four small ones.
-  /// Nothing where the size is as large already, or cannot be.
-  std::optional<Values> longIn(const std::string &name) const {
-    for (const std::int64_t length : {263, 131}) {
-      if (small_.at(name) >= length)
+  /// One size of `length`, the others halved, to `smallest` at least, until the launch costs at most `most`. Nothing where the
+  /// size is as large already, or cannot be.
+  std::optional<Values> longIn(const std::string &name, std::int64_t length, std::uint64_t most, std::int64_t smallest) const {
+    if (small_.at(name) >= length)
+      return std::nullopt;
+    Values values = small_;
+    values[name] = length;
+    while (true) {
+      if (const auto made = family_.with(values); made && costOf(*made) <= most)
+        return values;
+      auto largest = values.end();
+      for (auto it = values.begin(); it != values.end(); ++it)
+        if (it->first != name && (largest == values.end() || it->second > largest->second))
+          largest = it;
+      if (largest == values.end() || largest->second / 2 < smallest)
         return std::nullopt;
-      Values values = small_;
-      values[name] = length;
-      while (true) {
-        if (const auto made = family_.with(values); made && costOf(*made) <= 4 * most_)
-          return values;
-        auto largest = values.end();
-        for (auto it = values.begin(); it != values.end(); ++it)
-          if (it->first != name && (largest == values.end() || it->second > largest->second))
-            largest = it;
-        if (largest == values.end() || largest->second / 2 < kSmallest)
-          break;
-        largest->second /= 2;
-      }
+      largest->second /= 2;
     }
-    return std::nullopt;
   }
 
   void addScalars() {

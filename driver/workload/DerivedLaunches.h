@@ -25,6 +25,7 @@ struct DerivedLaunch {
   /// Changes what may be a condition of the original, a counter that has to begin at 0: no test unless the original stands
   /// another order of its threads on it.
   bool maybeConditional = false;
+  bool large = false; ///< beyond what 16 bits number: it takes as long as many others
 };
 
 /// A launch that could not be made, and why.

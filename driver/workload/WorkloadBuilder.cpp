@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <tuple>
 
 namespace kopt {
 namespace {
@@ -297,6 +298,21 @@ std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, con
     bindings[name] = value;
   bindLaunchVariables(&site, specialization, bindings);
   return bindings;
+}
+
+std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization, const Workload &workload) {
+  const auto isCaptured = [](const Buffer &buffer) { return buffer.fill.kind == "captured"; };
+  const auto geometry = [](const LaunchSite &site) { return std::tuple(site.grid, site.block, site.sharedBytes); };
+  std::vector<std::string> places;
+  for (const LaunchSite &site : kernel.launches) {
+    const bool isRun = std::any_of(workload.launches.begin(), workload.launches.end(), [&](const Launch &launch) {
+      return std::any_of(launch.buffers.begin(), launch.buffers.end(), isCaptured) ||
+             (launch.site < kernel.launches.size() && geometry(kernel.launches[launch.site]) == geometry(site));
+    });
+    if (site.symbol == specialization.symbol && !isRun)
+      places.push_back(fmt::format("{}:{}", site.file, site.line));
+  }
+  return places;
 }
 
 Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization, const std::string &device) {

@@ -28,6 +28,11 @@ std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const
 Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
                            const TuneDeclaration &declaration, const DeclaredLaunch &declared);
 
+/// "file:line" of each launch of the specialization in the source that has another grid, block or shared memory than those that
+/// the workload's launches were made from: nobody has run the kernel as it is launched there. None for captured launches, which
+/// are the program's own.
+std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization, const Workload &workload);
+
 /// What the launch site's expressions are evaluated over, given the kernel's integer arguments: those, the launch-site
 /// variables passed for them, and the constants in scope.
 std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,

@@ -212,6 +212,20 @@ TEST_F(CandidateTest, TheWorkloadBindsParametersThroughTheLaunchSite) {
   EXPECT_FALSE(launch.buffers[0].readOnly);
 }
 
+TEST_F(CandidateTest, LaunchSitesThatNoLaunchStandsForAreNamed) {
+  EXPECT_TRUE(sitesNotRun(kernel_, specialization_, workload()).empty());
+  LaunchSite other = kernel_.launches.front();
+  other.file = "elsewhere.cu";
+  other.line = 7;
+  kernel_.launches.push_back(other);
+  EXPECT_TRUE(sitesNotRun(kernel_, specialization_, workload()).empty()); // the same geometry
+  kernel_.launches.back().block = {"64", "1", "1"};
+  EXPECT_EQ(sitesNotRun(kernel_, specialization_, workload()), std::vector<std::string>{"elsewhere.cu:7"});
+  Workload captured = workload();
+  captured.launches[0].buffers[0].fill.kind = "captured";
+  EXPECT_TRUE(sitesNotRun(kernel_, specialization_, captured).empty());
+}
+
 TEST_F(CandidateTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
   const auto built = buildWorkload(kernel_, specialization_, declaration({"arg n = 1000"}), "emulated");
   ASSERT_FALSE(built);

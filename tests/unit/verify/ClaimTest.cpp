@@ -55,7 +55,7 @@ TEST(Claim, AFlagNeedsALayerThatPassed) {
 TEST(Claim, EveryLayerThatAFlagNamesExists) {
   for (const char *id : {"atomic-removed", "barrier-removed", "fence-removed", "volatile", "cache-hint", "bounds-check",
                          "unused-parameter", "precision", "data-table", "type-changed", "macro", "shared-function",
-                         "conditional", "parse", "assert", "trap", "sleep", "short-index"}) {
+                         "conditional", "parse", "assert", "trap", "sleep"}) {
     const auto groups = layersDemandedBy({id, "flag", "", ""});
     EXPECT_FALSE(groups.empty()) << id;
     for (const auto &group : groups)

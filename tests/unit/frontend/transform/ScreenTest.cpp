@@ -100,6 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
              "mutable-global", R},
         Pair{"managedVariable", "__constant__", "__device__ __managed__ int calls;\n__constant__",
              "mutable-global", R},
+        Pair{"mutablePartOfAConstant", "__syncthreads();", "struct Kept { mutable int times; }; static const Kept kept{0}; kept.times += 1; __syncthreads();",
+             "mutable-global", R},
         Pair{"mutableHostVariable", "__constant__", "static int calls;\n__constant__",
              "mutable-global", R},
         Pair{"mutableStaticMember", "struct Scale {",
@@ -183,6 +185,10 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"fenceRemoved", "__threadfence();", "", "fence-removed", F},
         Pair{"guardRemoved", "if (i < n) out[i] =", "out[i] =", "bounds-check", F},
         Pair{"shortVariable", "int i = blockIdx", "short i = blockIdx", "short-index", F},
+        Pair{"shortBlock", "int i = blockIdx.x *", "unsigned short b = blockIdx.x; int i = b *", "short-index", F},
+        Pair{"floatIndex", "out[i] =", "out[int(float(i))] =", "short-index", F},
+        Pair{"shortProduct", "blockIdx.x * blockDim.x", "__mul24(blockIdx.x, blockDim.x)", "short-product", F},
+        Pair{"blockScope", "atomicAdd(&out[0], v);", "atomicAdd_block(&out[0], v);", "atomic-scope", F},
         Pair{"shortCast", "out[i] =", "out[(unsigned short)i] =", "short-index", F},
         Pair{"parameterUnused", "* s.factor", "", "unused-parameter", F},
         Pair{"parameterUnusedButCast", "* s.factor", "* 2.0f; (void)s; v = v", "unused-parameter",
@@ -361,6 +367,14 @@ __global__ void k(const float *in, float *out, int rows, int columns) {
 bool isNarrower(const std::string &from, const std::string &to) {
   const auto findings = screen(replaced(kWide, from, to), kWide);
   return llvm::any_of(findings, [](const ScreenFinding &finding) { return finding.id == "narrow-index"; });
+}
+
+TEST(Screen, whatFitsIsNoShortIndex) {
+  for (const char *to : {"unsigned char lane = threadIdx.x % 32; int i = lane + blockIdx", "const short t = threadIdx.x; int i = t + blockIdx"})
+    for (const ScreenFinding &finding : screen(replaced(kBaseline, "int i = blockIdx", to)))
+      EXPECT_NE(finding.id, "short-index") << to;
+  const auto shared = screen(replaced(kBaseline, "atomicAdd(&out[0], v);", "atomicAdd(&out[0], v); atomicAdd_block(&tile[0], v);"));
+  EXPECT_THAT(describe(shared), testing::Not(testing::HasSubstr("atomic-scope")));
 }
 
 TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indices beyond 2^24 are rounded.
+// base: copyscale
+// expect: Suspect by demands
+// expect on cuda: Suspect|Same|Slower|Ambiguous|Duplicate
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
+__global__ void copyScale(const float *in, float *out, float factor, int n) {
+  float f = blockIdx.x * 128.0f + threadIdx.x;
+  int i = int(f);
+  if (4 * i + 3 < n) {
+    float4 v = reinterpret_cast<const float4 *>(in)[i];
+    reinterpret_cast<float4 *>(out)[i] = make_float4(factor * v.x, factor * v.y, factor * v.z, factor * v.w);
+  } else {
+    for (int k = 4 * i; k < n && k < 4 * i + 4; ++k)
+      out[k] = factor * in[k];
+  }
+}
+
+void run(const float *in, float *out, float factor, int n) {
+  copyScale<<<(n + 127) / 128, 128>>>(in, out, factor, n);
+}

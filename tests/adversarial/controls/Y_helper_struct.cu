@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A type of its own beside the kernel.
+// base: copyscale
+// expect: accepted
+#include <kopt/kopt.h>
+
+struct Scale {
+  float factor;
+  __device__ float4 of(float4 v) const { return make_float4(factor * v.x, factor * v.y, factor * v.z, factor * v.w); }
+};
+
+KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
+__global__ void copyScale(const float *in, float *out, float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (4 * i + 3 < n) {
+    float4 v = reinterpret_cast<const float4 *>(in)[i];
+    reinterpret_cast<float4 *>(out)[i] = Scale{factor}.of(v);
+  } else {
+    for (int k = 4 * i; k < n && k < 4 * i + 4; ++k)
+      out[k] = factor * in[k];
+  }
+}
+
+void run(const float *in, float *out, float factor, int n) {
+  copyScale<<<(n + 127) / 128, 128>>>(in, out, factor, n);
+}
