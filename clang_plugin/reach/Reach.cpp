@@ -165,13 +165,11 @@ private:
     const auto place = facts_.placeOf(part.getSourceRange());
     if (!place)
       return void(++inMacros_);
-    const auto [known, isNew] = places_.try_emplace(*place, unsigned(places_.size()));
-    if (isNew) {
+    const unsigned number = enclose(*place, [&](const std::string &own) {
       hasParts_ = true;
-      before_.push_back({place->first, place->first, "koptPart("});
-      after_.push_back({place->second, place->second, ", " + std::to_string(known->second) + ")"});
-    }
-    add(2 * known->second + 1, &part, place, true, " is not 0");
+      return std::pair("koptPart(", ", " + own + ")");
+    });
+    add(2 * number + 1, &part, place, true, " is not 0");
   }
 
   /// `min(n, 4096)`: either may be what it is.
@@ -190,15 +188,12 @@ private:
                b = facts_.placeOf(second->getSourceRange());
     if (!place || !a || !b)
       return void(++inMacros_);
-    const auto [known, isNew] = places_.try_emplace(*place, unsigned(places_.size()));
-    if (isNew) {
-      const auto text = [&](const auto &range) { return view_.text().slice(range->first, range->second).str(); };
-      before_.push_back({place->first, place->first,
-                         "(koptSeen((" + text(a) + ") < (" + text(b) + "), " + std::to_string(known->second) + "), "});
-      after_.push_back({place->second, place->second, ")"});
-    }
-    add(2 * known->second + 1, &call, place, true, " has the smaller first");
-    add(2 * known->second, &call, place, true, " has the smaller second, or equal ones");
+    const auto text = [&](const auto &range) { return view_.text().slice(range->first, range->second).str(); };
+    const unsigned number = enclose(*place, [&](const std::string &own) {
+      return std::pair("(koptSeen((" + text(a) + ") < (" + text(b) + "), " + own + "), ", ")");
+    });
+    add(2 * number + 1, &call, place, true, " has the smaller first");
+    add(2 * number, &call, place, true, " has the smaller second, or equal ones");
   }
 
   static bool reads(const Stmt *expression) {
@@ -241,14 +236,21 @@ private:
       ++inMacros_;
       return;
     }
-    const auto [known, isNew] = places_.try_emplace(*place, unsigned(places_.size()));
-    const unsigned number = known->second;
-    if (isNew) {
-      before_.push_back({place->first, place->first, "koptSeen(static_cast<bool>("});
-      after_.push_back({place->second, place->second, "), " + std::to_string(number) + ")"});
-    }
+    const unsigned number = enclose(
+        *place, [](const std::string &own) { return std::pair("koptSeen(static_cast<bool>(", "), " + own + ")"); });
     add(2 * number + 1, condition, place, outcomes.whenTrue, " is true");
     add(2 * number, condition, place, outcomes.whenFalse, " is false");
+  }
+
+  /// The number of the place. The first time `around(number)`, the texts before and after it, is put there.
+  template <class Around> unsigned enclose(std::pair<unsigned, unsigned> place, Around around) {
+    const auto [known, isNew] = places_.try_emplace(place, unsigned(places_.size()));
+    if (isNew) {
+      auto [before, after] = around(std::to_string(known->second));
+      before_.push_back({place.first, place.first, before});
+      after_.push_back({place.second, place.second, after});
+    }
+    return known->second;
   }
 
   /// Where the condition is spelled: in the text, or as a whole in what one macro is defined as.

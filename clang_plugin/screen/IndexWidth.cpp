@@ -98,11 +98,7 @@ private:
       return 64;
     if (given->getType()->isRealFloatingType())
       return precisionOf(given->getType());
-    const unsigned bits = view_.context().getIntWidth(cast.getType());
-    if (bits >= 32 || !given->getType()->isIntegerType() || view_.context().getIntWidth(given->getType()) <= bits)
-      return 64;
-    const auto limit = largest(given);
-    return limit && (*limit >> bits) == 0 ? 64 : bits;
+    return widthThatMayNotHold(cast.getType(), *given);
   }
 
   /// Bits of a local that is narrower than what it begins as, and may not hold it; 64 of anything else.
@@ -111,11 +107,15 @@ private:
     const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
     if (!variable || !variable->isLocalVarDecl() || !variable->getInit() || !variable->getType()->isIntegerType())
       return 64;
-    const Expr *made = variable->getInit()->IgnoreParenImpCasts();
-    const unsigned bits = view_.context().getIntWidth(variable->getType());
-    if (bits >= 32 || !made->getType()->isIntegerType() || view_.context().getIntWidth(made->getType()) <= bits)
+    return widthThatMayNotHold(variable->getType(), *variable->getInit()->IgnoreParenImpCasts());
+  }
+
+  /// Bits of an integer type that is narrower than an int and than the value it is given, unless that is plainly small; else 64.
+  unsigned widthThatMayNotHold(QualType type, const Expr &given) const {
+    const unsigned bits = view_.context().getIntWidth(type);
+    if (bits >= 32 || !given.getType()->isIntegerType() || view_.context().getIntWidth(given.getType()) <= bits)
       return 64;
-    const auto limit = largest(made);
+    const auto limit = largest(&given);
     return limit && (*limit >> bits) == 0 ? 64 : bits;
   }
 

@@ -20,22 +20,25 @@ bool sameDeclaration(const SliceChunk &a, const SliceChunk &b) { return a.role =
 bool isAddition(const SliceChunk &chunk) { return chunk.editable || chunk.role == "type" || chunk.role == "alias"; }
 
 /// The chunk's text in the namespaces that it has in its file and the kernel, which it is put before, has not.
-std::string inItsNamespaces(std::string text, const SliceChunk &chunk, const std::string &kernel) {
+std::string inItsNamespaces(const std::string &text, const SliceChunk &chunk, const Specialization &from, const std::string &kernel) {
   if (chunk.role == "macro")
     return text;
-  std::string rest = chunk.name;
+  const auto isType = [&](const std::string &name) {
+    return std::any_of(from.chunks.begin(), from.chunks.end(),
+                       [&](const SliceChunk &other) { return other.role == "type" && other.name == name; });
+  };
+  std::string rest = chunk.name, opening, closing;
   for (std::size_t end = kernel.find("::"); end != kernel.npos; end = kernel.find("::", end + 2))
     if (chunk.name.starts_with(kernel.substr(0, end + 2)))
       rest = chunk.name.substr(end + 2);
-  std::string closing;
   for (std::size_t end = rest.find("::"); end != rest.npos; rest = rest.substr(end + 2), end = rest.find("::")) {
     const std::string scope = rest.substr(0, end);
-    if (scope.find('<') != scope.npos || scope.empty())
+    if (scope.empty() || scope.find('<') != scope.npos || isType(chunk.name.substr(0, chunk.name.size() - rest.size() + end)))
       break; // a member of a class: it is defined where the class is visible
-    text = (scope.starts_with("(anonymous") ? "namespace {\n" : "namespace " + scope + " {\n") + text;
+    opening += scope.starts_with("(anonymous") ? "namespace {\n" : "namespace " + scope + " {\n";
     closing += "\n}";
   }
-  return text + closing;
+  return opening + text + closing;
 }
 
 /// The specialization that stands for the same one: by its symbol, else (a constant in its template arguments may have
@@ -75,7 +78,7 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
       ++index;
     const std::string text = textOf(otherSlice, chunk);
     if (index == own.chunks.size())
-      added += inItsNamespaces(text, chunk, subject.kernel.name) + "\n\n";
+      added += inItsNamespaces(text, chunk, *other, subject.kernel.name) + "\n\n";
     else if (text == textOf(subject.sliceText, own.chunks[index]))
       continue;
     else if (own.chunks[index].editable)
@@ -199,6 +202,7 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
   for (const TuneSubject &subject : bench->subjects()) {
     Workload workload;
     std::vector<Launch> heldOut;
+    std::vector<std::string> notRun;
     std::unique_ptr<Evaluator> evaluator; // of the first candidate that can be read
     Trial baseline;
     for (std::size_t i = 0; i < request.candidates.size(); ++i) {
@@ -214,11 +218,11 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
       }
       if (!evaluator) {
         KOPT_TRY(workload, workloadOf(services, *bench, subject, observed, heldOut));
+        notRun = sitesNotRun(subject.kernel, subject.specialization, workload);
         KOPT_TRY(evaluator, bench->makeEvaluator(subject, workload, request.options, std::to_string(outcomes.size())));
         KOPT_TRY(baseline, evaluator->measureBaseline());
       }
       outcome.baseline = baseline;
-      const std::vector<std::string> notRun = sitesNotRun(subject.kernel, subject.specialization, workload);
       Result<Candidate> read = candidateFromFile(subject, *changed[i]);
       if (!read && read.error().code == ErrorCode::StaleInput) {
         outcome.trial = refused(read.error());

@@ -40,11 +40,13 @@ HONEST = (INDEX, """  int row = blockIdx.x * EDGE + threadIdx.y;
 
 
 class BadCandidates(KoptTest):
-    def judge(self, name, replaced, replacement):
+    def judge(self, name, replaced, replacement, *more):
         base = self.copy(DATA / "scale.cu")
         text = base.read_text()
-        self.assertIn(replaced, text)
-        candidate = self.write("candidate.cu", text.replace(replaced, replacement))
+        for old, new in ((replaced, replacement), *more):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        candidate = self.write("candidate.cu", text)
         done = self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS, timeout=120)
         return json.loads(done.stdout)
 
@@ -66,6 +68,15 @@ class BadCandidates(KoptTest):
         self.assertTrue(trial["speedup"]["modelled"])
         self.assertGreater(trial["speedup"]["estimate"], 1.1)
         self.assertIn("first-look", {finding["id"] for finding in trial["findings"]}, "a win is confirmed")
+
+    def test_what_is_added_keeps_its_namespaces_and_its_class(self):
+        trial = self.judge("scaled", "KOPT_TUNE(", """namespace outer { namespace inner {
+struct Scale { float by; __device__ float of(float value) const; };
+__device__ float Scale::of(float value) const { return by * value; }
+__device__ float scaled(float value, float factor) { return Scale{factor}.of(value); }
+} }
+KOPT_TUNE(""", (BODY, "    out[row * columns + column] = outer::inner::scaled(in[row * columns + column], factor);"))
+        self.assertIn(trial["verdict"], {"Same", "Duplicate", "Faster", "Slower"}, trial["reason"])
 
     def test_types_are_added_but_not_changed(self):
         base = self.copy(DATA / "scale.cu")
