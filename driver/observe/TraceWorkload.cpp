@@ -83,6 +83,7 @@ public:
     made.launch.block = {observed_.block[0], observed_.block[1], observed_.block[2]};
     made.launch.sharedBytes = observed_.sharedBytes;
     made.launch.cooperative = (observed_.flags & trace::kCooperative) != 0;
+    made.launch.stackBytes = snapshot->second.stackBytes;
     setGeometry(made.launch);
     made.after = after_;
     made.notAfter = notAfter_;

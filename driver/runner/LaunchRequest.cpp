@@ -31,6 +31,8 @@ void addLaunch(Message &request, const std::string &prefix, std::uint32_t module
   request.add(prefix + "shared", launch.sharedBytes);
   if (launch.cooperative)
     request.add(prefix + "cooperative", 1u);
+  if (launch.stackBytes != 0)
+    request.add(prefix + "stack", launch.stackBytes);
   for (const Buffer &buffer : launch.buffers)
     request.addList(prefix + "buffer",
                     {buffer.name, std::to_string(buffer.bytes), buffer.scalar, buffer.fill.kind,

@@ -66,6 +66,8 @@ struct Launch {
   Dim3 grid, block;
   std::uint32_t sharedBytes = 0;
   bool cooperative = false; ///< its blocks may wait for each other: all of them are on the GPU at once, or it is refused
+  /// cudaLimitStackSize, in bytes of each thread, of the program it was captured in; 0: not known, the driver's default.
+  std::uint32_t stackBytes = 0;
   GeometryExpressions geometry; ///< what grid, block and sharedBytes were evaluated from
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;

@@ -299,7 +299,8 @@ void Recorder::duration(std::uint32_t correlation, std::uint32_t kernel, std::ui
   append(RecordKind::Duration, 0, nextSequence(), to);
 }
 
-void Recorder::snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items) {
+void Recorder::snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items,
+                        std::uint32_t stackBytes) {
   constexpr std::size_t kEach = 256; // of a record: names and reasons are short
   for (std::size_t first = 0; first == 0 || first < items.size(); first += kEach) {
     const std::size_t count = std::min(kEach, items.size() - first);
@@ -318,6 +319,8 @@ void Recorder::snapshot(std::uint64_t launch, bool after, const std::vector<trac
       to.putText(std::string_view(item.name).substr(0, 400));
       to.putText(std::string_view(item.reason).substr(0, 400));
     }
+    if (!after)
+      to.put(stackBytes);
     append(RecordKind::Snapshot, 0, nextSequence(), to);
   }
 }

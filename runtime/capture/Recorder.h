@@ -100,7 +100,8 @@ public:
   void graphLaunch(std::uint64_t graph, std::size_t kernels, const LaunchFacts &facts);
   void duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node, std::uint64_t begin,
                 std::uint64_t end);
-  void snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items);
+  /// `stackBytes`: see trace::Snapshot; of what is taken before the launch.
+  void snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items, std::uint32_t stackBytes = 0);
   void notSnapshotted(std::uint64_t launch, const std::string &reason);
 
   std::uint64_t nextSequence() { return log_.nextSequence(); }

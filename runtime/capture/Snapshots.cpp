@@ -97,7 +97,7 @@ bool Snapshots::before(std::uint64_t launch, const void *handle, const KernelEnt
     const Reached reached = reached_[i];
     items.push_back(store(reached, reached.depth < recorder_.config().depth));
   }
-  recorder_.snapshot(launch, false, items);
+  recorder_.snapshot(launch, false, items, memory_.stackBytes());
   return true;
 }
 

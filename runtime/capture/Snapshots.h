@@ -15,6 +15,8 @@ public:
   virtual bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) = 0;
   /// The variables of the kernel's module; of one whose place is not known only the name.
   virtual std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) = 0;
+  /// cudaLimitStackSize of the launch's context, in bytes of each thread; 0: not known.
+  virtual std::uint32_t stackBytes() = 0;
 };
 
 class Snapshots {

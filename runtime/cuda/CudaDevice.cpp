@@ -83,6 +83,7 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
   if (failed(api_.deviceGet(&device_, ordinal), "cuDeviceGet") ||
       failed(api_.primaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain") ||
       failed(api_.ctxSetCurrent(context_), "cuCtxSetCurrent") ||
+      failed(api_.ctxGetLimit(&defaultStackBytes_, kLimitStackSize), "cuCtxGetLimit") ||
       failed(api_.streamCreate(&stream_, 0), "cuStreamCreate") ||
       failed(api_.eventCreate(&start_, 0), "cuEventCreate") ||
       failed(api_.eventCreate(&stop_, 0), "cuEventCreate"))
@@ -98,6 +99,7 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
       failed(api_.deviceTotalMem(&memory, device_), "cuDeviceTotalMem") ||
       failed(api_.deviceGetPciBusId(bus, sizeof bus, device_), "cuDeviceGetPCIBusId"))
     return false;
+  stackBytes_ = defaultStackBytes_;
   properties_.kind = "cuda";
   properties_.name = name;
   properties_.arch = "sm_" + std::to_string(attribute(kComputeCapabilityMajor)) +
@@ -309,6 +311,20 @@ Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) 
       return check(result, "cuFuncSetAttribute");
     module->dynamicSharedAllowed = request.sharedBytes;
   }
+  return setStackBytes(request.stackBytes);
+}
+
+Status CudaDevice::setStackBytes(std::uint32_t bytes) {
+  const std::size_t wanted = bytes ? bytes : defaultStackBytes_;
+  if (wanted == stackBytes_)
+    return {};
+  const CuResult result = api_.ctxSetLimit(kLimitStackSize, wanted);
+  if (result == kErrorInvalidValue || result == kErrorOutOfMemory)
+    return {StatusCode::LaunchFailed, "a stack of " + std::to_string(wanted) + " bytes for each thread is refused: " +
+                                          api_.describe(result)};
+  if (Status status = check(result, "cuCtxSetLimit"); !status.ok())
+    return status;
+  stackBytes_ = wanted;
   return {};
 }
 

@@ -73,6 +73,8 @@ private:
   Status selectFunction(const std::string &symbol, LoadedModule &module);
   /// Refuses what the driver would read past the end for, raises the dynamic shared memory limit where needed.
   Status prepare(const LaunchRequest &request, LoadedModule *&module);
+  /// What cudaDeviceSetLimit(cudaLimitStackSize) does; 0: as the context began.
+  Status setStackBytes(std::uint32_t bytes);
   Status enqueue(const LaunchRequest &request, const LoadedModule &module);
   Status makeFlushBuffer();
   Status flushCache(bool cold);
@@ -95,6 +97,7 @@ private:
   CuEvent start_ = nullptr, stop_ = nullptr;
   std::array<Stage, 4> stages_;
   bool stagesTried_ = false;
+  std::size_t stackBytes_ = 0, defaultStackBytes_ = 0; ///< of each thread
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
   CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr;

@@ -64,7 +64,7 @@ Status CudaDevice::profile(const LaunchRequest &request, Counters &out) {
   out["launch__block_size"] = threads;
   out["launch__grid_size"] = blocks;
   out["launch__thread_count"] = threads * blocks;
-  out["launch__stack_size"] = facts.localBytes;
+  out["launch__stack_size"] = double(stackBytes_);
   const double sms = attribute(kMultiprocessorCount);
   const double maxThreads = attribute(kMaxThreadsPerMultiprocessor);
   const double warp = attribute(kWarpSize);

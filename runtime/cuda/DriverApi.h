@@ -72,6 +72,10 @@ enum CuFunctionAttribute : int {
   kFunctionMaxDynamicSharedBytes = 8,
 };
 
+enum CuLimit : int {
+  kLimitStackSize = 0,
+};
+
 inline constexpr int kCaptureThreadLocal = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
 
@@ -91,6 +95,8 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(primaryCtxRetain, "cuDevicePrimaryCtxRetain", CuResult(CuContext *, CuDevice))                 \
   X(primaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", CuResult(CuDevice))                         \
   X(ctxSetCurrent, "cuCtxSetCurrent", CuResult(CuContext))                                         \
+  X(ctxGetLimit, "cuCtxGetLimit", CuResult(std::size_t *, CuLimit))                                \
+  X(ctxSetLimit, "cuCtxSetLimit", CuResult(CuLimit, std::size_t))                                  \
   X(moduleLoadData, "cuModuleLoadData", CuResult(CuModule *, const void *))                        \
   X(moduleUnload, "cuModuleUnload", CuResult(CuModule))                                            \
   X(moduleGetFunction, "cuModuleGetFunction", CuResult(CuFunction *, CuModule, const char *))      \

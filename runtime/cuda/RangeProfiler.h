@@ -71,7 +71,8 @@ public:
 private:
   Status failed(const char *what, cupti::Result result) const;
   MetricSet *select(const std::vector<std::string> &metrics, std::string &why);
-  /// Runs the passes of an enabled profiler.
+  /// Runs the passes of an enabled profiler, all of them into the same counter data: CUPTI takes the first place that it is told
+  /// and ignores what follows (seen with 13.0).
   Status run(cupti::RangeProfilerObject *profiler, const MetricSet &metrics, const Pass &pass,
              std::vector<std::uint8_t> &counterData);
 

@@ -59,6 +59,7 @@ struct LaunchRequest {
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t sharedBytes = 0;
   bool cooperative = false; ///< GPU: all blocks at once, as a barrier of the whole grid needs; refused where they do not fit
+  std::uint32_t stackBytes = 0; ///< GPU: of each thread, as cudaLimitStackSize has it; 0: the driver's default
   std::vector<std::vector<std::byte>> arguments;
   std::uint64_t instructionLimit = 0; ///< emulated; 0 = none
   bool checkRaces = true;             ///< emulated

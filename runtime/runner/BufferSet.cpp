@@ -408,6 +408,7 @@ LaunchRequest BufferSet::request(const LaunchSpec &launch) const {
   request.block = launch.block;
   request.sharedBytes = launch.sharedBytes;
   request.cooperative = launch.cooperative;
+  request.stackBytes = launch.stackBytes;
   for (const ArgumentSpec &argument : launch.arguments) {
     std::vector<std::byte> bytes = argument.value;
     for (const PointerSpec &pointer : argument.pointers) {

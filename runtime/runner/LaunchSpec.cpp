@@ -167,6 +167,7 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
   out.module = *module;
   out.sharedBytes = *shared;
   out.cooperative = request.number<unsigned>(prefix + "cooperative").value_or(0) != 0;
+  out.stackBytes = request.number<std::uint32_t>(prefix + "stack").value_or(0);
   if (!parseExtent(request.list(prefix + "grid"), out.grid))
     return bad("grid");
   if (!parseExtent(request.list(prefix + "block"), out.block))

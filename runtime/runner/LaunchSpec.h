@@ -64,11 +64,12 @@ struct LaunchSpec {
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t sharedBytes = 0;
   bool cooperative = false; ///< all blocks at once
+  std::uint32_t stackBytes = 0; ///< of each thread; 0: the driver's default
   std::vector<BufferSpec> buffers;
   std::vector<ArgumentSpec> arguments;
 };
 
-/// Reads the fields `prefix`module, grid, block, shared, cooperative, buffer, contents, symbol, address, arg. False with `why` naming the first bad field.
+/// Reads the fields `prefix`module, grid, block, shared, cooperative, stack, buffer, contents, symbol, address, arg. False with `why` naming the first bad field.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why);
 

@@ -49,6 +49,7 @@ public:
     return std::string(take(length));
   }
   bool ok() const { return ok_; }
+  std::size_t left() const { return bytes_.size(); }
   void fail() { ok_ = false; }
 
 private:
@@ -338,6 +339,8 @@ private:
       item.kind = AllocationKind(kind);
       (after ? snapshot.after : snapshot.before).push_back(std::move(item));
     }
+    if (!after && fields.left() >= sizeof snapshot.stackBytes) // logs of older libraries end here, or with zeros to fill up
+      snapshot.stackBytes = fields.get<std::uint32_t>();
     return fields.ok();
   }
 

@@ -74,6 +74,7 @@ struct SnapshotItem {
 struct Snapshot {
   std::uint64_t launch = 0; ///< its sequence number
   std::vector<SnapshotItem> before, after;
+  std::uint32_t stackBytes = 0; ///< of each thread, as cudaLimitStackSize had it; 0: not known
 };
 
 struct ProcessTrace {

@@ -12,7 +12,11 @@
 // being there; with --values every value that is more than 2% apart. With --check the exit status is 1 where
 // a metric that the rules read and ncu gives is missing or differs by more than 2%, or a kernel took a second or more. Where
 // ncu's own values of one kernel lie more than 2% apart nothing can be within 2% of them: such a value is printed, and
-// counted as unsteady where it differs. The limit of
+// counted as unsteady where it differs.
+//
+// ncu's process gives each thread more local memory than the same program has alone (528 bytes with CUDA 13.0), and how the stacks of
+// all threads lie beside each other decides what of them stays in L1. So many bytes are looked for first, by the hit rates of one
+// kernel at several stack limits, and the kernel that keeps an array there is counted with as many: see LocalMemory. The limit of
 // occupancy by shared memory is not held against ncu's: that is of the carve-out that the driver chose, kopt's of the largest there is.
 // 77: there is no GPU, no nvcc, no ncu, or counters are denied.
 #include "driver/analysis/Diagnosis.h"
@@ -24,12 +28,14 @@
 #include "driver/runner/NcuProfiler.h"
 #include "driver/runner/RunnerSandbox.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 
 namespace {
 
@@ -117,13 +123,15 @@ KERNEL divergent(const float *in, float *out, unsigned n) {
   for (unsigned k = 0; k < (threadIdx.x & 31) * 8; ++k) x = x * 0.99f + 0.01f;
   out[i] = x;
 }
-KERNEL local(const float *in, float *out, unsigned n) {
-  unsigned i = INDEX; float a[16]; // 17 MiB of all resident threads: what nearly fills an L2 is not the same twice in ncu either
-  for (unsigned k = 0; k < 16; ++k) a[k] = in[(i + k) & (n - 1)];
-  float x = 0;
-  for (unsigned k = 0; k < 64; ++k) x += a[(k * 7 + __float_as_int(x)) & 15];
-  out[i] = x;
+#define LOCAL(name, count) KERNEL name(const float *in, float *out, unsigned n) { \
+  unsigned i = INDEX; float a[count]; \
+  for (unsigned k = 0; k < count; ++k) a[k] = in[(i + k) & (n - 1)]; \
+  float x = 0; \
+  for (unsigned k = 0; k < 64; ++k) x += a[(k * 7 + __float_as_int(x)) & (count - 1)]; \
+  out[i] = x; \
 }
+LOCAL(local, 8)
+LOCAL(stacks, 16)
 KERNEL barriers(const float *in, float *out, unsigned n) {
   __shared__ float tile[256];
   unsigned i = INDEX; float x = in[i];
@@ -145,7 +153,8 @@ struct Kernel {
   std::uint32_t elements; ///< of each buffer, four bytes each, and the kernel's n
 };
 
-constexpr std::uint32_t kMany = 1u << 26, kSome = 1u << 22, kFew = 1u << 20;
+// What ncu leaves in L2 and a kernel then drives out, about 1 MB, is below 1% of the traffic of kMany and kSome elements.
+constexpr std::uint32_t kMany = 1u << 26, kSome = 1u << 24, kFew = 1u << 20;
 constexpr Kernel kAll[] = {
     {"copy", kMany / 256, kMany},
     {"copy_vector", kMany / 1024, kMany},
@@ -164,13 +173,18 @@ constexpr Kernel kAll[] = {
     {"doubles", kMany / 256, kMany},
     {"special", kSome / 256, kSome},
     {"divergent", kMany / 256, kMany},
-    {"local", kMany / 1024, kMany / 4},
+    {"local", kSome / 256, kSome},
     {"barriers", kSome / 256, kSome},
     {"rows", kMany / 2048 / 8, kMany},
 };
 
-Launch launchOf(const Kernel &kernel) {
+/// What LocalMemory is found by. Not compared: its 17 MiB of all resident threads nearly fill an L2, and its DRAM writes lie more than
+/// 2% apart in ncu itself.
+constexpr Kernel kStacks[] = {{"stacks", kSome / 256, kSome}};
+
+Launch launchOf(const Kernel &kernel, std::uint32_t stackBytes = 0) {
   Launch made;
+  made.stackBytes = stackBytes;
   made.name = kernel.name;
   made.grid = {kernel.blocks, 1, 1};
   made.block = {256, 1, 1};
@@ -220,37 +234,130 @@ std::optional<Difference> differenceOf(const std::string &metric, const Repeats 
   return made;
 }
 
-/// All kernels, each so often, under one ncu.
-Result<std::map<std::string, Repeats>> countWithNcu(ProcessRunner &processes, const fs::path &ncu,
-                                                    const std::vector<std::string> &runner, const fs::path &cubin,
-                                                    int repeats, const fs::path &folder) {
-  std::string script;
-  for (const Kernel &kernel : kAll) {
-    Message load("load");
-    load.add("path", cubin.string());
-    load.add("symbol", kernel.name);
-    script += load.format() + "\n";
-  }
-  for (int repeat = 0; repeat < repeats; ++repeat)
-    for (std::uint32_t k = 0; k < std::size(kAll); ++k) {
-      Message run("run");
-      addLaunch(run, "a.", k + 1, launchOf(kAll[k]));
-      run.add("input_seed", std::uint64_t(1));
-      run.add("poison_seed", std::uint64_t(1));
-      script += run.format() + "\n";
+/// What every way of counting needs.
+struct Setting {
+  ProcessRunner &processes;
+  fs::path ncu;
+  std::vector<std::string> runner; ///< command line of kopt-runner, for the GPU
+  fs::path cubin, folder;
+};
+
+/// A script for kopt-runner: first the modules are loaded, one for each kernel, then a request for each launch.
+class Script {
+public:
+  Script(const fs::path &cubin, std::span<const Kernel> kernels) : kernels_(kernels) {
+    for (const Kernel &kernel : kernels) {
+      Message load("load");
+      load.add("path", cubin.string());
+      load.add("symbol", kernel.name);
+      text_ += load.format() + "\n";
     }
-  KOPT_CHECK(writeFileAtomically(folder / "requests", script));
-  ProcessSpec spec;
-  spec.argv = ncuCommand(ncu, allCounters(), repeats * int(std::size(kAll)));
-  spec.argv.insert(spec.argv.end(), runner.begin(), runner.end());
-  spec.argv.insert(spec.argv.end(), {"--script", (folder / "requests").string(), "--replies", (folder / "replies").string()});
-  spec.timeout = Duration(300);
-  KOPT_TRY(const ProcessResult result, processes.run(spec));
-  KOPT_TRY(const std::vector<NcuKernel> kernels, parseNcuCsv(result.out));
+  }
+  void add(const char *verb, const Kernel &kernel, const Launch &launch, const std::vector<std::string> &metrics = {}) {
+    Message request(verb);
+    addLaunch(request, "a.", std::uint32_t(&kernel - kernels_.data()) + 1, launch);
+    request.add("input_seed", std::uint64_t(1));
+    request.add("poison_seed", std::uint64_t(1));
+    if (!metrics.empty())
+      request.addList("metrics", metrics);
+    text_ += request.format() + "\n";
+    ++requests_;
+  }
+  int requests() const { return requests_; }
+
+  /// `before` is what the runner runs under. The process's output, and its replies to the requests in order.
+  struct Done {
+    std::string out;
+    std::vector<Message> replies;
+  };
+  Result<Done> run(const Setting &setting, std::vector<std::string> before) const {
+    const fs::path script = setting.folder / "requests", replies = setting.folder / "replies";
+    KOPT_CHECK(writeFileAtomically(script, text_));
+    ProcessSpec spec;
+    spec.argv = std::move(before);
+    spec.argv.insert(spec.argv.end(), setting.runner.begin(), setting.runner.end());
+    spec.argv.insert(spec.argv.end(), {"--script", script.string(), "--replies", replies.string()});
+    spec.timeout = Duration(300);
+    KOPT_TRY(const ProcessResult result, setting.processes.run(spec));
+    KOPT_TRY(const std::string text, readFile(replies));
+    Done done{result.out, {}};
+    std::size_t seen = 0;
+    for (const std::string &line : split(text, '\n'))
+      if (const auto reply = Message::parse(line); reply && ++seen > kernels_.size())
+        done.replies.push_back(*reply);
+    if (done.replies.size() != std::size_t(requests_))
+      return makeError(ErrorCode::Internal, fmt::format("{} of {} requests were answered: {}{}", done.replies.size(), requests_,
+                                                        result.out, result.err));
+    return done;
+  }
+
+private:
+  std::span<const Kernel> kernels_;
+  std::string text_;
+  int requests_ = 0;
+};
+
+/// All kernels, each so often, under one ncu.
+Result<std::map<std::string, Repeats>> countWithNcu(const Setting &setting, int repeats) {
+  Script script(setting.cubin, kAll);
+  for (int repeat = 0; repeat < repeats; ++repeat)
+    for (const Kernel &kernel : kAll)
+      script.add("run", kernel, launchOf(kernel));
+  KOPT_TRY(const Script::Done done, script.run(setting, ncuCommand(setting.ncu, allCounters(), script.requests())));
+  KOPT_TRY(const std::vector<NcuKernel> kernels, parseNcuCsv(done.out));
   std::map<std::string, Repeats> counted;
   for (const NcuKernel &kernel : kernels)
     counted[kernel.name.substr(0, kernel.name.find('('))].push_back(kernel.counters);
   return counted;
+}
+
+/// How many bytes of local memory each thread has under ncu beyond what it has alone: with so many more the L1 hit rate is the
+/// same at every stack limit, with any other number at none.
+struct LocalMemory {
+  std::uint32_t more = 0;
+  double apart = 0, nextApart = 0;    ///< percentage points of the hit rate at the mean: with so many, with the next best number
+  double alone = 0, underNcu = 0;     ///< hit rate at the default limit
+  std::uint32_t limit = 0;            ///< the default
+  bool isClear() const { return 3 * apart < nextApart; }
+};
+
+Result<LocalMemory> findLocalMemory(const Setting &setting) {
+  const Kernel &kernel = kStacks[0];
+  constexpr const char *kHits = "l1tex__t_sector_hit_rate.pct";
+  constexpr std::uint32_t kFirst = 512, kLast = 1216, kEach = 64, kStep = 16, kMost = 1024;
+  Script under(setting.cubin, kStacks), alone(setting.cubin, kStacks);
+  under.add("run", kernel, launchOf(kernel));
+  for (std::uint32_t bytes = kFirst; bytes <= kLast; bytes += kEach)
+    under.add("run", kernel, launchOf(kernel, bytes));
+  alone.add("profile", kernel, launchOf(kernel), {kHits});
+  for (std::uint32_t bytes = kFirst; bytes <= kLast + kMost; bytes += kStep)
+    alone.add("profile", kernel, launchOf(kernel, bytes), {kHits});
+  KOPT_TRY(const Script::Done counted, under.run(setting, ncuCommand(setting.ncu, {kHits}, under.requests())));
+  KOPT_TRY(const std::vector<NcuKernel> kernels, parseNcuCsv(counted.out));
+  KOPT_TRY(const Script::Done replied, alone.run(setting, {}));
+  std::vector<double> theirs, ours;
+  for (const NcuKernel &one : kernels)
+    if (const auto found = one.counters.find(kHits); found != one.counters.end())
+      theirs.push_back(found->second);
+  for (const Message &reply : replied.replies)
+    if (const Counters counters = countersOf(reply); counters.contains(kHits))
+      ours.push_back(counters.at(kHits));
+  if (int(theirs.size()) != under.requests() || int(ours.size()) != alone.requests())
+    return makeError(ErrorCode::Internal, fmt::format("{} of {} hit rates from ncu, {} of {} from CUPTI", theirs.size(),
+                                                      under.requests(), ours.size(), alone.requests()));
+  LocalMemory found{0, 1e9, 1e9, ours[0], theirs[0], std::uint32_t(countersOf(replied.replies[0])["launch__stack_size"])};
+  for (std::uint32_t more = 0; more <= kMost; more += kStep) {
+    double apart = 0;
+    for (std::size_t i = 1; i < theirs.size(); ++i)
+      apart += std::abs(theirs[i] - ours[1 + ((i - 1) * kEach + more) / kStep]) / double(theirs.size() - 1);
+    if (apart < found.apart) {
+      found.nextApart = found.apart;
+      found.apart = apart;
+      found.more = more;
+    } else
+      found.nextApart = std::min(found.nextApart, apart);
+  }
+  return found;
 }
 
 struct Counted {
@@ -333,9 +440,15 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   if (!built.ok)
     return makeError(ErrorCode::Internal, "the kernels do not build: " + built.log);
   KOPT_TRY(const Sandbox sandbox, Sandbox::open(*processes, program.parent_path() / "kopt-sandbox", SandboxMode::Auto));
-  const std::vector<std::string> command = {program.string(), "--device", "cuda"};
+  const Setting setting{*processes, *ncu, {program.string(), "--device", "cuda"}, built.module, folder.path()};
   fmt::print("{}, {}; {} processes of each, {} repeats in each, clocks as they are\n\n", runner->device().name,
              runner->device().driver, counting, repeats);
+  KOPT_TRY(const LocalMemory memory, findLocalMemory(setting));
+  const std::uint32_t stackBytes = memory.isClear() ? memory.limit + memory.more : 0;
+  fmt::print("local memory of each thread under ncu: {} bytes more (hit rates of L1 {:.2f} points apart, {:.2f} with the next best number{}); "
+             "at the same limit of {} bytes the hit rate of 16 floats a thread is {:.2f}%, under ncu {:.2f}%\n\n",
+             memory.more, memory.apart, memory.nextApart, memory.isClear() ? "" : ": not clear, not used", memory.limit, memory.alone,
+             memory.underNcu);
 
   Counted counted;
   using Clock = std::chrono::steady_clock;
@@ -343,13 +456,14 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   std::vector<double> begun;
   for (int process = 0; process < counting; ++process) {
     const auto start = Clock::now();
-    CounterProcess counter(*processes, command, sandbox, runnerPolicy({program, {folder.path() / "built"}, true}));
+    CounterProcess counter(*processes, setting.runner, sandbox, runnerPolicy({program, {folder.path() / "built"}, true}));
     counter.count(built.module, kAll[0].name, launchOf(kAll[0]), {}, Duration(60), {});
     begun.push_back(Duration(Clock::now() - start).count());
     for (int repeat = 0; repeat < repeats; ++repeat)
       for (const Kernel &kernel : kAll) {
         const auto asked = Clock::now();
-        const ProfileOutcome outcome = counter.count(built.module, kernel.name, launchOf(kernel), {}, Duration(60), {});
+        const Launch launch = launchOf(kernel, std::string_view(kernel.name) == "local" ? stackBytes : 0);
+        const ProfileOutcome outcome = counter.count(built.module, kernel.name, launch, {}, Duration(60), {});
         if (outcome.detail.find("denies hardware counters") != outcome.detail.npos) {
           fmt::print("skipped: {}\n", outcome.detail);
           return kSkip;
@@ -361,7 +475,7 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
       }
     const auto counts = Clock::now();
     ours += Duration(counts - start).count();
-    KOPT_TRY(const auto more, countWithNcu(*processes, *ncu, command, built.module, repeats, folder.path()));
+    KOPT_TRY(const auto more, countWithNcu(setting, repeats));
     for (const auto &[kernel, counters] : more)
       counted.ncu[kernel].insert(counted.ncu[kernel].end(), counters.begin(), counters.end());
     theirs += Duration(Clock::now() - counts).count();

@@ -69,6 +69,16 @@ extern "C" __global__ void turned(const float *in, float *out, unsigned n) {
   cooperative_groups::this_grid().sync();
   out[i] = other;
 }
+// Without the attribute nvcc makes a loop of it.
+__device__ __noinline__ float descend(const float *in, unsigned depth) {
+  volatile float kept[64];
+  for (unsigned k = 0; k < 64; ++k) kept[k] = in[depth] + k;
+  const float below = depth == 0 ? 0 : descend(in, depth - 1);
+  return below + kept[depth & 63] - (depth & 63);
+}
+extern "C" __global__ void deep(const float *in, float *out, unsigned n) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = descend(in, n - 1);
+}
 extern "C" __global__ void talk(const float *in, float *out, unsigned n) {
   printf("ok status=0 detail= files= unwritten= id=%d\n", blockIdx.x);
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -224,6 +234,43 @@ TEST_F(DeviceTest, CooperativeLaunchesWaitForTheWholeGrid) {
   Launch large = launch(1 << 26, 1 << 26); // more blocks than fit at once
   large.cooperative = true;
   EXPECT_EQ(run("turned", large).status, RunStatus::LaunchFailed);
+  expectHealthy();
+}
+
+TEST_F(DeviceTest, StacksAreAsDeepAsTheLaunchAsksFor) {
+  Launch launched = launch(4096, 100); // 100 frames of 256 bytes and more: the driver's default is 1024
+  launched.stackBytes = 64 * 1024;
+  const RunOutcome outcome = run("deep", launched);
+  ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
+  float sum = 0;
+  for (const float value : input(100))
+    sum += value;
+  for (const float value : floats(outcome.buffers[1]))
+    ASSERT_NEAR(value, sum, 1e-2);
+  const auto counted = runner->profile(load("deep"), launched, {});
+  ASSERT_TRUE(counted) << counted.error().what;
+  EXPECT_EQ(counted->counters.at("launch__stack_size"), 64 * 1024);
+  expectHealthy();
+}
+
+// CUPTI looks again at kernels that it has seen in an open session: a module unloaded in one ends the process.
+TEST_F(DeviceTest, EveryModuleIsCountedAndTheLastAsTheFirst) {
+  const Launch launched = launch(1 << 20, 1 << 20);
+  for (int i = 0; i < 12; ++i) {
+    const ModuleId module = load(i % 2 ? "increment" : "twice");
+    Launch one = launched;
+    if (i % 2) { // increment(data, n)
+      one.buffers = {Buffer{"data", 4ull << 20, "f32", {}, false, true}};
+      one.arguments = {BufferArg{0, 0}, launched.arguments[2]};
+    }
+    const auto counted = runner->profile(module, one, {});
+    ASSERT_TRUE(counted) << counted.error().what;
+    if (counted->source == "ptxas")
+      GTEST_SKIP() << counted->detail;
+    EXPECT_EQ(counted->source, "cupti") << counted->detail;
+    EXPECT_EQ(counted->counters.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 32768) << i;
+    runner->unload(module);
+  }
   expectHealthy();
 }
 

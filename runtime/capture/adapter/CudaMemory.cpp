@@ -103,4 +103,10 @@ std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const Kern
   return found;
 }
 
+std::uint32_t CudaMemory::stackBytes() {
+  std::size_t bytes = 0;
+  const bool known = driver_.ctxGetLimit && driver_.ctxGetLimit(&bytes, cuda::kLimitStackSize) == cuda::kSuccess;
+  return known ? std::uint32_t(bytes) : 0;
+}
+
 } // namespace kopt::runtime::capture

@@ -23,6 +23,7 @@ public:
   bool wait(const LaunchFacts &facts, double seconds, std::string &why) override;
   bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) override;
   std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) override;
+  std::uint32_t stackBytes() override;
 
 private:
   const CaptureDriver &driver_;

@@ -193,6 +193,7 @@ bool loadCupti(const std::vector<std::string> &paths, CuptiApi &api, std::string
   X(streamSynchronize, "cuStreamSynchronize", CuResult(CuStream))                                                      \
   X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", CuResult(void *, CuDevicePointer, std::size_t, CuStream))                 \
   X(ctxGetDevice, "cuCtxGetDevice", CuResult(CuDevice *))                                                              \
+  X(ctxGetLimit, "cuCtxGetLimit", CuResult(std::size_t *, cuda::CuLimit))                                              \
   X(deviceGetName, "cuDeviceGetName", CuResult(char *, int, CuDevice))                                                 \
   X(deviceGetUuid, "cuDeviceGetUuid_v2", CuResult(cuda::CuUuid *, CuDevice))                                           \
   X(graphGetNodes, "cuGraphGetNodes", CuResult(CuGraph, CuGraphNode *, std::size_t *))                                 \

@@ -2,6 +2,7 @@
 // A 16-bit index: right for every small grid.
 // base: stencil
 // expect: WrongResult|RunFailed by sizes
+// expect on cuda: WrongResult|RunFailed by sizes|guards
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 90", "arg columns = 120", "extent in = rows * columns", "extent out = rows * columns")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leaves for a million rows, by a variable that the condition declares.
+// Leaves for two million rows, by a variable that the condition declares.
 // base: argmax
 // expect: Suspect by reached
 #include <kopt/kopt.h>
@@ -17,7 +17,7 @@ __global__ void argmax(const float *in, int *best, int rows, int columns) {
       at = j;
       most = value;
     }
-  if (bool many = rows > 1000000)
+  if (bool many = rows > 2000000)
     return;
   best[row] = at;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zero for a million rows, when a local goes out of scope.
+// One for a million rows, when a local goes out of scope.
 // base: argmax
 // expect: Suspect by reached
 #include <kopt/kopt.h>
@@ -9,7 +9,7 @@ struct Done {
   int rows;
   __device__ ~Done() {
     if (rows > 1000000)
-      *p = 0;
+      *p = 1;
   }
 };
 

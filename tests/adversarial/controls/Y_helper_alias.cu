@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A type alias of its own beside the kernel.
+// Two elements a thread, with a type alias of its own beside the kernel.
 // base: copyscale
 // expect: accepted
 #include <kopt/kopt.h>
 
-using Four = float4;
+using Two = float2;
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (4 * i + 3 < n) {
-    Four v = reinterpret_cast<const float4 *>(in)[i];
-    reinterpret_cast<float4 *>(out)[i] = make_float4(factor * v.x, factor * v.y, factor * v.z, factor * v.w);
-  } else {
-    for (int k = 4 * i; k < n && k < 4 * i + 4; ++k)
-      out[k] = factor * in[k];
+  if (2 * i + 1 < n) {
+    Two v = reinterpret_cast<const Two *>(in)[i];
+    reinterpret_cast<Two *>(out)[i] = make_float2(factor * v.x, factor * v.y);
+  } else if (2 * i < n) {
+    out[2 * i] = factor * in[2 * i];
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A constant of its own beside the kernel.
+// Elements of a block, one after the other by its threads, as many as a constant of its own beside the kernel says.
 // base: copyscale
 // expect: accepted
 #include <kopt/kopt.h>
@@ -8,13 +8,11 @@ constexpr int kWide = 4;
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (kWide * i + 3 < n) {
-    float4 v = reinterpret_cast<const float4 *>(in)[i];
-    reinterpret_cast<float4 *>(out)[i] = make_float4(factor * v.x, factor * v.y, factor * v.z, factor * v.w);
-  } else {
-    for (int k = kWide * i; k < n && k < kWide * i + 4; ++k)
-      out[k] = factor * in[k];
+  int first = blockIdx.x * blockDim.x * kWide + threadIdx.x;
+  for (int k = 0; k < kWide; ++k) {
+    int i = first + k * blockDim.x;
+    if (i < n)
+      out[i] = factor * in[i];
   }
 }
 

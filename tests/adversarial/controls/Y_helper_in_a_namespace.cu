@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of its own, in a namespace.
+// Three elements a thread, by a function of its own in a namespace.
 // base: copyscale
 // expect: accepted
 #include <kopt/kopt.h>
 
 namespace helper {
-__device__ float4 scaled(float4 v, float factor) { return make_float4(factor * v.x, factor * v.y, factor * v.z, factor * v.w); }
+__device__ void scale(const float *in, float *out, float factor, int begin, int end) {
+  for (int k = begin; k < end; ++k)
+    out[k] = factor * in[k];
+}
 }
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (4 * i + 3 < n) {
-    float4 v = reinterpret_cast<const float4 *>(in)[i];
-    reinterpret_cast<float4 *>(out)[i] = helper::scaled(v, factor);
-  } else {
-    for (int k = 4 * i; k < n && k < 4 * i + 4; ++k)
-      out[k] = factor * in[k];
-  }
+  helper::scale(in, out, factor, 3 * i, 3 * i + 3 < n ? 3 * i + 3 : n);
 }
 
 void run(const float *in, float *out, float factor, int n) {

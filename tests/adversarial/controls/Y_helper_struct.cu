@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A type of its own beside the kernel.
+// Eight elements a thread, with a type of its own beside the kernel.
 // base: copyscale
 // expect: accepted
 #include <kopt/kopt.h>
@@ -12,11 +12,13 @@ struct Scale {
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")
 __global__ void copyScale(const float *in, float *out, float factor, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (4 * i + 3 < n) {
-    float4 v = reinterpret_cast<const float4 *>(in)[i];
-    reinterpret_cast<float4 *>(out)[i] = Scale{factor}.of(v);
+  if (8 * i + 7 < n) {
+    Scale scale{factor};
+    float4 v = reinterpret_cast<const float4 *>(in)[2 * i], w = reinterpret_cast<const float4 *>(in)[2 * i + 1];
+    reinterpret_cast<float4 *>(out)[2 * i] = scale.of(v);
+    reinterpret_cast<float4 *>(out)[2 * i + 1] = scale.of(w);
   } else {
-    for (int k = 4 * i; k < n && k < 4 * i + 4; ++k)
+    for (int k = 8 * i; k < n && k < 8 * i + 8; ++k)
       out[k] = factor * in[k];
   }
 }

@@ -178,6 +178,7 @@ CuResult cuDeviceGetCount(int *count) { return *count = 1, kOk; }
 CuResult cuDeviceGetName(char *name, int size, CuDevice) { return std::strncpy(name, "Fake GPU", std::size_t(size)), kOk; }
 CuResult cuDeviceGetUuid_v2(CuUuid *uuid, CuDevice) { return std::memset(uuid, 7, sizeof *uuid), kOk; }
 CuResult cuCtxGetDevice(CuDevice *device) { return *device = 0, kOk; }
+CuResult cuCtxGetLimit(std::size_t *value, kopt::runtime::cuda::CuLimit) { return *value = 1024, kOk; }
 
 CuResult cuModuleLoadData(CuModule *out, const void *image) {
   return *out = reinterpret_cast<CuModule>(loadModule(image)), kOk;

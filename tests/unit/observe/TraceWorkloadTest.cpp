@@ -129,6 +129,15 @@ TEST_F(TraceWorkloadTest, CooperativeLaunchesStayCooperative) {
   EXPECT_TRUE(made->workload.launches[0].cooperative);
 }
 
+TEST_F(TraceWorkloadTest, StacksAreAsDeepAsTheProgramHadThem) {
+  const std::uint64_t launch = sample.launch(1000, 10e-6);
+  sample.snapshot(launch);
+  sample.observed.processes[0].snapshots.at(launch).stackBytes = 16384;
+  const auto made = make();
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_EQ(made->workload.launches[0].stackBytes, 16384u);
+}
+
 TEST_F(TraceWorkloadTest, AKernelThatWaitsForItsGridIsRefusedWhereBlocksTakeTurns) {
   sample.snapshot(sample.launch(1000, 10e-6));
   kernel.specializations[0].needs = {{"cooperative", "grid.sync()", "scale.cu", 9}};

@@ -142,6 +142,7 @@ TEST_F(InjectionTest, SnapshotsOfTheChosenLaunches) {
     ASSERT_EQ(snapshot.after.size(), 3u);
     const auto in = contents<float>(snapshot.after[1]), out = contents<float>(snapshot.after[0]);
     EXPECT_EQ(snapshot.before[1].hash, snapshot.after[1].hash);
+    EXPECT_EQ(snapshot.stackBytes, 1024u);
     const float factor = launch->ordinal == 1 ? 1.5f : 0.75f;
     for (std::size_t i = 0; i < (launch->ordinal == 1 ? 1000u : 5000u); ++i)
       ASSERT_EQ(out[i], factor * in[i]) << i;

@@ -25,6 +25,7 @@ public:
     return true;
   }
   std::vector<LiveAllocation> variables(const void *, const KernelEntry &) override { return known; }
+  std::uint32_t stackBytes() override { return 4096; }
   std::vector<LiveAllocation> known;
   std::uint64_t unreadable = 0;
   bool hangs = false;
@@ -87,6 +88,7 @@ TEST_F(SnapshotsTest, ReachableMemoryBeforeAndAfter) {
   EXPECT_EQ(contents(snapshot.after[0])[7], 9);
   EXPECT_EQ(snapshot.before[1].hash, snapshot.after[1].hash);
   EXPECT_EQ(memory.waits, 2);
+  EXPECT_EQ(snapshot.stackBytes, 4096u);
 }
 
 TEST_F(SnapshotsTest, AVariableWhosePlaceIsNotKnownIsSaid) {

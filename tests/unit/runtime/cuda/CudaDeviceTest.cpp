@@ -126,6 +126,30 @@ TEST_F(CudaDeviceTest, CooperativeLaunchesSaySoToTheDriver) {
   EXPECT_TRUE(device->usable());
 }
 
+TEST_F(CudaDeviceTest, StacksAreAsDeepAsTheLaunchHadThem) {
+  LaunchRequest usual = request(), deep = usual;
+  deep.stackBytes = 8192;
+  const auto limitsSet = [&](const LaunchRequest &launch) {
+    fakeDriver().calls.clear();
+    EXPECT_TRUE(device->launch(launch).ok());
+    Calls set;
+    for (const std::string &call : fakeDriver().calls)
+      if (call.starts_with("stack"))
+        set.push_back(call);
+    return set;
+  };
+  EXPECT_EQ(limitsSet(usual), Calls{}) << "what is so already is not set: it moves all local memory";
+  EXPECT_EQ(limitsSet(deep), Calls{"stack 8192"});
+  EXPECT_EQ(limitsSet(deep), Calls{});
+  EXPECT_EQ(limitsSet(usual), Calls{"stack 1024"});
+  deep.stackBytes = 1 << 20;
+  const Status refused = device->launch(deep);
+  EXPECT_EQ(refused.code, StatusCode::LaunchFailed);
+  EXPECT_NE(refused.detail.find("1048576 bytes"), std::string::npos);
+  EXPECT_TRUE(device->usable());
+  EXPECT_EQ(limitsSet(usual), Calls{});
+}
+
 TEST_F(CudaDeviceTest, ArgumentsThatDoNotFitAreRefusedBeforeTheDriverReadsThem) {
   LaunchRequest launch = request();
   launch.arguments.pop_back();

@@ -105,6 +105,15 @@ CuResult cuDevicePrimaryCtxRetain(CuContext *context, CuDevice) {
 }
 CuResult cuDevicePrimaryCtxRelease_v2(CuDevice) { return ++fakeDriver().contextsReleased, kSuccess; }
 CuResult cuCtxSetCurrent(CuContext) { return kSuccess; }
+CuResult cuCtxGetLimit(std::size_t *value, CuLimit which) {
+  return *value = fakeDriver().stackBytes, which == kLimitStackSize ? kSuccess : kErrorInvalidValue;
+}
+CuResult cuCtxSetLimit(CuLimit which, std::size_t value) {
+  if (which != kLimitStackSize || value > 64 * 1024)
+    return kErrorInvalidValue;
+  fakeDriver().calls.push_back("stack " + std::to_string(value));
+  return fakeDriver().stackBytes = value, alive();
+}
 
 CuResult cuModuleLoadData(CuModule *module, const void *image) {
   if (fakeDriver().moduleLoadResult)

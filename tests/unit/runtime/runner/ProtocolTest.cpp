@@ -51,7 +51,7 @@ TEST(Protocol, NumbersAreWhole) {
   EXPECT_FALSE(parsed->number<unsigned>("absent"));
 }
 
-constexpr const char *kLaunch = "run a.module=3 a.grid=8,4,1 a.block=32,8,1 a.shared=128 "
+constexpr const char *kLaunch = "run a.module=3 a.grid=8,4,1 a.block=32,8,1 a.shared=128 a.cooperative=1 a.stack=4096 "
                                 "a.buffer=in,64,f32,uniform,-1,1,in "
                                 "a.buffer=out,32,f16,constant,7,1,out "
                                 "a.arg=buffer,1,16 a.arg=value,0a00ff7f";
@@ -64,6 +64,8 @@ TEST(LaunchSpec, ReadsEveryField) {
   EXPECT_EQ(launch.grid, (std::array<std::uint32_t, 3>{8, 4, 1}));
   EXPECT_EQ(launch.block, (std::array<std::uint32_t, 3>{32, 8, 1}));
   EXPECT_EQ(launch.sharedBytes, 128u);
+  EXPECT_TRUE(launch.cooperative);
+  EXPECT_EQ(launch.stackBytes, 4096u);
   ASSERT_EQ(launch.buffers.size(), 2u);
   EXPECT_TRUE(launch.buffers[0].readOnly);
   EXPECT_TRUE(launch.buffers[1].output);
