@@ -66,6 +66,52 @@ ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
   return {element, count};
 }
 
+/// Arrays and structs that hold nothing but scalars of one kind, without gaps: memory of them is filled and compared as that of
+/// their scalars. `bytes` is what those counted so far take.
+bool addUniform(const clang::ASTContext &context, clang::QualType type, ScalarInfo &out, std::uint64_t &bytes) {
+  const ScalarInfo scalar = scalarOf(context, type);
+  if (!scalar.name.empty()) {
+    const bool isFirst = out.components == 0;
+    if (!isFirst && out.name != scalar.name)
+      return false;
+    out.name = scalar.name;
+    out.components += scalar.components;
+    bytes += std::uint64_t(context.getTypeSizeInChars(type).getQuantity());
+    return true;
+  }
+  if (const auto *array = context.getAsConstantArrayType(type)) {
+    ScalarInfo element{"", 0};
+    std::uint64_t elementBytes = 0;
+    const std::uint64_t count = array->getSize().getZExtValue();
+    if (!addUniform(context, array->getElementType(), element, elementBytes) || (out.components > 0 && out.name != element.name))
+      return false;
+    out.name = element.name;
+    out.components += static_cast<unsigned>(count * element.components);
+    bytes += count * elementBytes;
+    return true;
+  }
+  const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || record->isUnion() || record->getDefinition()->isDynamicClass())
+    return false;
+  record = record->getDefinition();
+  for (const clang::CXXBaseSpecifier &base : record->bases())
+    if (!base.getType()->getAsCXXRecordDecl()->isEmpty() && !addUniform(context, base.getType(), out, bytes))
+      return false;
+  for (const clang::FieldDecl *field : record->fields())
+    if (field->isBitField() || !addUniform(context, field->getType(), out, bytes))
+      return false;
+  return true;
+}
+
+ScalarInfo uniformOf(const clang::ASTContext &context, clang::QualType type) {
+  ScalarInfo info{"", 0};
+  std::uint64_t bytes = 0;
+  if (type->isIncompleteType() || !addUniform(context, type, info, bytes) || info.components == 0 ||
+      bytes != std::uint64_t(context.getTypeSizeInChars(type).getQuantity()))
+    return {};
+  return info;
+}
+
 std::string typeText(const clang::ASTContext &context, clang::QualType type) {
   clang::PrintingPolicy policy(context.getLangOpts());
   policy.SuppressUnwrittenScope = true;
@@ -117,7 +163,7 @@ ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
       info.pointeeSize =
           static_cast<std::uint32_t>(context.getTypeSizeInChars(element).getQuantity());
   }
-  ScalarInfo scalar = scalarOf(context, element);
+  const ScalarInfo scalar = info.kind == "pointer" ? uniformOf(context, element) : scalarOf(context, element);
   info.scalar = scalar.name;
   info.components = scalar.components;
   if (info.kind != "pointer" && type->isRecordType() && scalar.name.empty())

@@ -5,9 +5,14 @@
 #include "driver/support/MappedFile.h"
 
 #include <algorithm>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <functional>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -24,6 +29,11 @@ constexpr std::uint64_t kFew = 128;
 constexpr std::uint64_t kFewAlike = 64;
 constexpr double kRoomAlike = 16, kCoarse = 0x1p-10;
 constexpr int kBinades = 4; ///< of a class of like magnitudes
+
+/// Standard deviations that the mean of independent errors may be away from 0, groups that say anything, and how rarely
+/// independent errors shall be taken for grouped ones.
+constexpr double kDeviations = 4, kRarely = 1e-3;
+constexpr std::uint64_t kFewGroups = 5;
 
 /// Half the distance from 1 to the next number, of the type.
 double unitRoundoff(const std::string &scalar) {
@@ -145,7 +155,8 @@ public:
       addStages(seen.trial, "verify", 0, outcome.stages);
       for (const Output &output : reference.outputs) {
         const Buffer &buffer = launch->buffers[output.buffer];
-        KOPT_TRY(const ErrorStatistics own, errorStatistics(buffer, outcome.buffers[output.buffer], output.file));
+        KOPT_TRY(const ErrorStatistics own,
+                 errorStatistics(buffer, outcome.buffers[output.buffer], output.file, reference.extents));
         if (const auto excess = excessError(buffer, own, output.original, settings_.factor))
           return Failure{name(), Verdict::WrongResult,
                          fmt::format("launch '{}': {}, against the original in double precision", launch->name, *excess)};
@@ -168,6 +179,7 @@ private:
     Launch launch; ///< of the original
     std::uint64_t inputSeed = 0;
     std::vector<Output> outputs;
+    std::vector<std::uint64_t> extents{}; ///< the launch's own numbers: one of them may be the length of a row
   };
 
   RunOptions options(Bench &bench, const Reference &reference, std::string slot) const {
@@ -194,6 +206,9 @@ private:
       return {};
     }
     Reference reference{launch, bench.seed() + 3000 + references_.size(), {}};
+    for (const auto &[name, value] : launch.bindings)
+      if (value > 1)
+        reference.extents.push_back(std::uint64_t(value));
     RunOptions wideOptions = options(bench, reference, fmt::format("precise-{}", references_.size()));
     wideOptions.instructionLimit *= 4; // double precision takes more
     KOPT_TRY(const RunOutcome exact, bench.runner().run(module, *wide, wideOptions));
@@ -228,13 +243,14 @@ private:
 } // namespace
 
 Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesystem::path &values,
-                                        const std::filesystem::path &reference) {
+                                        const std::filesystem::path &reference, const std::vector<std::uint64_t> &extents) {
   KOPT_TRY(const MappedFile seen, MappedFile::open(values));
   KOPT_TRY(const MappedFile exact, MappedFile::open(reference));
   const std::uint64_t count = exact.bytes().size() / sizeof(double);
   if (seen.bytes().size() != count * elementBytes(buffer.scalar))
     return makeError(ErrorCode::Internal, fmt::format("'{}' and its reference differ in length", buffer.name));
   ErrorStatistics result;
+  std::vector<double> errors(count, 0); // of what is not finite: none
   double squares = 0, sum = 0, scale = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     double want = 0;
@@ -242,7 +258,7 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
     const double got = elementValue(buffer.scalar, seen.bytes().data() + i * elementBytes(buffer.scalar));
     if (!std::isfinite(want) || !std::isfinite(got))
       continue;
-    const double error = got - want;
+    const double error = errors[i] = got - want;
     result.worst = std::max(result.worst, std::abs(error));
     squares += error * error;
     sum += error;
@@ -258,8 +274,59 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
     result.rms = std::sqrt(squares / double(result.count));
     result.bias = sum / double(result.count);
     result.scale = std::sqrt(scale / double(result.count));
+    result.groupedChance = groupedChance(errors, extents);
   }
   return result;
+}
+
+double groupedChance(const std::vector<double> &errors, const std::vector<std::uint64_t> &extents) {
+  namespace math = boost::math;
+  const std::size_t count = errors.size();
+  if (count < 2)
+    return 0;
+  // Means of groups of like size, the finest grouping first.
+  std::vector<std::vector<double>> groupings;
+  std::set<std::uint64_t> lengths(extents.begin(), extents.end());
+  for (std::uint64_t length = 2; length <= count / kFewGroups; length *= 2)
+    lengths.insert(length);
+  for (const std::uint64_t length : lengths) { // of neighbours
+    if (length < 2 || count / length < kFewGroups)
+      continue;
+    std::vector<double> &means = groupings.emplace_back(count / length, 0);
+    for (std::size_t i = 0; i < means.size() * length; ++i)
+      means[i / length] += errors[i] / double(length);
+  }
+  for (const std::uint64_t extent : std::set<std::uint64_t>(extents.begin(), extents.end())) { // of every n-th one
+    if (extent < kFewGroups || count / extent < 2)
+      continue;
+    std::vector<double> &means = groupings.emplace_back(extent, 0);
+    for (std::size_t i = 0; i < count / extent * extent; ++i)
+      means[i % extent] += errors[i] / double(count / extent);
+  }
+  std::ranges::stable_sort(groupings, std::greater(), &std::vector<double>::size);
+
+  const auto varianceOfMean = [](const std::vector<double> &means) {
+    double mean = 0, squares = 0;
+    for (const double each : means)
+      mean += each / double(means.size());
+    for (const double each : means)
+      squares += (each - mean) * (each - mean);
+    return squares / double(means.size() - 1) / double(means.size());
+  };
+  double variance = varianceOfMean(errors), freedom = double(count - 1);
+  bool isGrouped = false;
+  for (const std::vector<double> &means : groupings) {
+    const double coarser = varianceOfMean(means), itsFreedom = double(means.size() - 1);
+    if (coarser <= variance * math::quantile(math::complement(math::fisher_f(itsFreedom, freedom), kRarely)))
+      continue;
+    variance = coarser;
+    freedom = itsFreedom;
+    isGrouped = true;
+  }
+  if (!isGrouped)
+    return 0;
+  const double tail = math::cdf(math::complement(math::normal(), kDeviations));
+  return math::quantile(math::complement(math::students_t(freedom), tail)) * std::sqrt(variance);
 }
 
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate, const ErrorStatistics &original,
@@ -267,8 +334,8 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
   const double place = 2 * unitRoundoff(buffer.scalar) * original.scale;
   const bool isFew = original.count < kFew;
   const double worst = factor * original.worst + (isFew ? 16 : 4) * place, rms = factor * original.rms + place;
-  const double chance = 4 * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
-  const double bias = factor * std::abs(original.bias) + chance;
+  const double chance = kDeviations * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
+  const double bias = factor * std::abs(original.bias) + std::max(chance, candidate.groupedChance);
   const auto words = [&](const char *what, double own, double allowed, double theirs) {
     return fmt::format("{} of '{}' is {:.3g} (allowed {:.3g}, the original's {:.3g})", what, buffer.name, own, allowed, theirs);
   };

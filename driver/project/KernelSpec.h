@@ -34,9 +34,9 @@ struct KernelParam {
   std::string type; ///< as the user would spell it after template substitution
   ParamKind kind = ParamKind::Scalar;
   std::uint32_t size = 0, align = 0; ///< bytes, in the device ABI
-  std::string scalar; ///< f16 bf16 f32 f64 i8..i64 u8..u64 bool: of the scalar, or of what a pointer points to (per
-                      ///< component for vector types); empty for other structs
-  std::uint32_t components = 1;   ///< float4: 4
+  std::string scalar; ///< f16 bf16 f32 f64 i8..i64 u8..u64 bool: of the scalar or vector type, or of all that an element holds that
+                      ///< a pointer points to; empty where it holds several kinds, pointers or gaps
+  std::uint32_t components = 1;   ///< scalars of an element: of float4 and of struct { float2 a, b; } 4
   std::uint32_t pointeeSize = 0;  ///< bytes of one pointed-to element
   bool pointeeConst = false;
   bool restrictQualified = false;

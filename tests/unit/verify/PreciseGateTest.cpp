@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace kopt;
 
@@ -86,6 +87,53 @@ TEST_F(PreciseErrors, ASmallErrorThatAlwaysPointsOneWayIsABias) {
   const auto excess = excessError(buffer(), candidate, original, 2);
   ASSERT_TRUE(excess);
   EXPECT_NE(excess->find("bias"), std::string::npos) << *excess;
+}
+
+/// Errors of rows by columns: a part that each row has in common, one that each column has, one of the element's own, and one of all.
+std::vector<double> table(std::size_t rows, std::size_t columns, double ofRow, double ofColumn, double own, double common) {
+  std::mt19937 generator(7);
+  std::normal_distribution<double> normal;
+  std::vector<double> row(rows), column(columns), errors;
+  for (double &each : row)
+    each = ofRow * normal(generator);
+  for (double &each : column)
+    each = ofColumn * normal(generator);
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c)
+      errors.push_back(row[r] + column[c] + own * normal(generator) + common);
+  return errors;
+}
+
+TEST(GroupedChance, OfIndependentErrorsThereIsNone) {
+  EXPECT_EQ(groupedChance(table(70, 499, 0, 0, 1, 0), {70, 499}), 0);
+  EXPECT_EQ(groupedChance(table(70, 499, 0, 0, 1, 0.5), {70, 499}), 0) << "a bias is no dependence";
+  EXPECT_EQ(groupedChance(std::vector<double>(100, 0), {10}), 0);
+  EXPECT_EQ(groupedChance({1}, {1}), 0);
+  EXPECT_EQ(groupedChance({}, {}), 0);
+}
+
+TEST(GroupedChance, RowsAndColumnsAreFewerThanElements) {
+  // The mean of 40 numbers of standard deviation 1 is 0.16 by chance; four times that, and Student's more, is allowed.
+  for (const auto &errors : {table(40, 500, 1, 0, 0.1, 0), table(500, 40, 0, 1, 0.1, 0)}) {
+    const double chance = groupedChance(errors, {40, 500});
+    EXPECT_GT(chance, 0.16 * 4 * 0.7);
+    EXPECT_LT(chance, 0.16 * 4 * 1.6);
+  }
+  EXPECT_GT(groupedChance(table(40, 500, 1, 0, 0.1, 0), {}), 0.3) << "neighbours are tried without knowing the row";
+  EXPECT_EQ(groupedChance(table(3, 500, 1, 0, 0.1, 0), {500}), groupedChance(table(3, 500, 1, 0, 0.1, 0), {}))
+      << "three groups say nothing";
+}
+
+TEST(GroupedChance, ABiasOfAllRowsIsMoreThanChance) {
+  EXPECT_LT(groupedChance(table(40, 500, 0.1, 0, 0.1, -1), {40, 500}), 0.2);
+}
+
+TEST_F(PreciseErrors, ARowsCommonErrorIsNoBias) {
+  ErrorStatistics original = moved(0), candidate = original;
+  candidate.bias = candidate.rms;
+  EXPECT_TRUE(excessError(buffer(), candidate, original, 2));
+  candidate.groupedChance = 1.01 * candidate.bias;
+  EXPECT_FALSE(excessError(buffer(), candidate, original, 2));
 }
 
 TEST_F(PreciseErrors, ANumberThatIsNoneIsAnExcess) {
