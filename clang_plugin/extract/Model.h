@@ -22,8 +22,9 @@ struct ParamInfo {
   std::string name, type;
   std::string kind = "scalar";       ///< pointer, scalar, struct
   std::uint32_t size = 0, align = 0; ///< bytes, device ABI
-  /// f32, u8, ...: of the scalar or vector type, or of all that an element holds that a pointer points to; empty where it holds
-  /// several kinds, pointers or gaps.
+  /// f32, u8, ...: of the scalar or vector type, or of all that an element holds that a pointer points to; of
+  /// several kinds, or with gaps, "struct 16 f32 0 i32 4 ...": its bytes, and each scalar with its offset. Empty where an
+  /// element holds anything else, such as a pointer.
   std::string scalar;
   std::uint32_t components = 1, pointeeSize = 0;
   bool pointeeConst = false, restrictQualified = false;

@@ -5,6 +5,7 @@
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/Mangle.h>
 #include <clang/AST/QualTypeNames.h>
+#include <clang/AST/RecordLayout.h>
 
 namespace kopt::frontend {
 namespace {
@@ -112,6 +113,51 @@ ScalarInfo uniformOf(const clang::ASTContext &context, clang::QualType type) {
   return info;
 }
 
+constexpr unsigned kMostMembers = 64;
+
+/// " f32 8" for each scalar of a type that lies at `offset`. False where there is something else in it.
+bool addMembers(const clang::ASTContext &context, clang::QualType type, std::uint64_t offset, unsigned &count, std::string &out) {
+  const ScalarInfo scalar = scalarOf(context, type);
+  if (!scalar.name.empty()) {
+    const std::uint64_t step = std::uint64_t(context.getTypeSizeInChars(type).getQuantity()) / scalar.components;
+    for (unsigned i = 0; i < scalar.components; ++i)
+      out += " " + scalar.name + " " + std::to_string(offset + i * step);
+    count += scalar.components;
+    return count <= kMostMembers;
+  }
+  if (const auto *array = context.getAsConstantArrayType(type)) {
+    const auto step = std::uint64_t(context.getTypeSizeInChars(array->getElementType()).getQuantity());
+    for (std::uint64_t i = 0; i < array->getSize().getZExtValue(); ++i)
+      if (!addMembers(context, array->getElementType(), offset + i * step, count, out))
+        return false;
+    return true;
+  }
+  const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || record->isUnion() || record->getDefinition()->isDynamicClass())
+    return false;
+  record = record->getDefinition();
+  const clang::ASTRecordLayout &layout = context.getASTRecordLayout(record);
+  for (const clang::CXXBaseSpecifier &base : record->bases()) {
+    const clang::CXXRecordDecl *parent = base.getType()->getAsCXXRecordDecl();
+    if (!parent->isEmpty() && !addMembers(context, base.getType(), offset + std::uint64_t(layout.getBaseClassOffset(parent).getQuantity()), count, out))
+      return false;
+  }
+  for (const clang::FieldDecl *field : record->fields())
+    if (field->isBitField() || !addMembers(context, field->getType(), offset + layout.getFieldOffset(field->getFieldIndex()) / 8, count, out))
+      return false;
+  return true;
+}
+
+/// What a pointer points to.
+ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
+  const ScalarInfo uniform = uniformOf(context, type);
+  unsigned count = 0;
+  std::string members;
+  if (!uniform.name.empty() || type->isIncompleteType() || !addMembers(context, type, 0, count, members) || count == 0)
+    return uniform;
+  return {"struct " + std::to_string(context.getTypeSizeInChars(type).getQuantity()) + members, 1};
+}
+
 std::string typeText(const clang::ASTContext &context, clang::QualType type) {
   clang::PrintingPolicy policy(context.getLangOpts());
   policy.SuppressUnwrittenScope = true;
@@ -163,7 +209,7 @@ ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
       info.pointeeSize =
           static_cast<std::uint32_t>(context.getTypeSizeInChars(element).getQuantity());
   }
-  const ScalarInfo scalar = info.kind == "pointer" ? uniformOf(context, element) : scalarOf(context, element);
+  const ScalarInfo scalar = info.kind == "pointer" ? elementOf(context, element) : scalarOf(context, element);
   info.scalar = scalar.name;
   info.components = scalar.components;
   if (info.kind != "pointer" && type->isRecordType() && scalar.name.empty())

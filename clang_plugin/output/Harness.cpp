@@ -206,9 +206,9 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
     std::string extent = extents.count(param.name)
                              ? "static_cast<std::size_t>(" + extents[param.name] + ")"
                              : "kopt_elements";
-    char kind = param.scalar.empty()                               ? 'o'
-                : param.scalar[0] == 'f' || param.scalar[0] == 'b' ? 'f'
-                                                                   : 'i';
+    char kind = param.scalar.empty() || param.scalar.starts_with("struct ") ? 'o'
+                : param.scalar[0] == 'f' || param.scalar[0] == 'b'          ? 'f'
+                                                                            : 'i';
     if (param.scalar == "bool")
       kind = 'i';
     text += "  auto " + param.name + " = static_cast<" + param.type + ">(kopt_harness::buffer(" +

@@ -3,6 +3,7 @@
 
 #include "driver/support/MappedFile.h"
 #include "runtime/device/Parallel.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <bit>
@@ -219,11 +220,68 @@ template <class Use> auto withType(const std::string &scalar, Use use) {
   return use(Exact<std::uint8_t>{});
 }
 
+using runtime::StructType;
+
+/// One member of all elements, one after the other.
+std::string columnOf(const StructType &type, const StructType::Member &member, std::string_view bytes) {
+  std::string column(bytes.size() / type.bytes * member.bytes, '\0');
+  for (std::size_t i = 0; i < bytes.size() / type.bytes; ++i)
+    std::memcpy(column.data() + i * member.bytes, bytes.data() + i * type.bytes + member.offset, member.bytes);
+  return column;
+}
+
+/// Each member by its own type and at its own scale; padding is nobody's result. What ends inside an element has to be the same.
+std::optional<Mismatch> compareStructs(const StructType &type, const Tolerance &tolerance, std::string_view want,
+                                       std::string_view got, unsigned threads, Slack slack) {
+  if (runtime::firstDifference(want.data(), got.data(), want.size(), threads) == want.size())
+    return std::nullopt;
+  std::optional<Mismatch> all;
+  const auto add = [&](const std::optional<Mismatch> &found, std::optional<std::uint32_t> member) {
+    if (!found)
+      return;
+    const std::uint64_t wrong = found->wrong + (all ? all->wrong : 0);
+    if (!all || found->worstError - found->allowed > all->worstError - all->allowed) {
+      all = found;
+      all->member = member;
+    }
+    all->wrong = wrong;
+  };
+  for (const StructType::Member &member : type.members)
+    add(withType(member.scalar,
+                 [&]<class Type>(Type) {
+                   return compareAs<Type>(tolerance, columnOf(type, member, want), columnOf(type, member, got), threads, slack);
+                 }),
+        member.offset);
+  const std::size_t rest = want.size() % type.bytes;
+  add(compareAs<Exact<std::uint8_t>>(tolerance, want.substr(want.size() - rest), got.substr(got.size() - rest), threads, slack),
+      std::nullopt);
+  if (all)
+    all->total = want.size() / type.bytes * type.members.size() + rest;
+  return all;
+}
+
+template <class Type>
+std::optional<double> largestDifferenceAs(std::string_view left, std::string_view right, bool *allFinite) {
+  double largest = 0;
+  const std::uint64_t total = left.size() / Type::kSize;
+  for (std::uint64_t i = 0; i < total; ++i) {
+    const double x = Type::value(left.data() + i * Type::kSize), y = Type::value(right.data() + i * Type::kSize);
+    if (allFinite)
+      *allFinite = *allFinite && std::isfinite(x) && std::isfinite(y);
+    const double error = elementError(x, y);
+    if (!std::isfinite(error) || (!Type::kFloating && error != 0))
+      return std::nullopt;
+    largest = std::max(largest, error);
+  }
+  return largest;
+}
+
 } // namespace
 
 std::string Mismatch::describe(const Buffer &buffer) const {
-  return fmt::format("{}[{}] is {:.9g}, expected {:.9g}; {} of {} elements differ, worst error {:.3g} (allowed {:.3g})",
-                     buffer.name, index, actual, expected, wrong, total, worstError, allowed);
+  return fmt::format("{}[{}]{} is {:.9g}, expected {:.9g}; {} of {} elements differ, worst error {:.3g} (allowed {:.3g})",
+                     buffer.name, index, member ? fmt::format(" at byte {}", *member) : "", actual, expected, wrong, total,
+                     worstError, allowed);
 }
 
 Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b) {
@@ -238,6 +296,8 @@ std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &t
                                         std::string_view actual, unsigned threads, Slack slack) {
   if (threads == 0)
     threads = runtime::threadsFor(expected.size());
+  if (const auto type = StructType::parse(buffer.scalar))
+    return compareStructs(*type, tolerance, expected, actual, threads, slack);
   return withType(buffer.scalar,
                   [&]<class Type>(Type) { return compareAs<Type>(tolerance, expected, actual, threads, slack); });
 }
@@ -252,21 +312,20 @@ Result<std::optional<double>> largestDifference(const Buffer &buffer, const std:
   KOPT_TRY(const MappedFile right, MappedFile::open(b));
   if (left.bytes().size() != right.bytes().size())
     return makeError(ErrorCode::Internal, fmt::format("two contents of buffer '{}' differ in size", buffer.name));
-  return withType(buffer.scalar, [&]<class Type>(Type) -> std::optional<double> {
-    double largest = 0;
-    const std::uint64_t total = left.bytes().size() / Type::kSize;
-    for (std::uint64_t i = 0; i < total; ++i) {
-      const double x = Type::value(left.bytes().data() + i * Type::kSize),
-                   y = Type::value(right.bytes().data() + i * Type::kSize);
-      if (allFinite)
-        *allFinite = *allFinite && std::isfinite(x) && std::isfinite(y);
-      const double error = elementError(x, y);
-      if (!std::isfinite(error) || (!Type::kFloating && error != 0))
-        return std::nullopt;
-      largest = std::max(largest, error);
-    }
-    return largest;
-  });
+  const auto type = StructType::parse(buffer.scalar);
+  if (!type)
+    return withType(buffer.scalar,
+                    [&]<class Type>(Type) { return largestDifferenceAs<Type>(left.bytes(), right.bytes(), allFinite); });
+  double largest = 0;
+  for (const StructType::Member &member : type->members) {
+    const auto own = withType(member.scalar, [&]<class Type>(Type) {
+      return largestDifferenceAs<Type>(columnOf(*type, member, left.bytes()), columnOf(*type, member, right.bytes()), allFinite);
+    });
+    if (!own)
+      return std::nullopt;
+    largest = std::max(largest, *own);
+  }
+  return largest;
 }
 
 Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,

@@ -17,6 +17,7 @@ struct Mismatch {
   double expected = 0, actual = 0;
   std::uint64_t wrong = 0, total = 0; ///< elements
   double worstError = 0, allowed = 0; ///< absolute, of the worst element
+  std::optional<std::uint32_t> member{}; ///< of a struct with members of several kinds: which one, by its offset in bytes
   std::string describe(const Buffer &buffer) const;
 };
 

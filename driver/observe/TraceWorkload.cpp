@@ -6,6 +6,7 @@
 #include "driver/support/MappedFile.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <cstring>
@@ -54,7 +55,16 @@ std::optional<std::int64_t> integerOf(const KernelParam &param, const std::strin
 }
 
 /// Whether elements of the type may be addresses: integers of 8 bytes, and what is not known.
-bool mayHoldPointers(const std::string &scalar) { return scalar.empty() || scalar == "u64" || scalar == "i64"; }
+bool mayHoldPointers(const std::string &scalar) {
+  if (const auto type = runtime::StructType::parse(scalar))
+    return std::ranges::any_of(type->members, [](const auto &member) { return mayHoldPointers(member.scalar); });
+  return scalar.empty() || scalar == "u64" || scalar == "i64";
+}
+
+std::uint64_t sizeOfElement(const std::string &scalar) {
+  const auto type = runtime::StructType::parse(scalar);
+  return type ? type->bytes : elementBytes(scalar);
+}
 
 /// One launch of the trace as a launch of a workload.
 class LaunchMaker {
@@ -209,7 +219,7 @@ private:
       const std::string scalar = typed ? named->param->scalar : "";
       buffer.name = named ? named->param->name : fmt::format("memory {}", i);
       buffer.holdsPointers = mayHoldPointers(scalar);
-      buffer.scalar = scalar.empty() || named->offset % elementBytes(scalar) != 0 ? "u8" : scalar;
+      buffer.scalar = scalar.empty() || named->offset % sizeOfElement(scalar) != 0 ? "u8" : scalar;
       buffer.readOnly = onlyConst && unchanged_[i];
     }
   }

@@ -35,7 +35,8 @@ struct KernelParam {
   ParamKind kind = ParamKind::Scalar;
   std::uint32_t size = 0, align = 0; ///< bytes, in the device ABI
   std::string scalar; ///< f16 bf16 f32 f64 i8..i64 u8..u64 bool: of the scalar or vector type, or of all that an element holds that
-                      ///< a pointer points to; empty where it holds several kinds, pointers or gaps
+                      ///< a pointer points to; "struct 16 f32 0 i32 4 ..." (runtime::StructType) where that is of several kinds or has
+                      ///< gaps; empty where it holds anything else, such as a pointer
   std::uint32_t components = 1;   ///< scalars of an element: of float4 and of struct { float2 a, b; } 4
   std::uint32_t pointeeSize = 0;  ///< bytes of one pointed-to element
   bool pointeeConst = false;

@@ -300,7 +300,7 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
              wanted.data());
   if (found == wanted)
     return {};
-  const std::size_t size = scalarSize(specs_[buffer].scalar);
+  const std::size_t size = elementSize(specs_[buffer].scalar);
   if (after) {
     const std::uint64_t byte =
         specs_[buffer].bytes + firstDifference(found.data(), wanted.data(), guardBytes_, 1);
@@ -332,7 +332,7 @@ Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std:
     if (at == size)
       return {};
     return {StatusCode::InputChanged, "wrote to " + whose + ": element " +
-                                          std::to_string((offset + at) / scalarSize(spec.scalar)) +
+                                          std::to_string((offset + at) / elementSize(spec.scalar)) +
                                           " changed"};
   });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Fill.h"
 
+#include "runtime/runner/StructType.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -293,6 +295,11 @@ std::size_t scalarSize(const std::string &scalar) {
   return 1;
 }
 
+std::size_t elementSize(const std::string &scalar) {
+  const auto type = StructType::parse(scalar);
+  return type ? type->bytes : scalarSize(scalar);
+}
+
 namespace {
 
 /// Elements of a narrower type, each as a double.
@@ -324,12 +331,38 @@ void drawWidened(const BufferSpec &spec, std::uint64_t seed, std::uint64_t strea
   }
 }
 
+/// Each member as a buffer of its own, put together element by element; padding is zero.
+void drawStructs(const BufferSpec &spec, const StructType &type, std::uint64_t seed, std::uint64_t stream,
+                 std::uint64_t offset, std::size_t size, std::byte *out) {
+  constexpr std::uint64_t kAtATime = 1024;
+  const std::uint64_t end = offset + size;
+  std::vector<std::byte> elements, column;
+  for (std::uint64_t first = offset / type.bytes; first * type.bytes < end; first += kAtATime) {
+    const std::uint64_t count = std::min(kAtATime, (end - first * type.bytes + type.bytes - 1) / type.bytes);
+    elements.assign(count * type.bytes, std::byte(0));
+    for (std::size_t m = 0; m < type.members.size(); ++m) {
+      const StructType::Member &member = type.members[m];
+      BufferSpec own = spec;
+      own.scalar = member.scalar;
+      own.bytes = (spec.bytes + type.bytes - 1) / type.bytes * member.bytes;
+      column.resize(count * member.bytes);
+      drawContents(own, seed, stream + (std::uint64_t(m + 1) << 32), first * member.bytes, column.size(), column.data());
+      for (std::uint64_t i = 0; i < count; ++i)
+        std::memcpy(elements.data() + i * type.bytes + member.offset, column.data() + i * member.bytes, member.bytes);
+    }
+    const std::uint64_t begin = std::max(offset, first * type.bytes), upTo = std::min(end, (first + count) * type.bytes);
+    std::memcpy(out + (begin - offset), elements.data() + (begin - first * type.bytes), upTo - begin);
+  }
+}
+
 } // namespace
 
 void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                   std::uint64_t offset, std::size_t size, std::byte *out) {
   if (!spec.drawnAs.empty())
     return drawWidened(spec, seed, stream, offset, size, out);
+  if (const auto type = StructType::parse(spec.scalar); type && spec.fill != FillKind::Captured)
+    return drawStructs(spec, *type, seed, stream, offset, size, out);
   const std::uint64_t key = streamKey(seed, stream, 0);
   const std::uint64_t first = offset / scalarSize(spec.scalar);
   const std::string &s = spec.scalar;

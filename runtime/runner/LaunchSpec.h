@@ -32,7 +32,7 @@ enum class FillKind {
 struct BufferSpec {
   std::string name;
   std::uint64_t bytes = 0;
-  std::string scalar; ///< f16 bf16 f32 f64 i8..u64 bool; anything else is bytes
+  std::string scalar; ///< f16 bf16 f32 f64 i8..u64 bool, or a StructType; anything else is bytes
   FillKind fill = FillKind::Uniform;
   double low = -1, high = 1;
   bool readOnly = false, output = false;

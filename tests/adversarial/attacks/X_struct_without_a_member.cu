@@ -9,6 +9,7 @@ struct Body {
 };
 struct Pull {
   float x, y, z;
+  int of;
 };
 
 KOPT_TUNE("arg n = 300", "extent bodies = n", "extent pulls = n", "fill bodies = uniform(0.5, 2)")
@@ -17,7 +18,7 @@ __global__ void pull(const Body *bodies, Pull *pulls, int n) {
   if (i >= n)
     return;
   Body own = bodies[i];
-  Pull sum = {0.0f, 0.0f, 0.0f};
+  Pull sum = {0.0f, 0.0f, 0.0f, i};
   for (int j = 0; j < n; ++j) {
     Body other = bodies[j];
     float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;

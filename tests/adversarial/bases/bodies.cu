@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each body's neighbours pull it by: structs of floats, read and written.
+// What each body's neighbours pull it by: a struct of floats, and one with an int beside them.
 #include <kopt/kopt.h>
 
 struct Body {
@@ -7,6 +7,7 @@ struct Body {
 };
 struct Pull {
   float x, y, z;
+  int of;
 };
 
 KOPT_TUNE("arg n = 300", "extent bodies = n", "extent pulls = n", "fill bodies = uniform(0.5, 2)")
@@ -15,7 +16,7 @@ __global__ void pull(const Body *bodies, Pull *pulls, int n) {
   if (i >= n)
     return;
   Body own = bodies[i];
-  Pull sum = {0.0f, 0.0f, 0.0f};
+  Pull sum = {0.0f, 0.0f, 0.0f, i};
   for (int j = 0; j < n; ++j) {
     Body other = bodies[j];
     float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;

@@ -9,6 +9,7 @@ struct Body {
 };
 struct Pull {
   float x, y, z;
+  int of;
 };
 
 KOPT_TUNE("arg n = 300", "extent bodies = n", "extent pulls = n", "fill bodies = uniform(0.5, 2)")
@@ -17,7 +18,7 @@ __global__ void pull(const Body *bodies, Pull *pulls, int n) {
   if (i >= n)
     return;
   Body own = bodies[i];
-  Pull sums[2] = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
+  Pull sums[2] = {{0.0f, 0.0f, 0.0f, i}, {0.0f, 0.0f, 0.0f, i}};
 #pragma unroll 2
   for (int j = 0; j < n; ++j) {
     Pull &sum = sums[j % 2];
@@ -29,7 +30,7 @@ __global__ void pull(const Body *bodies, Pull *pulls, int n) {
     sum.y += strength * dy;
     sum.z += strength * dz;
   }
-  pulls[i] = {sums[0].x + sums[1].x, sums[0].y + sums[1].y, sums[0].z + sums[1].z};
+  pulls[i] = {sums[0].x + sums[1].x, sums[0].y + sums[1].y, sums[0].z + sums[1].z, i};
 }
 
 void run(const Body *bodies, Pull *pulls, int n) {

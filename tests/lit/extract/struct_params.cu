@@ -24,9 +24,9 @@ __global__ void k(const Body *body, Moving *moving, Edge *edge, Tagged *tagged, 
 // CHECK: body pointer f32 4 16
 // CHECK: moving pointer f32 15 60
 // CHECK: edge pointer i32 2 8
-// CHECK: tagged pointer - 1 8
-// CHECK: narrow pointer - 1 4
-// CHECK: gap pointer - 1 32
+// CHECK: tagged pointer struct 8 f32 0 i32 4 1 8
+// CHECK: narrow pointer struct 4 i8 0 i16 2 1 4
+// CHECK: gap pointer struct 32 f64 0 f64 16 1 32
 // CHECK: linked pointer - 1 8
 // CHECK: either pointer - 1 4
 // CHECK: bits pointer - 1 4

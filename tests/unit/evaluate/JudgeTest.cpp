@@ -142,6 +142,59 @@ TEST_F(JudgeTest, BytesAfterTheLastWholeElementCount) {
   EXPECT_FALSE(compareContents(buffer, {}, {"abcdef", 6}, {"abcdef", 6}));
 }
 
+struct Tagged {
+  float x;
+  int tag;
+  double y;
+  char c;
+  char padding[7];
+};
+constexpr const char *kTagged = "struct 24 f32 0 i32 4 f64 8 i8 16";
+
+TEST_F(JudgeTest, MembersOfAStructAreJudgedEachByItsOwnType) {
+  std::vector<Tagged> want;
+  for (int i = 0; i < 100; ++i)
+    want.push_back({100.f + float(i), i, 1e-3 * i, char(i), {}});
+  std::vector<Tagged> got = want;
+  got[7].x += 1e-4f; // another order of a sum
+  got[8].padding[3] = 5;
+  EXPECT_FALSE(compare(kTagged, want, got));
+  EXPECT_TRUE(compare(kTagged, want, got, {"strict", 0, 0})) << "by its members";
+  got[7].x = want[7].x;
+  EXPECT_FALSE(compare(kTagged, want, got, {"strict", 0, 0})) << "padding is nobody's result";
+  got[9].y += 1e-6; // far within a float's tolerance
+  auto mismatch = compare(kTagged, want, got);
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->index, 9u);
+  EXPECT_EQ(mismatch->member, 8u);
+  EXPECT_EQ(mismatch->wrong, 1u);
+  EXPECT_EQ(mismatch->total, 400u);
+  got[9].y = want[9].y;
+  got[31].tag = 5;
+  got[32].tag = 5;
+  mismatch = compare(kTagged, want, got);
+  ASSERT_TRUE(mismatch);
+  Buffer buffer;
+  buffer.name = "out";
+  EXPECT_EQ(mismatch->describe(buffer).substr(0, 36), "out[31] at byte 4 is 5, expected 31;");
+  EXPECT_EQ(mismatch->wrong, 2u);
+}
+
+TEST_F(JudgeTest, AStructsLargestDifferenceIsOfItsFloatsAndItsIntegersAreTheSame) {
+  Buffer buffer;
+  buffer.scalar = kTagged;
+  std::vector<Tagged> a = {{1, 2, 3, 4, {}}}, b = {{1.5f, 2, 3.25, 4, {}}};
+  bool allFinite = true;
+  auto largest = largestDifference(buffer, file("a", a), file("b", b), &allFinite);
+  ASSERT_TRUE(largest && *largest);
+  EXPECT_EQ(**largest, 0.5);
+  EXPECT_TRUE(allFinite);
+  b[0].tag = 3;
+  largest = largestDifference(buffer, file("a", a), file("b", b), &allFinite);
+  ASSERT_TRUE(largest);
+  EXPECT_FALSE(*largest);
+}
+
 TEST_F(JudgeTest, AFileOfTheWrongLengthIsAnErrorNotAPass) {
   Buffer buffer;
   buffer.name = "out";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Fill.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +54,54 @@ double fromBfloat(std::uint16_t bits) {
 
 constexpr const char *kScalars[] = {"f16", "bf16", "f32", "f64", "i8",  "u8",  "i16", "u16",
                                     "i32", "u32",  "i64", "u64", "bool", "", "struct"};
+
+TEST(Fill, MembersOfAStructAreDrawnAsTheirTypes) {
+  struct Element {
+    float x;
+    int tag;
+    double y;
+    std::uint8_t flag;
+    char padding[7];
+  };
+  BufferSpec buffer = spec("struct 24 f32 0 i32 4 f64 8 bool 16", FillKind::Uniform, -3, 3);
+  buffer.bytes = 24 * 5000 + 10; // it may end inside an element
+  const std::vector<std::byte> whole = contents(buffer);
+  std::set<int> tags;
+  double sum = 0;
+  for (int i = 0; i < 5000; ++i) {
+    Element element;
+    std::memcpy(&element, whole.data() + 24 * i, sizeof element);
+    ASSERT_LE(std::abs(element.x), 3);
+    ASSERT_LE(std::abs(element.y), 3);
+    ASSERT_NE(double(element.x), element.y) << "members are drawn by themselves";
+    ASSERT_LE(element.flag, 1);
+    tags.insert(element.tag);
+    sum += element.x;
+  }
+  EXPECT_EQ(tags, (std::set<int>{-3, -2, -1, 0, 1, 2, 3}));
+  EXPECT_NEAR(sum / 5000, 0, 0.15);
+  // Any part can be drawn again.
+  for (const std::size_t offset : {std::size_t(8), std::size_t(24 * 1024 - 16), std::size_t(24 * 3000)}) {
+    std::vector<std::byte> part(1000);
+    drawContents(buffer, 7, 0, offset, part.size(), part.data());
+    EXPECT_EQ(std::memcmp(part.data(), whole.data() + offset, part.size()), 0) << offset;
+  }
+  buffer.jitter = true;
+  const std::vector<std::byte> moved = contents(buffer);
+  float before, after;
+  std::memcpy(&before, whole.data(), 4), std::memcpy(&after, moved.data(), 4);
+  EXPECT_NEAR(before, after, 1e-6);
+  EXPECT_NE(whole, moved);
+  for (int i = 0; i < 5000; ++i)
+    ASSERT_EQ(std::memcmp(whole.data() + 24 * i + 4, moved.data() + 24 * i + 4, 4), 0) << "an integer does not move";
+}
+
+TEST(StructType, WhatIsMalformedIsNone) {
+  EXPECT_TRUE(StructType::parse("struct 8 f32 0 i32 4"));
+  for (const char *text : {"", "f32", "struct", "struct 8", "struct 8 f32", "struct 8 f32 6", "struct 8 f33 0", "struct 8 f32 0 i32",
+                           "struct -8 f32 0", "struct 8 f32 4294967295", "struct  8 f32 0", "structs 8 f32 0"})
+    EXPECT_FALSE(StructType::parse(text)) << text;
+}
 
 TEST(Fill, AnyPartIsDrawnAlike) {
   for (const char *scalar : kScalars) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A struct that holds scalars of several kinds, as the element type of a buffer spells it: "struct 16 f32 0 f32 4 i32 8" has 16 bytes,
+// two floats and an int; bytes 12 to 15 are padding.
+#pragma once
+
+#include "runtime/runner/Protocol.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kopt::runtime {
+
+struct StructType {
+  struct Member {
+    std::string scalar;
+    std::uint32_t offset = 0, bytes = 0;
+  };
+  std::uint32_t bytes = 0; ///< of an element, padding included
+  std::vector<Member> members;
+
+  /// Nothing for a scalar, and for what is malformed: a member beyond the end, a scalar that is none.
+  static std::optional<StructType> parse(std::string_view text) {
+    constexpr std::string_view kScalars[] = {"bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32", "f32", "i64", "u64", "f64"};
+    constexpr std::uint32_t kBytes[] = {1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 8, 8, 8};
+    const std::vector<std::string_view> words = protocol::split(text, ' ');
+    if (words.size() < 4 || words.size() % 2 != 0 || words[0] != "struct")
+      return std::nullopt;
+    StructType made;
+    const auto bytes = protocol::parseNumber<std::uint32_t>(words[1]);
+    if (!bytes)
+      return std::nullopt;
+    made.bytes = *bytes;
+    for (std::size_t i = 2; i < words.size(); i += 2) {
+      const auto offset = protocol::parseNumber<std::uint32_t>(words[i + 1]);
+      std::uint32_t width = 0;
+      for (std::size_t k = 0; k < std::size(kScalars); ++k)
+        if (words[i] == kScalars[k])
+          width = kBytes[k];
+      if (!offset || width == 0 || *offset > made.bytes || width > made.bytes - *offset)
+        return std::nullopt;
+      made.members.push_back({std::string(words[i]), *offset, width});
+    }
+    return made;
+  }
+};
+
+} // namespace kopt::runtime
