@@ -67,68 +67,27 @@ ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
   return {element, count};
 }
 
-/// Arrays and structs that hold nothing but scalars of one kind, without gaps: memory of them is filled and compared as that of
-/// their scalars. `bytes` is what those counted so far take.
-bool addUniform(const clang::ASTContext &context, clang::QualType type, ScalarInfo &out, std::uint64_t &bytes) {
-  const ScalarInfo scalar = scalarOf(context, type);
-  if (!scalar.name.empty()) {
-    const bool isFirst = out.components == 0;
-    if (!isFirst && out.name != scalar.name)
-      return false;
-    out.name = scalar.name;
-    out.components += scalar.components;
-    bytes += std::uint64_t(context.getTypeSizeInChars(type).getQuantity());
-    return true;
-  }
-  if (const auto *array = context.getAsConstantArrayType(type)) {
-    ScalarInfo element{"", 0};
-    std::uint64_t elementBytes = 0;
-    const std::uint64_t count = array->getSize().getZExtValue();
-    if (!addUniform(context, array->getElementType(), element, elementBytes) || (out.components > 0 && out.name != element.name))
-      return false;
-    out.name = element.name;
-    out.components += static_cast<unsigned>(count * element.components);
-    bytes += count * elementBytes;
-    return true;
-  }
-  const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition() || record->isUnion() || record->getDefinition()->isDynamicClass())
-    return false;
-  record = record->getDefinition();
-  for (const clang::CXXBaseSpecifier &base : record->bases())
-    if (!base.getType()->getAsCXXRecordDecl()->isEmpty() && !addUniform(context, base.getType(), out, bytes))
-      return false;
-  for (const clang::FieldDecl *field : record->fields())
-    if (field->isBitField() || !addUniform(context, field->getType(), out, bytes))
-      return false;
-  return true;
-}
+struct Leaf {
+  std::string scalar;
+  std::uint64_t offset = 0, bytes = 0;
+};
 
-ScalarInfo uniformOf(const clang::ASTContext &context, clang::QualType type) {
-  ScalarInfo info{"", 0};
-  std::uint64_t bytes = 0;
-  if (type->isIncompleteType() || !addUniform(context, type, info, bytes) || info.components == 0 ||
-      bytes != std::uint64_t(context.getTypeSizeInChars(type).getQuantity()))
-    return {};
-  return info;
-}
+/// Of what is spelt out one by one, and of what is known to be all the same.
+constexpr std::size_t kMostMembers = 64, kMostLeaves = 1 << 16;
 
-constexpr unsigned kMostMembers = 64;
-
-/// " f32 8" for each scalar of a type that lies at `offset`. False where there is something else in it.
-bool addMembers(const clang::ASTContext &context, clang::QualType type, std::uint64_t offset, unsigned &count, std::string &out) {
-  const ScalarInfo scalar = scalarOf(context, type);
-  if (!scalar.name.empty()) {
-    const std::uint64_t step = std::uint64_t(context.getTypeSizeInChars(type).getQuantity()) / scalar.components;
+/// Every scalar of a type that lies at `offset`, in order. False where there is something else in it, or too much.
+bool addLeaves(const clang::ASTContext &context, clang::QualType type, std::uint64_t offset, std::vector<Leaf> &out) {
+  const auto bytesOf = [&](clang::QualType of) { return std::uint64_t(context.getTypeSizeInChars(of).getQuantity()); };
+  if (const ScalarInfo scalar = scalarOf(context, type); !scalar.name.empty()) {
+    const std::uint64_t bytes = bytesOf(type) / scalar.components;
     for (unsigned i = 0; i < scalar.components; ++i)
-      out += " " + scalar.name + " " + std::to_string(offset + i * step);
-    count += scalar.components;
-    return count <= kMostMembers;
+      out.push_back({scalar.name, offset + i * bytes, bytes});
+    return out.size() <= kMostLeaves;
   }
   if (const auto *array = context.getAsConstantArrayType(type)) {
-    const auto step = std::uint64_t(context.getTypeSizeInChars(array->getElementType()).getQuantity());
+    const clang::QualType element = array->getElementType();
     for (std::uint64_t i = 0; i < array->getSize().getZExtValue(); ++i)
-      if (!addMembers(context, array->getElementType(), offset + i * step, count, out))
+      if (!addLeaves(context, element, offset + i * bytesOf(element), out))
         return false;
     return true;
   }
@@ -139,23 +98,34 @@ bool addMembers(const clang::ASTContext &context, clang::QualType type, std::uin
   const clang::ASTRecordLayout &layout = context.getASTRecordLayout(record);
   for (const clang::CXXBaseSpecifier &base : record->bases()) {
     const clang::CXXRecordDecl *parent = base.getType()->getAsCXXRecordDecl();
-    if (!parent->isEmpty() && !addMembers(context, base.getType(), offset + std::uint64_t(layout.getBaseClassOffset(parent).getQuantity()), count, out))
+    const auto at = std::uint64_t(layout.getBaseClassOffset(parent).getQuantity());
+    if (!parent->isEmpty() && !addLeaves(context, base.getType(), offset + at, out))
       return false;
   }
   for (const clang::FieldDecl *field : record->fields())
-    if (field->isBitField() || !addMembers(context, field->getType(), offset + layout.getFieldOffset(field->getFieldIndex()) / 8, count, out))
+    if (field->isBitField() ||
+        !addLeaves(context, field->getType(), offset + layout.getFieldOffset(field->getFieldIndex()) / 8, out))
       return false;
   return true;
 }
 
-/// What a pointer points to.
+/// What a pointer points to: scalars of one kind without gaps, or "struct 16 f32 0 i32 4 ...", or nothing that can be filled and compared
+/// by its members.
 ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
-  const ScalarInfo uniform = uniformOf(context, type);
-  unsigned count = 0;
-  std::string members;
-  if (!uniform.name.empty() || type->isIncompleteType() || !addMembers(context, type, 0, count, members) || count == 0)
-    return uniform;
-  return {"struct " + std::to_string(context.getTypeSizeInChars(type).getQuantity()) + members, 1};
+  std::vector<Leaf> leaves;
+  if (type->isIncompleteType() || type->isFunctionType() || !addLeaves(context, type, 0, leaves) || leaves.empty())
+    return {};
+  const auto bytes = std::uint64_t(context.getTypeSizeInChars(type).getQuantity());
+  const Leaf &first = leaves.front();
+  const bool isOneKind = llvm::all_of(leaves, [&](const Leaf &leaf) { return leaf.scalar == first.scalar; });
+  if (isOneKind && leaves.size() * first.bytes == bytes)
+    return {first.scalar, static_cast<unsigned>(leaves.size())};
+  if (leaves.size() > kMostMembers)
+    return {};
+  std::string text = "struct " + std::to_string(bytes);
+  for (const Leaf &leaf : leaves)
+    text += " " + leaf.scalar + " " + std::to_string(leaf.offset);
+  return {text, 1};
 }
 
 std::string typeText(const clang::ASTContext &context, clang::QualType type) {

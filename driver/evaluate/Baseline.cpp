@@ -59,7 +59,7 @@ Status Examiner::classifyBuffers() {
         same = !mismatch;
       }
       // A read of old contents (same == false) shows that the buffer matters as much as a write does.
-      writesAnything |= !same || complete || poisoned.unwritten[b] < buffer.bytes / elementBytes(buffer.scalar);
+      writesAnything |= !same || complete || poisoned.unwritten[b] < writableElements(buffer);
       buffer.output = same && complete;
     }
     if (!writesAnything)

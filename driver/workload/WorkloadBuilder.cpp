@@ -3,6 +3,7 @@
 
 #include "driver/candidate/Candidate.h"
 #include "driver/project/Expression.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <cstring>
@@ -189,6 +190,16 @@ std::uint64_t elementBytes(const std::string &scalar) {
   if (scalar == "f16" || scalar == "bf16" || scalar == "i16" || scalar == "u16")
     return 2;
   return 1;
+}
+
+std::uint64_t writableElements(const Buffer &buffer) {
+  const auto type = runtime::StructType::parse(buffer.scalar);
+  if (!type)
+    return buffer.bytes / elementBytes(buffer.scalar);
+  std::uint64_t members = 0;
+  for (const runtime::StructType::Member &member : type->members)
+    members += member.bytes;
+  return buffer.bytes / type->bytes * members;
 }
 
 Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions, const Bindings &bindings) {

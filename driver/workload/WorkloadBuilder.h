@@ -9,6 +9,8 @@ namespace kopt {
 
 /// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
 std::uint64_t elementBytes(const std::string &scalar);
+/// Elements of a buffer that a kernel may leave unwritten (RunOutcome::unwritten): of structs the bytes that are no padding.
+std::uint64_t writableElements(const Buffer &buffer);
 
 /// Fails with BaselineFailed where no launch of kopt's on the device (emulated or cuda) can be what the kernel needs: one that
 /// reads a texture or a surface; on the emulated device, whose blocks take turns, one that waits for the whole grid. The message

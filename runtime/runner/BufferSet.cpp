@@ -3,6 +3,7 @@
 
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/Fill.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <atomic>
@@ -368,6 +369,28 @@ void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std
   out.count += found;
 }
 
+namespace {
+
+/// Nobody reads the padding of a struct: who copies whole elements writes it, who writes the members does not.
+void forgetPadding(const BufferSpec &spec, ElementSet &poisoned) {
+  const auto type = StructType::parse(spec.scalar);
+  if (!type || poisoned.count == 0)
+    return;
+  std::vector<bool> isMember(type->bytes, false);
+  for (const StructType::Member &member : type->members)
+    std::fill_n(isMember.begin() + member.offset, member.bytes, true);
+  for (std::uint64_t byte = 0; byte < spec.bytes; ++byte) {
+    std::uint64_t &word = poisoned.words[byte / 64];
+    const std::uint64_t bit = std::uint64_t(1) << (byte % 64);
+    if (isMember[byte % type->bytes] || !(word & bit))
+      continue;
+    word &= ~bit;
+    --poisoned.count;
+  }
+}
+
+} // namespace
+
 Status BufferSet::collect(const std::vector<std::string> &paths,
                           std::vector<ElementSet> *poisoned) {
   if (poisoned)
@@ -397,6 +420,8 @@ Status BufferSet::collect(const std::vector<std::string> &paths,
     });
     if (!status.ok())
       return status;
+    if (search)
+      forgetPadding(spec, (*poisoned)[i]);
   }
   return {};
 }

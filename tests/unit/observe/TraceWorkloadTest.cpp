@@ -54,6 +54,23 @@ TEST_F(TraceWorkloadTest, BuffersArgumentsAndGeometry) {
   EXPECT_THAT(made->captured[0].after.at(0), HasSubstr("/trace/contents/03/03"));
 }
 
+TEST_F(TraceWorkloadTest, StructsAreOfTheirMembersWhereTheyBeginWithOne) {
+  std::vector<KernelParam> &params = kernel.specializations[0].params;
+  params[0].scalar = "struct 16 f32 0 u64 8";
+  params[1].scalar = "struct 16 f32 0 i32 4";
+  sample.snapshot(sample.launch(1000, 10e-6));
+  auto made = make();
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_EQ(made->workload.launches[0].buffers[0].scalar, params[0].scalar);
+  EXPECT_TRUE(made->workload.launches[0].buffers[0].holdsPointers) << "eight bytes may be an address";
+  EXPECT_EQ(made->workload.launches[0].buffers[1].scalar, params[1].scalar);
+  EXPECT_FALSE(made->workload.launches[0].buffers[1].holdsPointers);
+  params[1].scalar = "struct 24 f32 0 i32 4"; // the argument points 16 bytes into the buffer
+  made = make();
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_EQ(made->workload.launches[0].buffers[1].scalar, "u8");
+}
+
 TEST_F(TraceWorkloadTest, GeometryThatNoSiteExplainsIsTakenAsItIs) {
   sample.snapshot(sample.launch(1000, 10e-6, 3));
   const auto made = make();

@@ -259,6 +259,31 @@ TEST_F(SessionTest, UnwrittenElementsAreCountedExactly) {
   EXPECT_EQ(device.launches, 2u);
 }
 
+TEST_F(SessionTest, PaddingNeedNotBeWritten) {
+  // Elements of 8 bytes: a float, a byte, and three of padding.
+  const auto members = [&](std::size_t last) {
+    device.add("members" + std::to_string(last), [last](const LaunchRequest &request) {
+      auto *out = FakeDevice::argument<std::byte *>(request, 1);
+      for (std::size_t i = 0; i < last; ++i) {
+        const float value = float(i);
+        std::memcpy(out + 8 * i, &value, sizeof value);
+        out[8 * i + 4] = std::byte(i);
+      }
+      return Status{};
+    });
+    std::string launched = launch(load("members" + std::to_string(last)));
+    const std::size_t at = launched.find("f32", launched.find("a.buffer=out"));
+    launched.replace(at, 3, protocol::encode("struct 8 f32 0 u8 4"));
+    return run(launched);
+  };
+  const Message all = members(kCount / 2);
+  ASSERT_EQ(status(all), 0) << all.text("detail");
+  EXPECT_EQ(all.list("unwritten"), (std::vector<std::string>{"0", "0"}));
+  const Message some = members(kCount / 2 - 3);
+  ASSERT_EQ(status(some), 0) << some.text("detail");
+  EXPECT_EQ(some.list("unwritten"), (std::vector<std::string>{"0", "15"})) << "bytes of members";
+}
+
 TEST_F(SessionTest, SharedMemoryIsAskedForAnewBeforeEachLaunch) {
   std::vector<std::uint64_t> seeds;
   device.add("nothing", [&](const LaunchRequest &request) {
