@@ -295,8 +295,12 @@ private:
     for (char c : view_.text().slice(place->first, place->second))
       if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
         text += isspace(static_cast<unsigned char>(c)) ? ' ' : c;
-    if (text.size() > kLongestText)
-      text = text.substr(0, kLongestText) + "…";
+    if (text.size() > kLongestText) {
+      std::size_t end = kLongestText;
+      while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // within a character
+        --end;
+      text = text.substr(0, end) + "…";
+    }
     addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome);
   }
 
