@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -348,17 +349,26 @@ private:
     return elementBytes(buffer.scalar);
   }
 
-  /// Two parameters that the launch site passes the same pointer for are the same buffer.
+  /// Two parameters that a launch site, this launch's or another, passes the same pointer for are the same buffer.
   void addAliases() {
-    const LaunchSite *at = site();
-    if (!at)
-      return;
+    const LaunchSite *own = site();
+    if (own)
+      addAliases(*own, "pointers that the launch passes twice");
+    for (const LaunchSite &other : source_.kernel.launches)
+      if (&other != own && other.symbol == source_.specialization.symbol)
+        addAliases(other, fmt::format("pointers that the launch at {}:{} passes twice",
+                                      other.file.substr(other.file.rfind('/') + 1), other.line));
+  }
+
+  static bool isNull(const std::string &argument) { return argument == "nullptr" || argument == "NULL" || argument == "0"; }
+
+  void addAliases(const LaunchSite &at, std::string title) {
     Launch launch = base_;
-    bool any = false;
-    for (std::size_t i = 0; i < launch.arguments.size() && i < at->args.size(); ++i)
+    std::vector<std::pair<std::size_t, std::size_t>> same;
+    for (std::size_t i = 0; i < launch.arguments.size() && i < at.args.size(); ++i)
       for (std::size_t j = 0; j < i; ++j) {
         auto *one = std::get_if<BufferArg>(&launch.arguments[j]), *other = std::get_if<BufferArg>(&launch.arguments[i]);
-        if (!one || !other || at->args[i] != at->args[j] || at->args[i].empty() ||
+        if (!one || !other || at.args[i] != at.args[j] || at.args[i].empty() || isNull(at.args[i]) ||
             launch.buffers[one->buffer].scalar != launch.buffers[other->buffer].scalar)
           continue;
         Buffer &kept = launch.buffers[one->buffer];
@@ -368,10 +378,10 @@ private:
         kept.output = false;
         launch.buffers[other->buffer].output = false;
         *other = *one;
-        any = true;
+        same.emplace_back(j, i);
       }
-    if (any)
-      add(Derivation::Placement, "pointers that the launch passes twice", std::move(launch));
+    if (!same.empty() && aliased_.insert(std::move(same)).second)
+      add(Derivation::Placement, std::move(title), std::move(launch));
   }
 
 public:
@@ -416,6 +426,7 @@ private:
   Values small_;
   Launch base_;
   DerivedLaunches out_;
+  std::set<std::vector<std::pair<std::size_t, std::size_t>>> aliased_; ///< parameters that were made one, each with an earlier one
 };
 
 } // namespace

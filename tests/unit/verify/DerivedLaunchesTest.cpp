@@ -228,6 +228,26 @@ TEST_F(DerivedLaunchesTest, PointersPassedTwiceAreOneBuffer) {
   EXPECT_FALSE(placement[2].launch.buffers[0].readOnly);
 }
 
+TEST_F(DerivedLaunchesTest, SoAreThoseThatAnotherLaunchSitePassesTwice) {
+  kernel_.launches.push_back(kernel_.launches[0]);
+  LaunchSite &other = kernel_.launches.back();
+  other.file = "/project/src/in_place.cu";
+  other.line = 31;
+  other.args = {"data", "index", "data", "factor", "n", "steps"};
+  auto placement = only(derive(), Derivation::Placement);
+  ASSERT_EQ(placement.size(), 3u);
+  EXPECT_EQ(placement[2].title, "pointers that the launch at in_place.cu:31 passes twice");
+  EXPECT_EQ(std::get<BufferArg>(placement[2].launch.arguments[2]).buffer, 0u);
+  kernel_.launches.push_back(kernel_.launches.back());
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 3u) << "once is enough";
+  for (std::size_t i = 1; i < 3; ++i)
+    kernel_.launches[i].args[0] = kernel_.launches[i].args[2] = "nullptr";
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 2u);
+  kernel_.launches[1].args[0] = kernel_.launches[1].args[2] = "data";
+  kernel_.launches[1].symbol = "another";
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 2u);
+}
+
 TEST_F(DerivedLaunchesTest, ACapturedLaunchSaysWhatItCannotBeMadeInto) {
   Launch launch = declared();
   for (Buffer &buffer : launch.buffers)
