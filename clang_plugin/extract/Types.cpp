@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/Types.h"
 
+#include "clang_plugin/extract/ScalarLeaves.h"
+
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/Mangle.h>
 #include <clang/AST/QualTypeNames.h>
-#include <clang/AST/RecordLayout.h>
 
 namespace kopt::frontend {
 namespace {
@@ -67,63 +68,30 @@ ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
   return {element, count};
 }
 
-struct Leaf {
-  std::string scalar;
-  std::uint64_t offset = 0, bytes = 0;
-};
-
 /// Of what is spelt out one by one, and of what is known to be all the same.
 constexpr std::size_t kMostMembers = 64, kMostLeaves = 1 << 16;
-
-/// Every scalar of a type that lies at `offset`, in order. False where there is something else in it, or too much.
-bool addLeaves(const clang::ASTContext &context, clang::QualType type, std::uint64_t offset, std::vector<Leaf> &out) {
-  const auto bytesOf = [&](clang::QualType of) { return std::uint64_t(context.getTypeSizeInChars(of).getQuantity()); };
-  if (const ScalarInfo scalar = scalarOf(context, type); !scalar.name.empty()) {
-    const std::uint64_t bytes = bytesOf(type) / scalar.components;
-    for (unsigned i = 0; i < scalar.components; ++i)
-      out.push_back({scalar.name, offset + i * bytes, bytes});
-    return out.size() <= kMostLeaves;
-  }
-  if (const auto *array = context.getAsConstantArrayType(type)) {
-    const clang::QualType element = array->getElementType();
-    for (std::uint64_t i = 0; i < array->getSize().getZExtValue(); ++i)
-      if (!addLeaves(context, element, offset + i * bytesOf(element), out))
-        return false;
-    return true;
-  }
-  const clang::CXXRecordDecl *record = type->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition() || record->isUnion() || record->getDefinition()->isDynamicClass())
-    return false;
-  record = record->getDefinition();
-  const clang::ASTRecordLayout &layout = context.getASTRecordLayout(record);
-  for (const clang::CXXBaseSpecifier &base : record->bases()) {
-    const clang::CXXRecordDecl *parent = base.getType()->getAsCXXRecordDecl();
-    const auto at = std::uint64_t(layout.getBaseClassOffset(parent).getQuantity());
-    if (!parent->isEmpty() && !addLeaves(context, base.getType(), offset + at, out))
-      return false;
-  }
-  for (const clang::FieldDecl *field : record->fields())
-    if (field->isBitField() ||
-        !addLeaves(context, field->getType(), offset + layout.getFieldOffset(field->getFieldIndex()) / 8, out))
-      return false;
-  return true;
-}
 
 /// What a pointer points to: scalars of one kind without gaps, or "struct 16 f32 0 i32 4 ...", or nothing that can be filled and compared
 /// by its members.
 ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
-  std::vector<Leaf> leaves;
-  if (type->isIncompleteType() || type->isFunctionType() || !addLeaves(context, type, 0, leaves) || leaves.empty())
+  const auto nameOf = [&](clang::QualType leaf) {
+    const ScalarInfo scalar = scalarOf(context, leaf);
+    return scalar.components == 1 ? scalar.name : ""; // float4 is a struct of its members
+  };
+  std::vector<ScalarLeaf> leaves;
+  std::string why;
+  if (type->isIncompleteType() || type->isFunctionType() ||
+      !addScalarLeaves(context, type, 0, kMostLeaves, nameOf, leaves, why) || leaves.empty())
     return {};
   const auto bytes = std::uint64_t(context.getTypeSizeInChars(type).getQuantity());
-  const Leaf &first = leaves.front();
-  const bool isOneKind = llvm::all_of(leaves, [&](const Leaf &leaf) { return leaf.scalar == first.scalar; });
+  const ScalarLeaf &first = leaves.front();
+  const bool isOneKind = llvm::all_of(leaves, [&](const ScalarLeaf &leaf) { return leaf.scalar == first.scalar; });
   if (isOneKind && leaves.size() * first.bytes == bytes)
     return {first.scalar, static_cast<unsigned>(leaves.size())};
   if (leaves.size() > kMostMembers)
     return {};
   std::string text = "struct " + std::to_string(bytes);
-  for (const Leaf &leaf : leaves)
+  for (const ScalarLeaf &leaf : leaves)
     text += " " + leaf.scalar + " " + std::to_string(leaf.offset);
   return {text, 1};
 }

@@ -61,10 +61,6 @@ bool mayHoldPointers(const std::string &scalar) {
   return scalar.empty() || scalar == "u64" || scalar == "i64";
 }
 
-std::uint64_t sizeOfElement(const std::string &scalar) {
-  const auto type = runtime::StructType::parse(scalar);
-  return type ? type->bytes : elementBytes(scalar);
-}
 
 /// One launch of the trace as a launch of a workload.
 class LaunchMaker {
@@ -219,7 +215,7 @@ private:
       const std::string scalar = typed ? named->param->scalar : "";
       buffer.name = named ? named->param->name : fmt::format("memory {}", i);
       buffer.holdsPointers = mayHoldPointers(scalar);
-      buffer.scalar = scalar.empty() || named->offset % sizeOfElement(scalar) != 0 ? "u8" : scalar;
+      buffer.scalar = scalar.empty() || named->offset % runtime::elementSize(scalar) != 0 ? "u8" : scalar;
       buffer.readOnly = onlyConst && unchanged_[i];
     }
   }

@@ -182,15 +182,7 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
 
 } // namespace
 
-std::uint64_t elementBytes(const std::string &scalar) {
-  if (scalar == "f64" || scalar == "i64" || scalar == "u64")
-    return 8;
-  if (scalar == "f32" || scalar == "i32" || scalar == "u32")
-    return 4;
-  if (scalar == "f16" || scalar == "bf16" || scalar == "i16" || scalar == "u16")
-    return 2;
-  return 1;
-}
+std::uint64_t elementBytes(const std::string &scalar) { return std::max(1u, runtime::scalarBytes(scalar)); }
 
 std::uint64_t writableElements(const Buffer &buffer) {
   const auto type = runtime::StructType::parse(buffer.scalar);

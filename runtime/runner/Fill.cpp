@@ -285,20 +285,7 @@ void jitterFloat(std::uint64_t key, std::uint64_t first, std::size_t size, std::
 
 } // namespace
 
-std::size_t scalarSize(const std::string &scalar) {
-  if (scalar == "f16" || scalar == "bf16" || scalar == "i16" || scalar == "u16")
-    return 2;
-  if (scalar == "f32" || scalar == "i32" || scalar == "u32")
-    return 4;
-  if (scalar == "f64" || scalar == "i64" || scalar == "u64")
-    return 8;
-  return 1;
-}
-
-std::size_t elementSize(const std::string &scalar) {
-  const auto type = StructType::parse(scalar);
-  return type ? type->bytes : scalarSize(scalar);
-}
+std::size_t scalarSize(const std::string &scalar) { return std::max(1u, scalarBytes(scalar)); }
 
 namespace {
 
@@ -336,17 +323,19 @@ void drawStructs(const BufferSpec &spec, const StructType &type, std::uint64_t s
                  std::uint64_t offset, std::size_t size, std::byte *out) {
   constexpr std::uint64_t kAtATime = 1024;
   const std::uint64_t end = offset + size;
+  std::vector<BufferSpec> columns(type.members.size(), spec);
+  for (std::size_t m = 0; m < columns.size(); ++m) {
+    columns[m].scalar = type.members[m].scalar;
+    columns[m].bytes = (spec.bytes + type.bytes - 1) / type.bytes * type.members[m].bytes;
+  }
   std::vector<std::byte> elements, column;
   for (std::uint64_t first = offset / type.bytes; first * type.bytes < end; first += kAtATime) {
     const std::uint64_t count = std::min(kAtATime, (end - first * type.bytes + type.bytes - 1) / type.bytes);
     elements.assign(count * type.bytes, std::byte(0));
     for (std::size_t m = 0; m < type.members.size(); ++m) {
       const StructType::Member &member = type.members[m];
-      BufferSpec own = spec;
-      own.scalar = member.scalar;
-      own.bytes = (spec.bytes + type.bytes - 1) / type.bytes * member.bytes;
       column.resize(count * member.bytes);
-      drawContents(own, seed, stream + (std::uint64_t(m + 1) << 32), first * member.bytes, column.size(), column.data());
+      drawContents(columns[m], seed, stream + (std::uint64_t(m + 1) << 32), first * member.bytes, column.size(), column.data());
       for (std::uint64_t i = 0; i < count; ++i)
         std::memcpy(elements.data() + i * type.bytes + member.offset, column.data() + i * member.bytes, member.bytes);
     }

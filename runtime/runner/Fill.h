@@ -12,8 +12,6 @@ namespace kopt::runtime {
 
 /// Bytes of one element; 1 for a scalar that is not known, and for the bytes of a struct.
 std::size_t scalarSize(const std::string &scalar);
-/// As people count them: the same, but of a StructType the whole struct.
-std::size_t elementSize(const std::string &scalar);
 
 /// Draws bytes [offset, offset + size) of a buffer; `offset` is a multiple of 8. Never NaN or infinite: values are
 /// clipped to what the type holds. `stream` is the buffer's index in its launch. Captured contents are not drawn: nothing is

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A struct that holds scalars of several kinds, as the element type of a buffer spells it: "struct 16 f32 0 f32 4 i32 8" has 16 bytes,
-// two floats and an int; bytes 12 to 15 are padding.
+// two floats and an int; bytes 12 to 15 are padding. And what a scalar takes.
 #pragma once
 
 #include "runtime/runner/Protocol.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,14 @@
 #include <vector>
 
 namespace kopt::runtime {
+
+/// Bytes of a scalar; 0 of what is none.
+inline std::uint32_t scalarBytes(std::string_view name) {
+  constexpr std::string_view kNames[] = {"bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32", "f32", "i64", "u64", "f64"};
+  constexpr std::uint32_t kBytes[] = {1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 8, 8, 8};
+  const auto found = std::ranges::find(kNames, name);
+  return found == std::end(kNames) ? 0 : kBytes[found - kNames];
+}
 
 struct StructType {
   struct Member {
@@ -23,10 +32,10 @@ struct StructType {
 
   /// Nothing for a scalar, and for what is malformed: a member beyond the end, a scalar that is none.
   static std::optional<StructType> parse(std::string_view text) {
-    constexpr std::string_view kScalars[] = {"bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32", "f32", "i64", "u64", "f64"};
-    constexpr std::uint32_t kBytes[] = {1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 8, 8, 8};
+    if (!text.starts_with("struct ")) // asked of every buffer, piece by piece: nearly always a scalar
+      return std::nullopt;
     const std::vector<std::string_view> words = protocol::split(text, ' ');
-    if (words.size() < 4 || words.size() % 2 != 0 || words[0] != "struct")
+    if (words.size() < 4 || words.size() % 2 != 0)
       return std::nullopt;
     StructType made;
     const auto bytes = protocol::parseNumber<std::uint32_t>(words[1]);
@@ -35,10 +44,7 @@ struct StructType {
     made.bytes = *bytes;
     for (std::size_t i = 2; i < words.size(); i += 2) {
       const auto offset = protocol::parseNumber<std::uint32_t>(words[i + 1]);
-      std::uint32_t width = 0;
-      for (std::size_t k = 0; k < std::size(kScalars); ++k)
-        if (words[i] == kScalars[k])
-          width = kBytes[k];
+      const std::uint32_t width = scalarBytes(words[i]);
       if (!offset || width == 0 || *offset > made.bytes || width > made.bytes - *offset)
         return std::nullopt;
       made.members.push_back({std::string(words[i]), *offset, width});
@@ -46,5 +52,11 @@ struct StructType {
     return made;
   }
 };
+
+/// Bytes of an element as people count them: of a struct all of it; 1 of what is not known.
+inline std::uint32_t elementSize(std::string_view type) {
+  const auto found = StructType::parse(type);
+  return found ? found->bytes : std::max(1u, scalarBytes(type));
+}
 
 } // namespace kopt::runtime
