@@ -25,9 +25,13 @@ bool addScalarLeaves(const ASTContext &context, QualType type, std::uint64_t off
   }
   if (const auto *array = context.getAsConstantArrayType(type)) {
     const std::uint64_t step = bytesOf(array->getElementType());
-    for (std::uint64_t i = 0; i < array->getSize().getZExtValue(); ++i)
+    const std::size_t before = out.size();
+    for (std::uint64_t i = 0; i < array->getSize().getZExtValue(); ++i) {
       if (!add(array->getElementType(), offset + i * step))
         return false;
+      if (out.size() == before) // of empty structs there may be any number
+        break;
+    }
     return true;
   }
   const auto *record = type->getAsCXXRecordDecl();

@@ -17,7 +17,7 @@ template <class T> struct Pair { T a, b; };
 
 __global__ void k(const Body *body, Moving *moving, Edge *edge, Tagged *tagged, Narrow *narrow, Gap *gap, Linked *linked,
                   Either *either, Bits *bits, Empty *empty, Tight *tight, Virtual *dynamic, Pair<double> *pair,
-                  float (*rows)[16], Body byValue) {
+                  float (*rows)[16], Empty (*none)[1ull << 40], float (*huge)[1ull << 30], Body byValue) {
   pair->a = byValue.x;
 }
 
@@ -35,4 +35,6 @@ __global__ void k(const Body *body, Moving *moving, Edge *edge, Tagged *tagged, 
 // CHECK: dynamic pointer - 1 16
 // CHECK: pair pointer f64 2 16
 // CHECK: rows pointer f32 16 64
+// CHECK: none pointer - 1
+// CHECK: huge pointer - 1
 // CHECK: byValue struct - 1 0
