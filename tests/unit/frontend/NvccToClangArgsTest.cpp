@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 namespace kopt::frontend {
 namespace {
 
@@ -14,6 +16,9 @@ struct Case {
   Words flags, clang, nvcc, architectures, inputs;
   std::size_t notes;
 };
+
+/// The name of a test holds its parameter: without this, its bytes, which are other ones in each run.
+void PrintTo(const Case &tested, std::ostream *out) { *out << tested.name; }
 
 std::optional<std::string> readFile(const std::string &path) {
   if (path == "includes.rsp")
