@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace kopt {
 namespace {
@@ -53,12 +54,29 @@ const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &
   return nullptr;
 }
 
-} // namespace
-
-Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed) {
+const KernelSpec *kernelOf(const TuneSubject &subject, const ExtractionResult &changed) {
   const auto kernel = std::find_if(changed.kernels.begin(), changed.kernels.end(),
                                    [&](const KernelSpec &other) { return other.name == subject.kernel.name; });
-  const Specialization *other = kernel == changed.kernels.end() ? nullptr : counterpart(subject, *kernel);
+  return kernel == changed.kernels.end() ? nullptr : &*kernel;
+}
+
+} // namespace
+
+std::vector<std::string> notTaken(const TuneSubject &subject, const ExtractionResult &changed) {
+  const KernelSpec *kernel = kernelOf(subject, changed);
+  const Specialization *other = kernel ? counterpart(subject, *kernel) : nullptr;
+  std::vector<std::string> left;
+  const std::vector<SliceChunk> &own = subject.specialization.chunks;
+  for (const SliceChunk &chunk : other ? other->chunks : std::vector<SliceChunk>())
+    if ((chunk.role == "include" || chunk.role == "variable") &&
+        std::none_of(own.begin(), own.end(), [&](const SliceChunk &mine) { return sameDeclaration(mine, chunk); }))
+      left.push_back(chunk.role == "include" ? fmt::format("#include <{}>", chunk.name) : fmt::format("variable '{}'", chunk.name));
+  return left;
+}
+
+Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed) {
+  const KernelSpec *kernel = kernelOf(subject, changed);
+  const Specialization *other = kernel ? counterpart(subject, *kernel) : nullptr;
   if (!other || other->slice.empty())
     return makeError(ErrorCode::Usage, fmt::format("the candidate's file has no kernel '{}'", subject.label),
                      "give the whole file, or its slice, with that kernel's code changed");
@@ -239,6 +257,9 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
         KOPT_CHECK(evaluator->addCounters(outcome.trial));
       if (outcome.trial.verdict == Verdict::Faster && !heldOut.empty())
         KOPT_CHECK(judgeHeldOut(*bench, subject, workload, heldOut, request.options, outcome.trial));
+      if (const auto left = notTaken(subject, *changed[i]); !left.empty() && outcome.trial.verdict == Verdict::BuildFailed)
+        outcome.trial.reason += fmt::format("; a candidate is device code, so of its file {} {} not taken: have it in the original first",
+                                            fmt::join(left, ", "), left.size() == 1 ? "was" : "were");
       for (const std::string &place : notRun)
         outcome.trial.findings.push_back({"launch-site", "note",
                                           "the kernel was not run as it is launched here: no launch of the workload has that geometry; "

@@ -32,6 +32,9 @@ struct JudgeOutcome {
 /// has another type or alias of a name that the original has.
 Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed);
 
+/// What `changed` has beside that, and the candidate does without: "#include <mma.h>", "variable 'table'".
+std::vector<std::string> notTaken(const TuneSubject &subject, const ExtractionResult &changed);
+
 /// What the front end finds in the file of a candidate, with the flags of the baseline. `folder` is a name in the scratch folder.
 Result<ExtractionResult> extractCandidate(Workbench &bench, const SourceSettings &sources, const std::filesystem::path &file,
                                           const std::string &folder);

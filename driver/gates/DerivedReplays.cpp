@@ -53,7 +53,7 @@ public:
                                            derivedOptions(bench, *launch, replay.expected.inputSeed, kOtherPoison, "derived"),
                                            name(), seen.trial, replay.slack));
       ran.push_back(&replay);
-      if (failure && replay.derived.advisory)
+      if (failure && replay.derived.advisory && failure->verdict == Verdict::RunFailed)
         advise(*failure, seen.trial);
       else if (failure)
         return failure;

@@ -30,14 +30,25 @@ constexpr std::uint64_t kFewAlike = 64;
 constexpr double kRoomAlike = 16, kCoarse = 0x1p-10;
 constexpr int kBinades = 4; ///< of a class of like magnitudes
 
+/// Steps between subnormal numbers: there every operation rounds to a whole one, however small its result.
+constexpr double kSubnormalSteps = 16;
+
 /// Standard deviations that the mean of independent errors may be away from 0, groups that say anything, and how rarely
 /// independent errors shall be taken for grouped ones.
 constexpr double kDeviations = 4, kRarely = 1e-3;
 constexpr std::uint64_t kFewGroups = 5;
 
+/// Launches that differ in size by no more are as large as each other.
+constexpr double kAsLarge = 1.25;
+
 /// Half the distance from 1 to the next number, of the type.
 double unitRoundoff(const std::string &scalar) {
   return scalar == "f16" ? 0x1p-11 : scalar == "bf16" ? 0x1p-8 : scalar == "f64" ? 0x1p-53 : 0x1p-24;
+}
+
+/// Of types that are computed in themselves.
+double subnormalSteps(const std::string &scalar) {
+  return scalar == "f32" ? kSubnormalSteps * 0x1p-149 : scalar == "f64" ? kSubnormalSteps * 0x1p-1074 : 0;
 }
 
 /// The scalar that a widened element holds nothing but; empty where it holds several kinds, or gaps.
@@ -180,6 +191,7 @@ private:
     std::uint64_t inputSeed = 0;
     std::vector<Output> outputs;
     std::vector<std::uint64_t> extents{}; ///< the launch's own numbers: one of them may be the length of a row
+    bool cancelling = false, asDeclared = false; ///< its contents
   };
 
   RunOptions options(Bench &bench, const Reference &reference, std::string slot) const {
@@ -192,20 +204,40 @@ private:
         continue; // in double precision it would take as long as all others
       if ((replay.derived.kind != Derivation::Contents && replay.derived.kind != Derivation::Sizes) || replay.derived.nonFinite)
         continue;
-      KOPT_CHECK(learnReference(bench, clone, module, replay.derived.launch));
+      KOPT_CHECK(learnReference(bench, clone, module, replay.derived));
     }
+    for (Reference &reference : references_)
+      if (reference.cancelling)
+        allowForLuck(reference);
     if (references_.empty() && why_.empty())
       why_ = "no launch is small enough";
     return {};
   }
 
-  Status learnReference(Bench &bench, const PreciseClone &clone, ModuleId module, const Launch &launch) {
+  /// Terms that take each other back leave no error in one order and some in another. The original's errors where nothing cancels,
+  /// with numbers of the same range and about as many, are its own there too.
+  void allowForLuck(Reference &lucky) const {
+    for (const Reference &other : references_) {
+      const double size = double(costOf(other.launch)) / double(costOf(lucky.launch));
+      if (!other.asDeclared || size > kAsLarge || size < 1 / kAsLarge)
+        continue;
+      for (Output &output : lucky.outputs)
+        for (const Output &typical : other.outputs)
+          if (typical.buffer == output.buffer)
+            output.original = withErrorsOf(output.original, typical.original);
+    }
+  }
+
+  Status learnReference(Bench &bench, const PreciseClone &clone, ModuleId module, const DerivedLaunch &derived) {
+    const Launch &launch = derived.launch;
     const auto wide = widened(launch, bench.subject().specialization, clone);
     if (!wide) {
       why_ = wide.error().what;
       return {};
     }
     Reference reference{launch, bench.seed() + 3000 + references_.size(), {}};
+    reference.cancelling = derived.cancelling;
+    reference.asDeclared = derived.kind == Derivation::Sizes;
     for (const auto &[name, value] : launch.bindings)
       if (value > 1)
         reference.extents.push_back(std::uint64_t(value));
@@ -329,9 +361,17 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
   return math::quantile(math::complement(math::students_t(freedom), tail)) * std::sqrt(variance);
 }
 
+ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical) {
+  own.worst = std::max(own.worst, typical.worst);
+  own.rms = std::max(own.rms, typical.rms);
+  for (auto &[magnitude, alike] : own.classes) // what little is left of large terms has their error
+    alike.worst = std::max(alike.worst, typical.worst);
+  return own;
+}
+
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate, const ErrorStatistics &original,
                                        double factor) {
-  const double place = 2 * unitRoundoff(buffer.scalar) * original.scale;
+  const double place = std::max(2 * unitRoundoff(buffer.scalar) * original.scale, subnormalSteps(buffer.scalar));
   const bool isFew = original.count < kFew;
   const double worst = factor * original.worst + (isFew ? 16 : 4) * place, rms = factor * original.rms + place;
   const double chance = kDeviations * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
@@ -349,7 +389,8 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
     if (theirs.count < kFewAlike || own == candidate.classes.end())
       continue;
     const double least = std::ldexp(1.0, magnitude * kBinades);
-    const double allowed = kRoomAlike * theirs.worst + std::max(kCoarse, 16 * unitRoundoff(buffer.scalar)) * least;
+    const double coarse = std::max(kCoarse, 16 * unitRoundoff(buffer.scalar)) * least;
+    const double allowed = kRoomAlike * theirs.worst + std::max(coarse, subnormalSteps(buffer.scalar));
     if (!(own->second.worst <= allowed))
       return words(fmt::format("among elements of magnitude {:.2g} the largest error", least).c_str(), own->second.worst, allowed,
                    theirs.worst);

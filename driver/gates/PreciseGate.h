@@ -44,6 +44,9 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
 /// where its means vary more than those of the finer one let expect (F test at 0.1%). 0 where single elements do as well.
 double groupedChance(const std::vector<double> &errors, const std::vector<std::uint64_t> &extents);
 
+/// `own`, with at least the largest error and the mean square of `typical`.
+ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical);
+
 /// Nothing where `candidate` is within `factor` times `original`, with room for the last places of the type: four of them for
 /// the worst element, one for the mean square, both at the reference's scale; and for the bias what chance makes of as many
 /// errors (four standard deviations; or groupedChance()). Of fewer than 128 elements only the worst one counts, with room for 16

@@ -102,7 +102,7 @@ const std::vector<OtherContents> &otherContents() {
        [](const Buffer &b) {
          return b.fill.low < 0 && b.fill.high > 0 ? as(b, "cancelling") : std::nullopt;
        },
-       asItIs},
+       asItIs, false, false, true},
       {"subnormal",
        [](const Buffer &b) {
          return b.fill.low <= 0 && b.fill.high > 0 ? as(b, "tiny") : std::nullopt;

@@ -18,6 +18,7 @@ struct OtherContents {
   std::optional<Fill> (*integer)(const Buffer &);
   bool nonFinite = false;        ///< as DerivedLaunch::nonFinite
   bool maybeConditional = false; ///< as DerivedLaunch::maybeConditional
+  bool cancelling = false;       ///< as DerivedLaunch::cancelling
 };
 
 const std::vector<OtherContents> &otherContents();

@@ -17,6 +17,7 @@ using Values = std::map<std::string, std::int64_t>;
 
 constexpr std::int64_t kSmallest = 8; ///< no size is halved below it
 constexpr std::uint64_t kSixteenBits = 65536;
+constexpr std::int64_t kWidest = 16; ///< elements that one load of 16 bytes takes at most
 
 bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
 
@@ -37,7 +38,7 @@ public:
     if (!source.declaration)
       return;
     for (const auto &[name, text] : source.declaration->arguments)
-      if (const auto value = evaluateExpression(text, {}); value && !isFloatingParameter(name))
+      if (const auto value = evaluateExpression(text, {}); value && !isFloating(scalarOf(name)))
         values_[name] = *value;
     for (const DeclaredLaunch &declared : source.declaration->launches)
       if (declared.name == launch.name)
@@ -105,12 +106,18 @@ public:
     return std::nullopt;
   }
 
+  /// `value` as a number that the parameter of that name may be: none below 0, and of a bool 0 or 1.
+  std::int64_t inRange(const std::string &name, std::int64_t value) const {
+    return scalarOf(name) == "bool" ? value & 1 : std::max<std::int64_t>(0, value);
+  }
+
 private:
-  bool isFloatingParameter(const std::string &name) const {
+  /// The type of a scalar parameter; empty where `name` is none.
+  std::string scalarOf(const std::string &name) const {
     for (const KernelParam &param : source_.specialization.params)
-      if (param.name == name)
-        return param.kind == ParamKind::Scalar && isFloating(param.scalar);
-    return false;
+      if (param.name == name && param.kind == ParamKind::Scalar)
+        return param.scalar;
+    return {};
   }
 
   /// A size decides geometry or extents; what cannot be built with another value is one, too.
@@ -265,7 +272,7 @@ private:
     for (const std::int64_t step : {1, -1}) {
       Values moved = small_;
       for (const auto &[name, value] : family_.others())
-        moved[name] = std::max<std::int64_t>(0, value + step);
+        moved[name] = family_.inRange(name, value + step);
       if (!family_.others().empty())
         add(Derivation::Scalars, describe(moved), family_.with(moved));
     }
@@ -297,6 +304,7 @@ private:
           })) {
         add(Derivation::Contents, std::string("contents: ") + wanted.name, std::move(*launch), wanted.nonFinite, false,
             wanted.maybeConditional);
+        out_.launches.back().cancelling = wanted.cancelling;
         any = true;
       }
     if (!any)
@@ -307,18 +315,16 @@ private:
     return base_.site < source_.kernel.launches.size() ? &source_.kernel.launches[base_.site] : nullptr;
   }
 
-  /// Every buffer begins `shift(buffer)` bytes into its allocation. What lies before it belongs to nobody.
-  template <class Shift> Launch shifted(Shift shift) const {
-    Launch launch = base_;
+  /// `launch` with every buffer beginning `shift(buffer)` bytes into its allocation. What lies before it belongs to nobody.
+  template <class Shift> Launch shifted(Launch launch, Shift shift) const {
     for (Argument &argument : launch.arguments)
-      if (auto *pointer = std::get_if<BufferArg>(&argument)) {
-        const Buffer &buffer = base_.buffers[pointer->buffer];
-        pointer->offset += shift(buffer);
+      if (auto *pointer = std::get_if<BufferArg>(&argument))
+        pointer->offset += shift(launch.buffers[pointer->buffer]);
+    for (Buffer &buffer : launch.buffers)
+      if (const std::uint64_t bytes = shift(buffer)) {
+        buffer.bytes += bytes;
+        buffer.output = false; // its first elements are never written
       }
-    for (Buffer &buffer : launch.buffers) {
-      buffer.bytes += shift(buffer);
-      buffer.output = false; // its first elements are never written
-    }
     return launch;
   }
 
@@ -329,15 +335,32 @@ private:
       if (buffer.fill.kind == "captured")
         return out_.missing.push_back({Derivation::Placement, "placement",
                                        "captured buffers begin where they began in the program"});
-    add(Derivation::Placement, "pointers 256 bytes further", shifted([](const Buffer &) { return std::uint64_t(256); }));
+    for (const std::uint64_t bytes : {256, 768}) // an allocation begins at a multiple of 256 or 512
+      add(Derivation::Placement, fmt::format("pointers {} bytes further", bytes), shifted(base_, [&](const Buffer &) { return bytes; }));
     // Callers that do arithmetic on a pointer pass such ones; of others nobody has said so.
     bool arithmetic = false;
     if (const LaunchSite *at = site())
       for (std::size_t i = 0; i < base_.arguments.size() && i < at->args.size(); ++i)
         arithmetic |= std::holds_alternative<BufferArg>(base_.arguments[i]) &&
                       at->args[i].find_first_of("+-[") != std::string::npos;
-    add(Derivation::Placement, "pointers one element further",
-        shifted([&](const Buffer &buffer) { return alignmentOf(buffer); }), false, !arithmetic);
+    const auto anElement = [&](const Buffer &buffer) { return alignmentOf(buffer); };
+    add(Derivation::Placement, "pointers one element further", shifted(base_, anElement), false, !arithmetic);
+    // `n is a multiple of 4 && a is aligned && b is aligned`: what is not asked first is asked where the others hold.
+    const auto withSizes = [&](auto change) {
+      Values values = small_;
+      for (auto &[name, value] : values)
+        value = change(value);
+      return values.empty() ? Result<Launch>(base_) : family_.with(values);
+    };
+    const auto even = withSizes([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; });
+    for (const Buffer &alone : base_.buffers)
+      if (even && base_.buffers.size() > 1)
+        add(Derivation::Placement, fmt::format("'{}' alone one element further", alone.name),
+            shifted(*even, [&](const Buffer &buffer) { return buffer.name == alone.name ? alignmentOf(buffer) : 0; }), false,
+            !arithmetic);
+    // Fewer elements than there are up to the next aligned one.
+    if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); }); one && !small_.empty())
+      add(Derivation::Placement, "one element, at pointers one element further", shifted(*one, anElement), false, !arithmetic);
     addAliases();
   }
 
@@ -456,7 +479,8 @@ std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const L
   const Family family(source, launch);
   Values drawn;
   for (const auto &[name, value] : family.others()) // about as often less as more
-    drawn[name] = std::int64_t(mixed(seed, 100 + drawn.size()) % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3));
+    drawn[name] = family.inRange(
+        name, std::int64_t(mixed(seed, 100 + drawn.size()) % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3)));
   Launch base = launch;
   if (!drawn.empty())
     if (auto made = family.with(drawn)) {

@@ -20,12 +20,14 @@ struct DerivedLaunch {
   std::string title; ///< "n + 1", "values: sorted"
   Launch launch;     ///< of the baseline; its weight means nothing
   bool nonFinite = false; ///< its inputs hold infinities and NaNs; of others the original makes none
-  /// Holds for the original without the user having said so: a candidate that fails it narrows what callers may pass.
+  /// Holds for the original without the user having said so: a candidate that cannot run on it narrows what callers may pass, no
+  /// more; one that runs has to be right.
   bool advisory = false;
   /// Changes what may be a condition of the original, a counter that has to begin at 0: no test unless the original stands
   /// another order of its threads on it.
   bool maybeConditional = false;
   bool large = false; ///< beyond what 16 bits number: it takes as long as many others
+  bool cancelling = false; ///< neighbours take each other back: in the order of the original perhaps without any error
 };
 
 /// A launch that could not be made, and why.

@@ -44,7 +44,9 @@ Result<std::string> realBytes(const KernelParam &param, double value, const std:
 }
 
 Result<std::string> integerBytes(const KernelParam &param, std::int64_t integer, const std::string &where) {
-  if (param.scalar == "bool" || param.scalar == "i8" || param.scalar == "u8")
+  if (param.scalar == "bool") // any other byte than 0 and 1 is not a bool
+    return bytesOf(std::int8_t(integer != 0));
+  if (param.scalar == "i8" || param.scalar == "u8")
     return bytesOf(std::int8_t(integer));
   if (param.scalar == "i16" || param.scalar == "u16")
     return bytesOf(std::int16_t(integer));

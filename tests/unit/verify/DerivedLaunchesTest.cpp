@@ -140,6 +140,25 @@ TEST_F(DerivedLaunchesTest, ScalarsThatDecideNoSizeAreMovedAndFloatsMultiplied) 
   EXPECT_NE(std::get<ValueArg>(one->launch.arguments[3]).bytes, std::get<ValueArg>(other->launch.arguments[3]).bytes);
 }
 
+TEST_F(DerivedLaunchesTest, ABoolIsNeverAnythingElse) {
+  specialization_.params[5] = {"steps", "bool", ParamKind::Scalar, 1, 1, "bool", 1, 0, false, false};
+  declaration_.arguments["steps"] = "1";
+  bool off = false;
+  for (const DerivedLaunch &derived : derive().launches) {
+    const char byte = std::get<ValueArg>(derived.launch.arguments[5]).bytes.at(0);
+    EXPECT_TRUE(byte == 0 || byte == 1) << derived.title;
+    off |= byte == 0;
+  }
+  EXPECT_TRUE(off);
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const auto drawn = drawScalars({kernel_, specialization_, &declaration_}, declared(), seed);
+    ASSERT_TRUE(drawn);
+    EXPECT_LE(drawn->launch.bindings.at("steps"), 1);
+  }
+  declaration_.arguments["steps"] = "2";
+  EXPECT_EQ(std::get<ValueArg>(declared().arguments[5]).bytes, std::string(1, '\1'));
+}
+
 TEST_F(DerivedLaunchesTest, AFactorOfZeroComesBack) {
   declaration_.arguments["factor"] = "0";
   bool any = false;
@@ -210,22 +229,30 @@ TEST_F(DerivedLaunchesTest, IndicesNeverLeaveWhatTheirFillSays) {
 
 TEST_F(DerivedLaunchesTest, AnElementFurtherIsAdvisoryUnlessTheSiteDoesArithmetic) {
   const auto placement = only(derive(), Derivation::Placement);
-  ASSERT_EQ(placement.size(), 2u);
+  ASSERT_EQ(placement.size(), 7u);
   EXPECT_FALSE(placement[0].advisory);
   EXPECT_EQ(std::get<BufferArg>(placement[0].launch.arguments[0]).offset, 256u);
-  EXPECT_TRUE(placement[1].advisory);
-  EXPECT_EQ(std::get<BufferArg>(placement[1].launch.arguments[0]).offset, 4u);
-  EXPECT_FALSE(placement[1].launch.buffers[2].output);
+  EXPECT_TRUE(placement[2].advisory);
+  EXPECT_EQ(std::get<BufferArg>(placement[2].launch.arguments[0]).offset, 4u);
+  EXPECT_FALSE(placement[2].launch.buffers[2].output);
+  // A condition on the second pointer is asked where the first is aligned.
+  EXPECT_EQ(placement[4].title, "'index' alone one element further");
+  EXPECT_EQ(std::get<BufferArg>(placement[4].launch.arguments[0]).offset, 0u);
+  EXPECT_EQ(std::get<BufferArg>(placement[4].launch.arguments[1]).offset, 4u);
+  EXPECT_TRUE(placement[4].launch.buffers[2].output);
+  EXPECT_EQ(placement[4].launch.buffers[0].bytes % 64, 0u) << "and where n is a multiple of what a load takes";
+  EXPECT_EQ(integer(placement[6].launch, 4), 1);
+  EXPECT_EQ(std::get<BufferArg>(placement[6].launch.arguments[2]).offset, 4u);
   kernel_.launches[0].args[0] = "in + offset";
-  EXPECT_FALSE(only(derive(), Derivation::Placement)[1].advisory);
+  EXPECT_FALSE(only(derive(), Derivation::Placement)[2].advisory);
 }
 
 TEST_F(DerivedLaunchesTest, PointersPassedTwiceAreOneBuffer) {
   kernel_.launches[0].args = {"data", "index", "data", "factor", "n", "steps"};
   const auto placement = only(derive(), Derivation::Placement);
-  ASSERT_EQ(placement.size(), 3u);
-  EXPECT_EQ(std::get<BufferArg>(placement[2].launch.arguments[2]).buffer, 0u);
-  EXPECT_FALSE(placement[2].launch.buffers[0].readOnly);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
+  EXPECT_FALSE(placement[7].launch.buffers[0].readOnly);
 }
 
 TEST_F(DerivedLaunchesTest, SoAreThoseThatAnotherLaunchSitePassesTwice) {
@@ -235,17 +262,17 @@ TEST_F(DerivedLaunchesTest, SoAreThoseThatAnotherLaunchSitePassesTwice) {
   other.line = 31;
   other.args = {"data", "index", "data", "factor", "n", "steps"};
   auto placement = only(derive(), Derivation::Placement);
-  ASSERT_EQ(placement.size(), 3u);
-  EXPECT_EQ(placement[2].title, "pointers that the launch at in_place.cu:31 passes twice");
-  EXPECT_EQ(std::get<BufferArg>(placement[2].launch.arguments[2]).buffer, 0u);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(placement[7].title, "pointers that the launch at in_place.cu:31 passes twice");
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
   kernel_.launches.push_back(kernel_.launches.back());
-  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 3u) << "once is enough";
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 8u) << "once is enough";
   for (std::size_t i = 1; i < 3; ++i)
     kernel_.launches[i].args[0] = kernel_.launches[i].args[2] = "nullptr";
-  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 2u);
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 7u);
   kernel_.launches[1].args[0] = kernel_.launches[1].args[2] = "data";
   kernel_.launches[1].symbol = "another";
-  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 2u);
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 7u);
 }
 
 TEST_F(DerivedLaunchesTest, ACapturedLaunchSaysWhatItCannotBeMadeInto) {

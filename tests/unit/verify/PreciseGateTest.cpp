@@ -55,6 +55,35 @@ TEST_F(PreciseErrors, OfTheOriginalsKindAreAllowed) {
   EXPECT_FALSE(excessError(buffer(), moved(1), original, 2)) << *excessError(buffer(), moved(1), original, 2);
 }
 
+TEST_F(PreciseErrors, WhereTermsCancelTheOriginalsLuckIsNoMeasure) {
+  // 0 +- 1e-9 in the original's order, 1e-7 in another one and where nothing cancels.
+  const auto around = [&](double exact, double error) {
+    std::vector<double> all(4000, exact);
+    std::vector<float> seen;
+    for (int i = 0; i < 4000; ++i)
+      seen.push_back(float(exact + (i % 2 ? error : -error)));
+    return *errorStatistics(buffer(), file("seen", seen), file("exact", all));
+  };
+  const ErrorStatistics lucky = around(1e-6, 1e-9), typical = around(0.5, 1e-7), candidate = around(1e-6, 1.5e-7);
+  EXPECT_TRUE(excessError(buffer(), candidate, lucky, 2));
+  EXPECT_FALSE(excessError(buffer(), candidate, withErrorsOf(lucky, typical), 2));
+  EXPECT_TRUE(excessError(buffer(), around(1e-6, 4e-7), withErrorsOf(lucky, typical), 2));
+}
+
+TEST_F(PreciseErrors, SubnormalNumbersHaveStepsToRoundTo) {
+  const auto off = [&](int steps) {
+    std::vector<double> exact;
+    std::vector<float> seen;
+    for (int i = 0; i < 1000; ++i) {
+      exact.push_back((1000 + i) * 0x1p-149);
+      seen.push_back(float((1000 + i + (i % 2 ? steps : -steps)) * 0x1p-149));
+    }
+    return *errorStatistics(buffer(), file("seen", seen), file("exact", exact));
+  };
+  EXPECT_FALSE(excessError(buffer(), off(7), off(0), 2));
+  EXPECT_TRUE(excessError(buffer(), off(1000), off(0), 2)) << "nothing is left where they are flushed";
+}
+
 TEST_F(PreciseErrors, OfSmallElementsBesideLargeOnesCount) {
   std::vector<double> exact;
   std::vector<float> seen, dropped;
