@@ -15,20 +15,21 @@ namespace kopt::runtime::emulated {
 /// change.
 enum ByteState : std::uint8_t { kUnallocated = 0, kAllocated = 1, kProtected = 2, kInitialised = 3 };
 
-/// The last write and the last reads of one 4-byte word. An interval is what lies between two barriers of one block;
-/// its number is unique within the process, so a cell of an earlier one means nothing and is never cleared.
+/// The last write and the last reads of one 4-byte word. An interval is what a thread does between two barriers, of its
+/// block or its warp; their numbers only grow and are unique within the process, so a cell of an earlier block, or of
+/// before the block's last barrier, means nothing and is never cleared.
 struct WordCell {
-  std::uint32_t writeInterval, readInterval;
-  std::uint16_t writer, reader;       ///< CellWho
+  std::uint32_t writeInterval, readInterval; ///< of the reads: the latest one
+  std::uint32_t readers; ///< the lanes of the reader's warp whose reads nothing orders before the latest one; or CellWho::kOtherWarps
+  std::uint16_t writer, reader; ///< CellWho
   std::uint16_t writeSite, readSite;
-  std::uint16_t writeWarpEpoch, readWarpEpoch; ///< warp barriers before the access
 };
 namespace CellWho {
 constexpr unsigned kThread = 0x03ff; ///< index within the block
+constexpr unsigned kWarp = 0x03e0;
 constexpr unsigned kMaskShift = 10;  ///< four bits: the bytes of the word
 constexpr unsigned kAtomic = 0x4000; ///< of a writer
-constexpr unsigned kOthersOfWarp = 0x4000; ///< of a reader: other lanes of the same warp read it too
-constexpr unsigned kOtherWarps = 0x8000;   ///< of a reader: so did other warps
+constexpr unsigned kOtherWarps = 0x8000; ///< of a reader: so did other warps, and `readers` is a thread of one of them
 } // namespace CellWho
 
 class Arena {

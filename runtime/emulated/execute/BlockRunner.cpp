@@ -61,7 +61,8 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   finding_ = {};
   ended_ = false;
   lanes_.resize(std::max<std::size_t>(lanes_.size(), threads_));
-  warpEpochs_.assign((threads_ + 31) / 32, 0);
+  warpIntervals_.resize((threads_ + 31) / 32);
+  heard_.resize(std::max<std::size_t>(heard_.size(), warpIntervals_.size() * 32));
   for (std::uint32_t t = 0; t < threads_; ++t)
     lanes_[t].position = {t % request.block[0], t / request.block[0] % request.block[1],
                           t / request.block[0] / request.block[1]};
@@ -77,12 +78,13 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   machine.order.beginLaunch();
   machine.tracing = options.trace != nullptr;
   machine.suspect.pending = false;
-  if (machine.interval > 0xf0000000u) {
+  if (machine.lastInterval > 0xc0000000u) {
     // Interval numbers are about to repeat: forget who accessed what.
     madvise(machine.cells, arena_.size() / 4 * sizeof(WordCell), MADV_DONTNEED);
-    machine.interval = 0;
+    std::fill(heard_.begin(), heard_.end(), std::array<std::uint32_t, 32>{});
+    machine.lastInterval = 0;
   }
-  machine.launchInterval = machine.interval + 1;
+  machine.launchInterval = machine.lastInterval + 1;
   setDimensions(request.block, request.grid);
 
   const std::uint64_t shared = module.sharedBytes(request.sharedBytes);
@@ -92,7 +94,8 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   for (std::uint64_t turn = 0; turn < blocks && !ended_; ++turn) {
     const std::uint64_t block = schedule_.block(turn, blocks);
     setBlock({std::uint32_t(block % width), std::uint32_t(block / width % rows), std::uint32_t(block / width / rows)});
-    machine.blockInterval = ++machine.interval;
+    beginPhase();
+    machine.blockInterval = machine.phase;
     machine.order.beginBlock(machine.blockInterval);
     // What the last block left is no value of this one's.
     arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared, kAllocated);
@@ -127,7 +130,6 @@ void BlockRunner::runBlock() {
     if (machine.tracing && lane.trace.empty())
       lane.trace.resize(kTraceEntries);
   }
-  std::fill(warpEpochs_.begin(), warpEpochs_.end(), 0);
   const std::uint32_t warps = (threads_ + 31) / 32;
   for (;;) {
     bool live = false, ready = false;
@@ -150,7 +152,7 @@ void BlockRunner::runBlock() {
 /// Runs the warp until none of its lanes can go on. True if lanes are left that only gave way.
 bool BlockRunner::advanceWarp(std::uint32_t warp) {
   const std::uint32_t first = warp * 32, count = std::min(32u, threads_ - first);
-  machine.warpEpoch = warpEpochs_[warp];
+  machine.warpInterval = warpIntervals_[warp];
   for (;;) {
     bool gaveWay = false;
     for (const std::uint32_t lane : schedule_.lanes()) {
@@ -183,6 +185,8 @@ void BlockRunner::resume(std::uint32_t thread) {
   Lane &lane = lanes_[thread];
   current_ = thread;
   machine.thread = thread;
+  machine.interval = lane.interval;
+  machine.heard = heard_[thread].data();
   machine.fenced = lane.fenced;
   machine.looked = lane.looked;
   machine.stackHigh = reinterpret_cast<std::uint64_t>(stacks_ + (thread + 1) * kStackBytes);
@@ -302,7 +306,7 @@ bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first
     if (!complete)
       continue;
     if (lane.operation == WarpOperation::Barrier)
-      machine.warpEpoch = ++warpEpochs_[warp];
+      passWarpBarrier(warp, first, count, lane.mask);
     finishWarpOperation(first, members);
     any = true;
   }
@@ -369,8 +373,38 @@ bool BlockRunner::completeBarrier() {
     lane.status = Lane::Status::Ready;
     lane.fenced = lane.looked = false;
   }
-  ++machine.interval;
+  beginPhase();
   return true;
+}
+
+/// All threads have passed a barrier of the block: nothing before it concerns anything after it.
+void BlockRunner::beginPhase() {
+  machine.phase = ++machine.lastInterval;
+  std::fill(warpIntervals_.begin(), warpIntervals_.end(), machine.phase);
+  for (std::uint32_t t = 0; t < threads_; ++t)
+    lanes_[t].interval = machine.phase;
+}
+
+/// What the lanes of `mask` did happens before what those of them do next that have not returned, and what they have heard
+/// of from earlier barriers does so, too.
+void BlockRunner::passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count, std::uint32_t mask) {
+  const std::uint32_t interval = ++machine.lastInterval, all = ~0u >> (32 - count);
+  std::array<std::uint32_t, 32> heard{};
+  if ((mask & all) == all) {
+    machine.warpInterval = warpIntervals_[warp] = interval;
+  } else {
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (mask >> i & 1u)
+        for (std::uint32_t other = 0; other < count; ++other)
+          heard[other] = mask >> other & 1u ? interval : std::max(heard[other], heard_[first + i][other]);
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!(mask >> i & 1u))
+      continue;
+    lanes_[first + i].interval = interval;
+    if (interval != machine.warpInterval)
+      heard_[first + i] = heard;
+  }
 }
 
 std::string BlockRunner::waitingText(std::uint32_t thread) const {

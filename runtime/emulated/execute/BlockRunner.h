@@ -29,6 +29,7 @@ struct Lane {
   boost::context::detail::fcontext_t context = nullptr;
   Status status = Status::Returned;
   bool fenced = false, looked = false;
+  std::uint32_t interval = 0;
   std::array<std::uint32_t, 3> position{};
   std::uint64_t callKey = 0;
   // What it waits for.
@@ -78,6 +79,8 @@ private:
   void park(Lane::Status status);
   bool advanceWarp(std::uint32_t warp);
   bool completeWarpOperations(std::uint32_t warp, std::uint32_t first, std::uint32_t count);
+  void passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count, std::uint32_t mask);
+  void beginPhase();
   void finishWarpOperation(std::uint32_t first, std::uint32_t members);
   bool completeBarrier();
   void reportStuck();
@@ -97,7 +100,8 @@ private:
   std::uint64_t instructions_ = 0; ///< of the launch, by all threads
   std::int64_t sliceGiven_ = 0;
   std::uint32_t current_ = 0;
-  std::vector<std::uint32_t> warpEpochs_;
+  std::vector<std::uint32_t> warpIntervals_; ///< of each warp: Machine::warpInterval
+  std::vector<std::array<std::uint32_t, 32>> heard_; ///< of each thread: Machine::heard
   std::uint64_t previousShared_ = 0;
   Status finding_;
   bool ended_ = false;

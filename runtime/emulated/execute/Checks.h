@@ -10,6 +10,7 @@
 namespace kopt::runtime::emulated {
 
 enum class AccessKind { Load, Store, Atomic };
+constexpr std::uint32_t kNobody = ~0u; ///< no thread
 
 /// An access that is not plainly right: outside of the arena, out of bounds, uninitialised. Returns if it is fine after
 /// all (the thread's own stack, padding).
@@ -35,10 +36,25 @@ inline void trace(std::uint64_t value, std::uint32_t id, std::uint32_t bytes) {
   *machine.cursor++ = {value, id, bytes};
 }
 
-/// Whether an access of `other` in this interval happens before the running thread's: both are in one warp and it has
-/// passed a warp barrier since.
-inline bool orderedInWarp(std::uint32_t other, std::uint16_t epoch) {
-  return (other >> 5) == (machine.thread >> 5) && epoch != std::uint16_t(machine.warpEpoch);
+/// Whether what `other` did in `interval`, since the block's last barrier, happens before the running thread's access: both
+/// are in one warp and a chain of warp barriers leads from the one to the other.
+inline bool orderedInWarp(std::uint32_t other, std::uint32_t interval) {
+  return (other >> 5) == (machine.thread >> 5) &&
+         (interval < machine.warpInterval ||
+          (machine.interval != machine.warpInterval && interval < machine.heard[other & 31]));
+}
+
+/// Those of `lanes`, of the running warp, whose reads up to `interval` do not happen before the running thread goes on.
+inline std::uint32_t unorderedReaders(std::uint32_t lanes, std::uint32_t interval) {
+  if (interval < machine.warpInterval)
+    return 0;
+  if (__builtin_expect(machine.interval != machine.warpInterval, 0)) // it has passed barriers of some lanes only
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+      const unsigned lane = unsigned(__builtin_ctz(left));
+      if (interval < machine.heard[lane])
+        lanes &= ~(1u << lane);
+    }
+  return lanes;
 }
 
 /// Whether the running thread may rely on others of its block without a barrier: it has passed a fence, and looks or has looked at a
@@ -56,39 +72,60 @@ inline bool ofOtherBlock(std::uint32_t interval, std::uint64_t offset) {
 
 inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask, std::uint32_t site) {
   WordCell &cell = machine.cells[offset >> 2];
-  const std::uint32_t interval = machine.interval, thread = machine.thread;
-  if (__builtin_expect(cell.writeInterval == interval, 0)) {
+  const std::uint32_t phase = machine.phase, thread = machine.thread;
+  if (__builtin_expect(cell.writeInterval >= phase, 0)) {
     const unsigned writer = cell.writer & CellWho::kThread;
     // Reading what atomics are still updating is the first step of every compare-and-swap loop.
     if (writer != thread && ((cell.writer >> CellWho::kMaskShift) & mask) && !(cell.writer & CellWho::kAtomic) &&
-        !orderedInWarp(writer, cell.writeWarpEpoch) && !isOrderedByFence(site))
+        !orderedInWarp(writer, cell.writeInterval) && !isOrderedByFence(site))
       reportReadRace(offset, bytes, site, cell);
   } else if (__builtin_expect(ofOtherBlock(cell.writeInterval, offset), 0) && machine.checkAcrossBlocks &&
              !(cell.writer & CellWho::kAtomic) && ((cell.writer >> CellWho::kMaskShift) & mask)) {
     readOfOtherBlock(offset, bytes, site, cell);
   }
-  if (cell.readInterval != interval) {
-    cell.readInterval = interval;
-    // Readers have flags where writers have bytes: what is read counts as the whole word.
+  // Readers have lanes where writers have bytes: what is read counts as the whole word.
+  const std::uint32_t lane = 1u << (thread & 31);
+  if (cell.readInterval < phase) {
+    cell.readInterval = machine.interval;
     cell.reader = std::uint16_t(thread);
+    cell.readers = lane;
+  } else if (((cell.reader ^ thread) & (CellWho::kWarp | CellWho::kOtherWarps)) == 0) {
+    // Reads that happen before this one need not be kept: what is ordered after this one is ordered after them.
+    if (cell.readInterval != machine.interval)
+      cell.readers = unorderedReaders(cell.readers, cell.readInterval);
+    if (cell.readInterval < machine.interval || cell.readers == 0)
+      cell.readInterval = machine.interval;
+    cell.readers |= lane;
   } else {
-    const unsigned reader = cell.reader & CellWho::kThread;
-    if (reader != thread)
-      cell.reader |= (reader >> 5) == (thread >> 5) ? CellWho::kOthersOfWarp : CellWho::kOtherWarps;
+    if (!(cell.reader & CellWho::kOtherWarps)) {
+      cell.reader |= CellWho::kOtherWarps;
+      cell.readers = thread;
+    }
+    cell.readInterval = machine.interval;
   }
   cell.readSite = std::uint16_t(site);
-  cell.readWarpEpoch = std::uint16_t(machine.warpEpoch);
+}
+
+/// A thread whose read of the word, since the block's last barrier, nothing orders before the running thread's write.
+inline std::uint32_t unorderedReader(const WordCell &cell) {
+  const std::uint32_t thread = machine.thread, reader = cell.reader & CellWho::kThread;
+  if ((reader >> 5) != (thread >> 5))
+    return reader;
+  if (cell.reader & CellWho::kOtherWarps)
+    return cell.readers;
+  const std::uint32_t lanes = unorderedReaders(cell.readers & ~(1u << (thread & 31)), cell.readInterval);
+  return lanes == 0 ? kNobody : (thread & ~31u) + std::uint32_t(__builtin_ctz(lanes));
 }
 
 inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask, std::uint32_t site, bool atomic) {
   WordCell &cell = machine.cells[offset >> 2];
-  const std::uint32_t interval = machine.interval, thread = machine.thread;
+  const std::uint32_t phase = machine.phase, thread = machine.thread;
   const unsigned writer = cell.writer & CellWho::kThread;
   const bool overlaps = ((cell.writer >> CellWho::kMaskShift) & mask) != 0;
   const bool bothAtomic = atomic && (cell.writer & CellWho::kAtomic);
   if (__builtin_expect(cell.writeInterval >= machine.launchInterval, 0) && overlaps && !bothAtomic) {
-    if (cell.writeInterval == interval) {
-      if (writer != thread && !orderedInWarp(writer, cell.writeWarpEpoch) && !isOrderedByFence(site))
+    if (cell.writeInterval >= phase) {
+      if (writer != thread && !orderedInWarp(writer, cell.writeInterval) && !isOrderedByFence(site))
         suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::Write);
     } else if (ofOtherBlock(cell.writeInterval, offset) && !atomic && !(cell.writer & CellWho::kAtomic) &&
                !machine.order.isOrdered(cell.writeInterval)) {
@@ -98,20 +135,17 @@ inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned m
   if (__builtin_expect(ofOtherBlock(cell.readInterval, offset), 0) && machine.checkAcrossBlocks && !atomic && bytes >= 4 &&
       !machine.order.isOrdered(cell.readInterval))
     suspectStore(offset, bytes, site, cell.reader & CellWho::kThread, cell.readSite, Machine::Suspect::With::OtherBlockRead);
-  if (__builtin_expect(cell.readInterval == interval, 0) && !atomic && (bytes >= 4)) {
-    const unsigned reader = cell.reader & CellWho::kThread;
-    const bool foreignWarp = (cell.reader & CellWho::kOtherWarps) || (reader >> 5) != (thread >> 5);
-    const bool foreignLane = reader != thread || (cell.reader & CellWho::kOthersOfWarp);
-    if ((foreignWarp || (foreignLane && cell.readWarpEpoch == std::uint16_t(machine.warpEpoch))) && !isOrderedByFence(site))
+  if (__builtin_expect(cell.readInterval >= phase, 0) && !atomic && (bytes >= 4)) {
+    const std::uint32_t reader = unorderedReader(cell);
+    if (reader != kNobody && !isOrderedByFence(site))
       suspectStore(offset, bytes, site, reader, cell.readSite, Machine::Suspect::With::Read);
   }
   unsigned kept = mask;
-  if (cell.writeInterval == interval && writer == thread)
+  if (cell.writeInterval == machine.interval && writer == thread)
     kept |= (cell.writer >> CellWho::kMaskShift) & 15u;
-  cell.writeInterval = interval;
+  cell.writeInterval = machine.interval;
   cell.writer = std::uint16_t(thread | kept << CellWho::kMaskShift | (atomic ? CellWho::kAtomic : 0u));
   cell.writeSite = std::uint16_t(site);
-  cell.writeWarpEpoch = std::uint16_t(machine.warpEpoch);
 }
 
 template <AccessKind Kind> inline void checkRaces(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site) {

@@ -36,8 +36,13 @@ struct Machine {
 
   // The running block and thread.
   std::uint32_t blockInterval = 0; ///< the first one of this block
-  std::uint32_t interval = 0;
-  std::uint32_t warpEpoch = 0;
+  std::uint32_t phase = 0;         ///< the first one since the last barrier of the block
+  std::uint32_t warpInterval = 0;  ///< that which began with the last barrier of all lanes of the running warp
+  std::uint32_t interval = 0;      ///< the running thread's
+  std::uint32_t lastInterval = 0;  ///< the newest of all
+  /// Of each lane of the running warp: what it did in earlier intervals than this happened before the running thread goes
+  /// on. Less than `warpInterval` where that says more.
+  const std::uint32_t *heard = nullptr;
   std::uint32_t thread = 0; ///< index within the block
   bool fenced = false;      ///< since the last barrier of the block
   bool looked = false;      ///< since then at an atomic or a volatile word, by which threads tell each other something
