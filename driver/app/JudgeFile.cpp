@@ -262,8 +262,8 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
                                             fmt::join(left, ", "), left.size() == 1 ? "was" : "were");
       for (const std::string &place : notRun)
         outcome.trial.findings.push_back({"launch-site", "note",
-                                          "the kernel was not run as it is launched here: no launch of the workload has that geometry; "
-                                          "--run takes the program's own launches", place});
+                                          "the kernel was not timed as it is launched here: no launch of the workload has that geometry ('sizes' "
+                                          "says whether it could be verified there); --run takes the program's own launches", place});
       outcomes.push_back(std::move(outcome));
     }
   }

@@ -230,6 +230,22 @@ std::string columnOf(const StructType &type, const StructType::Member &member, s
   return column;
 }
 
+/// An element that jumps may be so many times as far from what is expected as the original's is then.
+constexpr double kAsFar = 16;
+
+/// `got` with what is expected in the place of each element that jumps where inputs are moved.
+std::string withoutJumps(const Buffer &buffer, std::string_view want, std::string_view got, std::string_view moved, double usual) {
+  std::string judged(got);
+  withType(buffer.scalar, [&]<class Type>(Type) {
+    for (std::size_t at = 0; at + Type::kSize <= std::min(want.size(), moved.size()); at += Type::kSize) {
+      const double wanted = Type::value(want.data() + at), jump = elementError(wanted, Type::value(moved.data() + at));
+      if (jump > (Type::kFloating ? usual : 0) && elementError(wanted, Type::value(got.data() + at)) <= kAsFar * jump)
+        std::memcpy(judged.data() + at, want.data() + at, Type::kSize);
+    }
+  });
+  return judged;
+}
+
 /// Each member by its own type and at its own scale; padding is nobody's result. What ends inside an element has to be the same.
 std::optional<Mismatch> compareStructs(const StructType &type, const Tolerance &tolerance, std::string_view want,
                                        std::string_view got, unsigned threads, Slack slack) {
@@ -337,7 +353,49 @@ Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Toler
     return makeError(ErrorCode::Internal,
                      fmt::format("contents of buffer '{}' have {} and {} bytes instead of {}", buffer.name,
                                  want.bytes().size(), got.bytes().size(), buffer.bytes));
-  return compareContents(buffer, tolerance, want.bytes(), got.bytes(), 0, slack);
+  if (!slack.moved)
+    return compareContents(buffer, tolerance, want.bytes(), got.bytes(), 0, slack);
+  const std::string judged = withoutJumps(buffer, want.bytes(), got.bytes(), *slack.moved, slack.absolute);
+  return compareContents(buffer, tolerance, want.bytes(), judged, 0, slack);
+}
+
+Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &expected, const std::filesystem::path &moved) {
+  KOPT_TRY(const MappedFile want, MappedFile::open(expected));
+  KOPT_TRY(const MappedFile got, MappedFile::open(moved));
+  return withType(buffer.scalar, [&]<class Type>(Type) {
+    Movement movement;
+    if constexpr (Type::kFloating) {
+      std::vector<double> differences(want.bytes().size() / Type::kSize);
+      for (std::size_t i = 0; i < differences.size(); ++i)
+        differences[i] = elementError(Type::value(want.bytes().data() + i * Type::kSize), Type::value(got.bytes().data() + i * Type::kSize));
+      const auto usual = differences.begin() + std::ptrdiff_t(differences.size() * 9 / 10);
+      if (usual != differences.end()) {
+        std::nth_element(differences.begin(), usual, differences.end());
+        movement.usual = *usual;
+      }
+      movement.tolerated = Type::kRelative * scaleOf<Type>(want.bytes(), 1);
+    }
+    return movement;
+  });
+}
+
+Result<std::string> furthestOf(const Buffer &buffer, const std::filesystem::path &expected,
+                               const std::vector<std::filesystem::path> &moved) {
+  KOPT_TRY(const MappedFile want, MappedFile::open(expected));
+  std::string furthest(want.bytes());
+  for (const std::filesystem::path &one : moved) {
+    KOPT_TRY(const MappedFile other, MappedFile::open(one));
+    if (other.bytes().size() != furthest.size())
+      return makeError(ErrorCode::Internal, fmt::format("two contents of buffer '{}' differ in size", buffer.name));
+    withType(buffer.scalar, [&]<class Type>(Type) {
+      for (std::size_t at = 0; at + Type::kSize <= furthest.size(); at += Type::kSize) {
+        const double wanted = Type::value(want.bytes().data() + at);
+        if (elementError(wanted, Type::value(other.bytes().data() + at)) > elementError(wanted, Type::value(furthest.data() + at)))
+          std::memcpy(furthest.data() + at, other.bytes().data() + at, Type::kSize);
+      }
+    });
+  }
+  return furthest;
 }
 
 } // namespace kopt

@@ -5,9 +5,11 @@
 #include "driver/workload/Workload.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kopt {
 
@@ -30,6 +32,9 @@ struct Slack {
   /// Inputs are infinite or NaN: which of the two comes out of arithmetic on them hangs on its order, so either matches
   /// either. A finite number matches neither.
   bool nonFinite = false;
+  /// The original's results for inputs moved in their last place, where some of them jump: an integer is another one, a number is
+  /// elsewhere altogether. Elements that jump there may be 16 times as far away; the others are compared as always. Null: none does.
+  std::shared_ptr<const std::string> moved{};
 };
 
 /// Compares two files that hold a buffer's bytes. Nothing returned: equal within the tolerance.
@@ -55,6 +60,17 @@ double elementValue(const std::string &scalar, const char *bytes);
 /// integers, or in which elements are finite. `allFinite` (may be null): whether every element of both is.
 Result<std::optional<double>> largestDifference(const Buffer &buffer, const std::filesystem::path &a,
                                                 const std::filesystem::path &b, bool *allFinite);
+
+/// How far moved inputs move a result, of floating-point elements: that of nine in ten, and what the default tolerance allows.
+/// Both 0 for other types.
+struct Movement {
+  double usual = 0, tolerated = 0;
+};
+Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &expected, const std::filesystem::path &moved);
+
+/// For each element the one of `moved` that is furthest from what is expected.
+Result<std::string> furthestOf(const Buffer &buffer, const std::filesystem::path &expected,
+                               const std::vector<std::filesystem::path> &moved);
 
 /// True where the two files hold the same bytes.
 Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b);

@@ -124,8 +124,9 @@ struct RunOptions {
   bool checkAcrossBlocks = false;
   /// Emulated device: the order in which blocks, warps and lanes take their turns; 0: that of their indices.
   std::uint64_t scheduleSeed = 0;
-  /// Each floating-point input is moved by at most one unit in its last place: what that changes is noise.
-  bool jitterInputs = false;
+  /// Each floating-point input is moved by at most one unit in its last place, otherwise for each number: what that changes is
+  /// noise. 0: none is moved.
+  std::uint32_t jitter = 0;
   /// The module is loaded anew before the launch: its variables have their first values.
   bool freshModule = false;
   /// Checks that are left out, to see what else would notice: guards, inputs.

@@ -368,7 +368,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch,
              request.add("instruction_limit", options.instructionLimit);
              request.add("races", std::uint64_t(options.checkRaces ? 1 + options.checkAcrossBlocks : 0));
              request.add("schedule", options.scheduleSeed);
-             request.add("jitter", std::uint64_t(options.jitterInputs));
+             request.add("jitter", options.jitter);
              request.add("scratch", options.poisonSeed);
              request.addList("skip", options.skip);
              request.addList("out", places.paths);

@@ -64,6 +64,16 @@ MaybeFill smallIntegers(const Buffer &buffer) {
   return low < 0 ? Fill{"integers", -15, 15} : Fill{"integers", std::ceil(low), low + 15};
 }
 
+/// Of integers that nobody said anything of any may come: negative ones, and such as overflow a narrower sum.
+MaybeFill anyInteger(const Buffer &buffer) {
+  constexpr double kAll = 0x1p64; // clipped to what the type holds
+  return buffer.fill.isDefault && buffer.scalar != "bool" ? MaybeFill(Fill{"uniform", -kAll, kAll}) : std::nullopt;
+}
+
+MaybeFill negative(const Buffer &buffer) {
+  return buffer.fill.isDefault && buffer.scalar.starts_with("i") ? MaybeFill(Fill{"uniform", -100, -1}) : std::nullopt;
+}
+
 /// A term that happens to be 0 may be left out, and a sum that begins at 0 overwritten; what an element keeps that is not written
 /// may be written anew where it is known.
 MaybeFill notZero(const Buffer &buffer) {
@@ -108,6 +118,8 @@ const std::vector<OtherContents> &otherContents() {
          return b.fill.low <= 0 && b.fill.high > 0 ? as(b, "tiny") : std::nullopt;
        },
        asItIs},
+      {"any integers", asItIs, anyInteger, false, false, false, true},
+      {"negative integers", asItIs, negative, false, false, false, true},
       {"infinite and not a number", [](const Buffer &b) { return as(b, "special"); }, asItIs, true},
   };
   return kinds;

@@ -19,6 +19,7 @@ struct OtherContents {
   bool nonFinite = false;        ///< as DerivedLaunch::nonFinite
   bool maybeConditional = false; ///< as DerivedLaunch::maybeConditional
   bool cancelling = false;       ///< as DerivedLaunch::cancelling
+  bool unbounded = false;        ///< as DerivedLaunch::unbounded
 };
 
 const std::vector<OtherContents> &otherContents();

@@ -5,6 +5,7 @@
 #include "driver/workload/DerivedContents.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ using Values = std::map<std::string, std::int64_t>;
 
 constexpr std::int64_t kSmallest = 8; ///< no size is halved below it
 constexpr std::uint64_t kSixteenBits = 65536;
+constexpr std::int64_t kBeyond = 4567; ///< so that as many squares of bytes are more than 32 bits hold
 constexpr std::int64_t kWidest = 16; ///< elements that one load of 16 bytes takes at most
 
 bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
@@ -56,18 +58,20 @@ public:
   const Values &others() const { return others_; }
 
   /// The launch with other values; fills, roles and weight are the declared launch's.
-  Result<Launch> with(const Values &changed) const {
+  Result<Launch> with(const Values &changed, std::optional<std::size_t> site = std::nullopt) const {
     if (!source_.declaration)
       return makeError(ErrorCode::Usage, "a captured launch has no expressions to make others from");
     DeclaredLaunch declared{launch_.name, values_, launch_.weight, "", {}};
     for (const auto &[name, value] : changed)
       declared.arguments[name] = value;
-    KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration, declared));
-    for (std::size_t i = 0; i < made.buffers.size() && i < launch_.buffers.size(); ++i) {
-      made.buffers[i].fill = launch_.buffers[i].fill;
-      made.buffers[i].readOnly = launch_.buffers[i].readOnly;
-      made.buffers[i].output = launch_.buffers[i].output;
-    }
+    KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration, declared, site));
+    for (Buffer &buffer : made.buffers) // not by index: a pointer that the site passes as null has none
+      for (const Buffer &known : launch_.buffers)
+        if (known.name == buffer.name) {
+          buffer.fill = known.fill;
+          buffer.readOnly = known.readOnly;
+          buffer.output = known.output;
+        }
     return made;
   }
 
@@ -111,7 +115,6 @@ public:
     return scalarOf(name) == "bool" ? value & 1 : std::max<std::int64_t>(0, value);
   }
 
-private:
   /// The type of a scalar parameter; empty where `name` is none.
   std::string scalarOf(const std::string &name) const {
     for (const KernelParam &param : source_.specialization.params)
@@ -119,6 +122,8 @@ private:
         return param.scalar;
     return {};
   }
+
+private:
 
   /// A size decides geometry or extents; what cannot be built with another value is one, too.
   bool isSize(const std::string &name, std::int64_t value) const {
@@ -162,6 +167,7 @@ public:
     if (!makeBase())
       return std::move(out_);
     addSizes();
+    addSites();
     addScalars();
     addContents();
     addPlacement();
@@ -172,6 +178,7 @@ private:
   /// A small launch that everything but sizes is derived from.
   bool makeBase() {
     base_ = declared_;
+    small_ = family_.sizes();
     if (const auto small = family_.smaller(most_)) {
       small_ = *small;
       if (auto made = family_.with(small_))
@@ -186,12 +193,16 @@ private:
     return false;
   }
 
-  void add(Derivation kind, std::string title, Result<Launch> launch, bool nonFinite = false, bool advisory = false,
-           bool maybeConditional = false) {
-    if (!launch)
-      return out_.missing.push_back({kind, std::move(title), launch.error().what});
+  /// What was added; null where it could not be made, which is named then.
+  DerivedLaunch *add(Derivation kind, std::string title, Result<Launch> launch, bool advisory = false) {
+    if (!launch) {
+      out_.missing.push_back({kind, std::move(title), launch.error().what});
+      return nullptr;
+    }
     launch->name = fmt::format("{} ({})", declared_.name, title);
-    out_.launches.push_back({kind, std::move(title), std::move(*launch), nonFinite, advisory, maybeConditional});
+    DerivedLaunch &added = out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(*launch)});
+    added.advisory = advisory;
+    return &added;
   }
 
   void addSizes() {
@@ -208,7 +219,8 @@ private:
     std::vector<Values> variants = {small_, each([](std::int64_t v) { return v + 1; }),
                                     each([](std::int64_t v) { return v - 1; }),
                                     each([](std::int64_t v) { return nextPrime(v + v / 3); }),
-                                    each([](std::int64_t) { return std::int64_t(1); })};
+                                    each([](std::int64_t) { return std::int64_t(1); }),
+                                    each([](std::int64_t v) { return std::int64_t(std::bit_ceil(std::uint64_t(v))); })};
     if (small_.size() > 1) { // unequal: sizes that stand for each other show
       Values unequal = small_;
       unequal.begin()->second = unequal.begin()->second * 2;
@@ -226,9 +238,11 @@ private:
           variants.push_back(*tall);
           break;
         }
-    Values none = small_;
-    none.begin()->second = 0;
-    variants.push_back(none);
+    for (const auto &[name, value] : small_) {
+      Values none = small_;
+      none[name] = 0;
+      variants.push_back(none);
+    }
     for (const Values &values : variants)
       if (values != family_.sizes())
         add(Derivation::Sizes, describe(values), family_.with(values));
@@ -238,13 +252,55 @@ private:
       beyond.push_back(*large);
     for (const auto &[name, value] : family_.sizes())
       if (value <= std::int64_t(kSixteenBits))
-        if (const auto tall = longIn(name, kSixteenBits + 467, 16 * most_, 1))
+        if (const auto tall = longIn(name, kSixteenBits + kBeyond, 16 * most_, 1))
           beyond.push_back(*tall);
-    for (const Values &values : beyond) {
-      const std::size_t before = out_.launches.size();
-      add(Derivation::Sizes, describe(values), family_.with(values));
-      for (std::size_t i = before; i < out_.launches.size(); ++i)
-        out_.launches[i].large = true;
+    for (const Values &values : beyond)
+      if (DerivedLaunch *added = add(Derivation::Sizes, describe(values), family_.with(values)))
+        added->large = true;
+    addExtremes();
+  }
+
+  /// Sums of many of the largest numbers: what is narrower than the original's overflows.
+  void addExtremes() {
+    const std::size_t count = out_.launches.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!out_.launches[i].large)
+        continue;
+      const Launch &large = out_.launches[i].launch;
+      const auto highest = [](const Buffer &buffer) -> std::optional<Fill> {
+        if (buffer.fill.kind != "uniform")
+          return std::nullopt;
+        const double high = buffer.fill.isDefault ? 0x1p64 : buffer.fill.high;
+        return Fill{"constant", high, high};
+      };
+      const std::string title = out_.launches[i].title + ", contents: all the highest";
+      const bool isUnbounded = std::ranges::any_of(large.buffers, [](const Buffer &buffer) { return buffer.fill.isDefault; });
+      if (auto extreme = refilled(large, highest)) {
+        DerivedLaunch *added = add(Derivation::Contents, title, std::move(*extreme));
+        added->large = true;
+        added->unbounded = isUnbounded;
+      }
+    }
+  }
+
+  /// As the specialization's other launch sites launch it: with blocks of another size, more of them, a pointer that is null.
+  void addSites() {
+    if (!source_.declaration || !source_.declaration->grid.empty() || !source_.declaration->block.empty())
+      return;
+    std::vector<const LaunchSite *> seen{site()};
+    for (std::size_t i = 0; i < source_.kernel.launches.size(); ++i) {
+      const LaunchSite &other = source_.kernel.launches[i];
+      const auto isSame = [&](const LaunchSite *known) {
+        return known && !differ(*known, other) && nullsOf(*known) == nullsOf(other);
+      };
+      if (other.symbol != source_.specialization.symbol || std::ranges::any_of(seen, isSame))
+        continue;
+      seen.push_back(&other);
+      // A small problem may leave more threads without work than it has.
+      auto made = family_.with(family_.sizes(), i);
+      if (!made || costOf(*made) > 16 * most_)
+        made = family_.with(small_, i);
+      add(Derivation::Sizes, fmt::format("as launched at {}", placeOf(other)), std::move(made));
     }
   }
 
@@ -276,14 +332,32 @@ private:
       if (!family_.others().empty())
         add(Derivation::Scalars, describe(moved), family_.with(moved));
     }
+    addWide();
     for (const double factor : {-1.375, 0.4375, 0.0})
       if (auto scaled = scaledScalars(source_, base_, [&](std::size_t index) { return factor * (1 + double(index) / 8); }))
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
   }
 
-  /// The base with the fill of each input that `change` returns one for; nothing where there is none.
-  template <class Change> std::optional<Launch> refilled(Change change) const {
-    Launch launch = base_;
+  /// Integers that decide no size, one at a time: negative, and as large as their type may be expected to hold.
+  void addWide() {
+    for (const auto &[name, value] : family_.others()) {
+      const std::string scalar = family_.scalarOf(name);
+      if (scalar != "i32" && scalar != "u32" && scalar != "i64" && scalar != "u64")
+        continue;
+      std::vector<std::int64_t> others{value + (scalar.ends_with("64") ? 0x5'5555'5555 : 0x2aaa'aaaa)};
+      if (scalar.starts_with("i"))
+        others.push_back(-value - 37);
+      for (const std::int64_t other : others) {
+        Values moved = small_;
+        moved[name] = other;
+        if (DerivedLaunch *added = add(Derivation::Scalars, describe({{name, other}}), family_.with(moved)))
+          added->unbounded = true;
+      }
+    }
+  }
+
+  /// The launch with the fill of each input that `change` returns one for; nothing where there is none.
+  template <class Change> static std::optional<Launch> refilled(Launch launch, Change change) {
     bool any = false;
     for (Buffer &buffer : launch.buffers) {
       if (buffer.output)
@@ -299,12 +373,14 @@ private:
   void addContents() {
     bool any = false;
     for (const OtherContents &wanted : otherContents())
-      if (auto launch = refilled([&](const Buffer &buffer) {
+      if (auto launch = refilled(base_, [&](const Buffer &buffer) {
             return (isFloating(buffer.scalar) ? wanted.floating : wanted.integer)(buffer);
           })) {
-        add(Derivation::Contents, std::string("contents: ") + wanted.name, std::move(*launch), wanted.nonFinite, false,
-            wanted.maybeConditional);
-        out_.launches.back().cancelling = wanted.cancelling;
+        DerivedLaunch *added = add(Derivation::Contents, std::string("contents: ") + wanted.name, std::move(*launch));
+        added->nonFinite = wanted.nonFinite;
+        added->maybeConditional = wanted.maybeConditional;
+        added->cancelling = wanted.cancelling;
+        added->unbounded = wanted.unbounded;
         any = true;
       }
     if (!any)
@@ -344,7 +420,7 @@ private:
         arithmetic |= std::holds_alternative<BufferArg>(base_.arguments[i]) &&
                       at->args[i].find_first_of("+-[") != std::string::npos;
     const auto anElement = [&](const Buffer &buffer) { return alignmentOf(buffer); };
-    add(Derivation::Placement, "pointers one element further", shifted(base_, anElement), false, !arithmetic);
+    add(Derivation::Placement, "pointers one element further", shifted(base_, anElement), !arithmetic);
     // `n is a multiple of 4 && a is aligned && b is aligned`: what is not asked first is asked where the others hold.
     const auto withSizes = [&](auto change) {
       Values values = small_;
@@ -356,11 +432,10 @@ private:
     for (const Buffer &alone : base_.buffers)
       if (even && base_.buffers.size() > 1)
         add(Derivation::Placement, fmt::format("'{}' alone one element further", alone.name),
-            shifted(*even, [&](const Buffer &buffer) { return buffer.name == alone.name ? alignmentOf(buffer) : 0; }), false,
-            !arithmetic);
+            shifted(*even, [&](const Buffer &buffer) { return buffer.name == alone.name ? alignmentOf(buffer) : 0; }), !arithmetic);
     // Fewer elements than there are up to the next aligned one.
     if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); }); one && !small_.empty())
-      add(Derivation::Placement, "one element, at pointers one element further", shifted(*one, anElement), false, !arithmetic);
+      add(Derivation::Placement, "one element, at pointers one element further", shifted(*one, anElement), !arithmetic);
     addAliases();
   }
 
@@ -379,11 +454,18 @@ private:
       addAliases(*own, "pointers that the launch passes twice");
     for (const LaunchSite &other : source_.kernel.launches)
       if (&other != own && other.symbol == source_.specialization.symbol)
-        addAliases(other, fmt::format("pointers that the launch at {}:{} passes twice",
-                                      other.file.substr(other.file.rfind('/') + 1), other.line));
+        addAliases(other, fmt::format("pointers that the launch at {} passes twice", placeOf(other)));
   }
 
-  static bool isNull(const std::string &argument) { return argument == "nullptr" || argument == "NULL" || argument == "0"; }
+  static std::string placeOf(const LaunchSite &site) {
+    return fmt::format("{}:{}", site.file.substr(site.file.rfind('/') + 1), site.line);
+  }
+  static std::vector<bool> nullsOf(const LaunchSite &site) {
+    std::vector<bool> nulls;
+    for (const std::string &argument : site.args)
+      nulls.push_back(isNullArgument(argument));
+    return nulls;
+  }
 
   void addAliases(const LaunchSite &at, std::string title) {
     Launch launch = base_;
@@ -391,7 +473,7 @@ private:
     for (std::size_t i = 0; i < launch.arguments.size() && i < at.args.size(); ++i)
       for (std::size_t j = 0; j < i; ++j) {
         auto *one = std::get_if<BufferArg>(&launch.arguments[j]), *other = std::get_if<BufferArg>(&launch.arguments[i]);
-        if (!one || !other || at.args[i] != at.args[j] || at.args[i].empty() || isNull(at.args[i]) ||
+        if (!one || !other || at.args[i] != at.args[j] || at.args[i].empty() || isNullArgument(at.args[i]) ||
             launch.buffers[one->buffer].scalar != launch.buffers[other->buffer].scalar)
           continue;
         Buffer &kept = launch.buffers[one->buffer];

@@ -28,6 +28,8 @@ struct DerivedLaunch {
   bool maybeConditional = false;
   bool large = false; ///< beyond what 16 bits number: it takes as long as many others
   bool cancelling = false; ///< neighbours take each other back: in the order of the original perhaps without any error
+  /// Numbers that nobody declared, which the original may take for indices: only for a device that checks bounds.
+  bool unbounded = false;
 };
 
 /// A launch that could not be made, and why.
@@ -53,7 +55,8 @@ struct DerivationSource {
 /// are halved until threads and elements are at most `most` (what takes more is missing), but for one that has more elements
 /// than 16 bits number where the launch itself has not, and that costs at most 16 times as much. Floating-point scalars are
 /// multiplied (0 as if it were 1: a term that it leaves out has to come back), other integers moved by one, contents drawn
-/// otherwise: integers within what their fill says, as they may be indices; what is 0 becomes something else.
+/// otherwise: integers within what their fill says, as they may be indices, and any where nobody said anything (`unbounded`);
+/// what is 0 becomes something else. Other launch sites of the specialization are launched with the same small sizes.
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch, std::uint64_t most);
 
 /// Another value for every floating-point scalar and every integer that decides no size, drawn from `seed`. Nothing where

@@ -26,6 +26,7 @@ struct Fill {
   std::string kind = "uniform";
   double low = -1, high = 1;    ///< inclusive for integers, clipped to what the type holds; constant: low is the value
   std::string path{};           ///< captured: the buffer of a trace whose bytes it gets (runtime/trace/Contents.h)
+  bool isDefault = false;       ///< nobody said what the contents are
 };
 
 struct Buffer {

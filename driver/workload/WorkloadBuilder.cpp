@@ -118,6 +118,7 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
   } else if (!param.scalar.starts_with("f") && !param.scalar.starts_with("bf")) {
     buffer.fill.low = 0; // small non-negative integers stay in range where they are summed
     buffer.fill.high = param.scalar == "bool" ? 1 : 100;
+    buffer.fill.isDefault = true;
   }
   launch.buffers.push_back(buffer);
   return Argument{BufferArg{launch.buffers.size() - 1, 0}};
@@ -232,9 +233,9 @@ std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const
 }
 
 Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
-                           const TuneDeclaration &declaration, const DeclaredLaunch &declared) {
-  std::size_t siteIndex = 0;
-  const LaunchSite *site = findSite(kernel, specialization, siteIndex);
+                           const TuneDeclaration &declaration, const DeclaredLaunch &declared, std::optional<std::size_t> at) {
+  std::size_t siteIndex = at.value_or(0);
+  const LaunchSite *site = at ? &kernel.launches.at(*at) : findSite(kernel, specialization, siteIndex);
   if (!site && (declaration.grid.empty() || declaration.block.empty()))
     return makeError(ErrorCode::Usage, fmt::format("no launch of kernel '{}' was found", kernel.name),
                      "give its geometry, e.g. KOPT_TUNE(\"grid (n + 255) / 256\", \"block 256\")", place(kernel));
@@ -265,7 +266,12 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   bindLaunchVariables(site, specialization, launch.bindings);
   bindComputedArguments(site, specialization, launch.bindings);
 
-  for (const KernelParam &param : specialization.params) {
+  for (std::size_t i = 0; i < specialization.params.size(); ++i) {
+    const KernelParam &param = specialization.params[i];
+    if (at && param.kind == ParamKind::Pointer && i < site->args.size() && isNullArgument(site->args[i])) {
+      launch.arguments.push_back(ValueArg{std::string(param.size, '\0')});
+      continue;
+    }
     auto argument = param.kind == ParamKind::Pointer
                         ? pointerArgument(kernel, param, declaration, launch.bindings, launch)
                         : valueArgument(kernel, param, declaration, launch.bindings);
@@ -305,14 +311,19 @@ std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, con
   return bindings;
 }
 
+bool isNullArgument(const std::string &argument) { return argument == "nullptr" || argument == "NULL" || argument == "0"; }
+
+bool differ(const LaunchSite &one, const LaunchSite &other) {
+  return std::tie(one.grid, one.block, one.sharedBytes) != std::tie(other.grid, other.block, other.sharedBytes);
+}
+
 std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization, const Workload &workload) {
   const auto isCaptured = [](const Buffer &buffer) { return buffer.fill.kind == "captured"; };
-  const auto geometry = [](const LaunchSite &site) { return std::tuple(site.grid, site.block, site.sharedBytes); };
   std::vector<std::string> places;
   for (const LaunchSite &site : kernel.launches) {
     const bool isRun = std::any_of(workload.launches.begin(), workload.launches.end(), [&](const Launch &launch) {
       return std::any_of(launch.buffers.begin(), launch.buffers.end(), isCaptured) ||
-             (launch.site < kernel.launches.size() && geometry(kernel.launches[launch.site]) == geometry(site));
+             (launch.site < kernel.launches.size() && !differ(kernel.launches[launch.site], site));
     });
     if (site.symbol == specialization.symbol && !isRun)
       places.push_back(fmt::format("{}:{}", site.file, site.line));

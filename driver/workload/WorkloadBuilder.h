@@ -26,9 +26,17 @@ Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &s
 /// The declared launches that are meant for a device; one without arguments of its own where none is declared.
 std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const std::string &device);
 
-/// One launch of the workload, its weight as declared. Fails as buildWorkload() does.
+/// One launch of the workload, its weight as declared, as launch site `at` of the kernel has it, by default the first one of the
+/// specialization whose geometry is known. A pointer that the site passes as null is null. Fails as buildWorkload() does.
 Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
-                           const TuneDeclaration &declaration, const DeclaredLaunch &declared);
+                           const TuneDeclaration &declaration, const DeclaredLaunch &declared,
+                           std::optional<std::size_t> at = std::nullopt);
+
+/// True where a launch site passes a null pointer, as far as its text says.
+bool isNullArgument(const std::string &argument);
+
+/// True where two launch sites have another grid, block or shared memory, as expressions.
+bool differ(const LaunchSite &one, const LaunchSite &other);
 
 /// "file:line" of each launch of the specialization in the source that has another grid, block or shared memory than those that
 /// the workload's launches were made from: nobody has run the kernel as it is launched there. None for captured launches, which

@@ -357,9 +357,9 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
   const std::string &s = spec.scalar;
   if (spec.jitter) {
     BufferSpec plain = spec;
-    plain.jitter = false;
+    plain.jitter = 0;
     drawContents(plain, seed, stream, offset, size, out);
-    const std::uint64_t own = streamKey(seed, stream, 2);
+    const std::uint64_t own = streamKey(seed, stream, 1 + spec.jitter);
     if (s == "f16")
       jitterFloat<Half>(own, first, size, out);
     else if (s == "bf16")

@@ -42,7 +42,8 @@ struct BufferSpec {
   bool holdsPointers = false; ///< its contents hold addresses within the captured buffers
   /// A narrower floating-point type that f64 elements are drawn in: the same numbers as in a buffer of that type.
   std::string drawnAs;
-  bool jitter = false; ///< each floating-point element moved by at most one unit in its last place
+  /// Each floating-point element moved by at most one unit in its last place, otherwise for each number; 0: none moved.
+  unsigned jitter = 0;
   /// Its contents change and matter: to be restored between launches.
   bool inPlace() const { return !readOnly && !output; }
   bool operator==(const BufferSpec &) const = default;

@@ -43,7 +43,7 @@ void addCounts(Message &reply, const std::string &key, const std::vector<std::ui
 std::vector<BufferSpec> buffersOf(const LaunchSpec &launch, const Message &request) {
   std::vector<BufferSpec> buffers = launch.buffers;
   for (BufferSpec &buffer : buffers)
-    buffer.jitter = request.number<unsigned>("jitter").value_or(0) != 0;
+    buffer.jitter = request.number<unsigned>("jitter").value_or(0);
   return buffers;
 }
 

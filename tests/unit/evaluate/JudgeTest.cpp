@@ -57,6 +57,35 @@ TEST_F(JudgeTest, OneWrongElementAmongManyIsFound) {
   EXPECT_EQ(mismatch->total, 100000u);
 }
 
+TEST_F(JudgeTest, AnElementThatJumpsExcusesNoOther) {
+  const std::vector<std::int32_t> expected = {10, 20, 30, 40}, moved = {10, 23, 30, 40};
+  Buffer buffer;
+  buffer.name = "out";
+  buffer.scalar = "i32";
+  buffer.bytes = 16;
+  const auto furthest = furthestOf(buffer, file("expected", expected), {file("one", expected), file("other", moved)});
+  ASSERT_TRUE(furthest);
+  Slack slack;
+  slack.moved = std::make_shared<const std::string>(*furthest);
+  const auto wrong = [&](std::vector<std::int32_t> actual) {
+    return bool(*compareBuffers(buffer, {}, file("expected", expected), file("actual", actual), slack));
+  };
+  EXPECT_FALSE(wrong({10, 17, 30, 40}));
+  EXPECT_TRUE(wrong({10, 20, 31, 40})) << "that one does not jump";
+  EXPECT_TRUE(wrong({10, 2000, 30, 40})) << "nor that far";
+}
+
+TEST_F(JudgeTest, MovementIsThatOfMostElements) {
+  std::vector<float> expected(1000, 1), moved(1000, 1.001f);
+  moved[7] = 0;
+  Buffer buffer;
+  buffer.scalar = "f32";
+  const auto movement = movementOf(buffer, file("expected", expected), file("moved", moved));
+  ASSERT_TRUE(movement);
+  EXPECT_NEAR(movement->usual, 1e-3, 1e-6);
+  EXPECT_NEAR(movement->tolerated, 1e-5, 1e-9);
+}
+
 TEST_F(JudgeTest, SmallElementsAreJudgedAtTheScaleOfTheOutputNotByAnAbsoluteFloor) {
   // All values are tiny: an absolute tolerance of 1e-5 would let zeros pass.
   EXPECT_TRUE(compare<float>("f32", {1e-7f, 2e-7f}, {0, 0}));

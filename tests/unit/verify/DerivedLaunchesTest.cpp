@@ -98,7 +98,7 @@ TEST_F(DerivedLaunchesTest, EachSizeIsLongOnce) {
     EXPECT_LE(costOf(derived.launch), (std::max(rows, columns) > 65536 ? 16u : 4u) * 16384) << derived.title;
   }
   EXPECT_TRUE(longRows);
-  EXPECT_EQ(longest, std::pair(263, 66003)); // what 16 bits hold no longer; as many rows would be as many blocks
+  EXPECT_EQ(longest, std::pair(263, 70103)); // what 16 bits hold no longer; as many rows would be as many blocks
 }
 
 TEST_F(DerivedLaunchesTest, OneSizeIsBeyondWhat16BitsNumberWhereTheLaunchItselfIsNot) {
@@ -138,6 +138,78 @@ TEST_F(DerivedLaunchesTest, ScalarsThatDecideNoSizeAreMovedAndFloatsMultiplied) 
   const auto one = drawScalars(source, launch, 1), other = drawScalars(source, launch, 2);
   ASSERT_TRUE(one && other);
   EXPECT_NE(std::get<ValueArg>(one->launch.arguments[3]).bytes, std::get<ValueArg>(other->launch.arguments[3]).bytes);
+}
+
+TEST_F(DerivedLaunchesTest, IntegersThatDecideNoSizeAreNegativeAndLargeOnceWhereBoundsAreChecked) {
+  std::set<std::int32_t> steps;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars))
+    if (derived.unbounded)
+      steps.insert(integer(derived.launch, 5));
+  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 0x2aaaaaaa + 7}));
+  specialization_.params[5] = {"steps", "long long", ParamKind::Scalar, 8, 8, "i64", 1, 0, false, false};
+  bool wide = false;
+  for (const DerivedLaunch &derived : derive().launches)
+    wide |= derived.launch.bindings.at("steps") > 0xffffffffll;
+  EXPECT_TRUE(wide);
+}
+
+TEST_F(DerivedLaunchesTest, OfIntegersThatNobodyDeclaredAnyMayCome) {
+  declaration_.fills.clear();
+  declaration_.arguments["n"] = "30000";
+  bool any = false, negative = false, many = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
+    const Fill &index = derived.launch.buffers[1].fill;
+    EXPECT_EQ(derived.unbounded, index.low < 0 || index.high > 100) << derived.title;
+    any |= index.kind == "uniform" && index.low < -1e18 && index.high > 1e18;
+    negative |= index.high < 0;
+    many |= derived.large && index.kind == "constant" && index.low > 1e18;
+  }
+  EXPECT_TRUE(any && negative && many);
+  declaration_.fills["index"] = Fill{"uniform", 0, 63};
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents))
+    EXPECT_FALSE(derived.unbounded) << derived.title;
+}
+
+TEST_F(DerivedLaunchesTest, OtherLaunchSitesAreLaunchedAsTheyAre) {
+  kernel_.launches.push_back(kernel_.launches[0]);
+  LaunchSite &other = kernel_.launches.back();
+  other.file = "/project/src/wide.cu";
+  other.line = 9;
+  other.grid = {"(n + 511) / 512", "2", "1"};
+  other.block = {"512", "1", "1"};
+  other.args[1] = "nullptr";
+  kernel_.launches.push_back(other); // once is enough
+  std::vector<DerivedLaunch> there;
+  for (DerivedLaunch &derived : only(derive(), Derivation::Sizes))
+    if (derived.title == "as launched at wide.cu:9")
+      there.push_back(std::move(derived));
+  ASSERT_EQ(there.size(), 1u);
+  const Launch &launch = there[0].launch;
+  EXPECT_EQ(launch.block, (Dim3{512, 1, 1}));
+  EXPECT_EQ(launch.grid.y, 2u);
+  EXPECT_EQ(launch.site, 1u);
+  EXPECT_EQ(std::get<ValueArg>(launch.arguments[1]).bytes, std::string(8, '\0'));
+  ASSERT_EQ(launch.buffers.size(), 2u);
+  EXPECT_TRUE(launch.buffers[1].output) << "by its name, not by its place";
+  declaration_.grid = {"n"};
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes))
+    EXPECT_FALSE(derived.title.starts_with("as launched")) << "the declared geometry holds everywhere";
+}
+
+TEST_F(DerivedLaunchesTest, ASizeIsRoundOnceAndEachIsZeroOnce) {
+  bool round = false, none = false;
+  const DerivedLaunches all = derive();
+  for (const DerivedLaunch &derived : only(all, Derivation::Sizes))
+    round |= integer(derived.launch, 4) == 4096;
+  for (const NotDerived &missing : all.missing)
+    none |= missing.title == "n = 0";
+  EXPECT_TRUE(round && none);
+}
+
+TEST_F(DerivedLaunchesTest, ALaunchThatNothingMakesSmallerIsNoFailure) {
+  declaration_.arguments["n"] = "20000";
+  declaration_.extents["out"] = "20000"; // more than the most, whatever n is
+  EXPECT_FALSE(only(derive(), Derivation::Sizes).empty());
 }
 
 TEST_F(DerivedLaunchesTest, ABoolIsNeverAnythingElse) {

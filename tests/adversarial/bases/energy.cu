@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The energy of each line of bytes: more than 32 bits for a long line of bright ones.
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg width = 1000", "arg height = 64", "extent image = width * height", "extent energy = height")
+__global__ void lineEnergy(const unsigned char *image, unsigned long long *energy, int width, int height) {
+  __shared__ unsigned long long sums[64];
+  const unsigned char *line = image + (size_t)blockIdx.x * width;
+  unsigned long long sum = 0;
+  for (int i = threadIdx.x; i < width; i += 64)
+    sum += (unsigned long long)line[i] * line[i];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half)
+      sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0)
+    energy[blockIdx.x] = sums[0];
+}
+
+void run(const unsigned char *image, unsigned long long *energy, int width, int height) {
+  lineEnergy<<<height, 64>>>(image, energy, width, height);
+}
