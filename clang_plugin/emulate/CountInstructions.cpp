@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/emulate/CountInstructions.h"
 
+#include "clang_plugin/emulate/GpuArithmetic.h"
 #include "clang_plugin/emulate/ModuleRules.h"
 
 #include <llvm/Analysis/ValueTracking.h>
@@ -20,7 +21,7 @@ public:
   explicit Counter(BlockInfo &info) : info_(info) {}
 
   void count(const llvm::Instruction &instruction) {
-    if (llvm::isa<llvm::PHINode>(instruction) || instruction.isDebugOrPseudoInst())
+    if (llvm::isa<llvm::PHINode>(instruction) || instruction.isDebugOrPseudoInst() || isPartOfGpuInstruction(instruction))
       return;
     if (const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction))
       return countCall(*call);
@@ -196,6 +197,9 @@ private:
     case llvm::Intrinsic::log2:
     case llvm::Intrinsic::log10:
       return add(InstructionClass::Special, call.getType()->isDoubleTy() ? 30 : 10);
+    case llvm::Intrinsic::fptosi_sat:
+    case llvm::Intrinsic::fptoui_sat:
+      return add(InstructionClass::Conversion);
     case llvm::Intrinsic::fabs: // a modifier of the operand
     case llvm::Intrinsic::lifetime_start:
     case llvm::Intrinsic::lifetime_end:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before the optimiser.
+#include "clang_plugin/emulate/GpuArithmetic.h"
 #include "clang_plugin/emulate/Instrument.h"
 #include "clang_plugin/emulate/ModuleRules.h"
 
@@ -150,6 +151,7 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
       continue;
     dropHints(function, plan);
     checkAssumptions(function, plan);
+    defineArithmetic(function);
     function.setComdat(nullptr);
     // A large frame must meet the guard page below a thread's stack, not step over it.
     function.addFnAttr("probe-stack", "inline-asm");

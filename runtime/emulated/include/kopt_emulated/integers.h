@@ -79,17 +79,6 @@ KOPT_D double __hiloint2double(int hi, int lo) {
 }
 
 namespace kopt_emulated {
-/// Conversion to an integer as the hardware does it: clamped to the type's range, not-a-number becomes zero.
-template <class I> KOPT_D I toInteger(double x) {
-  constexpr bool isSigned = (I)-1 < (I)0;
-  constexpr int bits = sizeof(I) * 8 - (isSigned ? 1 : 0);
-  constexpr I most = (I)(((unsigned long long)-1) >> (64 - bits)), least = isSigned ? (I)(-most - 1) : (I)0;
-  if (x != x)
-    return 0;
-  if (x >= (double)most)
-    return most;
-  return x <= (double)least ? least : (I)x;
-}
 /// The float nearest to `x` in the direction of the mode, for integers that a double holds or not alike.
 template <class F, class I> KOPT_D F fromInteger(I x, int mode) {
   F nearest = (F)x;
@@ -98,18 +87,19 @@ template <class F, class I> KOPT_D F fromInteger(I x, int mode) {
 }
 } // namespace kopt_emulated
 
-#define KOPT_TO_INTEGERS(FROM, F)                                                                  \
-  KOPT_TO_INTEGER(FROM, F, int, int)                                                               \
-  KOPT_TO_INTEGER(FROM, F, uint, unsigned)                                                         \
-  KOPT_TO_INTEGER(FROM, F, ll, long long)                                                          \
-  KOPT_TO_INTEGER(FROM, F, ull, unsigned long long)
-#define KOPT_TO_INTEGER(FROM, F, TO, I)                                                            \
-  KOPT_D I __##FROM##2##TO##_rn(F x) { return kopt_emulated::toInteger<I>(__builtin_rint(x)); }    \
-  KOPT_D I __##FROM##2##TO##_rz(F x) { return kopt_emulated::toInteger<I>(__builtin_trunc(x)); }   \
-  KOPT_D I __##FROM##2##TO##_ru(F x) { return kopt_emulated::toInteger<I>(__builtin_ceil(x)); }    \
-  KOPT_D I __##FROM##2##TO##_rd(F x) { return kopt_emulated::toInteger<I>(__builtin_floor(x)); }
-KOPT_TO_INTEGERS(float, float)
-KOPT_TO_INTEGERS(double, double)
+// The conversion itself is made the hardware's by clang_plugin/emulate.
+#define KOPT_TO_INTEGERS(FROM, F, SUFFIX)                                                          \
+  KOPT_TO_INTEGER(FROM, F, SUFFIX, int, int)                                                       \
+  KOPT_TO_INTEGER(FROM, F, SUFFIX, uint, unsigned)                                                 \
+  KOPT_TO_INTEGER(FROM, F, SUFFIX, ll, long long)                                                  \
+  KOPT_TO_INTEGER(FROM, F, SUFFIX, ull, unsigned long long)
+#define KOPT_TO_INTEGER(FROM, F, SUFFIX, TO, I)                                                    \
+  KOPT_D I __##FROM##2##TO##_rn(F x) { return (I)__builtin_rint##SUFFIX(x); }                      \
+  KOPT_D I __##FROM##2##TO##_rz(F x) { return (I)x; }                                              \
+  KOPT_D I __##FROM##2##TO##_ru(F x) { return (I)__builtin_ceil##SUFFIX(x); }                      \
+  KOPT_D I __##FROM##2##TO##_rd(F x) { return (I)__builtin_floor##SUFFIX(x); }
+KOPT_TO_INTEGERS(float, float, f)
+KOPT_TO_INTEGERS(double, double, )
 #undef KOPT_TO_INTEGER
 #undef KOPT_TO_INTEGERS
 
