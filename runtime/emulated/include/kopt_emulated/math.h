@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mathematical functions and intrinsics that the C library does not have (it has sincosf, exp10f and the like). The approximate intrinsics (__expf, …) are
-// computed accurately here: an emulated result may differ from a GPU's by the error the guide allows them.
+// Mathematical functions and intrinsics that the C library does not have (it has sincosf, exp10f and the like).
 #pragma once
 
 #include "system_headers.h"
@@ -29,20 +28,35 @@ KOPT_HD double normcdf(double x) { return 0.5 * ::erfc(-x * 0.707106781186547524
 KOPT_HD float erfcxf(float x) { return (float)(::exp((double)x * x) * ::erfc((double)x)); }
 KOPT_HD float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 
-KOPT_D float __fdividef(float a, float b) { return a / b; }
+// The approximate intrinsics by way of what nvcc makes of them, so that they are as far off, and fail where a GPU's do; each step
+// of these is accurate.
+// A quotient is a product with the divisor's reciprocal, which is lost where that would be denormal.
+KOPT_D float __fdividef(float a, float b) {
+  float size = __builtin_fabsf(b);
+  if (size > 0x1p126f && size < __builtin_inff())
+    return a * __builtin_copysignf(0.0f, b);
+  return a / b;
+}
+namespace kopt_emulated {
+/// The angle's part of a turn, rounded before whole turns are taken off: few of its bits are left of a large one.
+KOPT_HD double turnedAngle(float x) {
+  float turns = x * 0.15915494309189533577f;
+  return 6.28318530717958647693 * ((double)turns - __builtin_floor((double)turns));
+}
+} // namespace kopt_emulated
 // The C library declares functions of these names for its own use, so these are definitions of the same functions.
 #define KOPT_FAST extern "C" __inline__ __attribute__((host, device, always_inline))
-KOPT_FAST float __expf(float x) noexcept { return ::expf(x); }
-KOPT_FAST float __exp10f(float x) noexcept { return ::powf(10.0f, x); }
-KOPT_FAST float __logf(float x) noexcept { return ::logf(x); }
+KOPT_FAST float __expf(float x) noexcept { return ::exp2f(x * 1.44269504088896340736f); }
+KOPT_FAST float __exp10f(float x) noexcept { return ::exp2f(x * 3.32192809488736234787f); }
+KOPT_FAST float __logf(float x) noexcept { return ::log2f(x) * 0.69314718055994530942f; }
 KOPT_FAST float __log2f(float x) noexcept { return ::log2f(x); }
-KOPT_FAST float __log10f(float x) noexcept { return ::log10f(x); }
-KOPT_FAST float __powf(float a, float b) noexcept { return ::powf(a, b); }
-KOPT_FAST float __sinf(float x) noexcept { return ::sinf(x); }
-KOPT_FAST float __cosf(float x) noexcept { return ::cosf(x); }
-KOPT_FAST float __tanf(float x) noexcept { return ::tanf(x); }
+KOPT_FAST float __log10f(float x) noexcept { return ::log2f(x) * 0.30102999566398119521f; }
+KOPT_FAST float __powf(float a, float b) noexcept { return ::exp2f(b * ::log2f(a)); }
+KOPT_FAST float __sinf(float x) noexcept { return (float)::sin(kopt_emulated::turnedAngle(x)); }
+KOPT_FAST float __cosf(float x) noexcept { return (float)::cos(kopt_emulated::turnedAngle(x)); }
+KOPT_FAST float __tanf(float x) noexcept { return __sinf(x) / __cosf(x); }
 KOPT_FAST float __tanhf(float x) noexcept { return ::tanhf(x); }
-KOPT_FAST void __sincosf(float x, float *s, float *c) noexcept { *s = ::sinf(x), *c = ::cosf(x); }
+KOPT_FAST void __sincosf(float x, float *s, float *c) noexcept { *s = __sinf(x), *c = __cosf(x); }
 #undef KOPT_FAST
 
 // Arithmetic that is rounded in a given direction: the rounded-to-nearest result moved by one step where its exact

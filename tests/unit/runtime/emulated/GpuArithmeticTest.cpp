@@ -70,6 +70,41 @@ TEST_F(GpuArithmeticTest, ConversionsAreClamped) {
             (Wide{-2, 300, 3000000000, -3000000000, INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN}));
 }
 
+TEST_F(GpuArithmeticTest, ApproximationsFailWhereAGpusDo) {
+  auto of = [this](const std::string &expression, std::vector<float> a, std::vector<float> b) {
+    return compute<float>("float, float, float", expression, a, b);
+  };
+  std::vector<float> values = of("__powf(a, b)", {2, 1.5f, -2, 0, 0}, {3, 2, 3, 2, -1});
+  EXPECT_FLOAT_EQ(values[0], 8);
+  EXPECT_FLOAT_EQ(values[1], 2.25f);
+  EXPECT_TRUE(std::isnan(values[2])) << "the logarithm of a negative number";
+  EXPECT_EQ(values[3], 0);
+  EXPECT_TRUE(std::isinf(values[4]));
+  values = of("__fdividef(a, b)", {6, 1e38f, 1e38f, INFINITY, 1}, {3, 0x1p125f, 0x1.8p126f, 0x1p127f, INFINITY});
+  EXPECT_EQ(values[0], 2);
+  EXPECT_NEAR(values[1], 1e38f / 0x1p125f, 1e-5);
+  EXPECT_EQ(values[2], 0);
+  EXPECT_TRUE(std::isnan(values[3]));
+  EXPECT_EQ(values[4], 0);
+  const std::vector<float> angles = {0, 0.5f, -3, 3.1f, 12345.678f, -1e6f};
+  const std::vector<float> sines = of("__sinf(a)", angles, angles), cosines = of("__cosf(a)", angles, angles);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(sines[i], std::sin(double(angles[i])), 0x1p-21) << angles[i];
+    EXPECT_NEAR(cosines[i], std::cos(double(angles[i])), 0x1p-21) << angles[i];
+  }
+  for (std::size_t i = 4; i < angles.size(); ++i) {
+    const double off = std::fabs(sines[i] - std::sin(double(angles[i])));
+    EXPECT_GT(off, 1e-6) << angles[i];
+    EXPECT_LT(off, std::fabs(angles[i]) * 0x1p-22) << angles[i];
+  }
+  values = of("__expf(a) + 0 * __logf(b)", {0, 1, -10, 80}, {1, 1, 1, 1});
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double exact = std::exp(double(std::vector<float>{0, 1, -10, 80}[i]));
+    EXPECT_NEAR(values[i] / exact, 1, 1e-5);
+  }
+  EXPECT_NE(values[3], std::exp(80.0f)) << "the product with log2(e) is rounded";
+}
+
 TEST_F(GpuArithmeticTest, AreOneInstructionEach) {
   auto instructions = [this](const std::string &expression) {
     LaunchRequest request = kernel("__global__ void k(int *out, const int *in, const float *f) { int a = in[threadIdx.x], b = in[threadIdx.x + 32];"
