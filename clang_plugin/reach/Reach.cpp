@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/reach/Reach.h"
 
-#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/reach/Values.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/Frontend/ASTUnit.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char *kVariable = "koptReached";
 constexpr unsigned kLongestText = 60;
-constexpr long long kLarge = 1024; ///< no block has more threads: what is compared with more is a size of the problem
+constexpr long long kLarge = 1024; ///< no block has more threads: a threadIdx that is compared with more is no threadIdx
 
 /// Which outcomes of a condition matter.
 struct Outcomes {
@@ -33,7 +33,7 @@ bool leaves(const Stmt *statement) {
 
 class Marker {
 public:
-  explicit Marker(const KernelFacts &facts) : facts_(facts), view_(facts.view()) {}
+  explicit Marker(const KernelFacts &facts) : facts_(facts), view_(facts.view()), values_(facts) {}
 
   void run() {
     for (const BodyView &body : facts_.bodies())
@@ -91,7 +91,7 @@ private:
     if (const auto *branch = dyn_cast<IfStmt>(statement)) {
       if (!branch->isConstexpr() && !branch->hasVarStorage())
         mark(branch->getCond(), {true, branch->getElse() || leaves(branch->getThen()) ||
-                                           isTelling(branch->getCond())});
+                                           isTelling(branch->getCond()) || isUnbounded(branch->getCond())});
     } else if (isa<ForStmt, WhileStmt, DoStmt>(statement)) {
       const Expr *condition = conditionOf(statement);
       const auto *loop = dyn_cast<WhileStmt>(statement);
@@ -102,7 +102,7 @@ private:
     } else if (const auto *binary = dyn_cast<BinaryOperator>(statement);
                binary && binary->isLogicalOp()) {
       for (const Expr *operand : {binary->getLHS(), binary->getRHS()})
-        if (isTelling(operand))
+        if (isTelling(operand) || isUnbounded(operand))
           mark(operand, {true, true});
         else if (const auto *equal = dyn_cast<BinaryOperator>(operand->IgnoreParenImpCasts());
                  equal && equal->isEqualityOp()) // tells one thread or element from all others
@@ -110,7 +110,7 @@ private:
         else if (equal && equal->isComparisonOp() && (isLarge(equal->getLHS()) || isLarge(equal->getRHS())))
           mark(operand, {true, true});
     } else if (const auto *label = dyn_cast<SwitchCase>(statement)) {
-      markCase(*label);
+      markCase(body, *label);
     }
   }
 
@@ -127,6 +127,36 @@ private:
         return !facts_.dependsOnThread(condition) || reads(condition);
     }
     return !facts_.dependsOnThread(condition) && !reads(condition);
+  }
+
+  /// Whether it tells blocks, indices or sizes by a constant, and not by an argument or the block's size: what was never
+  /// beyond it may be so in another launch. Coordinates of threads are not, below what a block has of them.
+  bool isUnbounded(const Expr *condition) const {
+    condition = condition->IgnoreParenImpCasts();
+    const auto *unary = dyn_cast<UnaryOperator>(condition);
+    if (unary && unary->getOpcode() == UO_LNot)
+      return isUnbounded(unary->getSubExpr());
+    const auto *binary = dyn_cast<BinaryOperator>(condition);
+    if (reads(condition) || (binary && binary->isLogicalOp()))
+      return false;
+    if (!binary || !binary->isComparisonOp()) {
+      const Ingredients made = values_.of(condition);
+      return !condition->getType()->isBooleanType() && !made.data && !made.isConstant() && !made.isThreadAlone();
+    }
+    const Expr *left = binary->getLHS(), *right = binary->getRHS();
+    const Ingredients ofLeft = values_.of(left), ofRight = values_.of(right);
+    if (ofLeft.isConstant() == ofRight.isConstant() || ofLeft.data || ofRight.data)
+      return false;
+    if ((ofLeft.isConstant() ? ofRight : ofLeft).isThreadAlone())
+      return isLarge(left) || isLarge(right);
+    return !isTrue(*binary);
+  }
+
+  /// `x >= 0` and the like where x is a coordinate: what nobody needs, and many write.
+  bool isTrue(const BinaryOperator &comparison) const {
+    const bool isSwapped = comparison.getOpcode() == BO_LE || comparison.getOpcode() == BO_GT; // 0 <= x, 0 > x
+    const Expr *value = isSwapped ? comparison.getRHS() : comparison.getLHS(), *zero = isSwapped ? comparison.getLHS() : comparison.getRHS();
+    return comparison.isRelationalOp() && view_.constant(zero) == 0 && values_.isNeverNegative(value);
   }
 
   bool isLarge(const Expr *expression) const {
@@ -169,7 +199,7 @@ private:
       hasParts_ = true;
       return std::pair("koptPart(", ", " + own + ")");
     });
-    add(2 * number + 1, &part, place, true, " is not 0");
+    add(2 * number + 1, &part, *place, " is not 0", values_.condition(&part).when(true));
   }
 
   /// `min(n, 4096)`: either may be what it is.
@@ -192,11 +222,14 @@ private:
     const unsigned number = enclose(*place, [&](const std::string &own) {
       return std::pair("(koptSeen((" + text(a) + ") < (" + text(b) + "), " + own + "), ", ")");
     });
-    add(2 * number + 1, &call, place, true, " has the smaller first");
-    add(2 * number, &call, place, true, " has the smaller second, or equal ones");
+    const std::string names = values_.name(first) + ", " + values_.name(second);
+    add(2 * number + 1, &call, *place, " has the smaller first", names + " smaller first");
+    add(2 * number, &call, *place, " has the smaller second, or equal ones", names + " smaller second");
   }
 
   static bool reads(const Stmt *expression) {
+    if (const auto *value = dyn_cast<Expr>(expression); value && coordinate(value))
+      return false; // a toolkit may call for it
     if (isa<ArraySubscriptExpr, CallExpr>(expression))
       return true;
     if (const auto *unary = dyn_cast<UnaryOperator>(expression);
@@ -238,8 +271,11 @@ private:
     }
     const unsigned number = enclose(
         *place, [](const std::string &own) { return std::pair("koptSeen(static_cast<bool>(", "), " + own + ")"); });
-    add(2 * number + 1, condition, place, outcomes.whenTrue, " is true");
-    add(2 * number, condition, place, outcomes.whenFalse, " is false");
+    const NamedCondition named = values_.condition(condition);
+    if (outcomes.whenTrue)
+      add(2 * number + 1, condition, *place, " is true", named.when(true));
+    if (outcomes.whenFalse)
+      add(2 * number, condition, *place, " is false", named.when(false));
   }
 
   /// The number of the place. The first time `around(number)`, the texts before and after it, is put there.
@@ -268,7 +304,20 @@ private:
     return begin && end && *begin < *end ? std::optional(std::pair(*begin, *end)) : std::nullopt;
   }
 
-  void markCase(const SwitchCase &label) {
+  /// The values of all labels of the statement, of what the switch asks.
+  std::string nameOf(const BodyView &body, const SwitchCase &label) const {
+    std::string text;
+    const Stmt *outer = &label;
+    for (; outer && !isa<SwitchStmt>(outer); outer = body.parentOf(outer))
+      if (const auto *one = dyn_cast<CaseStmt>(outer))
+        text += " " + values_.name(one->getLHS()) + (one->getRHS() ? " to " + values_.name(one->getRHS()) : "");
+      else if (isa<DefaultStmt>(outer))
+        text += " default";
+    const auto *asking = dyn_cast_or_null<SwitchStmt>(outer);
+    return "case" + text + " of " + (asking ? values_.name(asking->getCond()) : "nothing");
+  }
+
+  void markCase(const BodyView &body, const SwitchCase &label) {
     const auto place = facts_.placeOf(label.getSubStmt()->getSourceRange());
     if (!place || isa<SwitchCase>(label.getSubStmt()))
       return; // the last of several labels stands for all
@@ -279,20 +328,16 @@ private:
       before_.push_back(
           {place->first, place->first, "koptSeen(true, " + std::to_string(known->second) + "); "});
     addNamed(2 * known->second + 1, lineOf(label.getKeywordLoc()),
-             isa<DefaultStmt>(label) ? "`default` is taken" : "the case is taken");
+             isa<DefaultStmt>(label) ? "`default` is taken" : "the case is taken", nameOf(body, label));
   }
 
   unsigned lineOf(SourceLocation location) const {
     return view_.context().getSourceManager().getExpansionLineNumber(location);
   }
 
-  void add(unsigned at, const Expr *condition,
-           const std::optional<std::pair<unsigned, unsigned>> &place, bool matters,
-           const char *outcome) {
-    if (!matters)
-      return;
+  void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place, const char *outcome, std::string name) {
     std::string text;
-    for (char c : view_.text().slice(place->first, place->second))
+    for (char c : view_.text().slice(place.first, place.second))
       if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
         text += isspace(static_cast<unsigned char>(c)) ? ' ' : c;
     if (text.size() > kLongestText) {
@@ -301,16 +346,20 @@ private:
         --end;
       text = text.substr(0, end) + "…";
     }
-    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome);
+    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name));
   }
 
-  void addNamed(unsigned at, unsigned line, std::string what) {
-    if (llvm::none_of(marks_, [&](const ReachMark &mark) { return mark.at == at; }))
-      marks_.push_back({at, line, std::move(what)});
+  void addNamed(unsigned at, unsigned line, std::string what, std::string name) {
+    auto known = llvm::find_if(marks_, [&](const ReachMark &mark) { return mark.at == at; });
+    if (known == marks_.end())
+      known = marks_.insert(known, {at, line, std::move(what), {}});
+    if (!llvm::is_contained(known->names, name)) // another instance of the same text
+      known->names.push_back(std::move(name));
   }
 
   const KernelFacts &facts_;
   const KernelView &view_;
+  const Values values_;
   std::map<std::pair<unsigned, unsigned>, unsigned>
       places_; ///< numbers of conditions, by their bytes
   std::vector<Edit> before_, after_;

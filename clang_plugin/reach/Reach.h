@@ -11,6 +11,7 @@ struct ReachMark {
   unsigned at = 0;   ///< its byte of the variable
   unsigned line = 0; ///< in the slice that was given, from 1
   std::string what;  ///< "`n > 5` is true"
+  std::vector<std::string> names; ///< of the outcome, however it is spelled: one, or one for each instance of a function that differs
 };
 
 struct ReachClone {

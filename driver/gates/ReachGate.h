@@ -17,7 +17,7 @@ struct ReachSettings {
 
 /// Builds the candidate with a record of the outcomes of its conditions, runs it on all that it was
 /// verified on, and refuses one with an outcome that never occurred, unless the original has the
-/// same condition with the same outcome missing. On a GPU it is not asked at Depth::Search: it
+/// same condition, however it is spelled, with the same outcome missing. On a GPU it is not asked at Depth::Search: it
 /// costs a build.
 std::unique_ptr<Gate> makeReachGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend,
                                     Toolchain &toolchain, ReachSettings settings);

@@ -101,6 +101,7 @@ struct ReachMark {
   std::uint32_t at = 0; ///< its byte of ReachClone::variable
   unsigned line = 0;    ///< in the slice, from 1
   std::string what;     ///< "`n > 5` is true"
+  std::vector<std::string> names = {}; ///< of the outcome, the same however and where it is spelled; none: of no other kernel
 };
 
 /// The kernel with a byte for each such outcome, set where it occurs.

@@ -64,7 +64,7 @@ if command == "mutate":
 elif command == "reach":
     show_changes(reply["slice"])
     for mark in reply["marks"]:
-        print(f"mark {mark['at']} at line {mark['line']}: {mark['what']}")
+        print(f"mark {mark['at']} at line {mark['line']}: {mark['what']} [{' or '.join(mark['names'])}]")
     print(f"{reply['bytes']} bytes of {reply['variable']}, {reply['in_macros']} conditions in macros")
     log = build(reply["slice"])
     if log:

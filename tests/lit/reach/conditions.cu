@@ -40,7 +40,7 @@ void *reference() { return (void *)&k<4>; }
 // CHECK-DAG: + if (koptSeen(static_cast<bool>(i >= n), {{[0-9]+}}))
 // CHECK-DAG: + float v = koptSeen(static_cast<bool>(x[i] == 0.5f), {{[0-9]+}}) ? 1.0f : x[i];
 // CHECK-DAG: + for (int j = 0; koptSeen(static_cast<bool>(j < mode), {{[0-9]+}}); ++j)
-// CHECK-DAG: + if (koptSeen(static_cast<bool>(i > 2 && koptSeen(static_cast<bool>(n != 77), {{[0-9]+}}) && x[i] > 0), {{[0-9]+}}))
+// CHECK-DAG: + if (koptSeen(static_cast<bool>(koptSeen(static_cast<bool>(i > 2), {{[0-9]+}}) && koptSeen(static_cast<bool>(n != 77), {{[0-9]+}}) && x[i] > 0), {{[0-9]+}}))
 // CHECK-DAG: + if (koptSeen(static_cast<bool>(RARE(n)), {{[0-9]+}}))
 // CHECK-DAG: + koptSeen(true, {{[0-9]+}}); v += 5;
 // CHECK-DAG: + koptSeen(true, {{[0-9]+}}); v += 6;
@@ -49,6 +49,7 @@ void *reference() { return (void *)&k<4>; }
 // CHECK-DAG: at line 7: `i >= n` is false
 // CHECK-DAG: at line 9: `x[i] == 0.5f` is true
 // CHECK-DAG: at line 14: `j < mode` is true
+// CHECK-DAG: at line 16: `i > 2` is false
 // CHECK-DAG: at line 16: `n != 77` is false
 // CHECK-DAG: at line 18: `RARE(n)` is true
 // CHECK-DAG: at line 23: the case is taken

@@ -326,7 +326,7 @@ TEST_F(EvaluatorTest, AGateDecidesAndTheOthersAreOnRecord) {
 TEST_F(EvaluatorTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
   frontend_.reach.variable = "reached";
   frontend_.reach.bytes = 2;
-  frontend_.reach.marks = {{0, 3, "`n == 77` is true"}, {1, 3, "`n == 77` is false"}};
+  frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}}, {1, 3, "`n == 77` is false", {"!$2 == 77"}}};
   Evaluator evaluator = make("kernel", true);
   ASSERT_TRUE(evaluator.measureBaseline());
   EXPECT_EQ(judge(evaluator, "FAST").verdict, Verdict::Faster);
@@ -344,7 +344,7 @@ TEST_F(EvaluatorTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
 TEST_F(EvaluatorTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
   frontend_.reach.variable = "reached";
   frontend_.reach.bytes = 1;
-  frontend_.reach.marks = {{0, 3, "`n == 77` is true"}};
+  frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}}};
   Evaluator evaluator = make();
   ASSERT_TRUE(evaluator.measureBaseline());
   EXPECT_EQ(judge(evaluator, "RARE").verdict, Verdict::Same);
