@@ -40,12 +40,13 @@ public:
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
     std::vector<const DerivedReplays::Replay *> ran;
+    bool isAdvised = false; // once says it; on a GPU each such failure costs a context
     std::vector<std::string> skipped;
     for (const NotDerived &missing : replays_->missing())
       if (missing.kind == kind_)
         skipped.push_back(fmt::format("{}: {}", missing.title, missing.why));
     for (const DerivedReplays::Replay &replay : replays_->replays()) {
-      if (replay.derived.kind != kind_)
+      if (replay.derived.kind != kind_ || (replay.derived.advisory && isAdvised))
         continue;
       const auto launch = launchOf(bench, seen, replay.derived.launch);
       if (!launch) {
@@ -56,10 +57,12 @@ public:
                                            derivedOptions(bench, *launch, replay.expected.inputSeed, kOtherPoison, "derived"),
                                            name(), seen.trial, replay.slack));
       ran.push_back(&replay);
-      if (failure && replay.derived.advisory && failure->verdict == Verdict::RunFailed)
-        advise(*failure, seen.trial);
-      else if (failure)
+      if (!failure)
+        continue;
+      if (!replay.derived.advisory || failure->verdict != Verdict::RunFailed)
         return failure;
+      advise(*failure, seen.trial);
+      isAdvised = true;
     }
     if (!ran.empty()) {
       KOPT_TRY(auto failure, checkFresh(bench, seen, ran));

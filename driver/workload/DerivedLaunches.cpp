@@ -260,15 +260,19 @@ private:
     addExtremes();
   }
 
-  /// Sums of many of the largest numbers: what is narrower than the original's overflows.
+  /// Sums of many of the largest integers: what is narrower than the original's overflows. Sums of many equal floating-point numbers are
+  /// all rounded one way, the original's as well: they tell nothing.
   void addExtremes() {
+    const auto isFloatingOutput = [](const Buffer &buffer) { return !buffer.readOnly && isFloating(buffer.scalar); };
+    if (std::ranges::any_of(base_.buffers, isFloatingOutput))
+      return;
     const std::size_t count = out_.launches.size();
     for (std::size_t i = 0; i < count; ++i) {
       if (!out_.launches[i].large)
         continue;
       const Launch &large = out_.launches[i].launch;
       const auto highest = [](const Buffer &buffer) -> std::optional<Fill> {
-        if (buffer.fill.kind != "uniform")
+        if (buffer.fill.kind != "uniform" || isFloating(buffer.scalar))
           return std::nullopt;
         const double high = buffer.fill.isDefault ? 0x1p64 : buffer.fill.high;
         return Fill{"constant", high, high};
