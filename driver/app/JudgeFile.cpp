@@ -2,6 +2,7 @@
 #include "driver/app/JudgeFile.h"
 
 #include "driver/app/Observation.h"
+#include "driver/toolchain/NvccFlags.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -119,7 +120,7 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
 }
 
 Result<ExtractionResult> extractCandidate(Workbench &bench, const SourceSettings &sources, const std::filesystem::path &file,
-                                          const std::string &folder) {
+                                          const std::string &arch, const std::string &folder) {
   ExtractRequest extract;
   extract.files = {file};
   extract.buildDirectory = sources.buildDirectory;
@@ -129,6 +130,10 @@ Result<ExtractionResult> extractCandidate(Workbench &bench, const SourceSettings
   extract.output = bench.scratch() / folder;
   extract.prove = false;
   extract.untrusted = true;
+  Result<ExtractionResult> found = bench.frontend().extract(extract);
+  if (found || found.error().code != ErrorCode::BaselineFailed || namesArch(extract.flags))
+    return found;
+  extract.flags.push_back("-arch=" + (arch.empty() ? bench.device().arch : arch));
   return bench.frontend().extract(extract);
 }
 
@@ -208,7 +213,7 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
            Workbench::open(services, request.sources, request.selection, request.device, request.sandbox));
   std::vector<Result<ExtractionResult>> changed;
   for (const std::filesystem::path &file : request.candidates) {
-    changed.push_back(extractCandidate(*bench, request.sources, file, fmt::format("candidate-{}", changed.size())));
+    changed.push_back(extractCandidate(*bench, request.sources, file, request.options.arch, fmt::format("candidate-{}", changed.size())));
     if (!changed.back() && changed.back().error().code != ErrorCode::BaselineFailed)
       return tl::unexpected(changed.back().error());
   }

@@ -35,9 +35,11 @@ Result<Candidate> candidateFromFile(const TuneSubject &subject, const Extraction
 /// What `changed` has beside that, and the candidate does without: "#include <mma.h>", "variable 'table'".
 std::vector<std::string> notTaken(const TuneSubject &subject, const ExtractionResult &changed);
 
-/// What the front end finds in the file of a candidate, with the flags of the baseline. `folder` is a name in the scratch folder.
+/// What the front end finds in the file of a candidate, with the flags of the baseline. Where those name no GPU to build for, and nvcc's
+/// own choice does not have what the candidate uses, it is read for `arch`, which it is built for (empty: the device's). `folder` is a
+/// name in the scratch folder.
 Result<ExtractionResult> extractCandidate(Workbench &bench, const SourceSettings &sources, const std::filesystem::path &file,
-                                          const std::string &folder);
+                                          const std::string &arch, const std::string &folder);
 
 /// The program's own launches where it was observed, with those held out; else the declared ones.
 Result<Workload> workloadOf(Services &services, const Workbench &bench, const TuneSubject &subject,

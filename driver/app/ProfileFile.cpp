@@ -226,7 +226,7 @@ Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileR
                            request.sandbox));
   std::optional<ExtractionResult> changed;
   if (!request.candidate.empty()) {
-    KOPT_TRY(changed, extractCandidate(*bench, request.sources, request.candidate, "candidate"));
+    KOPT_TRY(changed, extractCandidate(*bench, request.sources, request.candidate, request.arch, "candidate"));
   }
   std::optional<ObservedTrace> observed;
   if (!request.run.empty()) {

@@ -105,4 +105,11 @@ std::string cubinArch(const std::vector<std::string> &userFlags, const std::stri
   return arch;
 }
 
+bool namesArch(const std::vector<std::string> &userFlags) {
+  return std::any_of(userFlags.begin(), userFlags.end(), [](const std::string &flag) {
+    return flag.starts_with("-arch") || flag.starts_with("--gpu-architecture") || flag.starts_with("-gencode") ||
+           flag.starts_with("--generate-code");
+  });
+}
+
 } // namespace kopt

@@ -15,4 +15,7 @@ std::vector<std::string> flagsForCubin(const std::vector<std::string> &userFlags
 /// wgmma does not assemble for plain sm_90.
 std::string cubinArch(const std::vector<std::string> &userFlags, const std::string &arch);
 
+/// Whether the user's flags say what to build for. Where they do not, nvcc takes the oldest GPU it knows.
+bool namesArch(const std::vector<std::string> &userFlags);
+
 } // namespace kopt

@@ -7,6 +7,7 @@ namespace {
 
 using kopt::cubinArch;
 using kopt::flagsForCubin;
+using kopt::namesArch;
 using Words = std::vector<std::string>;
 
 TEST(NvccFlags, KeepsWhatShapesCode) {
@@ -41,6 +42,13 @@ TEST(NvccFlags, ArchitectureSpecificCodeIsKeptSpecific) {
   EXPECT_EQ(cubinArch({"-arch=sm_100f"}, "sm_100"), "sm_100f");
   EXPECT_EQ(cubinArch({"-arch=sm_90a"}, "sm_80"), "sm_80");
   EXPECT_EQ(cubinArch({"--generate-code=arch=compute_90,code=[compute_90,sm_90]"}, "sm_90"), "sm_90");
+}
+
+TEST(NvccFlags, SaysWhetherAnArchitectureIsNamed) {
+  EXPECT_FALSE(namesArch({}));
+  EXPECT_FALSE(namesArch({"-O3", "-I", "archive", "-DARCH=sm_90"}));
+  for (const char *flag : {"-arch=sm_80", "-arch", "--gpu-architecture=sm_80", "-gencode", "--generate-code=arch=compute_90,code=sm_90"})
+    EXPECT_TRUE(namesArch({"-O3", flag})) << flag;
 }
 
 } // namespace

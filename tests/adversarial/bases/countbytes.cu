@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many of the 128 bytes of each row have a value, by a warp for each row.
+#include <kopt/kopt.h>
+
+KOPT_TUNE("arg rows = 900", "arg value = 7", "extent words = rows * 32", "extent found = rows", "fill words = uniform(0, 134744072)")
+__global__ void countBytes(const unsigned *words, int *found, int rows, int value) {
+  int lane = threadIdx.x % 32, row = blockIdx.x * 4 + threadIdx.x / 32;
+  if (row >= rows)
+    return;
+  unsigned word = words[row * 32 + lane];
+  int count = 0;
+  for (int b = 0; b < 4; ++b)
+    count += int(word >> 8 * b & 255u) == value;
+  for (int reach = 16; reach > 0; reach /= 2)
+    count += __shfl_xor_sync(0xffffffffu, count, reach);
+  if (lane == 0)
+    found[row] = count;
+}
+
+void run(const unsigned *words, int *found, int rows, int value) {
+  countBytes<<<(rows + 3) / 4, 128>>>(words, found, rows, value);
+}
