@@ -156,7 +156,7 @@ private:
     llvm::StringRef name = callee->getName();
     if (name == "kopt_emulated_barrier" || name == "kopt_emulated_warp_barrier")
       return add(InstructionClass::Barrier);
-    if (name == "kopt_emulated_atomic")
+    if (name == "kopt_emulated_atomic" || name == "kopt_emulated_async_copy")
       return add(InstructionClass::Memory);
     if (name.starts_with("kopt_emulated_"))
       return add(InstructionClass::Integer);

@@ -292,6 +292,8 @@ private:
     }
     if (name == "kopt_emulated_barrier")
       setSite(builder, call, SiteKind::Barrier, block);
+    else if (name == "kopt_emulated_async_copy")
+      setSite(builder, call, SiteKind::Copy, block);
     else if (name == "kopt_emulated_fence")
       setSite(builder, call, SiteKind::Fence, block);
     else if (name == "kopt_emulated_trap" || name == "kopt_emulated_assert")

@@ -136,9 +136,20 @@ std::string collect(const SourceIndex &index, const std::vector<const clang::Dec
   return closure.badText.empty() ? "" : *closure.badText.begin();
 }
 
-void addAllIncludes(const SourceIndex &index, Entries &entries) {
+bool isInclude(const Piece &piece) { return piece.kind == PieceKind::Include; }
+
+/// Small headers of the toolkit, of functions for kernels alone. Where a file includes one, a candidate for any of its kernels
+/// may use it, whether the kernel does or not.
+bool isDeviceInclude(const Piece &piece) {
+  static constexpr llvm::StringLiteral kHeaders[] = {
+      "cooperative_groups.h", "cooperative_groups/memcpy_async.h", "cooperative_groups/reduce.h", "cooperative_groups/scan.h",
+      "cuda_bf16.h", "cuda_fp16.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h"};
+  return isInclude(piece) && llvm::is_contained(kHeaders, piece.name);
+}
+
+void addPieces(const SourceIndex &index, bool (*isWanted)(const Piece &), Entries &entries) {
   for (const Piece &piece : index.pieces())
-    if (piece.kind == PieceKind::Include)
+    if (isWanted(piece))
       entries.try_emplace(keyOf(piece), Entry{&piece, &index, false, false});
 }
 
@@ -212,10 +223,13 @@ std::vector<SliceText> buildSlices(const SliceRequest &request) {
     problem = collect(*request.device, counterparts(*request.host, roots, *request.device), needed);
   if (std::string other = collect(*request.host, roots, needed); problem.empty())
     problem = other;
+  if (request.device)
+    addPieces(*request.device, isDeviceInclude, needed);
+  addPieces(*request.host, isDeviceInclude, needed);
   Entries withIncludes = needed;
   if (request.device)
-    addAllIncludes(*request.device, withIncludes);
-  addAllIncludes(*request.host, withIncludes);
+    addPieces(*request.device, isInclude, withIncludes);
+  addPieces(*request.host, isInclude, withIncludes);
 
   auto hostKeys = keysOf(request.host), deviceKeys = keysOf(request.device);
   std::vector<SliceText> slices;

@@ -24,7 +24,7 @@ struct SliceRequest {
 };
 
 /// The kernel as written, with all it needs; a template still has to be instantiated. Several texts,
-/// the one to be tried first, first: with the headers it needs, the same with #line directives (for
+/// the one to be tried first, first: with the headers it needs (and those of device functions), the same with #line directives (for
 /// code that asks where it stands, as assert() does), and both with every header the file includes.
 std::vector<SliceText> buildSlices(const SliceRequest &request);
 

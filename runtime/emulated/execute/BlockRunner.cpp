@@ -126,6 +126,7 @@ void BlockRunner::runBlock() {
     lane.status = Lane::Status::Ready;
     lane.fenced = lane.looked = false;
     lane.callKey = 0;
+    lane.copies.clear();
     lane.traced = 0;
     if (machine.tracing && lane.trace.empty())
       lane.trace.resize(kTraceEntries);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "runtime/emulated/EmulatedModule.h"
+#include "runtime/emulated/execute/AsyncCopies.h"
 #include "runtime/emulated/execute/Machine.h"
 #include "runtime/emulated/execute/Schedule.h"
 #include "runtime/emulated/model/WarpTrace.h"
@@ -37,6 +38,7 @@ struct Lane {
   std::uint32_t mask = 0, site = 0;
   int mode = 0, argument = 0, width = 32;
   std::uint64_t value = 0, result = 0;
+  AsyncCopies copies;
   std::vector<TraceEntry> trace;
   std::size_t traced = 0;
 };
@@ -69,6 +71,7 @@ public:
   std::string describe(std::uint64_t address, std::uint32_t bytes) const { return describe_(address, bytes); }
   std::array<std::uint32_t, 3> positionOf(std::uint32_t thread) const { return lanes_[thread].position; }
   std::uint64_t clock() const;
+  AsyncCopies &copies() { return lanes_[current_].copies; } ///< of the running thread
 
   static BlockRunner *running;
 

@@ -190,6 +190,11 @@ KOPT_HOOK void kopt_emulated_fence(int scope) {
   if (scope > 0) // not __threadfence_block()
     machine.order.fence(machine.interval);
 }
+KOPT_HOOK void kopt_emulated_async_copy(void *to, const void *from, std::uint64_t bytes, std::uint64_t zeros) {
+  BlockRunner::running->copies().begin(to, from, bytes, zeros, kopt_emulated_site);
+}
+KOPT_HOOK void kopt_emulated_async_commit() { BlockRunner::running->copies().commit(); }
+KOPT_HOOK void kopt_emulated_async_wait(std::uint64_t prior) { BlockRunner::running->copies().wait(prior); }
 KOPT_HOOK long long kopt_emulated_clock() { return (long long)BlockRunner::running->clock(); }
 /// __ldg() and its like: the read-only path sees nothing of what the launch itself writes.
 KOPT_HOOK void kopt_emulated_read_only(const void *address, unsigned bytes) {

@@ -25,6 +25,10 @@ __device__ unsigned kopt_emulated_reduce(unsigned mask, unsigned value, int mode
 __device__ void kopt_emulated_fence(int scope);
 /// Announces a read-modify-write of these bytes; the accesses that follow are not traced (they are non-temporal).
 __device__ void kopt_emulated_atomic(void *address, unsigned size);
+/// Copies begun, grouped and waited for as <cuda_pipeline.h> has it.
+__device__ void kopt_emulated_async_copy(void *to, const void *from, unsigned long bytes, unsigned long zeros);
+__device__ void kopt_emulated_async_commit();
+__device__ void kopt_emulated_async_wait(unsigned long prior);
 __device__ long long kopt_emulated_clock();
 __device__ void kopt_emulated_read_only(const void *address, unsigned bytes);
 __device__ __attribute__((noreturn)) void kopt_emulated_trap();

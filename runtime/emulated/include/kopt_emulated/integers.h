@@ -65,6 +65,26 @@ KOPT_D int __dp2a_lo(int a, int b, int c) {
   return c + (int)(short)a * (int)(signed char)b + (int)(short)(a >> 16) * (int)(signed char)(b >> 8);
 }
 KOPT_D int __dp2a_hi(int a, int b, int c) { return __dp2a_lo(a, b >> 16, c); }
+KOPT_D unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
+  return c + (a & 0xffffu) * (b & 0xffu) + (a >> 16) * (b >> 8 & 0xffu);
+}
+KOPT_D unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) { return __dp2a_lo(a, b >> 16, c); }
+KOPT_D int __dp4a(char4 a, char4 b, int c) { return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+KOPT_D unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) { return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+KOPT_D int __dp2a_lo(short2 a, char4 b, int c) { return c + a.x * b.x + a.y * b.y; }
+KOPT_D int __dp2a_hi(short2 a, char4 b, int c) { return c + a.x * b.z + a.y * b.w; }
+KOPT_D unsigned __dp2a_lo(ushort2 a, uchar4 b, unsigned c) { return c + (unsigned)a.x * b.x + (unsigned)a.y * b.y; }
+KOPT_D unsigned __dp2a_hi(ushort2 a, uchar4 b, unsigned c) { return c + (unsigned)a.x * b.z + (unsigned)a.y * b.w; }
+/// The lane of the `offset`-th set bit of `mask` from `base` on, upwards or, if negative, downwards; all ones if there is none.
+KOPT_D unsigned __fns(unsigned mask, unsigned base, int offset) {
+  if (offset == 0)
+    return base < 32 && (mask >> base & 1u) ? base : 0xffffffffu;
+  const int step = offset > 0 ? 1 : -1;
+  for (int i = (int)base, left = offset * step; i >= 0 && i < 32; i += step)
+    if ((mask >> i & 1u) && --left == 0)
+      return (unsigned)i;
+  return 0xffffffffu;
+}
 
 KOPT_D int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 KOPT_D unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline of <cuda/pipeline> is not emulated, only what it is made of.
+#pragma once
+
+#include "cuda_pipeline_primitives.h"
