@@ -278,7 +278,7 @@ private:
         return Fill{"constant", high, high};
       };
       const std::string title = out_.launches[i].title + ", contents: all the highest";
-      const bool isUnbounded = std::ranges::any_of(large.buffers, [](const Buffer &buffer) { return buffer.fill.isDefault; });
+      const bool isUnbounded = std::ranges::any_of(large.buffers, [](const Buffer &buffer) { return buffer.fill.isDefault && !buffer.output; });
       if (auto extreme = refilled(large, highest)) {
         DerivedLaunch *added = add(Derivation::Contents, title, std::move(*extreme));
         added->large = true;
