@@ -42,11 +42,16 @@ template <class Archive> void fields(Archive &archive, SpecializationInfo &value
           reason, proven, sliceText, chunks, kernelChunk);
 }
 
+template <class Archive> void fields(Archive &archive, PointerInfo &value) {
+  auto &[root, offset] = value;
+  archive(root, offset);
+}
+
 template <class Archive> void fields(Archive &archive, LaunchInfo &value) {
   auto &[file, line, column, symbol, geometry, grid, block, sharedBytes, args, gridRange,
-         blockRange, sharedRange, variables, reason] = value;
+         blockRange, sharedRange, variables, reason, pointers] = value;
   archive(file, line, column, symbol, geometry, grid, block, sharedBytes, args, gridRange,
-          blockRange, sharedRange, variables, reason);
+          blockRange, sharedRange, variables, reason, pointers);
 }
 
 template <class Archive> void fields(Archive &archive, UnresolvedLaunch &value) {

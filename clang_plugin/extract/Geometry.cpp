@@ -68,6 +68,16 @@ std::optional<std::string> GeometryReader::scalar(const ConfigPart &part) {
   return term->text;
 }
 
+std::optional<std::string> GeometryReader::scalarBefore(const Expr *expression,
+                                                        const clang::Stmt *point) {
+  reason_.clear();
+  Used before = used_;
+  if (std::optional<Term> term = scalar(expression, Where{&launching_, point}))
+    return term->text;
+  used_ = std::move(before);
+  return std::nullopt;
+}
+
 std::optional<Extent> GeometryReader::extent(const ConfigPart &part) {
   clang::QualType type = part.expression->getType();
   for (const std::string &name : part.fields)

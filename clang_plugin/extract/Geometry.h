@@ -39,6 +39,8 @@ public:
                  std::function<bool(const ConstantInfo &)> mayName);
 
   std::optional<std::string> scalar(const ConfigPart &part);
+  /// Of an integer as it is just before `point`, in the launching function.
+  std::optional<std::string> scalarBefore(const clang::Expr *expression, const clang::Stmt *point);
   /// x, y, z of a dim3, or of an integer that becomes one.
   std::optional<Extent> extent(const ConfigPart &part);
 

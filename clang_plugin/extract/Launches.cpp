@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/Launches.h"
 
+#include "clang_plugin/extract/Pointers.h"
 #include "clang_plugin/extract/Types.h"
 
 #include <clang/AST/ASTContext.h>
@@ -200,6 +201,10 @@ LaunchReader::read(const LaunchSite &site, const KernelTarget &target, bool shar
       place.passed.insert(variable->text());
   if (!target.callers.empty())
     place.callers = &target.callers;
+  GeometryReader numbers(code_, flows_, place, [](const ConstantInfo &) { return false; });
+  PointerReader pointers(flows_, index.unit().getASTContext(), numbers, site.host, site.call);
+  for (const Expr *argument : parts.args)
+    launch.pointers.push_back(pointers.read(argument));
   GeometryReader reader(code_, flows_, std::move(place), mayName);
 
   auto because = [&](const char *what) {

@@ -65,6 +65,13 @@ struct SpecializationInfo {
   std::size_t kernelChunk = 0;
 };
 
+/// What a pointer argument points into: a variable, a member or what an accessor gives, as it is at the launch, and how many bytes
+/// further. Two arguments of a launch with the same root and offset are the same pointer.
+struct PointerInfo {
+  std::string root;   ///< empty: no pointer, or from what cannot be named
+  std::string offset; ///< over numbers and variables of the host program; empty where it cannot be told
+};
+
 struct LaunchInfo {
   std::string file;
   unsigned line = 0, column = 0;
@@ -76,6 +83,7 @@ struct LaunchInfo {
   std::optional<Range> gridRange, blockRange, sharedRange;
   std::vector<std::string> variables; ///< of the host program, in the expressions
   std::string reason;                 ///< why the geometry is unresolved
+  std::vector<PointerInfo> pointers;  ///< of each argument
 };
 
 /// A launch that belongs to no kernel of the unit; what is known of it is filled in.

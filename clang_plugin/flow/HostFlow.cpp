@@ -18,6 +18,27 @@ bool isLoop(const Stmt *statement) {
       statement);
 }
 
+/// data(), begin(), get(): a method that has a const twin, or does nothing but return something, leaves its object as it is.
+bool isAccessor(const clang::CXXMethodDecl &method) {
+  if (method.isConst())
+    return true;
+  if (method.getDeclName().isIdentifier())
+    for (const clang::NamedDecl *other : method.getParent()->lookup(method.getDeclName())) {
+      const auto *twin = llvm::dyn_cast<clang::CXXMethodDecl>(other);
+      if (twin && twin->isConst() && twin->getNumParams() == 0 && method.getNumParams() == 0)
+        return true;
+    }
+  const FunctionDecl *definition = nullptr;
+  if (method.getReturnType()->isReferenceType() || !method.hasBody(definition))
+    return false;
+  const auto *body = llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody());
+  const auto *only = body && body->size() == 1
+                         ? llvm::dyn_cast<clang::ReturnStmt>(body->body_front())
+                         : nullptr;
+  return only && only->getRetValue() && !only->getRetValue()->isInstantiationDependent() &&
+         !only->getRetValue()->HasSideEffects(method.getASTContext());
+}
+
 } // namespace
 
 const FunctionFlow::Node &FunctionFlow::node(const Stmt *statement) const {
@@ -185,7 +206,7 @@ void FunctionFlow::noteCall(const clang::CallExpr *call) {
     if (method && method->isInstance() && !arguments.empty())
       arguments = arguments.drop_front();
   } else if (const auto *invocation = llvm::dyn_cast<clang::CXXMemberCallExpr>(call)) {
-    if (method && !method->isConst() && !method->isStatic())
+    if (method && !method->isStatic() && !isAccessor(*method))
       write(invocation->getImplicitObjectArgument(), call);
   }
   const clang::FunctionProtoType *type = nullptr;

@@ -59,6 +59,8 @@ public:
   bool writes(const Place &place) const;
   bool writesGlobalOrField(const clang::ValueDecl *declaration) const;
   std::vector<const clang::FunctionDecl *> calls() const;
+  /// It writes nothing, hands nothing to others and calls nobody.
+  bool changesNothing() const { return writes_.empty() && escaped_.empty() && calls_.empty(); }
 
 private:
   struct Node {

@@ -31,6 +31,8 @@ bool UnitFlow::mayWrite(const FunctionDecl *function, const Place &place,
   const FunctionFlow *flow = of(function);
   if (!flow)
     return true;
+  if (flow->changesNothing())
+    return false;
   bool named = false;
   if (!llvm::isa<clang::ParmVarDecl>(place.root)) {
     named = true;

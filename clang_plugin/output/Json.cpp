@@ -70,6 +70,9 @@ json launchJson(const LaunchInfo &launch) {
                  {"geometry", launch.geometry}, {"grid", launch.grid},
                  {"block", launch.block},       {"shared_bytes", launch.sharedBytes},
                  {"args", launch.args},         {"variables", launch.variables}};
+  result["pointers"] = json::array();
+  for (const PointerInfo &pointer : launch.pointers)
+    result["pointers"].push_back({{"root", pointer.root}, {"offset", pointer.offset}});
   if (!launch.reason.empty())
     result["reason"] = launch.reason;
   addRange(result, "grid_range", launch.gridRange);

@@ -265,6 +265,9 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
       if (const auto left = notTaken(subject, *changed[i]); !left.empty() && outcome.trial.verdict == Verdict::BuildFailed)
         outcome.trial.reason += fmt::format("; a candidate is device code, so of its file {} {} not taken: have it in the original first",
                                             fmt::join(left, ", "), left.size() == 1 ? "was" : "were");
+      for (const Finding &finding : baseline.findings)
+        if (finding.id == "launch-site")
+          outcome.trial.findings.push_back({finding.id, "note", finding.message, finding.where});
       for (const std::string &place : notRun)
         outcome.trial.findings.push_back({"launch-site", "note",
                                           "the kernel was not timed as it is launched here: no launch of the workload has that geometry ('sizes' "

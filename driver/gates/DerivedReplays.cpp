@@ -178,7 +178,7 @@ Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
   DerivedLaunches derived = deriveLaunches(sourceOf(bench.subject()), heaviest, kMost);
   missing_ = std::move(derived.missing);
   for (DerivedLaunch &launch : derived.launches) {
-    NotDerived unfit{launch.kind, launch.title, whyTooMuch(bench, launch.launch)};
+    NotDerived unfit{launch.kind, launch.title, whyTooMuch(bench, launch.launch), launch.asLaunched};
     if (launch.unbounded && !bench.runner().device().modelled)
       unfit.why = "it may be an index, and a GPU does not say where that leaves its buffer";
     if (!unfit.why.empty()) {
@@ -194,6 +194,9 @@ Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
     unfit.why = std::move(replay.error());
     missing_.push_back(std::move(unfit));
   }
+  for (const NotDerived &item : missing_)
+    if (item.asLaunched)
+      baseline.findings.push_back({"launch-site", "warning", fmt::format("not tried: {}: {}", item.title, item.why), ""});
   for (const Derivation kind : {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Placement}) {
     const auto isKind = [&](const auto &item) { return item.derived.kind == kind; };
     if (std::none_of(replays_.begin(), replays_.end(), isKind)) {

@@ -97,6 +97,7 @@ public:
   void read(LaunchNeed &out) const;
   void read(SliceChunk &out) const;
   void read(Specialization &out) const;
+  void read(PointerOrigin &out) const;
   void read(LaunchSite &out) const;
   void read(NamedConstant &out) const;
   void read(TuneClause &out) const;
@@ -198,6 +199,11 @@ void Reader::read(Specialization &out) const {
       member("chunks").fail("chunks that overlap or are out of order");
 }
 
+void Reader::read(PointerOrigin &out) const {
+  need("root", out.root);
+  need("offset", out.offset);
+}
+
 void Reader::read(LaunchSite &out) const {
   need("file", out.file);
   need("line", out.line);
@@ -212,6 +218,7 @@ void Reader::read(LaunchSite &out) const {
   may("variables", out.variables);
   may("reason", out.reason);
   may("args", out.args);
+  may("pointers", out.pointers);
   may("grid_range", out.gridRange);
   may("block_range", out.blockRange);
   may("shared_range", out.sharedRange);

@@ -82,6 +82,13 @@ struct Specialization {
   std::size_t kernelChunk = 0;
 };
 
+/// What a pointer argument points into, as it is at the launch, and how many bytes further: two arguments with the same root and
+/// offset are the same pointer, however they are spelled.
+struct PointerOrigin {
+  std::string root;   ///< empty: no pointer, or from what cannot be named
+  std::string offset; ///< over numbers and variables of the host program; empty where it cannot be told
+};
+
 /// Integer expressions in C syntax over named constants, host variables and kernel arguments.
 struct LaunchSite {
   std::string file;
@@ -94,6 +101,7 @@ struct LaunchSite {
   std::string reason;                  ///< why the geometry is unresolved
   std::vector<std::string> args; ///< one expression per kernel parameter, as spelled
   std::optional<SourceRange> gridRange, blockRange, sharedRange; ///< the launch's own argument expressions
+  std::vector<PointerOrigin> pointers; ///< of each argument; empty where the front end did not say
 };
 
 /// A named integer constant that the kernel or a launch site depends on: what a tunable can change.

@@ -3,6 +3,7 @@
 
 #include "driver/project/Expression.h"
 #include "driver/workload/DerivedContents.h"
+#include "driver/workload/SharedMemory.h"
 
 #include <algorithm>
 #include <bit>
@@ -451,14 +452,14 @@ private:
     return elementBytes(buffer.scalar);
   }
 
-  /// Two parameters that a launch site, this launch's or another, passes the same pointer for are the same buffer.
+  /// Parameters that a launch site, this launch's or another, passes pointers into the same memory for share a buffer.
   void addAliases() {
     const LaunchSite *own = site();
     if (own)
-      addAliases(*own, "pointers that the launch passes twice");
+      addAliases(*own, "the launch");
     for (const LaunchSite &other : source_.kernel.launches)
       if (&other != own && other.symbol == source_.specialization.symbol)
-        addAliases(other, fmt::format("pointers that the launch at {} passes twice", placeOf(other)));
+        addAliases(other, "the launch at " + placeOf(other));
   }
 
   static std::string placeOf(const LaunchSite &site) {
@@ -471,26 +472,14 @@ private:
     return nulls;
   }
 
-  void addAliases(const LaunchSite &at, std::string title) {
-    Launch launch = base_;
-    std::vector<std::pair<std::size_t, std::size_t>> same;
-    for (std::size_t i = 0; i < launch.arguments.size() && i < at.args.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) {
-        auto *one = std::get_if<BufferArg>(&launch.arguments[j]), *other = std::get_if<BufferArg>(&launch.arguments[i]);
-        if (!one || !other || at.args[i] != at.args[j] || at.args[i].empty() || isNullArgument(at.args[i]) ||
-            launch.buffers[one->buffer].scalar != launch.buffers[other->buffer].scalar)
-          continue;
-        Buffer &kept = launch.buffers[one->buffer];
-        const Buffer &gone = launch.buffers[other->buffer];
-        kept.bytes = std::max(kept.bytes, gone.bytes);
-        kept.readOnly = kept.readOnly && gone.readOnly;
-        kept.output = false;
-        launch.buffers[other->buffer].output = false;
-        *other = *one;
-        same.emplace_back(j, i);
-      }
-    if (!same.empty() && aliased_.insert(std::move(same)).second)
-      add(Derivation::Placement, std::move(title), std::move(launch));
+  void addAliases(const LaunchSite &at, const std::string &launch) {
+    SharedMemory shared = shareMemory(source_.specialization, at, base_, declared_);
+    std::string title = fmt::format("pointers that {} passes {}", launch, shared.overlaps() ? "into each other's memory" : "twice");
+    for (const std::string &why : shared.unknown)
+      out_.missing.push_back({Derivation::Placement, title, why, true});
+    if (shared.joined.empty() || !aliased_.insert(std::move(shared.joined)).second)
+      return;
+    add(Derivation::Placement, std::move(title), std::move(shared.launch))->asLaunched = true;
   }
 
 public:
@@ -535,7 +524,7 @@ private:
   Values small_;
   Launch base_;
   DerivedLaunches out_;
-  std::set<std::vector<std::pair<std::size_t, std::size_t>>> aliased_; ///< parameters that were made one, each with an earlier one
+  std::set<decltype(SharedMemory::joined)> aliased_; ///< what was tried
 };
 
 } // namespace

@@ -30,12 +30,14 @@ struct DerivedLaunch {
   bool cancelling = false; ///< neighbours take each other back: in the order of the original perhaps without any error
   /// Numbers that nobody declared, which the original may take for indices: only for a device that checks bounds.
   bool unbounded = false;
+  bool asLaunched = false; ///< the program itself launches the kernel so
 };
 
 /// A launch that could not be made, and why.
 struct NotDerived {
   Derivation kind = Derivation::Scalars;
   std::string title, why;
+  bool asLaunched = false; ///< the program itself launches the kernel so: what is not tried has to be said
 };
 
 struct DerivedLaunches {

@@ -69,6 +69,9 @@ TEST(ParseExtraction, ReadsEveryMember) {
   const LaunchSite &site = kernel.launches.at(0);
   EXPECT_EQ(site.grid[0], "(n + 255) / 256");
   EXPECT_EQ(site.args.at(1), "n");
+  EXPECT_EQ(site.pointers.at(0).root, "d_in");
+  EXPECT_EQ(site.pointers.at(0).offset, "4");
+  EXPECT_TRUE(kernel.launches.at(1).pointers.empty());
   EXPECT_EQ(site.gridRange->end, 420u);
   EXPECT_FALSE(site.sharedRange.has_value());
   EXPECT_EQ(site.variables, std::vector<std::string>{"n"});

@@ -348,6 +348,81 @@ TEST_F(DerivedLaunchesTest, SoAreThoseThatAnotherLaunchSitePassesTwice) {
   EXPECT_EQ(only(derive(), Derivation::Placement).size(), 7u);
 }
 
+TEST_F(DerivedLaunchesTest, PointersOfOneOriginAreOneBufferHoweverTheyAreSpelled) {
+  LaunchSite &site = kernel_.launches[0];
+  site.args = {"(const float *)data", "index", "&data[0]", "factor", "n", "steps"};
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 7u) << "what the front end did not say is not guessed";
+  site.pointers = {{"data", "0"}, {"index", "0"}, {"data", "0"}, {}, {}, {}};
+  const auto placement = only(derive(), Derivation::Placement);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(placement[7].title, "pointers that the launch passes twice");
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).offset, 0u);
+  // The elements of a pack, or variables of one name, are not the same.
+  site.args[0] = site.args[2] = "data";
+  site.pointers[2].root = "data#2";
+  EXPECT_EQ(only(derive(), Derivation::Placement).size(), 7u);
+}
+
+TEST_F(DerivedLaunchesTest, PointersThatOverlapShareABuffer) {
+  LaunchSite &site = kernel_.launches[0];
+  site.args = {"data + k + 1", "index", "data + k", "factor", "length", "steps"};
+  site.pointers = {{"data", "k * 4 + 4"}, {"index", "0"}, {"data", "k * 4"}, {}, {}, {}};
+  auto placement = only(derive(), Derivation::Placement);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(placement[7].title, "pointers that the launch passes into each other's memory");
+  const Launch &launch = placement[7].launch;
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[0]).buffer, 0u);
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[0]).offset, 4u) << "k, which nobody gave, is the same in both";
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[2]).buffer, 0u);
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[2]).offset, 0u);
+  EXPECT_EQ(launch.buffers[0].bytes, (3906u + 1) * 4);
+  EXPECT_FALSE(launch.buffers[0].readOnly);
+  EXPECT_FALSE(launch.buffers[0].output);
+  // By the launch's own names: what the kernel calls n, it calls length.
+  site.pointers[0].offset = "(length / 2) * 4";
+  site.pointers[2].offset = "0";
+  placement = only(derive(), Derivation::Placement);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[0]).offset, 3906u / 2 * 4);
+}
+
+TEST_F(DerivedLaunchesTest, PartsOfOneAllocationThatDoNotOverlapStayApart) {
+  LaunchSite &site = kernel_.launches[0];
+  site.args = {"data", "index", "data + n", "factor", "n", "steps"};
+  site.pointers = {{"data", "0"}, {"index", "0"}, {"data", "n * 4"}, {}, {}, {}};
+  const DerivedLaunches all = derive();
+  EXPECT_EQ(only(all, Derivation::Placement).size(), 7u);
+  EXPECT_TRUE(std::none_of(all.missing.begin(), all.missing.end(),
+                           [](const NotDerived &missing) { return missing.kind == Derivation::Placement; }));
+}
+
+TEST_F(DerivedLaunchesTest, PointersThatMayShareMemoryAreNamedWhereItIsNotTried) {
+  LaunchSite &site = kernel_.launches[0];
+  site.file = "/project/src/scale.cu";
+  site.line = 12;
+  site.args = {"data + first", "index", "data", "factor", "n", "steps"};
+  site.pointers = {{"data", "first * 4"}, {"index", "0"}, {"data", "0"}, {}, {}, {}};
+  const auto why = [&] {
+    const DerivedLaunches all = derive();
+    EXPECT_EQ(only(all, Derivation::Placement).size(), 7u);
+    std::string text;
+    for (const NotDerived &missing : all.missing)
+      if (missing.kind == Derivation::Placement)
+        text += missing.why;
+    return text;
+  };
+  EXPECT_EQ(why(), "'in' and 'out' at scale.cu:12 both point into 'data', how far from each other is not known");
+  site.pointers[0].offset.clear();
+  EXPECT_EQ(why(), "'in' and 'out' at scale.cu:12 both point into 'data', how far from each other is not known");
+  site.pointers[0].offset = "400000"; // of 4000000 bytes, and of 15624 in the small launch
+  EXPECT_EQ(why(), "'in' and 'out' at scale.cu:12 overlap only in a launch that is too large to try it on");
+  site.pointers[0].offset = "0";
+  site.pointers[1].root = "data";
+  site.pointers[2].root = "other";
+  EXPECT_EQ(why(), "'in' and 'index' at scale.cu:12 point into the same memory as different types");
+}
+
 TEST_F(DerivedLaunchesTest, ACapturedLaunchSaysWhatItCannotBeMadeInto) {
   Launch launch = declared();
   for (Buffer &buffer : launch.buffers)
