@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/DerivedLaunches.h"
 
-#include "driver/project/Expression.h"
 #include "driver/workload/DerivedContents.h"
+#include "driver/workload/LaunchFamily.h"
 #include "driver/workload/SharedMemory.h"
 
 #include <algorithm>
@@ -15,14 +15,11 @@
 namespace kopt {
 namespace {
 
-using Values = std::map<std::string, std::int64_t>;
+using Values = LaunchFamily::Values;
 
-constexpr std::int64_t kSmallest = 8; ///< no size is halved below it
 constexpr std::uint64_t kSixteenBits = 65536;
 constexpr std::int64_t kBeyond = 4567; ///< so that as many squares of bytes are more than 32 bits hold
 constexpr std::int64_t kWidest = 16; ///< elements that one load of 16 bytes takes at most
-
-bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
 
 std::int64_t nextPrime(std::int64_t value) {
   for (value = std::max<std::int64_t>(value, 2);; ++value) {
@@ -33,117 +30,6 @@ std::int64_t nextPrime(std::int64_t value) {
       return value;
   }
 }
-
-/// Makes variants of one declared launch by giving its independent integers other values.
-class Family {
-public:
-  Family(const DerivationSource &source, const Launch &launch) : source_(source), launch_(launch) {
-    if (!source.declaration)
-      return;
-    for (const auto &[name, text] : source.declaration->arguments)
-      if (const auto value = evaluateExpression(text, {}); value && !isFloating(scalarOf(name)))
-        values_[name] = *value;
-    for (const DeclaredLaunch &declared : source.declaration->launches)
-      if (declared.name == launch.name)
-        for (const auto &[name, value] : declared.arguments)
-          values_[name] = value;
-    // A derived launch has a name and values of its own.
-    for (auto &[name, value] : values_)
-      if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
-        value = bound->second;
-    for (const auto &[name, value] : values_)
-      (isSize(name, value) ? sizes_ : others_)[name] = value;
-  }
-
-  const Values &sizes() const { return sizes_; }
-  const Values &others() const { return others_; }
-
-  /// The launch with other values; fills, roles and weight are the declared launch's.
-  Result<Launch> with(const Values &changed, std::optional<std::size_t> site = std::nullopt) const {
-    if (!source_.declaration)
-      return makeError(ErrorCode::Usage, "a captured launch has no expressions to make others from");
-    DeclaredLaunch declared{launch_.name, values_, launch_.weight, "", {}};
-    for (const auto &[name, value] : changed)
-      declared.arguments[name] = value;
-    KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration, declared, site));
-    for (Buffer &buffer : made.buffers) // not by index: a pointer that the site passes as null has none
-      for (const Buffer &known : launch_.buffers)
-        if (known.name == buffer.name) {
-          buffer.fill = known.fill;
-          buffer.readOnly = known.readOnly;
-          buffer.output = known.output;
-        }
-    return made;
-  }
-
-  /// Sizes halved, the largest first, until the launch costs at most `most`; nothing where it cannot.
-  std::optional<Values> smaller(std::uint64_t most) const {
-    Values small = sizes_;
-    std::optional<Values> best;
-    while (true) {
-      if (const auto made = with(small); made && costOf(*made) <= most)
-        return small;
-      const auto largest = std::max_element(small.begin(), small.end(),
-                                            [](const auto &a, const auto &b) { return a.second < b.second; });
-      if (largest == small.end() || largest->second / 2 < kSmallest)
-        return best;
-      largest->second /= 2;
-    }
-  }
-
-  /// Sizes doubled, the smallest first, until a buffer has more elements than `least`; nothing where that costs more than
-  /// `most`, or the launch itself has as many.
-  std::optional<Values> larger(std::uint64_t least, std::uint64_t most) const {
-    Values large = sizes_;
-    while (!large.empty()) {
-      const auto made = with(large);
-      if (!made || costOf(*made) > most)
-        return std::nullopt;
-      if (std::any_of(made->buffers.begin(), made->buffers.end(),
-                      [&](const Buffer &buffer) { return buffer.bytes / elementBytes(buffer.scalar) > least; }))
-        return large == sizes_ ? std::nullopt : std::optional(large);
-      const auto smallest = std::min_element(large.begin(), large.end(),
-                                             [](const auto &a, const auto &b) { return a.second < b.second; });
-      if (smallest->second <= 0)
-        return std::nullopt;
-      smallest->second *= 2;
-    }
-    return std::nullopt;
-  }
-
-  /// `value` as a number that the parameter of that name may be: none below 0, and of a bool 0 or 1.
-  std::int64_t inRange(const std::string &name, std::int64_t value) const {
-    return scalarOf(name) == "bool" ? value & 1 : std::max<std::int64_t>(0, value);
-  }
-
-  /// The type of a scalar parameter; empty where `name` is none.
-  std::string scalarOf(const std::string &name) const {
-    for (const KernelParam &param : source_.specialization.params)
-      if (param.name == name && param.kind == ParamKind::Scalar)
-        return param.scalar;
-    return {};
-  }
-
-private:
-
-  /// A size decides geometry or extents; what cannot be built with another value is one, too.
-  bool isSize(const std::string &name, std::int64_t value) const {
-    // A launch rounds up to whole blocks: several steps, for one of them may fall into the same block.
-    for (const std::int64_t other : {value + 1, value * 2}) {
-      const auto made = with({{name, other}});
-      if (!made || made->grid != launch_.grid || made->block != launch_.block || made->sharedBytes != launch_.sharedBytes)
-        return true;
-      for (std::size_t i = 0; i < made->buffers.size(); ++i)
-        if (made->buffers[i].bytes != launch_.buffers[i].bytes)
-          return true;
-    }
-    return false;
-  }
-
-  const DerivationSource &source_;
-  const Launch &launch_;
-  Values values_, sizes_, others_;
-};
 
 /// 64 bits in which nothing of `seed` and `index` shows.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
@@ -235,7 +121,7 @@ private:
     // Long in one dimension at a time: what leaves out a small part of it leaves out something.
     for (const auto &[name, value] : small_)
       for (const std::int64_t length : {263, 131})
-        if (const auto tall = longIn(name, length, 4 * most_, kSmallest)) {
+        if (const auto tall = longIn(name, length, 4 * most_, kSmallestSize)) {
           variants.push_back(*tall);
           break;
         }
@@ -518,7 +404,7 @@ public:
 
 private:
   const DerivationSource &source_;
-  const Family family_;
+  const LaunchFamily family_;
   const Launch &declared_;
   std::uint64_t most_;
   Values small_;
@@ -551,7 +437,7 @@ DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &lau
 }
 
 std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch, std::uint64_t seed) {
-  const Family family(source, launch);
+  const LaunchFamily family(source, launch);
   Values drawn;
   for (const auto &[name, value] : family.others()) // about as often less as more
     drawn[name] = family.inRange(
@@ -571,7 +457,7 @@ std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const L
 }
 
 std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch, std::uint64_t seed) {
-  const Family family(source, launch);
+  const LaunchFamily family(source, launch);
   Values drawn;
   for (const auto &[name, value] : family.sizes()) {
     const std::int64_t least = std::max<std::int64_t>(1, value / 2), most = std::max(least, value + value / 4);
