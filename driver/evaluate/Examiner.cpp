@@ -250,13 +250,16 @@ Status Examiner::judge(const Candidate &candidate, Built &built, Purpose purpose
     trial.layer = before.layer;
     return {};
   }
-  // A gain that is hard to believe is looked at harder, not turned down.
-  if (timed && trial.verdict == Verdict::Faster && trial.speedup->estimate > options_.escalateAbove) {
+  // A gain that is hard to believe is looked at harder, not turned down; and each, where little of the inputs shows a mistake.
+  const bool isDoubtful = timed && trial.verdict == Verdict::Faster && trial.speedup->estimate > options_.escalateAbove;
+  if (isDoubtful || (timed && trial.verdict == Verdict::Faster && mutations_.noticedAtFullStrength > 0)) {
     const Layer layer = trial.layer;
-    trial.findings.push_back(
-        {"escalated", "note",
-         fmt::format("verified again at full strength, as {} is hard to believe", inWords(*trial.speedup)), ""});
-    KOPT_TRY(verified, verify(candidate, built, ~freshSeed, Strength::full(), Depth::Win, trial));
+    trial.findings.push_back({"escalated", "note",
+                              "verified again at full strength, as " +
+                                  (isDoubtful ? inWords(*trial.speedup) + " is hard to believe" : mutations_.inWords()),
+                              ""});
+    KOPT_TRY(verified,
+             verify(candidate, built, ~freshSeed, Strength::full(), isDoubtful ? Depth::Win : depth, trial));
     if (!verified)
       return {};
     trial.layer = layer;

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kFormat = 2; ///< of what is kept: another number, and all is judged anew
+constexpr int kFormat = 3; ///< of what is kept: another number, and all is judged anew
 
 std::string describe(const Launch &launch) {
   std::string text = fmt::format("{} {},{},{} {},{},{} {};", launch.name, launch.grid.x, launch.grid.y, launch.grid.z,
@@ -53,7 +53,10 @@ json toJson(const MutationReport &report) {
   json survivors = json::array();
   for (const MutationReport::Survivor &survivor : report.survivors)
     survivors.push_back({{"title", survivor.title}, {"op", survivor.op}, {"line", survivor.line}, {"excuse", survivor.excuse}});
-  return {{"tried", report.tried}, {"noticed", report.noticed}, {"survivors", survivors}};
+  return {{"tried", report.tried},
+          {"noticed", report.noticed},
+          {"atFullStrength", report.noticedAtFullStrength},
+          {"survivors", survivors}};
 }
 
 /// Nothing where there is none, or none that can be read: then it is made anew.
@@ -66,6 +69,7 @@ std::optional<MutationReport> findReport(const std::filesystem::path &file) {
     MutationReport report;
     report.tried = value.at("tried");
     report.noticed = value.at("noticed");
+    report.noticedAtFullStrength = value.at("atFullStrength");
     for (const json &item : value.at("survivors"))
       report.survivors.push_back({item.at("title"), item.at("op"), item.at("line"), item.at("excuse")});
     return report;
@@ -86,9 +90,13 @@ std::string excuseOf(const Mutant &mutant) {
   return mutant.mayBeEqual;
 }
 
-/// True where some gate refuses it: at a first look, or at the second that a winner has, on other inputs and with every layer.
-Result<bool> isNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate>> &gates, const Mutant &mutant,
-                       const BuildOutcome &outcome, const std::string &symbol) {
+/// How hard one has to look before some gate refuses it.
+enum class Noticed { AtASecondLook, AtFullStrength, Never };
+
+/// At a first look; at the second that a winner has, on other inputs and with every layer; at full strength: what only some
+/// inputs show takes many.
+Result<Noticed> whenNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate>> &gates, const Mutant &mutant,
+                            const BuildOutcome &outcome, const std::string &symbol) {
   Built built;
   built.path = outcome.module;
   built.symbol = symbol;
@@ -96,7 +104,7 @@ Result<bool> isNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate>> &g
   auto loaded = bench.runner().load(built.path, built.symbol);
   if (!loaded) {
     if (loaded.error().code == ErrorCode::BaselineFailed)
-      return true; // the device does not take it
+      return Noticed::AtASecondLook; // the device does not take it
     return tl::unexpected(loaded.error());
   }
   built.module = loaded->id;
@@ -104,23 +112,31 @@ Result<bool> isNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate>> &g
   trial.sliceText = mutant.sliceText;
   const Candidate original;
   const std::uint64_t seed = std::stoull(hashHex(outcome.hash).substr(0, 15), nullptr, 16);
-  const auto judge = [&]() -> Result<bool> {
-    for (const bool isSecond : {false, true}) {
-      if (isSecond && !excuseOf(mutant).empty())
-        return false; // it may be as right as the original
-      Examination examination{original, built, isSecond ? ~seed : seed, {}, isSecond ? Depth::Win : Depth::Search, trial};
-      for (const std::unique_ptr<Gate> &gate : gates) {
-        if (!gate->seesResults())
-          continue;
-        GateRecord record;
-        KOPT_TRY(const auto failure, gate->check(bench, examination, record));
-        if (failure)
-          return true;
-      }
+  const auto isNoticed = [&](std::uint64_t freshSeed, Strength strength, Depth depth) -> Result<bool> {
+    Examination examination{original, built, freshSeed, strength, depth, trial};
+    for (const std::unique_ptr<Gate> &gate : gates) {
+      if (!gate->seesResults())
+        continue;
+      GateRecord record;
+      KOPT_TRY(const auto failure, gate->check(bench, examination, record));
+      if (failure)
+        return true;
     }
     return false;
   };
-  const Result<bool> noticed = judge();
+  const auto judge = [&]() -> Result<Noticed> {
+    KOPT_TRY(const bool atFirst, isNoticed(seed, {}, Depth::Search));
+    if (atFirst)
+      return Noticed::AtASecondLook;
+    if (!excuseOf(mutant).empty())
+      return Noticed::Never; // it may be as right as the original
+    KOPT_TRY(const bool atSecond, isNoticed(~seed, {}, Depth::Win));
+    if (atSecond)
+      return Noticed::AtASecondLook;
+    KOPT_TRY(const bool atLast, isNoticed(~seed, Strength::full(), Depth::Win));
+    return atLast ? Noticed::AtFullStrength : Noticed::Never;
+  };
+  const Result<Noticed> noticed = judge();
   bench.runner().unload(built.module);
   return noticed;
 }
@@ -133,6 +149,8 @@ bool MutationReport::isTooWeak() const {
 
 std::string MutationReport::inWords() const {
   std::string text = fmt::format("{} of {} wrong versions of the kernel are noticed", noticed, tried);
+  if (noticedAtFullStrength > 0)
+    text += fmt::format(", {} of them only on many inputs", noticedAtFullStrength);
   for (const Survivor &survivor : survivors)
     text += fmt::format("; not noticed: {}{}", survivor.title,
                         survivor.excuse.empty() ? "" : " (" + survivor.excuse + ")");
@@ -188,7 +206,7 @@ Result<MutationReport> testWorkload(Bench &bench, const std::vector<std::unique_
     builders.add([job] { (*job)(); });
   }
   MutationReport report;
-  std::map<std::string, bool> known; // by machine code: several mutants may be the same program
+  std::map<std::string, Noticed> known; // by machine code: several mutants may be the same program
   for (BuiltMutant &item : built) {
     KOPT_TRY(const BuildOutcome outcome, item.outcome.get());
     if (!outcome.ok || outcome.hash == bench.baseline().hash)
@@ -196,11 +214,12 @@ Result<MutationReport> testWorkload(Bench &bench, const std::vector<std::unique_
     ++report.tried;
     auto seen = known.find(outcome.hash);
     if (seen == known.end()) {
-      KOPT_TRY(const bool noticed, isNoticed(bench, gates, *item.mutant, outcome, settings.build.symbol));
+      KOPT_TRY(const Noticed noticed, whenNoticed(bench, gates, *item.mutant, outcome, settings.build.symbol));
       seen = known.emplace(outcome.hash, noticed).first;
     }
-    if (seen->second) {
+    if (seen->second != Noticed::Never) {
       ++report.noticed;
+      report.noticedAtFullStrength += seen->second == Noticed::AtFullStrength;
       continue;
     }
     const Mutant &mutant = *item.mutant;

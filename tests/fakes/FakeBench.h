@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A front end, a toolchain and a runner without processes. What a "kernel" does is read from words in its text:
 // SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to build), SLEEP (takes a while to run), OTHERS (other load is
-// on the GPU while it is timed), RACES (a modelled device sees it), FULLDISK (cannot be built here), WRONG, NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
+// on the GPU while it is timed), RACES (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input of many), NAN, PARTIAL, FAULT, HANG,
+// GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
 #pragma once
 
 #include "driver/evaluate/Evaluator.h"
@@ -17,6 +18,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 namespace kopt::fakes {
@@ -150,7 +152,8 @@ public:
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = has(text, "CONSTANT") ? 1 : 2 * in[i] + float(i);
     std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
-    if (has(text, "WRONG") || computesWrong)
+    seeds_[module].insert(options.inputSeed);
+    if (has(text, "WRONG") || computesWrong || (has(text, "SELDOM") && seeds_[module].size() > seldomAfter))
       out[out.size() - 1] += 1;
     if (has(text, "NAN"))
       out[0] = std::numeric_limits<float>::quiet_NaN();
@@ -212,6 +215,8 @@ public:
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
+  /// Different inputs, more than two looks take and fewer than a third at full strength: on further ones SELDOM is wrong.
+  std::size_t seldomAfter = 26;
   bool computesWrong = false;
   int processes = 0;    ///< that were wanted
   std::string breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is
@@ -232,6 +237,7 @@ private:
   std::filesystem::path scratch_;
   DeviceInfo device_;
   std::map<ModuleId, std::string> modules_;
+  std::map<ModuleId, std::set<std::uint64_t>> seeds_; ///< of the inputs that a module has seen
   ModuleId last_ = 0;
   std::string lost_;
 };

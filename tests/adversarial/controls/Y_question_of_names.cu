@@ -2,6 +2,7 @@
 // Parameters have other names, and what is asked stands in a helper.
 // base: rowoffsets
 // expect: accepted
+// expect on cuda: accepted|Duplicate
 #include <kopt/kopt.h>
 
 __device__ bool has(const float *given) { return given; }

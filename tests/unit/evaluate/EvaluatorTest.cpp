@@ -476,6 +476,23 @@ TEST_F(EvaluatorTest, NoWinIsClaimedOnAWorkloadThatIsTooWeak) {
   EXPECT_EQ(judge(lenient, "FAST").verdict, Verdict::Faster);
 }
 
+TEST_F(EvaluatorTest, WhereOnlyManyInputsShowAMistakeAGainIsVerifiedOnMany) {
+  frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("SELDOM")};
+  EvaluatorOptions options;
+  options.cache = folder_.path() / "cache";
+  for (const char *run : {"judged", "recalled"}) {
+    Evaluator evaluator = make("kernel", false, 0, options);
+    ASSERT_TRUE(evaluator.measureBaseline());
+    EXPECT_FALSE(evaluator.mutations().isTooWeak()) << run;
+    EXPECT_EQ(evaluator.mutations().noticedAtFullStrength, 1u) << run;
+    const Trial honest = judge(evaluator, "FAST");
+    EXPECT_EQ(honest.verdict, Verdict::Faster) << honest.reason;
+    EXPECT_TRUE(std::any_of(honest.findings.begin(), honest.findings.end(),
+                            [](const Finding &finding) { return finding.id == "escalated"; }));
+    EXPECT_EQ(judge(evaluator, "FAST SELDOM").verdict, Verdict::WrongResult) << run;
+  }
+}
+
 TEST_F(EvaluatorTest, AMutationTestIsKeptFromRunToRun) {
   frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
   EvaluatorOptions options;
