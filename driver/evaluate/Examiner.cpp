@@ -16,7 +16,6 @@ namespace kopt {
 
 namespace {
 
-std::uint64_t seedFrom(const std::string &text) { return std::stoull(hashHex(text).substr(0, 15), nullptr, 16); }
 
 } // namespace
 
@@ -250,16 +249,18 @@ Status Examiner::judge(const Candidate &candidate, Built &built, Purpose purpose
     trial.layer = before.layer;
     return {};
   }
-  // A gain that is hard to believe is looked at harder, not turned down; and each, where little of the inputs shows a mistake.
-  const bool isDoubtful = timed && trial.verdict == Verdict::Faster && trial.speedup->estimate > options_.escalateAbove;
-  if (isDoubtful || (timed && trial.verdict == Verdict::Faster && mutations_.noticedAtFullStrength > 0)) {
+  // A gain that is hard to believe is looked at harder, not turned down; and each, where only some inputs show a mistake.
+  const bool isFaster = timed && trial.verdict == Verdict::Faster;
+  const bool isDoubtful = isFaster && trial.speedup->estimate > options_.escalateAbove;
+  if (isDoubtful || (isFaster && mutations_.draws > 1)) {
     const Layer layer = trial.layer;
+    Strength strength = isDoubtful ? Strength::full() : Strength{};
+    strength.freshDraws = std::max(strength.freshDraws, mutations_.draws);
     trial.findings.push_back({"escalated", "note",
-                              "verified again at full strength, as " +
+                              "verified again on more inputs, as " +
                                   (isDoubtful ? inWords(*trial.speedup) + " is hard to believe" : mutations_.inWords()),
                               ""});
-    KOPT_TRY(verified,
-             verify(candidate, built, ~freshSeed, Strength::full(), isDoubtful ? Depth::Win : depth, trial));
+    KOPT_TRY(verified, verify(candidate, built, ~freshSeed, strength, isDoubtful ? Depth::Win : depth, trial));
     if (!verified)
       return {};
     trial.layer = layer;

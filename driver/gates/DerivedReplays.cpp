@@ -4,6 +4,7 @@
 #include "driver/gates/DerivedOptions.h"
 
 #include "driver/project/Expression.h"
+#include "driver/support/Hash.h"
 
 #include <algorithm>
 #include <cmath>
@@ -102,13 +103,14 @@ private:
   /// One of the launches, chosen and drawn anew after the candidate was frozen; of sizes and scalars one with others.
   Result<std::optional<Failure>> checkFresh(Bench &bench, Examination &seen,
                                             const std::vector<const DerivedReplays::Replay *> &ran) {
-    for (int draw = 0; draw < seen.strength.freshDraws; ++draw) {
-      const std::uint64_t seed = (seen.freshSeed + std::uint64_t(kind_) * 0x9e3779b9 + std::uint64_t(draw)) | 1;
-      const DerivedReplays::Replay &replay = *ran[(seed >> 7) % ran.size()];
+    int refused = 0; // by the original, whose sizes the contents may be meant for: on a GPU each costs a context
+    for (int draw = 0; draw < seen.strength.freshDraws && refused < 3; ++draw) {
+      const std::uint64_t seed = mixed(seen.freshSeed + std::uint64_t(kind_), std::uint64_t(draw)) | 1;
+      const DerivedReplays::Replay &replay = *ran[mixed(seed, 0) % ran.size()];
       if (replay.derived.advisory)
         continue;
       if (kind_ == Derivation::Scalars || kind_ == Derivation::Sizes) {
-        KOPT_TRY(auto failure, checkDrawn(bench, seen, replay.derived.launch, seed));
+        KOPT_TRY(auto failure, checkDrawn(bench, seen, replay.derived.launch, seed, refused));
         if (failure)
           return failure;
       }
@@ -145,7 +147,7 @@ private:
   }
 
   /// A launch with sizes or scalars that nobody can have known.
-  Result<std::optional<Failure>> checkDrawn(Bench &bench, Examination &seen, const Launch &known, std::uint64_t seed) {
+  Result<std::optional<Failure>> checkDrawn(Bench &bench, Examination &seen, const Launch &known, std::uint64_t seed, int &refused) {
     const DerivationSource source = sourceOf(bench.subject());
     auto drawn = kind_ == Derivation::Scalars ? drawScalars(source, known, seed) : drawSizes(source, known, seed);
     if (!drawn)
@@ -153,8 +155,10 @@ private:
     if (!launchOf(bench, seen, drawn->launch))
       return std::nullopt; // its constants are not meant for that size
     KOPT_TRY(const auto replay, replays_->prepare(bench, std::move(*drawn), seed, "derived-fresh"));
-    if (!replay)
-      return std::nullopt; // a draw that the original does not stand
+    if (!replay) {
+      ++refused;
+      return std::nullopt;
+    }
     addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
     KOPT_TRY(const Launch launch, launchOf(bench, seen, replay->derived.launch));
     return bench.compare(seen.built, launch, replay->expected, derivedOptions(bench, launch, seed, kOtherPoison, "derived"),

@@ -21,4 +21,15 @@ std::string hashHex(std::string_view bytes) {
   return hex;
 }
 
+std::uint64_t seedFrom(std::string_view text) { return std::stoull(hashHex(text).substr(0, 15), nullptr, 16); }
+
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
+  const auto finalized = [](std::uint64_t bits) {
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+    return bits ^ bits >> 31;
+  };
+  return finalized(finalized(seed) + (index + 1) * 0x9e3779b97f4a7c15u);
+}
+
 } // namespace kopt

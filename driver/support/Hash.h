@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,13 @@ namespace kopt {
 /// XXH3-128 of the bytes as 32 hex digits. The algorithm is part of what is stored on disk: never
 /// change it.
 std::string hashHex(std::string_view bytes);
+
+/// The same for the same text, for ever: what is drawn with it can be drawn again.
+std::uint64_t seedFrom(std::string_view text);
+
+/// The `index`-th number of the sequence that `seed` begins, by splitmix64 (Steele, Lea and Flood, OOPSLA 2014): neighbours of
+/// either have nothing in common.
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t index);
 
 /// Hash of several fields; unlike a concatenation, ("ab","c") and ("a","bc") differ.
 template <class... Parts> std::string hashFields(const Parts &...parts) {

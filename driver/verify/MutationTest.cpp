@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kFormat = 3; ///< of what is kept: another number, and all is judged anew
+constexpr int kFormat = 4; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
 
 std::string describe(const Launch &launch) {
   std::string text = fmt::format("{} {},{},{} {},{},{} {};", launch.name, launch.grid.x, launch.grid.y, launch.grid.z,
@@ -55,7 +55,7 @@ json toJson(const MutationReport &report) {
     survivors.push_back({{"title", survivor.title}, {"op", survivor.op}, {"line", survivor.line}, {"excuse", survivor.excuse}});
   return {{"tried", report.tried},
           {"noticed", report.noticed},
-          {"atFullStrength", report.noticedAtFullStrength},
+          {"draws", report.draws},
           {"survivors", survivors}};
 }
 
@@ -69,7 +69,7 @@ std::optional<MutationReport> findReport(const std::filesystem::path &file) {
     MutationReport report;
     report.tried = value.at("tried");
     report.noticed = value.at("noticed");
-    report.noticedAtFullStrength = value.at("atFullStrength");
+    report.draws = value.at("draws");
     for (const json &item : value.at("survivors"))
       report.survivors.push_back({item.at("title"), item.at("op"), item.at("line"), item.at("excuse")});
     return report;
@@ -90,13 +90,10 @@ std::string excuseOf(const Mutant &mutant) {
   return mutant.mayBeEqual;
 }
 
-/// How hard one has to look before some gate refuses it.
-enum class Noticed { AtASecondLook, AtFullStrength, Never };
-
-/// At a first look; at the second that a winner has, on other inputs and with every layer; at full strength: what only some
-/// inputs show takes many.
-Result<Noticed> whenNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate>> &gates, const Mutant &mutant,
-                            const BuildOutcome &outcome, const std::string &symbol) {
+/// On how many draws of the inputs some gate refuses it; 0: on none that are tried. A first look takes one, and so does the second
+/// that a winner has, with every layer; what only some inputs show takes more.
+Result<int> drawsToNotice(Bench &bench, const std::vector<std::unique_ptr<Gate>> &gates, const Mutant &mutant,
+                          const BuildOutcome &outcome, const std::string &symbol) {
   Built built;
   built.path = outcome.module;
   built.symbol = symbol;
@@ -104,15 +101,17 @@ Result<Noticed> whenNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate
   auto loaded = bench.runner().load(built.path, built.symbol);
   if (!loaded) {
     if (loaded.error().code == ErrorCode::BaselineFailed)
-      return Noticed::AtASecondLook; // the device does not take it
+      return 1; // the device does not take it
     return tl::unexpected(loaded.error());
   }
   built.module = loaded->id;
   Trial trial;
   trial.sliceText = mutant.sliceText;
   const Candidate original;
-  const std::uint64_t seed = std::stoull(hashHex(outcome.hash).substr(0, 15), nullptr, 16);
-  const auto isNoticed = [&](std::uint64_t freshSeed, Strength strength, Depth depth) -> Result<bool> {
+  const std::uint64_t seed = seedFrom(outcome.hash);
+  const auto isNoticed = [&](std::uint64_t freshSeed, int draws, Depth depth) -> Result<bool> {
+    Strength strength;
+    strength.freshDraws = draws;
     Examination examination{original, built, freshSeed, strength, depth, trial};
     for (const std::unique_ptr<Gate> &gate : gates) {
       if (!gate->seesResults())
@@ -124,21 +123,22 @@ Result<Noticed> whenNoticed(Bench &bench, const std::vector<std::unique_ptr<Gate
     }
     return false;
   };
-  const auto judge = [&]() -> Result<Noticed> {
-    KOPT_TRY(const bool atFirst, isNoticed(seed, {}, Depth::Search));
+  const auto judge = [&]() -> Result<int> {
+    KOPT_TRY(const bool atFirst, isNoticed(seed, 1, Depth::Search));
     if (atFirst)
-      return Noticed::AtASecondLook;
+      return 1;
     if (!excuseOf(mutant).empty())
-      return Noticed::Never; // it may be as right as the original
-    KOPT_TRY(const bool atSecond, isNoticed(~seed, {}, Depth::Win));
-    if (atSecond)
-      return Noticed::AtASecondLook;
-    KOPT_TRY(const bool atLast, isNoticed(~seed, Strength::full(), Depth::Win));
-    return atLast ? Noticed::AtFullStrength : Noticed::Never;
+      return 0; // it may be as right as the original
+    for (const int draws : {1, 5, 25}) {
+      KOPT_TRY(const bool noticed, isNoticed(~seed + std::uint64_t(draws) * 2, draws, Depth::Win));
+      if (noticed)
+        return draws;
+    }
+    return 0;
   };
-  const Result<Noticed> noticed = judge();
+  const Result<int> draws = judge();
   bench.runner().unload(built.module);
-  return noticed;
+  return draws;
 }
 
 } // namespace
@@ -149,8 +149,8 @@ bool MutationReport::isTooWeak() const {
 
 std::string MutationReport::inWords() const {
   std::string text = fmt::format("{} of {} wrong versions of the kernel are noticed", noticed, tried);
-  if (noticedAtFullStrength > 0)
-    text += fmt::format(", {} of them only on many inputs", noticedAtFullStrength);
+  if (draws > 1)
+    text += fmt::format(", not all on fewer than {} draws of the inputs", draws);
   for (const Survivor &survivor : survivors)
     text += fmt::format("; not noticed: {}{}", survivor.title,
                         survivor.excuse.empty() ? "" : " (" + survivor.excuse + ")");
@@ -206,7 +206,7 @@ Result<MutationReport> testWorkload(Bench &bench, const std::vector<std::unique_
     builders.add([job] { (*job)(); });
   }
   MutationReport report;
-  std::map<std::string, Noticed> known; // by machine code: several mutants may be the same program
+  std::map<std::string, int> known; // by machine code: several mutants may be the same program
   for (BuiltMutant &item : built) {
     KOPT_TRY(const BuildOutcome outcome, item.outcome.get());
     if (!outcome.ok || outcome.hash == bench.baseline().hash)
@@ -214,12 +214,12 @@ Result<MutationReport> testWorkload(Bench &bench, const std::vector<std::unique_
     ++report.tried;
     auto seen = known.find(outcome.hash);
     if (seen == known.end()) {
-      KOPT_TRY(const Noticed noticed, whenNoticed(bench, gates, *item.mutant, outcome, settings.build.symbol));
-      seen = known.emplace(outcome.hash, noticed).first;
+      KOPT_TRY(const int draws, drawsToNotice(bench, gates, *item.mutant, outcome, settings.build.symbol));
+      seen = known.emplace(outcome.hash, draws).first;
     }
-    if (seen->second != Noticed::Never) {
+    if (seen->second > 0) {
       ++report.noticed;
-      report.noticedAtFullStrength += seen->second == Noticed::AtFullStrength;
+      report.draws = std::max(report.draws, seen->second);
       continue;
     }
     const Mutant &mutant = *item.mutant;

@@ -22,8 +22,7 @@ struct MutationReport {
   };
   std::size_t tried = 0;   ///< mutants that compile to another program than the original
   std::size_t noticed = 0;
-  /// Of those, how many only Strength::full() noticed: where any, a gain has to be verified with as much.
-  std::size_t noticedAtFullStrength = 0;
+  int draws = 1;           ///< of the inputs, that noticing them took: with fewer a gain is not verified
   std::vector<Survivor> survivors;
 
   bool isTooWeak() const; ///< a mutant that is surely wrong was not noticed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/DerivedLaunches.h"
 
+#include "driver/support/Hash.h"
 #include "driver/workload/DerivedContents.h"
 #include "driver/workload/LaunchFamily.h"
 #include "driver/workload/SharedMemory.h"
@@ -29,13 +30,6 @@ std::int64_t nextPrime(std::int64_t value) {
     if (prime)
       return value;
   }
-}
-
-/// 64 bits in which nothing of `seed` and `index` shows.
-std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t bits = (seed + index + 1) * 0x9e3779b97f4a7c15u;
-  bits = (bits ^ bits >> 31) * 0xbf58476d1ce4e5b9u;
-  return bits ^ bits >> 29;
 }
 
 std::string describe(const Values &values) {
@@ -125,11 +119,12 @@ private:
           variants.push_back(*tall);
           break;
         }
-    for (const auto &[name, value] : small_) {
-      Values none = small_;
-      none[name] = 0;
-      variants.push_back(none);
-    }
+    for (const std::int64_t few : {1, 0})
+      for (const auto &[name, value] : small_)
+        if (few == 0 || (small_.size() > 1 && value > few)) {
+          variants.push_back(small_);
+          variants.back()[name] = few;
+        }
     for (const Values &values : variants)
       if (values != family_.sizes())
         add(Derivation::Sizes, describe(values), family_.with(values));
@@ -458,8 +453,16 @@ std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const L
 
 std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch, std::uint64_t seed) {
   const LaunchFamily family(source, launch);
+  const Values sizes = family.sizes();
+  // All of them, or one alone: contents may be meant for the others.
+  const bool isOneAlone = sizes.size() > 1 && mixed(seed, 200) % 2 == 1;
+  const std::uint64_t chosen = mixed(seed, 201) % std::max<std::size_t>(1, sizes.size());
   Values drawn;
-  for (const auto &[name, value] : family.sizes()) {
+  for (const auto &[name, value] : sizes) {
+    if (isOneAlone && drawn.size() != chosen) {
+      drawn[name] = value;
+      continue;
+    }
     const std::int64_t least = std::max<std::int64_t>(1, value / 2), most = std::max(least, value + value / 4);
     drawn[name] = least + std::int64_t(mixed(seed, drawn.size()) % std::uint64_t(most - least + 1));
   }

@@ -215,7 +215,7 @@ public:
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
-  /// Different inputs, more than two looks take and fewer than a third at full strength: on further ones SELDOM is wrong.
+  /// Different inputs, more than two looks take and fewer than a third on five draws: on further ones SELDOM is wrong.
   std::size_t seldomAfter = 26;
   bool computesWrong = false;
   int processes = 0;    ///< that were wanted

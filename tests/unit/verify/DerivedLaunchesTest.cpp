@@ -197,6 +197,34 @@ TEST_F(DerivedLaunchesTest, OtherLaunchSitesAreLaunchedAsTheyAre) {
     EXPECT_FALSE(derived.title.starts_with("as launched")) << "the declared geometry holds everywhere";
 }
 
+TEST_F(DerivedLaunchesTest, OfSeveralSizesEachIsOneOnceAndDrawnAlone) {
+  kernel_.launches[0].args = {"in", "index", "out", "factor", "rows", "columns"};
+  specialization_.params[4].name = "rows";
+  specialization_.params[5].name = "columns";
+  declaration_.arguments = {{"factor", "1.5"}, {"rows", "16"}, {"columns", "50"}};
+  declaration_.extents = {{"in", "rows * columns"}, {"index", "rows * columns"}, {"out", "rows * columns"}};
+  declaration_.grid = {"rows", "1", "1"};
+  std::set<std::pair<std::int32_t, std::int32_t>> sizes;
+  const DerivedLaunches all = derive();
+  for (const DerivedLaunch &derived : only(all, Derivation::Sizes))
+    sizes.emplace(integer(derived.launch, 4), integer(derived.launch, 5));
+  EXPECT_TRUE(sizes.contains({16, 1}) && sizes.contains({1, 50}) && sizes.contains({1, 1}));
+  const Launch launch = only(all, Derivation::Sizes).front().launch;
+  const std::pair known(integer(launch, 4), integer(launch, 5));
+  int rows = 0, columns = 0, both = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, launch, seed);
+    ASSERT_TRUE(drawn);
+    const bool moved[] = {integer(drawn->launch, 4) != known.first, integer(drawn->launch, 5) != known.second};
+    rows += moved[0] && !moved[1];
+    columns += moved[1] && !moved[0];
+    both += moved[0] && moved[1];
+  }
+  EXPECT_GT(rows, 5);
+  EXPECT_GT(columns, 5);
+  EXPECT_GT(both, 15);
+}
+
 TEST_F(DerivedLaunchesTest, ASizeIsRoundOnceAndEachIsZeroOnce) {
   bool round = false, none = false;
   const DerivedLaunches all = derive();
