@@ -5,6 +5,7 @@
 
 #include "driver/project/Expression.h"
 #include "driver/support/Hash.h"
+#include "driver/workload/LaunchFamily.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,10 @@ constexpr std::uint64_t kMost = 16384;
 constexpr double kInstructions = 5e7;  ///< of a launch, on the emulated device: some 0.2 s
 constexpr double kJump = 16; ///< times what the others move by: an element that moves more has jumped
 constexpr std::uint32_t kDraws = 3; ///< of moved inputs, to see which elements jump
+/// Elements of an output, over all draws of moved inputs, from which its noise is known: of a single sum one draw may happen to move
+/// next to nothing.
+constexpr std::uint64_t kNoiseElements = 32;
+constexpr std::uint64_t kMostNoiseDraws = 8;
 constexpr double kNoise = 4; ///< times what the original's own result moves by
 
 DerivationSource sourceOf(const Subject &subject) {
@@ -215,6 +220,15 @@ Status DerivedReplays::learn(Bench &bench, Trial &baseline) {
 
 namespace {
 
+/// How often inputs are moved to see how far the results move.
+std::uint64_t noiseDraws(const Launch &launch) {
+  std::uint64_t draws = 1;
+  for (const Buffer &buffer : launch.buffers)
+    if (!buffer.readOnly && isFloating(buffer.scalar))
+      draws = std::max(draws, kNoiseElements / std::max<std::uint64_t>(1, buffer.bytes / elementBytes(buffer.scalar)));
+  return std::min(draws, kMostNoiseDraws);
+}
+
 /// Which elements of the buffers jump: a few draws of moved inputs show most of them.
 template <class Run>
 Status learnJumps(const Expected &expected, const Launch &launch, const std::vector<std::size_t> &jumping, Run run,
@@ -276,23 +290,31 @@ Result<tl::expected<DerivedReplays::Replay, std::string>> DerivedReplays::prepar
     if (mismatch)
       return unfit("the original does not repeat its own result on it: " + mismatch->describe(launch.buffers[b]));
   }
-  KOPT_TRY(const auto moved, run(kOtherPoison, 1, "derived-second"));
-  if (!moved)
-    return unfit("the original does not run on it with inputs moved in their last place: " + moved.error());
+  std::vector<std::optional<double>> noise(launch.buffers.size(), 0.0); // nothing: other than numbers differ
+  std::vector<Movement> movement(launch.buffers.size());
+  for (std::uint64_t draw = 0; draw < noiseDraws(launch); ++draw) {
+    KOPT_TRY(const auto moved, run(kOtherPoison, std::uint32_t(draw + 1), "derived-second"));
+    if (!moved)
+      return unfit("the original does not run on it with inputs moved in their last place: " + moved.error());
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      if (launch.buffers[b].readOnly)
+        continue;
+      bool finite = true;
+      KOPT_TRY(const auto most, largestDifference(launch.buffers[b], expected->buffers[b], moved->buffers[b], &finite));
+      if (!finite && !derived.nonFinite && finite_)
+        return unfit(fmt::format("the original makes infinities or NaNs of it in '{}'", launch.buffers[b].name));
+      noise[b] = most && noise[b] ? std::optional(std::max(*most, *noise[b])) : std::nullopt;
+      KOPT_TRY(const Movement more, movementOf(launch.buffers[b], expected->buffers[b], moved->buffers[b]));
+      movement[b] = {std::max(movement[b].usual, more.usual), std::max(movement[b].tolerated, more.tolerated)};
+    }
+  }
   std::vector<std::size_t> jumping; // buffers
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-    if (launch.buffers[b].readOnly)
-      continue;
-    bool finite = true;
-    KOPT_TRY(const auto noise, largestDifference(launch.buffers[b], expected->buffers[b], moved->buffers[b], &finite));
-    if (!finite && !derived.nonFinite && finite_)
-      return unfit(fmt::format("the original makes infinities or NaNs of it in '{}'", launch.buffers[b].name));
-    KOPT_TRY(const Movement movement, movementOf(launch.buffers[b], expected->buffers[b], moved->buffers[b]));
     const bool isStruct = launch.buffers[b].scalar.starts_with("struct"); // its members have no common measure
-    const bool jumps = !noise || (!isStruct && *noise > kJump * std::max(movement.usual, movement.tolerated));
-    if (jumps && (isStruct || !std::isfinite(movement.usual)))
+    const bool jumps = !noise[b] || (!isStruct && *noise[b] > kJump * std::max(movement[b].usual, movement[b].tolerated));
+    if (jumps && (isStruct || !std::isfinite(movement[b].usual)))
       return unfit(fmt::format("the original's '{}' jumps when inputs move in their last place", launch.buffers[b].name));
-    replay.slack[b].absolute = kNoise * (jumps ? movement.usual : *noise);
+    replay.slack[b].absolute = kNoise * (jumps ? movement[b].usual : *noise[b]);
     if (jumps)
       jumping.push_back(b);
   }
