@@ -8,6 +8,7 @@
 #include <clang/Lex/Lexer.h>
 
 #include <map>
+#include <set>
 
 namespace kopt::frontend {
 
@@ -68,7 +69,11 @@ public:
                        "[2 * place + outcome] = 1; return outcome; }\n";
     if (hasParts_)
       text += "template <class Part> " + qualifiers + "Part koptPart(Part part, unsigned place) { " + set +
-              "[2 * place + (part != 0)] = 1; return part; }\n";
+              "[2 * place + (part != 0)] = 1; return part; }\n"
+              "template <class Part, class Whole> " + qualifiers + "Part koptRest(Part part, Whole whole, unsigned place) { if (part != whole) " +
+              set + "[2 * place] = 1; if (part != 0) " + set + "[2 * place + 1] = 1; return part; }\n"
+              "template <class Operand, class Part, class Whole> " + qualifiers +
+              "Operand koptOperand(Operand operand, Part part, Whole whole, unsigned place) { koptRest(part, whole, place); return operand; }\n";
     std::vector<Edit> edits = {{0, 0, text}};
     // Conditions within conditions: the outer one opens first and closes last.
     edits.insert(edits.end(), after_.rbegin(), after_.rend());
@@ -83,10 +88,13 @@ private:
     if (const auto *binary = dyn_cast<BinaryOperator>(statement)) {
       if (binary->isComparisonOp() && binary->getLHS()->getType()->isScalarType() && !isCondition(body, binary))
         mark(binary, {true, true}); // its value is what it decides by
-      else if (binary->getOpcode() == BO_Shr || binary->getOpcode() == BO_Div)
+      else
         markPart(*binary);
     } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
       markSmaller(*call);
+      markHigh(*call);
+    } else if (const auto *choice = dyn_cast<BinaryConditionalOperator>(statement)) {
+      markZero(choice->getCommon(), true);
     }
     if (const auto *branch = dyn_cast<IfStmt>(statement)) {
       if (!branch->isConstexpr() && !branch->hasVarStorage())
@@ -188,43 +196,110 @@ private:
     return !isFixed(value) && !facts_.dependsOnThread(value) && !reads(value);
   }
 
-  /// `n >> 20` and `n / 4096`: what is 0 for every size that was run may be anything for others.
+  /// Whether blocks, indices or sizes decide the value, and no datum, constant or coordinate of a thread alone.
+  bool isMeasure(const Expr *value) const {
+    const Ingredients made = values_.of(value);
+    return !isFixed(value) && !made.data && !made.isConstant() && !made.isThreadAlone();
+  }
+
+  /// `n >> 20`, `n / 4096`, `n & 0xfffff`, `n % 4096`: what is 0 for every size that was run may be anything for others; and what left
+  /// each as it was may change others, in `(n << 12) >> 12` as well.
   void markPart(const BinaryOperator &part) {
-    if (!part.getType()->isIntegerType() || !view_.constant(part.getRHS()) || !isOfArguments(part.getLHS()))
+    const bool isCompound = part.isCompoundAssignmentOp();
+    const BinaryOperatorKind kind =
+        isCompound ? BinaryOperator::getOpForCompoundAssignment(part.getOpcode()) : part.getOpcode();
+    if (!part.getType()->isIntegerType() || (kind != BO_Shr && kind != BO_Div && kind != BO_And && kind != BO_Rem))
       return;
-    const auto place = facts_.placeOf(part.getSourceRange());
+    const Expr *whole = part.getLHS(), *constant = part.getRHS();
+    if (kind == BO_And && !isCompound && values_.of(whole).isConstant())
+      std::swap(whole, constant);
+    if (!whole->getType()->isIntegerType() || !isMeasure(whole) || !isPure(whole) || !values_.of(constant).isConstant() || !constant->getType()->isIntegerType())
+      return;
+    bool mayBeWhole = kind == BO_And || kind == BO_Rem;
+    const auto *raised = dyn_cast<BinaryOperator>(whole->IgnoreParenCasts());
+    if (!mayBeWhole && raised && (raised->getOpcode() == BO_Shl || raised->getOpcode() == BO_Mul) &&
+        values_.of(raised->getRHS()).isConstant()) {
+      whole = raised->getLHS();
+      mayBeWhole = true;
+    }
+    const auto place = facts_.placeOf(isCompound ? constant->getSourceRange() : part.getSourceRange()),
+               wholePlace = facts_.placeOf(whole->getSourceRange());
+    if (!place || !wholePlace)
+      return void(++inMacros_);
+    const std::string wholeText = textOf(*wholePlace), left = isCompound ? textOf(*facts_.placeOf(part.getLHS()->getSourceRange())) : "";
+    const unsigned number = enclose(*place, [&](const std::string &own) {
+      hasParts_ = true;
+      if (!isCompound)
+        return std::pair<std::string, std::string>("koptRest(", ", " + wholeText + ", " + own + ")");
+      const std::string sign = BinaryOperator::getOpcodeStr(kind).str();
+      return std::pair<std::string, std::string>("koptOperand(", ", " + left + " " + sign + " (" + textOf(*place) + "), " + wholeText + ", " + own + ")");
+    });
+    const auto shown = isCompound ? std::pair(facts_.placeOf(part.getLHS()->getSourceRange())->first, place->second) : *place;
+    const std::string name = values_.name(whole) + " " + BinaryOperator::getOpcodeStr(kind).str() + " " + values_.name(constant);
+    add(2 * number + 1, &part, shown, " is not 0", isCompound ? name + " is not 0" : values_.condition(&part).when(true));
+    if (mayBeWhole)
+      add(2 * number, &part, shown, " is not `" + wholeText + "`", name + " is another");
+  }
+
+  /// Whether the value is ever 0, where that matters, and ever something else.
+  void markZero(const Expr *value, bool zeroMatters) {
+    if (!isMeasure(value))
+      return;
+    const auto place = facts_.placeOf(value->getSourceRange());
     if (!place)
       return void(++inMacros_);
     const unsigned number = enclose(*place, [&](const std::string &own) {
       hasParts_ = true;
       return std::pair("koptPart(", ", " + own + ")");
     });
-    add(2 * number + 1, &part, *place, " is not 0", values_.condition(&part).when(true));
+    const NamedCondition named = values_.condition(value);
+    add(2 * number + 1, value, *place, " is not 0", named.when(true));
+    if (zeroMatters)
+      add(2 * number, value, *place, " is 0", named.when(false));
+  }
+
+  /// `__umulhi(n, 4096)` is a shift.
+  void markHigh(const CallExpr &call) {
+    static const std::set<llvm::StringRef> kNames = {"__umulhi", "__mulhi", "__umul64hi", "__mul64hi"};
+    if (kNames.contains(calleeName(&call)))
+      markZero(&call, false);
   }
 
   /// `min(n, 4096)`: either may be what it is.
   void markSmaller(const CallExpr &call) {
     const llvm::StringRef name = calleeName(&call);
-    if ((name != "min" && name != "max" && name != "umin" && name != "umax") || call.getNumArgs() != 2 ||
-        !call.getType()->isIntegerType())
+    static const std::set<llvm::StringRef> kNames = {"min", "max", "umin", "umax", "fminf", "fmaxf", "fmin", "fmax"};
+    if (!kNames.contains(name) || call.getNumArgs() != 2 || !call.getType()->isArithmeticType())
       return;
     const Expr *first = call.getArg(0), *second = call.getArg(1);
-    if (first->HasSideEffects(view_.context()) || second->HasSideEffects(view_.context()))
+    if (!isPure(first) || !isPure(second))
       return; // they are spelled twice
-    const bool isTold = (isOfArguments(first) || view_.constant(first)) && (isOfArguments(second) || view_.constant(second));
+    const auto isKnown = [&](const Expr *value) { return isOfArguments(value) || values_.of(value).isConstant(); };
+    const bool isTold = isKnown(first) && isKnown(second) && !(values_.of(first).isConstant() && values_.of(second).isConstant());
     if (isFixed(&call) || !(isTold || isLarge(first) || isLarge(second)))
       return;
     const auto place = facts_.placeOf(call.getSourceRange()), a = facts_.placeOf(first->getSourceRange()),
                b = facts_.placeOf(second->getSourceRange());
     if (!place || !a || !b)
       return void(++inMacros_);
-    const auto text = [&](const auto &range) { return view_.text().slice(range->first, range->second).str(); };
     const unsigned number = enclose(*place, [&](const std::string &own) {
-      return std::pair("(koptSeen((" + text(a) + ") < (" + text(b) + "), " + own + "), ", ")");
+      return std::pair("(koptSeen((" + textOf(*a) + ") < (" + textOf(*b) + "), " + own + "), ", ")");
     });
     const std::string names = values_.name(first) + ", " + values_.name(second);
     add(2 * number + 1, &call, *place, " has the smaller first", names + " smaller first");
     add(2 * number, &call, *place, " has the smaller second, or equal ones", names + " smaller second");
+  }
+
+  /// Whether it may be spelled twice.
+  static bool isPure(const Stmt *expression) {
+    const auto *value = dyn_cast<Expr>(expression);
+    if (value && coordinate(value))
+      return true; // a toolkit may call for it
+    const auto *unary = dyn_cast<UnaryOperator>(expression);
+    const auto *binary = dyn_cast<BinaryOperator>(expression);
+    return !isa<CallExpr, LambdaExpr, CXXConstructExpr>(expression) && !(unary && unary->isIncrementDecrementOp()) &&
+           !(binary && binary->isAssignmentOp()) &&
+           llvm::all_of(expression->children(), [](const Stmt *child) { return !child || isPure(child); });
   }
 
   static bool reads(const Stmt *expression) {
@@ -278,6 +353,8 @@ private:
       add(2 * number, condition, *place, " is false", named.when(false));
   }
 
+  std::string textOf(std::pair<unsigned, unsigned> place) const { return view_.text().slice(place.first, place.second).str(); }
+
   /// The number of the place. The first time `around(number)`, the texts before and after it, is put there.
   template <class Around> unsigned enclose(std::pair<unsigned, unsigned> place, Around around) {
     const auto [known, isNew] = places_.try_emplace(place, unsigned(places_.size()));
@@ -289,14 +366,22 @@ private:
     return known->second;
   }
 
-  /// Where the condition is spelled: in the text, or as a whole in what one macro is defined as.
+  /// Where the condition is spelled: in the text, or in what one macro is defined as, an argument where its parameter stands.
   std::optional<std::pair<unsigned, unsigned>> placeOf(SourceRange range) const {
     if (auto place = facts_.placeOf(range))
       return place;
     const SourceManager &sources = view_.context().getSourceManager();
-    const SourceLocation from = range.getBegin(), to = range.getEnd();
-    if (!sources.isMacroBodyExpansion(from) || !sources.isMacroBodyExpansion(to) ||
-        sources.getFileID(from) != sources.getFileID(to))
+    SourceLocation from = range.getBegin(), to = range.getEnd();
+    const auto areInOneBody = [&] {
+      return sources.isMacroBodyExpansion(from) && sources.isMacroBodyExpansion(to) && sources.getFileID(from) == sources.getFileID(to);
+    };
+    while (!areInOneBody() && (sources.isMacroArgExpansion(from) || sources.isMacroArgExpansion(to))) {
+      if (sources.isMacroArgExpansion(from))
+        from = sources.getImmediateExpansionRange(from).getBegin();
+      if (sources.isMacroArgExpansion(to))
+        to = sources.getImmediateExpansionRange(to).getEnd();
+    }
+    if (!areInOneBody())
       return std::nullopt;
     const auto begin = view_.offset(sources.getSpellingLoc(from)),
                end = view_.offset(Lexer::getLocForEndOfToken(sources.getSpellingLoc(to), 0, sources,
@@ -335,7 +420,7 @@ private:
     return view_.context().getSourceManager().getExpansionLineNumber(location);
   }
 
-  void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place, const char *outcome, std::string name) {
+  void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place, const std::string &outcome, std::string name) {
     std::string text;
     for (char c : view_.text().slice(place.first, place.second))
       if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))

@@ -70,8 +70,14 @@ MaybeFill anyInteger(const Buffer &buffer) {
   return buffer.fill.isDefault && buffer.scalar != "bool" ? MaybeFill(Fill{"uniform", -kAll, kAll}) : std::nullopt;
 }
 
-MaybeFill negative(const Buffer &buffer) {
+MaybeFill negativeThoughUndeclared(const Buffer &buffer) {
   return buffer.fill.isDefault && buffer.scalar.starts_with("i") ? MaybeFill(Fill{"uniform", -100, -1}) : std::nullopt;
+}
+
+/// Largest of negative numbers: a search that begins at 0 finds the 0. Kept away from 0 itself.
+MaybeFill negative(const Buffer &buffer) {
+  const double low = buffer.fill.low;
+  return low < 0 && buffer.fill.high > 0 && isDrawn(buffer) ? MaybeFill(Fill{"uniform", low, low / 8}) : std::nullopt;
 }
 
 /// A term that happens to be 0 may be left out, and a sum that begins at 0 overwritten; what an element keeps that is not written
@@ -119,7 +125,8 @@ const std::vector<OtherContents> &otherContents() {
        },
        asItIs},
       {"any integers", asItIs, anyInteger, false, false, false, true},
-      {"negative integers", asItIs, negative, false, false, false, true},
+      {"negative integers", asItIs, negativeThoughUndeclared, false, false, false, true},
+      {"negative", negative, [](const Buffer &b) { return b.fill.isDefault ? std::nullopt : negative(b); }},
       {"infinite and not a number", [](const Buffer &b) { return as(b, "special"); }, asItIs, true},
   };
   return kinds;

@@ -32,6 +32,11 @@ template <int N> __global__ void k(const float *x, float *out, int n, int mode) 
     out[i] += capped(n) + (n >> 20) + min(n, 4096);
   if (bool many = n > 200000)
     out[i] = 0;
+  out[i] += (n & 0xfffff) + ((unsigned(n) << 12) >> 12) + (blockIdx.x & 511) + __umulhi(n, 4096) + (int(n & 64) ?: 1);
+  out[i] += fminf(float(n), 1e6f) + (threadIdx.x & 31) + (int(v) & 7);
+  n %= 1000000;
+#define STOP(a, op, b) if (a op b) return
+  STOP(n, >, 500000);
 }
 
 void *reference() { return (void *)&k<4>; }
@@ -56,9 +61,21 @@ void *reference() { return (void *)&k<4>; }
 // CHECK-DAG: at line 26: `default` is taken
 // CHECK-DAG: + out[i] = v * (koptSeen(static_cast<bool>(n < 100000), {{[0-9]+}}));
 // CHECK-DAG: + if (koptSeen(static_cast<bool>(i < n || koptSeen(static_cast<bool>(i > 100000), {{[0-9]+}})), {{[0-9]+}}))
-// CHECK-DAG: + out[i] += capped(n) + (koptPart(n >> 20, {{[0-9]+}})) + (koptSeen((n) < (4096), {{[0-9]+}}), min(n, 4096));
+// CHECK-DAG: + out[i] += capped(n) + (koptRest(n >> 20, n, {{[0-9]+}})) + (koptSeen((n) < (4096), {{[0-9]+}}), min(n, 4096));
 // CHECK-DAG: + if (bool many = koptSeen(static_cast<bool>(n > 200000), {{[0-9]+}}))
 // CHECK-DAG: constexpr int capped(int n) { return koptSeen(static_cast<bool>(n > 300000), {{[0-9]+}}) ? 1 : n; }
+// CHECK-DAG: + out[i] += (koptRest(n & 0xfffff, n, {{[0-9]+}})) + (koptRest((unsigned(n) << 12) >> 12, unsigned(n), {{[0-9]+}})) + (koptRest(blockIdx.x & 511, blockIdx.x, {{[0-9]+}})) + koptPart(__umulhi(n, 4096), {{[0-9]+}}) + (koptPart(int(koptRest(n & 64, n, {{[0-9]+}})), {{[0-9]+}}) ?: 1);
+// CHECK-DAG: + out[i] += (koptSeen((float(n)) < (1e6f), {{[0-9]+}}), fminf(float(n), 1e6f)) + (threadIdx.x & 31) + (int(v) & 7);
+// CHECK-DAG: + n %= koptOperand(1000000, n % (1000000), n, {{[0-9]+}});
+// CHECK-DAG: + #define STOP(a, op, b) if (koptSeen(static_cast<bool>(a op b), {{[0-9]+}})) return
+// CHECK-DAG: at line 35: `n & 0xfffff` is not `n`
+// CHECK-DAG: at line 35: `(unsigned(n) << 12) >> 12` is not `unsigned(n)`
+// CHECK-DAG: at line 35: `blockIdx.x & 511` is not `blockIdx.x`
+// CHECK-DAG: at line 35: `blockIdx.x & 511` is not 0
+// CHECK-DAG: at line 35: `__umulhi(n, 4096)` is not 0
+// CHECK-DAG: at line 35: `int(n & 64)` is 0
+// CHECK-DAG: at line 37: `n %= 1000000` is not `n`
+// CHECK-DAG: at line 39: `a op b` is true
 // CHECK-DAG: at line 30: `n < 100000` is false
 // CHECK-DAG: at line 31: `i > 100000` is true
 // CHECK-DAG: at line 32: `n >> 20` is not 0
