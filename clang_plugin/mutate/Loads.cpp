@@ -98,9 +98,15 @@ public:
   }
 
 private:
+  /// Or only asks whether it is null, which the other is no more.
   static bool dropsValue(const BodyView &body, const DeclRefExpr *reference) {
     const auto *use = dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(reference));
-    return !use || use->getCastKind() != CK_LValueToRValue;
+    if (!use || use->getCastKind() != CK_LValueToRValue)
+      return true;
+    const Stmt *outer = body.parentOf(use);
+    const auto *cast = dyn_cast_or_null<CastExpr>(outer);
+    const auto *comparison = dyn_cast_or_null<BinaryOperator>(outer);
+    return (cast && cast->getCastKind() == CK_PointerToBoolean) || (comparison && comparison->isEqualityOp());
   }
 };
 

@@ -124,7 +124,7 @@ public:
 class Literal final : public MutationOperator {
 public:
   std::string_view id() const override { return "literal"; }
-  std::string_view summary() const override { return "a floating-point literal is 1% more"; }
+  std::string_view summary() const override { return "a floating-point literal is 1% more, or twice as much"; }
   void find(const KernelFacts &facts, MutantSink &sink) const override {
     for (const BodyView &body : facts.bodies())
       for (const Stmt *statement : body.statements) {
@@ -132,9 +132,11 @@ public:
         if (!literal || literal->getValue().isZero() || !facts.reachesOutput(body, literal))
           continue;
         const bool isFloat = literal->getType()->isSpecificBuiltinType(BuiltinType::Float);
-        sink.add(literal->getBeginLoc(), facts.text(literal).str() + " 1% more",
-                 facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
-                 noteFor(body, *literal));
+        const std::string text = facts.text(literal).str(), note = noteFor(body, *literal);
+        // What is multiplied with it may be small beside the rest: then 1% of it is less than rounding in sums of another order.
+        sink.add(literal->getBeginLoc(), text + " 1% more", facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
+                 note.empty() ? "nearly the same where its term is small beside the others" : note);
+        sink.add(literal->getBeginLoc(), text + " twice", facts.wrap(literal, "(", isFloat ? " * 2.0f)" : " * 2.0)"), note);
       }
   }
 

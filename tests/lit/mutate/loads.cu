@@ -29,3 +29,13 @@ __global__ void k(const float *a, const float *b, const int *order, float *out, 
 // SWAP-DAG: + out[y * width + x] = tile[threadIdx.y][threadIdx.x] + *b;
 // SWAP-DAG: + out[x * width + y] = tile[threadIdx.x][threadIdx.y] + *b;
 // SWAP:     chosen 14 of 14
+
+// Neither is null in a launch.
+// RUN: %variants mutate %s given --operators='["other-input"]' | FileCheck %s --check-prefix=NULL
+__global__ void given(const float *a, const float *b, float *out) {
+  float first = a ? a[threadIdx.x] : 0.0f;
+  out[threadIdx.x] = first + (b != nullptr ? b[threadIdx.x] : 0.0f);
+}
+// NULL-DAG: + float first = a ? b[threadIdx.x] : 0.0f;
+// NULL-DAG: + out[threadIdx.x] = first + (b != nullptr ? a[threadIdx.x] : 0.0f);
+// NULL:     chosen 2 of 2

@@ -43,4 +43,7 @@ __global__ void steps(float *x, int n, int stride) {
 // NUMBER-DAG: note: nearly the same where what it is added to is far larger
 // NUMBER-DAG: + y[i] = fmaxf(a * x[i] + (float)d, 0.5f) / (x[i] + 1e-6f) + (3.0 * 1.01);
 // NUMBER-DAG: + y[i] *= (1.5f * 1.01f);
-// NUMBER:     chosen 4 of 4
+// NUMBER-DAG: note: nearly the same where its term is small beside the others
+// NUMBER-DAG: + y[i] *= (1.5f * 2.0f);
+// NUMBER-DAG: + y[i] = fmaxf(a * x[i] + (float)d, 0.5f) / (x[i] + 1e-6f) + (3.0 * 2.0);
+// NUMBER:     chosen 8 of 8
