@@ -252,15 +252,17 @@ private:
     const std::size_t open = text.find('(');
     const std::string kind(trim(std::string_view(text).substr(0, open)));
     std::vector<double> numbers;
+    std::vector<std::string> expressions;
     if (open != std::string::npos) {
       if (text.back() != ')')
         return fail(of + " is not closed by ')'");
       for (const std::string &item :
            splitList(std::string_view(text).substr(open + 1, text.size() - open - 2))) {
-        std::optional<double> number = parseReal(item);
+        const std::optional<double> number = parseReal(item);
         if (!number)
-          return fail(of + ": '" + item + "' is not a number");
-        numbers.push_back(*number);
+          KOPT_CHECK(checkExpression(of, item));
+        numbers.push_back(number.value_or(0));
+        expressions.push_back(number ? "" : item);
       }
     }
     static const std::map<std::string, std::size_t> kArguments = {
@@ -275,7 +277,10 @@ private:
       made.low = numbers.front();
       made.high = numbers.back();
     }
-    if (made.low > made.high)
+    const bool isKnown = std::ranges::all_of(expressions, &std::string::empty);
+    if (!isKnown)
+      out_.fillBounds[pair.first] = {expressions.front(), expressions.back()};
+    if (isKnown && made.low > made.high)
       return fail(of + " has an empty range " + text, "the smaller value comes first");
     out_.fills[pair.first] = made;
     return {};

@@ -44,6 +44,8 @@ struct TuneDeclaration {
   std::map<std::string, std::string> arguments;     ///< name -> expression
   std::map<std::string, std::string> extents;       ///< parameter -> expression, in elements
   std::map<std::string, Fill> fills;
+  /// Parameter -> expressions of its fill's low and high; empty where that is a number, and stands in the fill.
+  std::map<std::string, std::array<std::string, 2>> fillBounds;
   std::vector<DeclaredLaunch> launches;             ///< empty: one launch with `arguments`
   Tolerance tolerance;
   std::optional<double> target;

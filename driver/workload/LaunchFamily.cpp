@@ -35,6 +35,22 @@ LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
     (isSize(name, value) ? sizes_ : others_)[name] = value;
 }
 
+/// What a buffer is filled with where its own launch has it as `known`: the same, but for a bound that is declared by an expression.
+Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {
+  Fill fill = known.fill;
+  const auto bounds = source_.declaration->fillBounds.find(known.name);
+  if (bounds == source_.declaration->fillBounds.end())
+    return fill;
+  const auto before = declaredFill(*source_.declaration, known.name, launch_.bindings);
+  if (!before || !*before)
+    return fill;
+  if (!bounds->second[0].empty() && fill.low == (*before)->low)
+    fill.low = declared.low;
+  if (!bounds->second[1].empty() && fill.high == (*before)->high)
+    fill.high = declared.high;
+  return fill;
+}
+
 Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size_t> site) const {
   if (!source_.declaration)
     return makeError(ErrorCode::Usage, "a captured launch has no expressions to make others from");
@@ -45,7 +61,7 @@ Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size
   for (Buffer &buffer : made.buffers) // not by index: a pointer that the site passes as null has none
     for (const Buffer &known : launch_.buffers)
       if (known.name == buffer.name) {
-        buffer.fill = known.fill;
+        buffer.fill = moved(known, buffer.fill);
         buffer.readOnly = known.readOnly;
         buffer.output = known.output;
       }

@@ -41,6 +41,7 @@ public:
 
 private:
   bool isSize(const std::string &name, std::int64_t value) const;
+  Fill moved(const Buffer &known, const Fill &declared) const;
 
   const DerivationSource &source_;
   const Launch &launch_;

@@ -113,8 +113,13 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
   buffer.bytes = std::uint64_t(*elements) * size;
   buffer.scalar = param.scalar;
   buffer.readOnly = param.pointeeConst;
-  if (const auto fill = declaration.fills.find(param.name); fill != declaration.fills.end()) {
-    buffer.fill = fill->second;
+  auto fill = declaredFill(declaration, param.name, bindings);
+  if (!fill) {
+    fill.error().where = place(kernel);
+    return tl::unexpected(fill.error());
+  }
+  if (*fill) {
+    buffer.fill = **fill;
   } else if (!param.scalar.starts_with("f") && !param.scalar.starts_with("bf")) {
     buffer.fill.low = 0; // small non-negative integers stay in range where they are summed
     buffer.fill.high = param.scalar == "bool" ? 1 : 100;
@@ -220,6 +225,30 @@ Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions, const 
     return makeError(ErrorCode::Usage, fmt::format("the dynamic shared memory '{}' is {} bytes", expressions.sharedBytes, shared));
   geometry.sharedBytes = std::uint32_t(shared);
   return geometry;
+}
+
+Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration, const std::string &param, const Bindings &bindings) {
+  const auto declared = declaration.fills.find(param);
+  if (declared == declaration.fills.end())
+    return std::nullopt;
+  Fill fill = declared->second;
+  const auto bounds = declaration.fillBounds.find(param);
+  if (bounds == declaration.fillBounds.end())
+    return fill;
+  for (const auto &[text, to] : {std::pair(bounds->second[0], &fill.low), std::pair(bounds->second[1], &fill.high)}) {
+    if (text.empty())
+      continue;
+    auto value = evaluateExpression(text, bindings);
+    if (!value) {
+      value.error().context.push_back(fmt::format("in fill {} = {}, its bound {}", param, fill.kind, text));
+      return tl::unexpected(value.error());
+    }
+    *to = double(*value);
+  }
+  if (fill.low > fill.high)
+    return makeError(ErrorCode::Usage, fmt::format("fill {} = {}({:.17g}, {:.17g}) has an empty range", param, fill.kind, fill.low, fill.high),
+                     "the smaller value comes first");
+  return fill;
 }
 
 std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const std::string &device) {

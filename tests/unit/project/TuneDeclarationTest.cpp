@@ -50,7 +50,7 @@ TEST(TuneDeclaration, ReadsParams) {
 TEST(TuneDeclaration, ReadsEveryOtherClause) {
   TuneDeclaration declaration = good(
       {"require TILE % ROWS == 0", "block TILE, min(ROWS, 4)", "grid ceil_div(n, TILE)",
-       "arg n = 1 << 20", "extent in = rows * columns", "fill in = uniform(-1, 1.5)",
+       "arg n = 1 << 20", "extent in = rows * columns", "fill in = uniform(-1, 1.5)", "fill index = uniform(0, max(rows, columns) - 1)",
        "fill out = zero", "fill idx = iota", "fill c = constant(3)",
        "launch big one: n=4096, m = 2 * 8 weight 0.25 on cuda", "launch b: on emulated weight 2",
        "tolerance relative=1e-5 absolute=1e-8", "target 1.5"});
@@ -61,6 +61,7 @@ TEST(TuneDeclaration, ReadsEveryOtherClause) {
   EXPECT_THAT(declaration.extents, ElementsAre(Pair("in", "rows * columns")));
   EXPECT_EQ(declaration.fills.at("in").low, -1);
   EXPECT_EQ(declaration.fills.at("in").high, 1.5);
+  EXPECT_EQ(declaration.fillBounds, (decltype(declaration.fillBounds){{"index", {"", "max(rows, columns) - 1"}}}));
   EXPECT_EQ(declaration.fills.at("idx").kind, "iota");
   EXPECT_EQ(declaration.fills.at("c").low, 3);
   ASSERT_EQ(declaration.launches.size(), 2u);
@@ -110,6 +111,8 @@ TEST(TuneDeclaration, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(bad({"arg n == 3"}).what, HasSubstr("malformed arg"));
   EXPECT_THAT(bad({"extent in = "}).what, HasSubstr("malformed extent"));
   EXPECT_THAT(bad({"fill in = gauss(0, 1)"}).what, HasSubstr("unknown fill 'gauss(0, 1)'"));
+  EXPECT_THAT(bad({"fill in = uniform(0, (n)"}).what, HasSubstr("fill in"));
+  EXPECT_THAT(bad({"fill in = uniform(0, n +)"}).what, HasSubstr("fill in"));
   EXPECT_THAT(bad({"fill in = uniform(1)"}).what, HasSubstr("unknown fill"));
   EXPECT_THAT(bad({"fill in = uniform(2, 1)"}).what, HasSubstr("empty range"));
   EXPECT_THAT(bad({"launch n=3"}).what, HasSubstr("malformed launch"));

@@ -225,6 +225,39 @@ TEST_F(DerivedLaunchesTest, OfSeveralSizesEachIsOneOnceAndDrawnAlone) {
   EXPECT_GT(both, 15);
 }
 
+TEST_F(DerivedLaunchesTest, BoundsOfIndicesFollowTheSizes) {
+  declaration_.fills["index"] = Fill{"uniform", -3, 0};
+  declaration_.fillBounds["index"] = {"", "n - 1"};
+  EXPECT_EQ(declared().buffers[1].fill.high, 999999);
+  const DerivedLaunches all = derive();
+  std::set<std::string> kinds;
+  for (const DerivedLaunch &derived : all.launches) {
+    const Fill &fill = derived.launch.buffers[1].fill;
+    kinds.insert(fill.kind);
+    EXPECT_LT(fill.high, integer(derived.launch, 4)) << derived.title;
+    if (derived.kind == Derivation::Sizes) {
+      EXPECT_EQ(fill.low, -3) << derived.title;
+      EXPECT_EQ(fill.high, integer(derived.launch, 4) - 1) << derived.title;
+    }
+  }
+  EXPECT_TRUE(kinds.contains("uniform") && kinds.contains("sorted"));
+  const Launch launch = only(all, Derivation::Sizes).front().launch;
+  const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, launch, 3);
+  ASSERT_TRUE(drawn);
+  EXPECT_EQ(drawn->launch.buffers[1].fill.high, integer(drawn->launch, 4) - 1);
+}
+
+TEST_F(DerivedLaunchesTest, ABoundThatNobodyCanKnowIsNamed) {
+  declaration_.fillBounds["index"] = {"", "m - 1"};
+  const auto launch = buildLaunch(kernel_, specialization_, declaration_, launchesOn(declaration_, "cuda").front());
+  ASSERT_FALSE(launch);
+  EXPECT_NE(launch.error().what.find("m"), std::string::npos) << launch.error().what;
+  declaration_.fillBounds["index"] = {"n", "1"};
+  const auto empty = buildLaunch(kernel_, specialization_, declaration_, launchesOn(declaration_, "cuda").front());
+  ASSERT_FALSE(empty);
+  EXPECT_NE(empty.error().what.find("empty range"), std::string::npos) << empty.error().what;
+}
+
 TEST_F(DerivedLaunchesTest, ASizeIsRoundOnceAndEachIsZeroOnce) {
   bool round = false, none = false;
   const DerivedLaunches all = derive();
