@@ -91,7 +91,8 @@ void Examiner::claim(const std::vector<Launch> &launches, Trial &trial) const {
     if (!failure && isWeak)
       failure =
           Failure{"mutants", Verdict::Suspect,
-                  fmt::format("{}, but the workload is too weak to tell: {}", trial.reason, mutations_.inWords())};
+                  fmt::format("{}, but the workload is too weak to tell: {}; declare {}, or take it with --accept-weak-workload",
+                              trial.reason, mutations_.inWords(), mutations_.remedy())};
     else
       trial.gates.push_back({"mutants", mutations_.tried > 0 ? GateState::Passed : GateState::NotRun,
                              mutations_.tried > 0 ? mutations_.inWords() : "there are no wrong versions to try"});

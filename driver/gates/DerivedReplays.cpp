@@ -45,6 +45,30 @@ public:
   Status learn(Bench &bench, Trial &baseline) override { return replays_->learn(bench, baseline); }
 
   Result<std::optional<Failure>> check(Bench &bench, Examination &seen, GateRecord &record) override {
+    KOPT_TRY(auto failure, checkAll(bench, seen, record));
+    if (failure)
+      seen.trial.findings.push_back({name(), "note", remedyOf(kind_), ""});
+    return failure;
+  }
+
+private:
+  /// Nobody declared the launch that a candidate fails on: what to declare where it is none that there can be.
+  static std::string remedyOf(Derivation kind) {
+    const std::string made = "the launch is not declared but derived from one that is; ";
+    switch (kind) {
+    case Derivation::Contents:
+      return made + "where inputs are never like that say which there are (fill PARAM = …), and where results may differ as much how far "
+                    "they may (tolerance relative=…)";
+    case Derivation::Scalars:
+    case Derivation::Sizes:
+      return made + "where no caller has such numbers say so, as in require n % 128 == 0";
+    case Derivation::Placement:
+      return made + "pointers may begin anywhere that their type may, and be the same where a launch passes the same";
+    }
+    return made;
+  }
+
+  Result<std::optional<Failure>> checkAll(Bench &bench, Examination &seen, GateRecord &record) {
     std::vector<const DerivedReplays::Replay *> ran;
     bool isAdvised = false; // once says it; on a GPU each such failure costs a context
     std::vector<std::string> skipped;
@@ -83,7 +107,6 @@ public:
     return std::nullopt;
   }
 
-private:
   /// The candidate's own launch of a derived problem. Nothing where its constants are not meant for that size.
   static Result<Launch> launchOf(const Bench &bench, const Examination &seen, const Launch &launch) {
     if (const auto &declaration = bench.subject().declaration) {
