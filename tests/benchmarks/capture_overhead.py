@@ -6,8 +6,9 @@
 
 Builds a program that launches a small kernel so often, and runs it with and without the library in random order. Reported are, for
 the loop of launches and for the whole process, the median of the paired ratios with its 95 % interval by order statistics,
-with CUPTI's kernel times and without them. That for several sizes of the kernel, from one that does nothing but be launched, where CUPTI's
-own callback is what it costs, to one that takes longer than a launch. Exit status: 0; 1 where for the last size the upper end of
+with CUPTI's kernel times and without them; beside them, for comparison, a library whose CUPTI callback for launches does nothing: less no
+library of that kind can cost. That for several sizes of the kernel, from one that does nothing but be launched to one that takes longer
+than a launch. Exit status: 0; 1 where for the last size the upper end of
 an interval is over the limit; 77 where there is no GPU or no nvcc.
 """
 
@@ -44,6 +45,27 @@ int main(int argc, char **argv) {
 }
 """
 
+EMPTY = """#include <cstdint>
+#include <dlfcn.h>
+#include <initializer_list>
+static void callback(void *, int, std::uint32_t, const void *) {}
+extern "C" int InitializeInjection() {
+  void *cupti = nullptr;
+  for (const char *name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so", BELOW "/extras/CUPTI/lib64/libcupti.so", BELOW "/lib64/libcupti.so"})
+    cupti = cupti ? cupti : dlopen(name, RTLD_NOW);
+  if (!cupti) return 0;
+  void *subscriber = nullptr;
+  using Subscribe = int (*)(void **, void (*)(void *, int, std::uint32_t, const void *), void *);
+  using Enable = int (*)(std::uint32_t, void *, int, std::uint32_t);
+  if (reinterpret_cast<Subscribe>(dlsym(cupti, "cuptiSubscribe"))(&subscriber, callback, nullptr) != 0) return 0;
+  const auto enable = reinterpret_cast<Enable>(dlsym(cupti, "cuptiEnableCallback"));
+  int failed = 0;
+  for (std::uint32_t launch : {307u, 442u, 652u, 653u}) // cuLaunchKernel, cuLaunchKernelEx, and of per-thread streams
+    failed |= enable(1, subscriber, 1, launch);         // of the driver API
+  return failed == 0;
+}
+"""
+
 
 def interval(values):
     """Median and its 95 % interval by order statistics: how many of n lie below the true median is binomial (n, 1/2). It takes
@@ -76,10 +98,16 @@ def main():
         (folder / "many.cu").write_text(PROGRAM)
         subprocess.run(["nvcc", "-arch=native", "-O2", "-o", "many", "many.cu"], cwd=folder, check=True)
 
+        (folder / "empty.cpp").write_text(EMPTY)
+        toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1]
+        subprocess.run(["g++", "-shared", "-fPIC", "-O2", f'-DBELOW="{toolkit}"', "-o", "empty.so", "empty.cpp", "-ldl"], cwd=folder, check=True)
+
         def run(mode, log_size):
             """Seconds of the loop and of the process."""
             environment = dict(os.environ)
-            if mode != "without":
+            if mode == "empty":
+                environment["CUDA_INJECTION64_PATH"] = str(folder / "empty.so")
+            elif mode != "without":
                 trace = folder / "trace"
                 shutil.rmtree(trace, ignore_errors=True)
                 trace.mkdir()
@@ -89,7 +117,7 @@ def main():
             done = subprocess.run([str(folder / "many"), str(options.launches), str(log_size)], env=environment,
                                   capture_output=True, text=True, check=True)
             whole = time.monotonic() - begin
-            if mode != "without":
+            if mode not in ("without", "empty"):
                 logs = list((folder / "trace").glob("process-*/launches.klog"))
                 if len(logs) != 1 or logs[0].stat().st_size < 50 * options.launches:
                     raise SystemExit("the launches were not recorded: is this CUPTI one for this driver?")
@@ -105,7 +133,7 @@ def main():
 
 def measure(run, log_size, options):
     """Prints the overheads for one size; returns the highest upper end of an interval."""
-    modes = ["without", "launches", "times"]
+    modes = ["without", "empty", "launches", "times"]
     for mode in modes:
         run(mode, log_size)  # files and clocks are warm from here on
     samples = {mode: [] for mode in modes}
@@ -120,7 +148,8 @@ def measure(run, log_size, options):
         for which, index in (("loop", 0), ("process", 1)):
             ratios = [a[index] / b[index] - 1 for a, b in zip(samples[mode], samples["without"])]
             middle, low, high = interval(ratios)
-            highest = max(highest, high)
+            if mode != "empty":
+                highest = max(highest, high)
             print(f"  {mode:<9} {which:<8} {middle:+8.2%}  [{low:+.2%}, {high:+.2%}]", flush=True)
     return highest
 
