@@ -127,6 +127,35 @@ std::set<std::string> texts(const std::vector<SourceLine> &lines) {
   return result;
 }
 
+/// Attributes that put a kernel's blocks into clusters, with what stands in parentheses behind them. By their plain names they
+/// count only within __attribute__: a variable may be called so.
+void readClusters(const std::vector<RawToken> &tokens, SourceFacts &facts) {
+  std::size_t attributeEnd = 0;
+  const auto behindParentheses = [&](std::size_t i) {
+    int depth = 0;
+    for (; i < tokens.size(); ++i) {
+      depth += (tokens[i].kind == tok::l_paren) - (tokens[i].kind == tok::r_paren);
+      if (depth <= 0)
+        return tokens[i].kind == tok::r_paren ? i + 1 : i;
+    }
+    return i;
+  };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const llvm::StringRef name = tokens[i].text, plain = name.trim('_');
+    if (tokens[i].kind != tok::raw_identifier)
+      continue;
+    if (plain == "attribute" || plain == "declspec")
+      attributeEnd = behindParentheses(i + 1);
+    if ((plain != "cluster_dims" && plain != "block_size") || (i >= attributeEnd && !name.starts_with("__")))
+      continue;
+    std::string text;
+    for (std::size_t j = i, end = behindParentheses(i + 1); j < end; ++j)
+      if (tokens[j].kind != tok::comment)
+        text += (text.empty() ? "" : " ") + tokens[j].text;
+    facts.clusters.push_back({text, tokens[i].line});
+  }
+}
+
 } // namespace
 
 std::string normalizedTokens(llvm::StringRef text) {
@@ -140,6 +169,7 @@ std::string normalizedTokens(llvm::StringRef text) {
 SourceFacts readSource(llvm::StringRef text) {
   SourceFacts facts;
   const std::vector<RawToken> tokens = tokenize(text);
+  readClusters(tokens, facts);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const RawToken &token = tokens[i];
     if (token.kind == tok::comment)
@@ -215,7 +245,8 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
               "different elsewhere",
           line);
   const std::set<std::string> oldPragmas = texts(baseline.pragmas),
-                              oldMarkers = texts(baseline.lineMarkers);
+                              oldMarkers = texts(baseline.lineMarkers),
+                              oldClusters = texts(baseline.clusters);
   for (const SourceLine &pragma : candidate.pragmas)
     if (!oldPragmas.count(pragma.text) && !isHarmlessPragma(pragma.text))
       add(findings, "pragma", Severity::Reject,
@@ -225,6 +256,12 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
     if (!oldMarkers.count(marker.text))
       add(findings, "line-marker", Severity::Reject,
           "#line " + marker.text + " makes code appear to come from elsewhere", marker.line);
+  for (const SourceLine &cluster : candidate.clusters)
+    if (!oldClusters.count(cluster.text))
+      add(findings, "attribute", Severity::Reject,
+          "'" + cluster.text +
+              "' is new: a launch whose grid is not a multiple of the cluster fails, and the launch sites do not know of it",
+          cluster.line);
 
   for (const auto &[name, line] : candidate.identifiers) {
     if (baseline.identifiers.count(name))

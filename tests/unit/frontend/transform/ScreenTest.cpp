@@ -152,6 +152,10 @@ INSTANTIATE_TEST_SUITE_P(
              "compiler-conditional", R},
         Pair{"lineMarker", "constexpr int kBlock", "#line 1 \"device.h\"\nconstexpr int kBlock",
              "line-marker", R},
+        Pair{"clusterAdded", "__global__ void k", "__global__ void __cluster_dims__(2, 1, 1) k", "attribute", R},
+        Pair{"clusterByItsAttribute", "__global__ void k", "__global__ __attribute__((cluster_dims(2))) void k", "attribute", R},
+        Pair{"clusterByAMacro", "constexpr int kBlock", "#define PAIRED __cluster_dims__\nconstexpr int kBlock", "attribute", R},
+        Pair{"blockSizeAttribute", "__global__ void k", "__global__ void __block_size__((256, 1, 1), (2, 1, 1)) k", "attribute", R},
         Pair{"pragmaMacro", "constexpr int kBlock",
              "#pragma push_macro(\"min\")\nconstexpr int kBlock", "pragma", R},
         Pair{"pragmaOperator", "constexpr int kBlock",
@@ -280,6 +284,12 @@ TEST(ScreenControls, refactoringIntoADeviceFunction) {
 
 TEST(ScreenControls, changedBlockConstant) {
   EXPECT_EQ(describe(screen(replaced(kBaseline, "kBlock = 256", "kBlock = 512"))), "");
+}
+
+TEST(ScreenControls, namesOfClusterAttributesAreNamesElsewhere) {
+  EXPECT_EQ(describe(screen(replaced(kBaseline, kFirst, "const int block_size = blockDim.x, cluster_dims(1); "
+                                                        "int i = blockIdx.x * block_size + threadIdx.x * cluster_dims;"))),
+            "");
 }
 
 TEST(ScreenControls, gridStrideLoopForAGuard) {
