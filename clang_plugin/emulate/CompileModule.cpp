@@ -276,7 +276,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
     }
     compilerArguments.push_back(all[i]);
   }
-  for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions", "-target-sdk-version=12.5"})
+  // What is read before it is set is something else than what happens to be in a register.
+  for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions", "-target-sdk-version=12.5", "-ftrivial-auto-var-init=pattern"})
     compilerArguments.push_back(argument);
 
   auto invocation = std::make_shared<clang::CompilerInvocation>();

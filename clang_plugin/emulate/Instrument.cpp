@@ -45,6 +45,7 @@ public:
     for (llvm::Function &function : module_)
       if (!function.isDeclaration() && function.getName() != kTrampoline)
         instrument(function);
+    dropNonTemporal();
     llvm::Function *kernel = module_.getFunction(plan_.kernel);
     llvm::Function *trampoline = module_.getFunction(kTrampoline);
     if (!kernel || !trampoline) {
@@ -55,6 +56,14 @@ public:
   }
 
 private:
+  /// It told the halves of an atomic update from other accesses. To x86 it is an order, of which LLVM 19 cannot obey all: it narrows
+  /// `*p ^= 4` to a byte, and has no such store of a byte.
+  void dropNonTemporal() {
+    for (llvm::Function &function : module_)
+      for (llvm::Instruction &instruction : llvm::instructions(function))
+        instruction.setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
+  }
+
   llvm::FunctionCallee hook(llvm::StringRef name, llvm::ArrayRef<llvm::Type *> parameters) {
     return module_.getOrInsertFunction(name, llvm::FunctionType::get(void_, parameters, false));
   }

@@ -49,6 +49,17 @@ std::string zeroOf(QualType type) {
 
 } // namespace
 
+constexpr const char *kStoredAgain = "the same where that is stored again before anybody reads it";
+
+/// Whether a later statement stores to what is spelled the same.
+bool isStoredAgain(const KernelFacts &facts, const BodyView &body, const Expr &target) {
+  return llvm::any_of(body.statements, [&](const Stmt *statement) {
+    const auto *assignment = dyn_cast<BinaryOperator>(statement);
+    return assignment && assignment->getOpcode() == BO_Assign && assignment->getLHS() != &target &&
+           target.getEndLoc() < assignment->getBeginLoc() && facts.text(assignment->getLHS()) == facts.text(&target);
+  });
+}
+
 class ConstantStore final : public MutationOperator {
 public:
   std::string_view id() const override { return "constant-store"; }
@@ -76,7 +87,7 @@ public:
             (literal && literal->getValue().isZero()))
           continue;
         sink.add(value->getBeginLoc(), "zero stored to " + facts.text(target).str(),
-                 facts.replace(value->getSourceRange(), zero));
+                 facts.replace(value->getSourceRange(), zero), isStoredAgain(facts, body, *target) ? kStoredAgain : "");
       }
   }
 };
@@ -128,11 +139,17 @@ public:
         sink.add(statement->getBeginLoc(),
                  "`" + (text.size() > 60 ? text.take_front(57).str() + "..." : text.str()) +
                      "` removed",
-                 facts.replace(statement->getSourceRange(), "(void)0"));
+                 facts.replace(statement->getSourceRange(), "(void)0"), noteFor(facts, body, *expression));
       }
   }
 
 private:
+  static std::string noteFor(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
+    const auto *plain = dyn_cast<BinaryOperator>(expression.IgnoreParenImpCasts());
+    const bool isStore = plain && plain->getOpcode() == BO_Assign && !variableOf(plain->getLHS());
+    return isStore && isStoredAgain(facts, body, *plain->getLHS()) ? kStoredAgain : "";
+  }
+
   static bool matters(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
     const Expr *plain = expression.IgnoreParenImpCasts();
     const Expr *target = nullptr;

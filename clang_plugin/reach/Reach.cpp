@@ -86,8 +86,11 @@ public:
 private:
   void look(const BodyView &body, const Stmt *statement) {
     if (const auto *binary = dyn_cast<BinaryOperator>(statement)) {
-      if (binary->isComparisonOp() && binary->getLHS()->getType()->isScalarType() && !isCondition(body, binary))
-        mark(binary, {true, true}); // its value is what it decides by
+      if (binary->isComparisonOp() && binary->getLHS()->getType()->isScalarType() && !isCondition(body, binary)) {
+        const bool isAssumed = calleeName(dyn_cast_or_null<CallExpr>(body.parentOf(binary))) == "__builtin_assume";
+        if (!isAssumed || !isOfOneSign(binary)) // never asked is what is assumed: to be false it would have to be asked
+          mark(binary, {!isAssumed, true});       // its value is what it decides by
+      }
       else
         markPart(*binary);
     } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
@@ -97,7 +100,8 @@ private:
       markZero(choice->getCommon(), true);
     }
     if (const auto *branch = dyn_cast<IfStmt>(statement)) {
-      if (!branch->isConstexpr() && !branch->hasVarStorage())
+      const bool isHint = isUnreachable(branch->getThen()) && isOfOneSign(branch->getCond());
+      if (!branch->isConstexpr() && !branch->hasVarStorage() && !isHint)
         mark(branch->getCond(), {true, branch->getElse() || leaves(branch->getThen()) ||
                                            isTelling(branch->getCond()) || isUnbounded(branch->getCond())});
     } else if (isa<ForStmt, WhileStmt, DoStmt>(statement)) {
@@ -117,9 +121,19 @@ private:
           mark(operand, {equal->getOpcode() == BO_EQ, equal->getOpcode() == BO_NE});
         else if (equal && equal->isComparisonOp() && (isLarge(equal->getLHS()) || isLarge(equal->getRHS())))
           mark(operand, {true, true});
+        else if (equal && equal->isComparisonOp() && binary->getOpcode() == BO_LOr && tellsData(*equal))
+          mark(operand, {true, false}); // a way in of its own
+        else if (equal && equal->isComparisonOp())
+          mark(operand, {});
     } else if (const auto *label = dyn_cast<SwitchCase>(statement)) {
       markCase(body, *label);
     }
+  }
+
+  /// Whether data are compared with a constant.
+  bool tellsData(const BinaryOperator &comparison) const {
+    const Ingredients left = values_.of(comparison.getLHS()), right = values_.of(comparison.getRHS());
+    return (left.data && right.isConstant()) || (right.data && left.isConstant());
   }
 
   /// A condition on arguments alone, or one that tells a value from all others.
@@ -165,6 +179,22 @@ private:
     const bool isSwapped = comparison.getOpcode() == BO_LE || comparison.getOpcode() == BO_GT; // 0 <= x, 0 > x
     const Expr *value = isSwapped ? comparison.getRHS() : comparison.getLHS(), *zero = isSwapped ? comparison.getLHS() : comparison.getRHS();
     return comparison.isRelationalOp() && view_.constant(zero) == 0 && values_.isNeverNegative(value);
+  }
+
+  /// A hint that sizes and coordinates are not below 0 or 1, which compilers cannot know.
+  bool isOfOneSign(const Expr *condition) const {
+    const auto *comparison = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
+    if (!comparison || !comparison->isComparisonOp())
+      return false;
+    const auto isLow = [&](const Expr *value) { return view_.constant(value) == 0 || view_.constant(value) == 1; };
+    return (isLow(comparison->getRHS()) && values_.isNeverNegative(comparison->getLHS())) ||
+           (isLow(comparison->getLHS()) && values_.isNeverNegative(comparison->getRHS()));
+  }
+
+  static bool isUnreachable(const Stmt *statement) {
+    if (const auto *block = dyn_cast_or_null<CompoundStmt>(statement))
+      return block->size() == 1 && isUnreachable(block->body_front());
+    return calleeName(dyn_cast_or_null<CallExpr>(statement)) == "__builtin_unreachable";
   }
 
   bool isLarge(const Expr *expression) const {
@@ -347,10 +377,8 @@ private:
     const unsigned number = enclose(
         *place, [](const std::string &own) { return std::pair("koptSeen(static_cast<bool>(", "), " + own + ")"); });
     const NamedCondition named = values_.condition(condition);
-    if (outcomes.whenTrue)
-      add(2 * number + 1, condition, *place, " is true", named.when(true));
-    if (outcomes.whenFalse)
-      add(2 * number, condition, *place, " is false", named.when(false));
+    add(2 * number + 1, condition, *place, " is true", named.when(true), outcomes.whenTrue);
+    add(2 * number, condition, *place, " is false", named.when(false), outcomes.whenFalse);
   }
 
   std::string textOf(std::pair<unsigned, unsigned> place) const { return view_.text().slice(place.first, place.second).str(); }
@@ -420,7 +448,8 @@ private:
     return view_.context().getSourceManager().getExpansionLineNumber(location);
   }
 
-  void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place, const std::string &outcome, std::string name) {
+  void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place, const std::string &outcome, std::string name,
+           bool required = true) {
     std::string text;
     for (char c : view_.text().slice(place.first, place.second))
       if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
@@ -431,13 +460,14 @@ private:
         --end;
       text = text.substr(0, end) + "…";
     }
-    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name));
+    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name), required);
   }
 
-  void addNamed(unsigned at, unsigned line, std::string what, std::string name) {
+  void addNamed(unsigned at, unsigned line, std::string what, std::string name, bool required = true) {
     auto known = llvm::find_if(marks_, [&](const ReachMark &mark) { return mark.at == at; });
     if (known == marks_.end())
       known = marks_.insert(known, {at, line, std::move(what), {}});
+    known->required |= required;
     if (!llvm::is_contained(known->names, name)) // another instance of the same text
       known->names.push_back(std::move(name));
   }

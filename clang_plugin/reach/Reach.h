@@ -6,12 +6,13 @@
 
 namespace kopt::frontend {
 
-/// An outcome that matters.
+/// An outcome of a condition.
 struct ReachMark {
   unsigned at = 0;   ///< its byte of the variable
   unsigned line = 0; ///< in the slice that was given, from 1
   std::string what;  ///< "`n > 5` is true"
   std::vector<std::string> names; ///< of the outcome, however it is spelled: one, or one for each instance of a function that differs
+  bool required = false; ///< it matters; of others only whether the original has them is asked
 };
 
 struct ReachClone {

@@ -239,8 +239,9 @@ std::string Values::nameOf(const VarDecl *variable, Variables &open) const {
   gather(known->second.values.empty() ? nullptr : known->second.values.front(), made, seen);
   for (const Expr *source : known->second.values)
     gather(source, made, seen);
-  // How sums over data are gathered is what candidates change.
-  if (made.data || known->second.escapes) {
+  // How sums over data are gathered is what candidates change; what is loaded once is what it is loaded from.
+  const bool isOneValue = known->second.values.size() == 1 && !isParameter;
+  if ((made.data && !isOneValue) || known->second.escapes) {
     open.erase(variable);
     return (isParameter ? parameter : declared) + " of data";
   }

@@ -11,13 +11,15 @@
 namespace kopt {
 
 /// Options of a run of a launch derived from the heaviest one. Its limit of instructions is that one's, and where it has more
-/// threads and elements as much more as the work of a matrix product grows with its elements (by their power of 1.5), twice.
+/// threads and elements as much more as the work of a matrix product grows with its elements (by their power of 1.5), times
+/// kLeniency: a candidate that keeps all threads at its barriers does much where the original's return at once.
+constexpr double kLeniency = 16;
 inline RunOptions derivedOptions(const Bench &bench, const Launch &launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
                                  std::string slot) {
   RunOptions options = bench.options(inputSeed, poisonSeed, bench.heaviest(), std::move(slot));
   const double growth = double(costOf(launch)) / double(std::max<std::uint64_t>(1, costOf(bench.baseline().launches[bench.heaviest()])));
   if (growth > 1)
-    options.instructionLimit = std::uint64_t(double(options.instructionLimit) * 2 * std::pow(growth, 1.5));
+    options.instructionLimit = std::uint64_t(double(options.instructionLimit) * kLeniency * std::pow(growth, 1.5));
   return options;
 }
 

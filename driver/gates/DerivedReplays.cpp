@@ -34,7 +34,7 @@ DerivationSource sourceOf(const Subject &subject) {
 std::string whyTooMuch(const Bench &bench, const Launch &launch) {
   if (costOf(launch) <= 4 * kMost || costOf(launch) <= costOf(bench.baseline().launches[bench.heaviest()]))
     return "";
-  const double expected = double(derivedOptions(bench, launch, 0, 0, "").instructionLimit) / 40; // a limit is 20 times, twice
+  const double expected = double(derivedOptions(bench, launch, 0, 0, "").instructionLimit) / (20 * kLeniency); // a limit is 20 times what is expected
   return expected <= kInstructions ? "" : fmt::format("it would take the emulated device about {:.2g} instructions", expected);
 }
 

@@ -37,7 +37,7 @@ public:
   Status learn(Bench &bench, Trial &baseline) override {
     KOPT_CHECK(replays_->learn(bench, baseline));
     KOPT_TRY(const Answer answer, neverDone(bench, Candidate(), bench.subject().sliceText,
-                                            settings_.build.expression, settings_.build.symbol));
+                                            settings_.build.expression, settings_.build.symbol, /*onlyRequired=*/false));
     for (const ReachMark &mark : answer.missing)
       ofOriginal_.insert(mark.names.begin(), mark.names.end());
     return {};
@@ -54,7 +54,8 @@ public:
     KOPT_TRY(
         Answer answer,
         neverDone(bench, seen.candidate, rendered.text, rendered.expression,
-                  rendered.expression == settings_.build.expression ? settings_.build.symbol : ""));
+                  rendered.expression == settings_.build.expression ? settings_.build.symbol : "",
+                  /*onlyRequired=*/true));
     if (!answer.fails.empty())
       return Failure{name(), Verdict::Suspect,
                      fmt::format("it fails where its conditions are recorded, and not as it is: it hangs on what a compiler makes "
@@ -86,7 +87,7 @@ private:
 
   /// The outcomes that no launch brings about.
   Result<Answer> neverDone(Bench &bench, const Candidate &candidate, const std::string &text,
-                           const std::string &expression, const std::string &symbol) {
+                           const std::string &expression, const std::string &symbol, bool onlyRequired) {
     Answer answer;
     const auto clone = frontend_.reachClone(text, expression, bench.subject().kernel);
     if (!clone && clone.error().code == ErrorCode::Environment)
@@ -95,7 +96,7 @@ private:
       answer.why = clone.error().what;
       return answer;
     }
-    answer.marks = clone->marks.size();
+    answer.marks = std::size_t(std::ranges::count(clone->marks, true, &ReachMark::required));
     answer.inMacros = clone->inMacros;
     if (clone->marks.empty())
       return answer;
@@ -118,6 +119,8 @@ private:
       return answer;
     }
     answer.missing = clone->marks;
+    if (onlyRequired)
+      std::erase_if(answer.missing, [](const ReachMark &mark) { return !mark.required; });
     const Status ran = runAll(bench, candidate, *clone, loaded->id, answer);
     bench.runner().unload(loaded->id);
     KOPT_CHECK(ran);

@@ -96,12 +96,13 @@ struct PreciseClone {
   bool made() const { return refusals.empty(); }
 };
 
-/// An outcome of a condition that matters: code lies behind it, or it decides whether work is done.
+/// An outcome of a condition.
 struct ReachMark {
   std::uint32_t at = 0; ///< its byte of ReachClone::variable
   unsigned line = 0;    ///< in the slice, from 1
   std::string what;     ///< "`n > 5` is true"
   std::vector<std::string> names = {}; ///< of the outcome, the same however and where it is spelled; none: of no other kernel
+  bool required = true; ///< it matters: code lies behind it, or it decides whether work is done
 };
 
 /// The kernel with a byte for each such outcome, set where it occurs.

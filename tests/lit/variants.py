@@ -64,7 +64,8 @@ if command == "mutate":
 elif command == "reach":
     show_changes(reply["slice"])
     for mark in reply["marks"]:
-        print(f"mark {mark['at']} at line {mark['line']}: {mark['what']} [{' or '.join(mark['names'])}]")
+        names = ' or '.join(mark['names'])
+        print(f"mark {mark['at']} at line {mark['line']}: {mark['what']} [{names}]" if mark["required"] else f"may be: [{names}]")
     print(f"{reply['bytes']} bytes of {reply['variable']}, {reply['in_macros']} conditions in macros")
     log = build(reply["slice"])
     if log:

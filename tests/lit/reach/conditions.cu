@@ -45,7 +45,7 @@ void *reference() { return (void *)&k<4>; }
 // CHECK-DAG: + if (koptSeen(static_cast<bool>(i >= n), {{[0-9]+}}))
 // CHECK-DAG: + float v = koptSeen(static_cast<bool>(x[i] == 0.5f), {{[0-9]+}}) ? 1.0f : x[i];
 // CHECK-DAG: + for (int j = 0; koptSeen(static_cast<bool>(j < mode), {{[0-9]+}}); ++j)
-// CHECK-DAG: + if (koptSeen(static_cast<bool>(koptSeen(static_cast<bool>(i > 2), {{[0-9]+}}) && koptSeen(static_cast<bool>(n != 77), {{[0-9]+}}) && x[i] > 0), {{[0-9]+}}))
+// CHECK-DAG: + if (koptSeen(static_cast<bool>(koptSeen(static_cast<bool>(i > 2), {{[0-9]+}}) && koptSeen(static_cast<bool>(n != 77), {{[0-9]+}}) && koptSeen(static_cast<bool>(x[i] > 0), {{[0-9]+}})), {{[0-9]+}}))
 // CHECK-DAG: + if (koptSeen(static_cast<bool>(RARE(n)), {{[0-9]+}}))
 // CHECK-DAG: + koptSeen(true, {{[0-9]+}}); v += 5;
 // CHECK-DAG: + koptSeen(true, {{[0-9]+}}); v += 6;
@@ -60,7 +60,7 @@ void *reference() { return (void *)&k<4>; }
 // CHECK-DAG: at line 23: the case is taken
 // CHECK-DAG: at line 26: `default` is taken
 // CHECK-DAG: + out[i] = v * (koptSeen(static_cast<bool>(n < 100000), {{[0-9]+}}));
-// CHECK-DAG: + if (koptSeen(static_cast<bool>(i < n || koptSeen(static_cast<bool>(i > 100000), {{[0-9]+}})), {{[0-9]+}}))
+// CHECK-DAG: + if (koptSeen(static_cast<bool>(koptSeen(static_cast<bool>(i < n), {{[0-9]+}}) || koptSeen(static_cast<bool>(i > 100000), {{[0-9]+}})), {{[0-9]+}}))
 // CHECK-DAG: + out[i] += capped(n) + (koptRest(n >> 20, n, {{[0-9]+}})) + (koptSeen((n) < (4096), {{[0-9]+}}), min(n, 4096));
 // CHECK-DAG: + if (bool many = koptSeen(static_cast<bool>(n > 200000), {{[0-9]+}}))
 // CHECK-DAG: constexpr int capped(int n) { return koptSeen(static_cast<bool>(n > 300000), {{[0-9]+}}) ? 1 : n; }
