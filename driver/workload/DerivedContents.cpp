@@ -43,6 +43,14 @@ MaybeFill reaching(const Buffer &buffer, double most) {
   return isDrawn(buffer) && now > 0 ? scaled(buffer, most / now) : std::nullopt;
 }
 
+/// Large beside small in each row: what leaves out a few leaves out the one that decides.
+MaybeFill scattered(const Buffer &buffer) {
+  MaybeFill fill = isDrawn(buffer) ? scaled(buffer, isNarrow(buffer) ? 16 : 1000) : std::nullopt;
+  if (fill)
+    fill->kind = "scattered";
+  return fill;
+}
+
 /// Of one sign: partial sums of negative numbers that positive ones take back afterwards lose digits in any order but one.
 MaybeFill ascending(const Buffer &buffer) {
   const double low = buffer.fill.low, high = buffer.fill.high;
@@ -100,6 +108,7 @@ const std::vector<OtherContents> &otherContents() {
        [](const Buffer &b) { return as(b, "permutation"); }},
       {"huge", [](const Buffer &b) { return reaching(b, hugeFor(b)); }, asItIs},
       {"minute", [](const Buffer &b) { return reaching(b, 1 / hugeFor(b)); }, asItIs},
+      {"scattered", scattered, asItIs},
       {"sorted", ascending, sorted},
       {"all the same",
        [](const Buffer &b) {

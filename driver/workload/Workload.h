@@ -22,7 +22,7 @@ struct Dim3 {
 /// How the elements of a buffer are drawn, before every launch, from the launch's seed.
 struct Fill {
   /// uniform, zero, iota, constant, captured; and for derived launches integers, sorted, cancelling, special, tiny,
-  /// permutation, colliding: runtime/runner/README.md says what each is.
+  /// permutation, colliding, scattered: runtime/runner/README.md says what each is.
   std::string kind = "uniform";
   double low = -1, high = 1;    ///< inclusive for integers, clipped to what the type holds; constant: low is the value
   std::string path{};           ///< captured: the buffer of a trace whose bytes it gets (runtime/trace/Contents.h)

@@ -210,6 +210,12 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return Traits::from(between(double(draw(key, i) % 3) / 2));
     });
+  case FillKind::Scattered: // as many of each of 30 magnitudes, of either sign where both are in range
+    return store<T>(out, size, first, [&](std::uint64_t i) {
+      const double share = std::exp2(-30 * unit(i)), nearest = std::clamp(0.0, low, high);
+      const bool isLow = low < 0 && (high <= 0 || mix(draw(key, i)) % 2 == 0);
+      return Traits::from(std::clamp(nearest + share * (isLow ? low - nearest : high - nearest), low, high));
+    });
   default:
     return store<T>(out, size, first, [&](std::uint64_t i) { return Traits::from(between(unit(i))); });
   }

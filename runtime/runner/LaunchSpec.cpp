@@ -31,7 +31,8 @@ bool parseFill(const std::string &name, FillKind &out) {
       {"integers", FillKind::Integers},       {"sorted", FillKind::Sorted},
       {"cancelling", FillKind::Cancelling},   {"special", FillKind::Special},
       {"tiny", FillKind::Tiny},               {"permutation", FillKind::Permutation},
-      {"colliding", FillKind::Colliding},     {"captured", FillKind::Captured},
+      {"colliding", FillKind::Colliding},     {"scattered", FillKind::Scattered},
+      {"captured", FillKind::Captured},
   };
   for (const auto &[known, kind] : kNames)
     if (name == known) {

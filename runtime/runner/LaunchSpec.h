@@ -27,6 +27,7 @@ enum class FillKind {
   Tiny,
   Permutation,
   Colliding,
+  Scattered,
 };
 
 struct BufferSpec {

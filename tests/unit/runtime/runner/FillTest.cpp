@@ -7,6 +7,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace {
@@ -186,7 +187,7 @@ TEST(Fill, NeverNanOrInfinite) {
 
 TEST(Fill, DerivedKindsStayInTheirRangeAndDrawPartsAlike) {
   for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling, FillKind::Permutation,
-                              FillKind::Colliding})
+                              FillKind::Colliding, FillKind::Scattered})
     for (const char *scalar : {"f16", "f32", "f64", "i32", "u8", "i64"}) {
       const BufferSpec buffer = spec(scalar, kind, -3, 90);
       const std::vector<std::byte> whole = contents(buffer);
@@ -195,7 +196,7 @@ TEST(Fill, DerivedKindsStayInTheirRangeAndDrawPartsAlike) {
       EXPECT_EQ(std::memcmp(part.data(), whole.data() + 8192, part.size()), 0) << scalar << int(kind);
     }
   for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling, FillKind::Permutation,
-                              FillKind::Colliding}) {
+                              FillKind::Colliding, FillKind::Scattered}) {
     for (const float value : values<float>(spec("f32", kind, -3, 90)))
       ASSERT_TRUE(value >= -3 && value <= 90) << int(kind);
     for (const std::int32_t value : values<std::int32_t>(spec("i32", kind, -3, 90)))
@@ -222,6 +223,20 @@ TEST(Fill, EachDerivedKindIsWhatItIsFor) {
   for (const std::int32_t value : values<std::int32_t>(spec("i32", FillKind::Colliding, 0, 100)))
     places.insert(value);
   EXPECT_EQ(places, (std::set<std::int32_t>{0, 50, 100}));
+  std::map<int, std::size_t> magnitudes;
+  std::size_t below = 0;
+  const std::vector<float> scattered = values<float>(spec("f32", FillKind::Scattered, -1, 1));
+  for (const float value : scattered) {
+    ++magnitudes[std::ilogb(value)];
+    below += value < 0;
+  }
+  EXPECT_GE(magnitudes.size(), 30u);
+  for (const auto &[magnitude, count] : magnitudes)
+    EXPECT_LT(count, scattered.size() / 10) << magnitude;
+  EXPECT_GT(below, scattered.size() / 3);
+  EXPECT_LT(below, scattered.size() * 2 / 3);
+  for (const float value : values<float>(spec("f32", FillKind::Scattered, 2, 4)))
+    ASSERT_TRUE(value >= 2 && value <= 4);
   std::size_t nans = 0, infinities = 0;
   const std::vector<float> special = values<float>(spec("f32", FillKind::Special));
   for (const float value : special) {
