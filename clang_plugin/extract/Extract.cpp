@@ -448,8 +448,9 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       work.slices = buildSlices({&hostIndex, &deviceIndex, found.pattern, enclosing});
       // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
       bool willProve = nvcc && options.prove;
-      const SliceText &preferred =
-          willProve || work.slices.size() == 2 ? work.slices.front() : work.slices[2];
+      const SliceText &preferred = *std::find_if(work.slices.begin(), work.slices.end(), [&](const SliceText &slice) {
+        return willProve || slice.withAllHeaders;
+      });
       for (SpecializationInfo *specialization : specializations) {
         if (!preferred.problem.empty()) {
           specialization->route = "overlay";

@@ -138,12 +138,15 @@ std::string collect(const SourceIndex &index, const std::vector<const clang::Dec
 
 bool isInclude(const Piece &piece) { return piece.kind == PieceKind::Include; }
 
-/// Small headers of the toolkit, of functions for kernels alone. Where a file includes one, a candidate for any of its kernels
-/// may use it, whether the kernel does or not.
-bool isDeviceInclude(const Piece &piece) {
+/// Headers that device code may need and that cost a compilation next to nothing: the toolkit's of functions for kernels alone, and
+/// those of the C and C++ library whose types, limits and constexpr functions hold on the device. Where a file includes one, a
+/// candidate for any of its kernels may use it, whether the kernel does or not.
+bool isSmallInclude(const Piece &piece) {
   static constexpr llvm::StringLiteral kHeaders[] = {
-      "cooperative_groups.h", "cooperative_groups/memcpy_async.h", "cooperative_groups/reduce.h", "cooperative_groups/scan.h",
-      "cuda_bf16.h", "cuda_fp16.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h"};
+      "algorithm", "array", "assert.h", "bit", "cassert", "cfloat", "climits", "cmath", "cooperative_groups.h",
+      "cooperative_groups/memcpy_async.h", "cooperative_groups/reduce.h", "cooperative_groups/scan.h", "cstddef", "cstdint", "cstring",
+      "cuda_bf16.h", "cuda_fp16.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h", "float.h", "initializer_list", "limits", "limits.h",
+      "math.h", "math_constants.h", "numeric", "stddef.h", "stdint.h", "string.h", "tuple", "type_traits", "utility"};
   return isInclude(piece) && llvm::is_contained(kHeaders, piece.name);
 }
 
@@ -223,26 +226,32 @@ std::vector<SliceText> buildSlices(const SliceRequest &request) {
     problem = collect(*request.device, counterparts(*request.host, roots, *request.device), needed);
   if (std::string other = collect(*request.host, roots, needed); problem.empty())
     problem = other;
-  if (request.device)
-    addPieces(*request.device, isDeviceInclude, needed);
-  addPieces(*request.host, isDeviceInclude, needed);
-  Entries withIncludes = needed;
-  if (request.device)
-    addPieces(*request.device, isInclude, withIncludes);
-  addPieces(*request.host, isInclude, withIncludes);
+  const auto with = [&](bool (*isWanted)(const Piece &)) {
+    Entries entries = needed;
+    if (request.device)
+      addPieces(*request.device, isWanted, entries);
+    addPieces(*request.host, isWanted, entries);
+    return entries;
+  };
+  const Entries withSmall = with(isSmallInclude), withAll = with(isInclude);
+  std::vector<Entries> choices = {withSmall};
+  if (withAll.size() != withSmall.size())
+    choices.push_back(withAll);
+  // Headers that came along unasked must not cost a kernel its slice.
+  if (withSmall.size() != needed.size())
+    choices.push_back(needed);
 
   auto hostKeys = keysOf(request.host), deviceKeys = keysOf(request.device);
   std::vector<SliceText> slices;
-  for (Entries *entries : {&needed, &withIncludes}) {
-    if (entries == &withIncludes && withIncludes.size() == needed.size())
-      continue;
-    for (auto &[key, entry] : *entries) {
+  for (Entries &entries : choices) {
+    for (auto &[key, entry] : entries) {
       entry.inHost = hostKeys.count(key);
       entry.inDevice = deviceKeys.count(key) || !request.device;
     }
     for (bool withLines : {false, true}) {
-      slices.push_back(write(request, *entries, withLines));
+      slices.push_back(write(request, entries, withLines));
       slices.back().problem = problem;
+      slices.back().withAllHeaders = entries.size() == withAll.size();
     }
   }
   return slices;

@@ -12,6 +12,7 @@ struct SliceText {
   std::vector<ChunkInfo> chunks;
   std::size_t kernelChunk = 0;
   bool withLines = false; ///< has #line directives
+  bool withAllHeaders = false; ///< has every header that the file includes
   std::string problem; ///< why the text cannot stand on its own; empty if it can
 };
 
@@ -24,8 +25,9 @@ struct SliceRequest {
 };
 
 /// The kernel as written, with all it needs; a template still has to be instantiated. Several texts,
-/// the one to be tried first, first: with the headers it needs (and those of device functions), the same with #line directives (for
-/// code that asks where it stands, as assert() does), and both with every header the file includes.
+/// the one to be tried first, first: with the headers it needs and the small ones that a candidate may
+/// need; with every header the file includes; with those it needs alone. Each is followed by the same
+/// with #line directives (for code that asks where it stands, as assert() does).
 std::vector<SliceText> buildSlices(const SliceRequest &request);
 
 /// Adds a function that refers to each of `expressions`, such as "ns::k<float, 4>", so that the

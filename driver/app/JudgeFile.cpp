@@ -2,6 +2,7 @@
 #include "driver/app/JudgeFile.h"
 
 #include "driver/app/Observation.h"
+#include "driver/support/Text.h"
 #include "driver/toolchain/NvccFlags.h"
 #include "driver/workload/WorkloadBuilder.h"
 
@@ -63,16 +64,50 @@ const KernelSpec *kernelOf(const TuneSubject &subject, const ExtractionResult &c
 
 } // namespace
 
-std::vector<std::string> notTaken(const TuneSubject &subject, const ExtractionResult &changed) {
+std::set<std::string> includesOf(const ExtractionResult &original) {
+  std::set<std::string> names;
+  for (const auto &[file, hash] : original.fileHashes) {
+    const Result<std::string> text = readFile(file);
+    for (const std::string &line : split(text ? *text : std::string(), '\n')) {
+      std::string_view rest = line;
+      const auto skip = [&](std::string_view word) {
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+        const bool isThere = rest.starts_with(word);
+        rest.remove_prefix(isThere ? word.size() : 0);
+        return isThere;
+      };
+      if (!skip("#") || !skip("include") || !(skip("<") || skip("\"")))
+        continue;
+      names.emplace(rest.substr(0, rest.find_first_of(">\"")));
+    }
+  }
+  return names;
+}
+
+std::string notTaken(const TuneSubject &subject, const ExtractionResult &changed, const std::set<std::string> &included) {
   const KernelSpec *kernel = kernelOf(subject, changed);
   const Specialization *other = kernel ? counterpart(subject, *kernel) : nullptr;
-  std::vector<std::string> left;
+  std::vector<std::string> left, unneeded;
   const std::vector<SliceChunk> &own = subject.specialization.chunks;
-  for (const SliceChunk &chunk : other ? other->chunks : std::vector<SliceChunk>())
-    if ((chunk.role == "include" || chunk.role == "variable") &&
-        std::none_of(own.begin(), own.end(), [&](const SliceChunk &mine) { return sameDeclaration(mine, chunk); }))
-      left.push_back(chunk.role == "include" ? fmt::format("#include <{}>", chunk.name) : fmt::format("variable '{}'", chunk.name));
-  return left;
+  for (const SliceChunk &chunk : other ? other->chunks : std::vector<SliceChunk>()) {
+    if ((chunk.role != "include" && chunk.role != "variable") ||
+        std::any_of(own.begin(), own.end(), [&](const SliceChunk &mine) { return sameDeclaration(mine, chunk); }))
+      continue;
+    if (chunk.role == "variable")
+      left.push_back(fmt::format("variable '{}'", chunk.name));
+    else if (included.count(chunk.name))
+      unneeded.push_back(fmt::format("<{}>", chunk.name));
+    else
+      left.push_back(fmt::format("#include <{}>", chunk.name));
+  }
+  std::string said;
+  if (!left.empty())
+    said += fmt::format("; a candidate is device code, so of its file {} {} not taken: have it in the original first",
+                        fmt::join(left, ", "), left.size() == 1 ? "was" : "were");
+  if (!unneeded.empty())
+    said += fmt::format("; the original's kernel needs nothing of {}, so a candidate has nothing of {} either",
+                        fmt::join(unneeded, ", "), unneeded.size() == 1 ? "it" : "them");
+  return said;
 }
 
 Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed) {
@@ -262,9 +297,8 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
         KOPT_CHECK(evaluator->addCounters(outcome.trial));
       if (outcome.trial.verdict == Verdict::Faster && !heldOut.empty())
         KOPT_CHECK(judgeHeldOut(*bench, subject, workload, heldOut, request.options, outcome.trial));
-      if (const auto left = notTaken(subject, *changed[i]); !left.empty() && outcome.trial.verdict == Verdict::BuildFailed)
-        outcome.trial.reason += fmt::format("; a candidate is device code, so of its file {} {} not taken: have it in the original first",
-                                            fmt::join(left, ", "), left.size() == 1 ? "was" : "were");
+      if (outcome.trial.verdict == Verdict::BuildFailed)
+        outcome.trial.reason += notTaken(subject, *changed[i], includesOf(bench->extraction()));
       for (const Finding &finding : baseline.findings)
         if (finding.id == "launch-site")
           outcome.trial.findings.push_back({finding.id, "note", finding.message, finding.where});

@@ -5,6 +5,8 @@
 #include "driver/app/Workbench.h"
 #include "driver/observe/TraceFolder.h"
 
+#include <set>
+
 namespace kopt {
 
 struct JudgeRequest {
@@ -32,8 +34,12 @@ struct JudgeOutcome {
 /// has another type or alias of a name that the original has.
 Result<Candidate> candidateFromFile(const TuneSubject &subject, const ExtractionResult &changed);
 
-/// What `changed` has beside that, and the candidate does without: "#include <mma.h>", "variable 'table'".
-std::vector<std::string> notTaken(const TuneSubject &subject, const ExtractionResult &changed);
+/// What the user's files include, as they spell it: "cstdint".
+std::set<std::string> includesOf(const ExtractionResult &original);
+
+/// What `changed` has beside that, and the candidate does without, as the end of a reason; empty where there is nothing. `included`
+/// is what the original includes: of that a slice has what its kernel needs, and small headers.
+std::string notTaken(const TuneSubject &subject, const ExtractionResult &changed, const std::set<std::string> &included);
 
 /// What the front end finds in the file of a candidate, with the flags of the baseline. Where those name no GPU to build for, and nvcc's
 /// own choice does not have what the candidate uses, it is read for `arch`, which it is built for (empty: the device's). `folder` is a

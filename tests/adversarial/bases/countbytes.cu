@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many of the 128 bytes of each row are 7, by a warp for each row.
+#include <cstdint>
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 900", "extent words = rows * 32", "extent found = rows", "fill words = uniform(0, 134744072)")
