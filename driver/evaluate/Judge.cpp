@@ -34,12 +34,18 @@ template <class T> T loadAs(const char *bytes) {
   return value;
 }
 
-/// An element type: its size, whether it is a floating one, the relative error of the default policy, its value.
+/// An element type: its size, whether it is a floating one, the relative error of the default policy, its value. Of integers, which
+/// a double may not hold, also their text and how far apart two are.
 template <class T> struct Exact {
   static constexpr std::size_t kSize = sizeof(T);
   static constexpr bool kFloating = false;
   static constexpr double kRelative = 0;
   static double value(const char *bytes) { return double(loadAs<T>(bytes)); }
+  static std::string show(const char *bytes) { return fmt::format("{}", +loadAs<T>(bytes)); }
+  static std::uint64_t distance(const char *left, const char *right) {
+    const auto [low, high] = std::minmax({loadAs<T>(left), loadAs<T>(right)});
+    return std::uint64_t(high) - std::uint64_t(low); // modulo 2^64, so of negative ones, too
+  }
 };
 struct Float {
   static constexpr std::size_t kSize = 4;
@@ -109,6 +115,20 @@ double elementError(double expected, double actual, bool nonFinite = false) {
   return std::abs(actual - expected);
 }
 
+template <class Type> double errorAs(const char *expected, const char *actual, bool nonFinite = false) {
+  if constexpr (Type::kFloating)
+    return elementError(Type::value(expected), Type::value(actual), nonFinite);
+  else
+    return double(Type::distance(expected, actual));
+}
+
+template <class Type> std::string shownAs(const char *bytes) {
+  if constexpr (Type::kFloating)
+    return fmt::format("{:.9g}", Type::value(bytes));
+  else
+    return Type::show(bytes);
+}
+
 template <class Type>
 std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view want, std::string_view got,
                                   unsigned threads, Slack slack) {
@@ -120,6 +140,7 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
   struct Part {
     Mismatch mismatch;
     double worstExcess = -1;
+    std::uint64_t worst = 0; ///< which element is
   };
   const std::uint64_t total = want.size() / Type::kSize;
   std::vector<Part> parts(total / kGrain + 1);
@@ -134,7 +155,7 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
           if (std::memcmp(wanted, seen, Type::kSize) == 0)
             continue;
           const double expected = Type::value(wanted), actual = Type::value(seen);
-          const double error = elementError(expected, actual, slack.nonFinite);
+          const double error = errorAs<Type>(wanted, seen, slack.nonFinite);
           double allowed = 0;
           if (!bitwise) {
             const double byType = Type::kRelative * std::max(std::abs(expected), scale);
@@ -148,13 +169,11 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
           if (bitwise ? bothNaN : error == 0 || (std::isfinite(error) && error <= allowed))
             continue;
           Mismatch &mismatch = part.mismatch;
-          if (mismatch.wrong++ == 0) {
+          if (mismatch.wrong++ == 0)
             mismatch.index = i;
-            mismatch.expected = expected;
-            mismatch.actual = actual;
-          }
           if (error - allowed > part.worstExcess) {
             part.worstExcess = error - allowed;
+            part.worst = i;
             mismatch.worstError = error;
             mismatch.allowed = allowed;
           }
@@ -168,7 +187,7 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
     part.mismatch.index = total;
     part.mismatch.wrong = 1;
     part.worstExcess = part.mismatch.worstError = std::numeric_limits<double>::infinity();
-    part.mismatch.expected = part.mismatch.actual = std::numeric_limits<double>::quiet_NaN();
+    part.worst = total;
     parts.push_back(part);
   }
   std::optional<Part> all;
@@ -182,14 +201,25 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
     all->mismatch.wrong += part.mismatch.wrong;
     if (part.worstExcess > all->worstExcess) {
       all->worstExcess = part.worstExcess;
+      all->worst = part.worst;
       all->mismatch.worstError = part.mismatch.worstError;
       all->mismatch.allowed = part.mismatch.allowed;
     }
   }
   if (!all)
     return std::nullopt;
-  all->mismatch.total = total + (want.size() % Type::kSize != 0);
-  return all->mismatch;
+  Mismatch &mismatch = all->mismatch;
+  mismatch.total = total + (want.size() % Type::kSize != 0);
+  const auto shown = [&](std::string_view bytes) {
+    return mismatch.index < total ? shownAs<Type>(bytes.data() + mismatch.index * Type::kSize) : "a part of an element";
+  };
+  mismatch.expected = shown(want);
+  mismatch.actual = shown(got);
+  mismatch.worst = fmt::format("{:.3g}", mismatch.worstError);
+  if constexpr (!Type::kFloating)
+    if (all->worst < total)
+      mismatch.worst = fmt::format("{}", Type::distance(want.data() + all->worst * Type::kSize, got.data() + all->worst * Type::kSize));
+  return mismatch;
 }
 
 /// Calls `use` with the element type of a scalar's name.
@@ -295,9 +325,9 @@ std::optional<double> largestDifferenceAs(std::string_view left, std::string_vie
 } // namespace
 
 std::string Mismatch::describe(const Buffer &buffer) const {
-  return fmt::format("{}[{}]{} is {:.9g}, expected {:.9g}; {} of {} elements differ, worst error {:.3g} (allowed {:.3g})",
+  return fmt::format("{}[{}]{} is {}, expected {}; {} of {} elements differ, worst error {} (allowed {:.3g})",
                      buffer.name, index, member ? fmt::format(" at byte {}", *member) : "", actual, expected, wrong, total,
-                     worstError, allowed);
+                     worst, allowed);
 }
 
 Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b) {

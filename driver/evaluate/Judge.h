@@ -16,9 +16,10 @@ namespace kopt {
 /// The first element that is wrong, and how bad it is overall.
 struct Mismatch {
   std::uint64_t index = 0;       ///< of the first wrong element
-  double expected = 0, actual = 0;
+  std::string expected, actual; ///< its value, to be read: of an integer every digit
   std::uint64_t wrong = 0, total = 0; ///< elements
   double worstError = 0, allowed = 0; ///< absolute, of the worst element
+  std::string worst;                  ///< that error, to be read
   std::optional<std::uint32_t> member{}; ///< of a struct with members of several kinds: which one, by its offset in bytes
   std::string describe(const Buffer &buffer) const;
 };

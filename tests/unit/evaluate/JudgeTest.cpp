@@ -110,6 +110,36 @@ TEST_F(JudgeTest, LargeIntegersThatADoubleCannotTellApartDiffer) {
   EXPECT_TRUE(compare<std::int64_t>("i64", {(std::int64_t(1) << 60)}, {(std::int64_t(1) << 60) + 1}));
 }
 
+TEST_F(JudgeTest, IntegersAreShownWithEveryDigit) {
+  const auto said = [&]<class T>(const std::string &scalar, T expected, T actual) {
+    Buffer buffer;
+    buffer.name = "out";
+    const auto mismatch = compare<T>(scalar, {T(1), expected}, {T(1), actual});
+    return mismatch ? mismatch->describe(buffer) : "the same";
+  };
+  EXPECT_EQ(said("u32", 3929649027u, 3929649025u),
+            "out[1] is 3929649025, expected 3929649027; 1 of 2 elements differ, worst error 2 (allowed 0)");
+  EXPECT_EQ(said("u64", std::uint64_t(18446744073709551615u), std::uint64_t(18446744073709551614u)),
+            "out[1] is 18446744073709551614, expected 18446744073709551615; 1 of 2 elements differ, worst error 1 (allowed 0)");
+  EXPECT_EQ(said("i64", std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()),
+            "out[1] is 9223372036854775807, expected -9223372036854775808; 1 of 2 elements differ, worst error "
+            "18446744073709551615 (allowed 0)");
+  EXPECT_EQ(said("i8", std::int8_t(-128), std::int8_t(65)),
+            "out[1] is 65, expected -128; 1 of 2 elements differ, worst error 193 (allowed 0)");
+  EXPECT_EQ(said("u8", std::uint8_t(255), std::uint8_t(0)),
+            "out[1] is 0, expected 255; 1 of 2 elements differ, worst error 255 (allowed 0)");
+  EXPECT_EQ(said("f32", 0.5f, 2.0f), "out[1] is 2, expected 0.5; 1 of 2 elements differ, worst error 1.5 (allowed 7.91e-06)");
+}
+
+TEST_F(JudgeTest, TheWorstOfLargeIntegersIsToldByAllTheirDigits) {
+  // As doubles the first two are the same.
+  const std::int64_t large = std::int64_t(1) << 60;
+  const auto mismatch = compare<std::int64_t>("i64", {large, 0, large}, {large + 1, 0, large + 3});
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->index, 0u);
+  EXPECT_EQ(mismatch->worst, "3");
+}
+
 TEST_F(JudgeTest, StrictIsBitwiseButForNaNs) {
   Tolerance strict{"strict", 0, 0};
   EXPECT_TRUE(compare<float>("f32", {1}, {std::nextafter(1.f, 2.f)}, strict));
