@@ -2,6 +2,7 @@
 #include "driver/app/JudgeFile.h"
 
 #include "driver/app/Observation.h"
+#include "driver/project/SliceLines.h"
 #include "driver/support/Text.h"
 #include "driver/toolchain/NvccFlags.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -60,6 +61,22 @@ const KernelSpec *kernelOf(const TuneSubject &subject, const ExtractionResult &c
   const auto kernel = std::find_if(changed.kernels.begin(), changed.kernels.end(),
                                    [&](const KernelSpec &other) { return other.name == subject.kernel.name; });
   return kernel == changed.kernels.end() ? nullptr : &*kernel;
+}
+
+/// What a trial says of lines of its slice, of the user's files and the candidate's instead.
+Status tellUserLines(const TuneSubject &subject, const Candidate &candidate, const std::filesystem::path &file, Trial &trial) {
+  KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel, subject.specialization, candidate));
+  const auto lines = SliceLines::make(rendered.text, rendered.chunks, subject.specialization, file.string());
+  if (!lines)
+    return {}; // it is said as it is
+  trial.reason = lines->tell(trial.reason);
+  for (Finding &finding : trial.findings) {
+    finding.message = lines->tell(finding.message);
+    finding.where = lines->tell(finding.where);
+  }
+  for (GateRecord &record : trial.gates)
+    record.detail = lines->tell(record.detail);
+  return {};
 }
 
 } // namespace
@@ -297,6 +314,7 @@ Result<std::vector<JudgeOutcome>> judgeFile(Services services, const JudgeReques
         KOPT_CHECK(evaluator->addCounters(outcome.trial));
       if (outcome.trial.verdict == Verdict::Faster && !heldOut.empty())
         KOPT_CHECK(judgeHeldOut(*bench, subject, workload, heldOut, request.options, outcome.trial));
+      KOPT_CHECK(tellUserLines(subject, candidate, request.candidates[i], outcome.trial));
       if (outcome.trial.verdict == Verdict::BuildFailed)
         outcome.trial.reason += notTaken(subject, *changed[i], includesOf(bench->extraction()));
       for (const Finding &finding : baseline.findings)

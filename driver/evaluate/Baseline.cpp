@@ -4,6 +4,7 @@
 #include "driver/evaluate/Examiner.h"
 
 #include "driver/evaluate/Judge.h"
+#include "driver/project/SliceLines.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <chrono>
@@ -238,6 +239,13 @@ Status Examiner::testMutants(Trial &trial) {
   mutations_ = std::move(*report);
   if (mutations_.survivors.empty())
     return {};
+  // What is kept is of the slice; what is said, of the user's files as they are now.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+  for (const SliceChunk &chunk : subject().specialization.chunks)
+    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
+  if (const auto lines = SliceLines::make(subject().sliceText, places, subject().specialization))
+    for (MutationReport::Survivor &survivor : mutations_.survivors)
+      survivor.title = lines->tell(survivor.title);
   const std::string remedy = mutations_.remedy();
   trial.findings.push_back({"mutants", mutations_.isTooWeak() ? "warning" : "note",
                             mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),

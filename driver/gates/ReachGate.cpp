@@ -16,10 +16,11 @@ namespace {
 constexpr std::uint64_t kSlower = 8;
 constexpr std::size_t kMostNamed = 3;
 
-std::string inWords(const std::vector<ReachMark> &marks) {
+/// `slice` is the file that the lines are of.
+std::string inWords(const std::vector<ReachMark> &marks, const std::string &slice) {
   std::string text;
   for (std::size_t i = 0; i < marks.size() && i < kMostNamed; ++i)
-    text += fmt::format("{}{} at line {}", i == 0 ? "" : "; ", marks[i].what, marks[i].line);
+    text += fmt::format("{}{} at {}:{}", i == 0 ? "" : "; ", marks[i].what, slice, marks[i].line);
   return text + (marks.size() > kMostNamed
                      ? fmt::format("; and {} others", marks.size() - kMostNamed)
                      : "");
@@ -70,7 +71,7 @@ public:
                      fmt::format("no launch verifies all that the candidate does: never was it "
                                  "that {}; leave out what is not "
                                  "needed, or declare a launch that gets there",
-                                 inWords(answer.missing))};
+                                 inWords(answer.missing, std::filesystem::path(subject.specialization.slice).filename().string()))};
     record.detail = fmt::format("all {} outcomes of conditions occurred", answer.marks);
     if (answer.inMacros > 0)
       record.detail += fmt::format("; {} conditions in macros are not seen", answer.inMacros);

@@ -4,6 +4,9 @@
 #include "driver/support/FileSystem.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
 #include <map>
 #include <string_view>
 
@@ -84,6 +87,34 @@ SliceLines::make(const std::string &text,
     }
   }
   return result;
+}
+
+std::string SliceLines::tell(std::string_view message) const {
+  static constexpr std::string_view kSlice = "slice.cu";
+  const auto nameOf = [&](const std::string &file) {
+    const auto name = std::filesystem::path(file).filename();
+    const bool isOnly = std::all_of(lines_.begin(), lines_.end(), [&](const UserLine &line) {
+      return line.file.empty() || line.file == file || std::filesystem::path(line.file).filename() != name;
+    });
+    return isOnly ? name.string() : file;
+  };
+  const auto isInName = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '/' || c == '.'; };
+  std::string told;
+  while (!message.empty()) {
+    const std::size_t found = message.find(kSlice);
+    const std::size_t mark = found == message.npos ? message.size() : found + kSlice.size(); // clang's ':' or nvcc's '('
+    const std::size_t digits = std::min(mark + 1, message.size());
+    const char before = found == message.npos ? '/' : found > 0 ? message[found - 1] : told.empty() ? ' ' : told.back();
+    const bool isWhole = !isInName(before) && mark < message.size() && (message[mark] == ':' || message[mark] == '(');
+    unsigned line = 0;
+    const char *end = std::from_chars(message.data() + digits, message.data() + message.size(), line).ptr;
+    const auto place = isWhole ? at(line) : std::nullopt;
+    const std::size_t next = std::size_t(end - message.data());
+    told += place ? std::string(message.substr(0, found)) + nameOf(place->file) + message[mark] + std::to_string(place->line)
+                  : std::string(message.substr(0, next));
+    message.remove_prefix(next);
+  }
+  return told;
 }
 
 std::optional<UserLine> SliceLines::at(unsigned sliceLine) const {

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,10 @@ public:
 
   /// Nothing for lines that are the slice's own, and for changed ones that were not found.
   std::optional<UserLine> at(unsigned sliceLine) const;
+
+  /// A message with the user's lines for the slice's: "slice.cu:7" becomes "scale.cu:31", with the file's folder where the
+  /// candidate's has the same name. Lines without a place in a file of the user's stay.
+  std::string tell(std::string_view message) const;
 
 private:
   std::vector<UserLine>

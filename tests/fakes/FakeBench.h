@@ -251,6 +251,7 @@ inline Subject makeSubject(const std::string &text = "kernel") {
   subject.sliceText = text;
   subject.specialization.symbol = "_Z5scalePKfPf";
   subject.specialization.expression = "scale";
+  subject.specialization.slice = "/slices/slice.cu";
   SliceChunk chunk;
   chunk.source = {"scale.cu", 0, text.size()};
   chunk.sliceEnd = text.size();

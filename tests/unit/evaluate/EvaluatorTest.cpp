@@ -333,7 +333,7 @@ TEST_F(EvaluatorTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
   const Trial rare = judge(evaluator, "RARE FAST");
   EXPECT_EQ(rare.verdict, Verdict::Suspect);
   EXPECT_EQ(rare.gate, "reached");
-  EXPECT_NE(rare.reason.find("`n == 77` is true at line 3"), std::string::npos) << rare.reason;
+  EXPECT_NE(rare.reason.find("`n == 77` is true at slice.cu:3"), std::string::npos) << rare.reason;
   EXPECT_EQ(rare.reason.find("is false"), std::string::npos) << rare.reason;
   // The original's own is no news.
   Evaluator other = make("RARE kernel", true);

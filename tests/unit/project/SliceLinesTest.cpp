@@ -96,6 +96,30 @@ TEST_F(SliceLinesTest, changed_text_is_looked_for_in_the_candidates_file) {
   EXPECT_EQ(show(*unknown, 2), "user.cu:3");
 }
 
+TEST_F(SliceLinesTest, messages_name_the_users_lines) {
+  const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
+  const std::string candidate = (folder_.path() / "candidate.cu").string();
+  ASSERT_TRUE(writeFileAtomically(candidate, "\n\n" + changed + "\n"));
+  const auto lines = linesOf({"constexpr int TILE = 8;", changed}, candidate);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->tell("read at slice.cu:4 (slice.cu:4:9), slice.cu:2"), "read at candidate.cu:4 (candidate.cu:4:9), user.cu:3");
+  EXPECT_EQ(lines->tell("slice.cu:1, slice.cu:99, slice.cu:, my-slice.cu:4, a/slice.cu:4"),
+            "slice.cu:1, slice.cu:99, slice.cu:, my-slice.cu:4, a/slice.cu:4");
+  EXPECT_EQ(lines->tell("slice.cu(4): error: no"), "candidate.cu(4): error: no");
+  EXPECT_EQ(lines->tell("the slice.cu"), "the slice.cu");
+  EXPECT_EQ(lines->tell(""), "");
+}
+
+TEST_F(SliceLinesTest, files_of_one_name_are_told_apart_by_their_folders) {
+  const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
+  const std::string candidate = (folder_.path() / "other" / "user.cu").string();
+  ASSERT_TRUE(createDirectories(folder_.path() / "other"));
+  ASSERT_TRUE(writeFileAtomically(candidate, changed));
+  const auto lines = linesOf({"constexpr int TILE = 8;", changed}, candidate);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->tell("slice.cu:4 and slice.cu:2"), candidate + ":2 and " + file_ + ":3");
+}
+
 TEST_F(SliceLinesTest, a_changed_kernel_without_its_file_has_no_lines) {
   const auto lines = linesOf({"constexpr int TILE = 8;", "__global__ void k(float *p) {\n}"});
   ASSERT_TRUE(lines);
