@@ -25,9 +25,19 @@ template <class Archive> void fields(Archive &archive, TemplateArgInfo &value) {
   archive(name, text, integral, range);
 }
 
+template <class Archive> void fields(Archive &archive, UserInfo &value) {
+  auto &[name, file, line, onHostAlone] = value;
+  archive(name, file, line, onHostAlone);
+}
+
 template <class Archive> void fields(Archive &archive, ChunkInfo &value) {
-  auto &[source, sliceBegin, sliceEnd, role, name, editable] = value;
-  archive(source, sliceBegin, sliceEnd, role, name, editable);
+  auto &[source, sliceBegin, sliceEnd, role, name, editable, users] = value;
+  archive(source, sliceBegin, sliceEnd, role, name, editable, users);
+}
+
+template <class Archive> void fields(Archive &archive, OutsideNameInfo &value) {
+  auto &[name, isDeclared, user] = value;
+  archive(name, isDeclared, user);
 }
 
 template <class Archive> void fields(Archive &archive, LaunchNeedInfo &value) {
@@ -71,9 +81,9 @@ template <class Archive> void fields(Archive &archive, ClauseInfo &value) {
 
 template <class Archive> void fields(Archive &archive, KernelInfo &value) {
   auto &[name, file, unit, line, annotated, isDefined, clauses, specializations, launches,
-         constants, compileFlags, directory] = value;
+         constants, outside, compileFlags, directory] = value;
   archive(name, file, unit, line, annotated, isDefined, clauses, specializations, launches,
-          constants, compileFlags, directory);
+          constants, outside, compileFlags, directory);
 }
 
 template <class Archive> void fields(Archive &archive, LibraryKernelInfo &value) {

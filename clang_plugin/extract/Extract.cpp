@@ -10,6 +10,7 @@
 #include "clang_plugin/proof/Prove.h"
 #include "clang_plugin/proof/Ptx.h"
 #include "clang_plugin/slice/Slice.h"
+#include "clang_plugin/slice/UnitUses.h"
 
 #include <algorithm>
 #include <atomic>
@@ -327,6 +328,11 @@ void mergeKernel(Extraction &extraction, KernelInfo kernel) {
         known.specializations.push_back(std::move(specialization));
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
+    for (OutsideNameInfo &name : kernel.outside)
+      if (std::none_of(known.outside.begin(), known.outside.end(), [&](const OutsideNameInfo &other) {
+            return other.name == name.name && other.isDeclared >= name.isDeclared;
+          }))
+        known.outside.push_back(std::move(name));
     return;
   }
   extraction.kernels.push_back(std::move(kernel));
@@ -434,6 +440,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   }
   if (options.prove && nvcc && original.build(/*optimise=*/true).ok)
     takeNvccsNames(original.build(/*optimise=*/true).ptx->entries(), infos, extraction, unit.file);
+  const UnitUses uses(hostIndex, deviceIndex);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     FoundKernel &found = kernels[k];
     // One slice text serves all specializations, but for those that need a host function's lambda.
@@ -446,6 +453,10 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       Work work;
       work.specializations = specializations;
       work.slices = buildSlices({&hostIndex, &deviceIndex, found.pattern, enclosing});
+      for (SliceText &slice : work.slices)
+        uses.findUsers(slice, enclosing);
+      if (infos[k].outside.empty())
+        infos[k].outside = uses.namesOutside(work.slices.front());
       // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
       bool willProve = nvcc && options.prove;
       const SliceText &preferred = *std::find_if(work.slices.begin(), work.slices.end(), [&](const SliceText &slice) {

@@ -36,11 +36,26 @@ struct TemplateArgInfo {
   std::optional<Range> range; ///< what to edit so that the launch uses another value
 };
 
+/// Code of the unit that is no part of a slice and uses what is one.
+struct UserInfo {
+  std::string name, file;
+  unsigned line = 0;
+  bool onHostAlone = false;
+};
+
 struct ChunkInfo {
   Range source;
   std::uint64_t sliceBegin = 0, sliceEnd = 0;
   std::string role, name;
   bool editable = false;
+  std::vector<UserInfo> users; ///< outside of the slice, at most a few; those that run on the device first
+};
+
+/// A name in code outside of a kernel's slices: what else is called so there would be meant instead.
+struct OutsideNameInfo {
+  std::string name;
+  bool isDeclared = false; ///< that of a function or type, called or declared there; else any word, which a macro would replace
+  UserInfo user;           ///< the first that has it
 };
 
 /// What the kernel needs of a launch beside geometry, arguments and memory.
@@ -114,6 +129,7 @@ struct KernelInfo {
   std::vector<SpecializationInfo> specializations;
   std::vector<LaunchInfo> launches;
   std::vector<ConstantInfo> constants;
+  std::vector<OutsideNameInfo> outside; ///< by name
   std::vector<std::string> compileFlags;
   std::string directory;
 };

@@ -30,6 +30,23 @@ json paramJson(const ParamInfo &param) {
           {"restrict", param.restrictQualified}};
 }
 
+json userJson(const UserInfo &user) {
+  return {{"name", user.name}, {"file", user.file}, {"line", user.line}, {"host", user.onHostAlone}};
+}
+
+json chunkJson(const ChunkInfo &chunk) {
+  json result = {{"source", rangeJson(chunk.source)},
+                 {"slice_begin", chunk.sliceBegin},
+                 {"slice_end", chunk.sliceEnd},
+                 {"role", chunk.role},
+                 {"name", chunk.name},
+                 {"editable", chunk.editable},
+                 {"users", json::array()}};
+  for (const UserInfo &user : chunk.users)
+    result["users"].push_back(userJson(user));
+  return result;
+}
+
 json specializationJson(const SpecializationInfo &specialization) {
   json result = {{"symbol", specialization.symbol},
                  {"file_local", specialization.fileLocal},
@@ -55,12 +72,7 @@ json specializationJson(const SpecializationInfo &specialization) {
         {{"kind", need.kind}, {"name", need.name}, {"file", need.file}, {"line", need.line}});
   result["chunks"] = json::array();
   for (const ChunkInfo &chunk : specialization.chunks)
-    result["chunks"].push_back({{"source", rangeJson(chunk.source)},
-                                {"slice_begin", chunk.sliceBegin},
-                                {"slice_end", chunk.sliceEnd},
-                                {"role", chunk.role},
-                                {"name", chunk.name},
-                                {"editable", chunk.editable}});
+    result["chunks"].push_back(chunkJson(chunk));
   return result;
 }
 
@@ -86,7 +98,7 @@ json kernelJson(const KernelInfo &kernel) {
                  {"line", kernel.line},           {"unit", kernel.unit},
                  {"annotated", kernel.annotated}, {"compile_flags", kernel.compileFlags},
                  {"directory", kernel.directory}, {"defined", kernel.isDefined}};
-  for (const char *list : {"clauses", "specializations", "launches", "constants"})
+  for (const char *list : {"clauses", "specializations", "launches", "constants", "outside"})
     result[list] = json::array();
   for (const ClauseInfo &clause : kernel.clauses)
     result["clauses"].push_back(
@@ -103,6 +115,10 @@ json kernelJson(const KernelInfo &kernel) {
                                    {"line", constant.line},
                                    {"used_by_kernel", constant.usedByKernel},
                                    {"used_by_launch", constant.usedByLaunch}});
+  for (const OutsideNameInfo &outside : kernel.outside)
+    result["outside"].push_back({{"name", outside.name},
+                                 {"declared", outside.isDeclared},
+                                 {"user", userJson(outside.user)}});
   return result;
 }
 

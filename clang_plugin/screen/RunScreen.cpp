@@ -22,10 +22,15 @@ int runScreen(int, const char **) {
     request.baselineExpression = input.value("baseline_expression", request.candidateExpression);
     request.flags = input.value("flags", std::vector<std::string>());
     request.directory = input.value("directory", std::string());
+    for (const json &chunk : input.value("shared", json::array()))
+      request.shared.push_back({chunk.at("name"), chunk.at("user"), chunk.at("begin"), chunk.at("end"), chunk.at("new_begin"),
+                                chunk.at("new_end")});
+    for (const json &name : input.value("outside", json::array()))
+      request.outside.push_back({name.at("name"), name.at("user"), name.at("declared")});
   } catch (const json::exception &error) {
     return failReply(
         error.what(), "the request on standard input",
-        "members: baseline, candidate, kernel, expression, baseline_expression, flags, directory");
+        "members: baseline, candidate, kernel, expression, baseline_expression, flags, directory, shared, outside");
   }
   auto findings = screenCandidate(request);
   if (!findings)

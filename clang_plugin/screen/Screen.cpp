@@ -4,6 +4,7 @@
 #include "clang_plugin/parse/ParseCuda.h"
 #include "clang_plugin/screen/BodyFacts.h"
 #include "clang_plugin/screen/Declarations.h"
+#include "clang_plugin/screen/SharedCode.h"
 #include "clang_plugin/screen/SourceFacts.h"
 
 #include <clang/Frontend/ASTUnit.h>
@@ -104,6 +105,8 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
   const SourceFacts baselineSource = readSource(request.baseline),
                     candidateSource = readSource(request.candidate);
   compareSources(baselineSource, candidateSource, findings);
+  compareSharedChunks(request, findings);
+  compareOutsideMacros(request, baselineSource, candidateSource, findings);
 
   const ParsedUnit candidate = parse(request, request.candidate, Pass::Device);
   if (!candidate.ast || candidate.hasErrors) {
@@ -126,9 +129,11 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
   }
 
   compareSignatures(*baselineView, *candidateView, findings);
-  compareDeclarations(readDeclarations(*baselineView, request.kernel),
-                      readDeclarations(*candidateView, request.kernel), request.baselineExpression,
+  const std::vector<Declaration> baselineDeclarations = readDeclarations(*baselineView, request.kernel),
+                                 candidateDeclarations = readDeclarations(*candidateView, request.kernel);
+  compareDeclarations(baselineDeclarations, candidateDeclarations, request.baselineExpression,
                       request.candidateExpression, findings);
+  compareOutsideNames(request, baselineSource, baselineDeclarations, candidateDeclarations, findings);
   const BodyFacts candidateBodies = readBodies(*candidateView);
   compareBodies(*baselineView, readBodies(*baselineView), candidateBodies, findings);
   findElisions(baselineSource, candidateSource, &candidateBodies, findings);

@@ -27,6 +27,11 @@ public:
     return std::move(closure_);
   }
 
+  DirectUses readOnly(std::size_t piece) {
+    read(index_.pieces()[piece]);
+    return {std::move(closure_.pieces), std::move(calls_)};
+  }
+
   // What a template needs is known only where it is instantiated; what code needs is partly
   // implicit (destructors, conversions).
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -35,6 +40,9 @@ public:
   bool VisitDeclRefExpr(clang::DeclRefExpr *expression) {
     need(expression->getDecl());
     need(expression->getFoundDecl());
+    if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(expression->getDecl());
+        function && !llvm::isa<clang::CXXMethodDecl>(function))
+      noteCall(function->getDeclName(), expression->hasQualifier(), isUsers(function));
     return true;
   }
   bool VisitMemberExpr(clang::MemberExpr *expression) {
@@ -46,8 +54,13 @@ public:
     return true;
   }
   bool VisitOverloadExpr(clang::OverloadExpr *expression) {
-    for (const clang::NamedDecl *candidate : expression->decls())
+    bool users = false;
+    for (const clang::NamedDecl *candidate : expression->decls()) {
       need(candidate);
+      users |= isUsers(candidate);
+    }
+    if (llvm::isa<clang::UnresolvedLookupExpr>(expression))
+      noteCall(expression->getName(), expression->getQualifier() != nullptr, users);
     return true;
   }
   // `#pragma unroll N` and its kind keep N in an attribute of the loop.
@@ -218,6 +231,17 @@ private:
       needType(inner);
   }
 
+  bool isUsers(const clang::Decl *declaration) const {
+    return index_.isUser(
+        index_.sources().getFileID(index_.sources().getExpansionLoc(declaration->getLocation())));
+  }
+
+  /// `std::max(a, b)` finds nothing of the user's, and `+` of a library's classes nothing else.
+  void noteCall(clang::DeclarationName name, bool isQualified, bool isUsers) {
+    if (isUsers || (!isQualified && name.isIdentifier()))
+      calls_.insert(name.getAsString());
+  }
+
   void needPiece(std::size_t piece) {
     if (closure_.pieces.insert(piece).second)
       open_.push_back(piece);
@@ -227,20 +251,24 @@ private:
     while (!open_.empty()) {
       const Piece &piece = index_.pieces()[open_.back()];
       open_.pop_back();
-      if (piece.containsInclude)
-        closure_.badText.insert("the text of '" + piece.name + "' has an #include inside");
-      for (const clang::Decl *declaration : piece.decls) {
-        need(declaration);
-        TraverseDecl(const_cast<clang::Decl *>(declaration));
-      }
-      for (const std::string &identifier : piece.identifiers) {
-        if (piece.kind == PieceKind::Macro && identifier == piece.name)
-          continue;
-        if (std::optional<std::size_t> macro = index_.macroAt(identifier, piece.position))
-          needPiece(*macro);
-        else if (std::optional<FileUid> file = index_.systemMacro(identifier))
-          systemFiles_.insert(*file);
-      }
+      read(piece);
+    }
+  }
+
+  void read(const Piece &piece) {
+    if (piece.containsInclude)
+      closure_.badText.insert("the text of '" + piece.name + "' has an #include inside");
+    for (const clang::Decl *declaration : piece.decls) {
+      need(declaration);
+      TraverseDecl(const_cast<clang::Decl *>(declaration));
+    }
+    for (const std::string &identifier : piece.identifiers) {
+      if (piece.kind == PieceKind::Macro && identifier == piece.name)
+        continue;
+      if (std::optional<std::size_t> macro = index_.macroAt(identifier, piece.position))
+        needPiece(*macro);
+      else if (std::optional<FileUid> file = index_.systemMacro(identifier))
+        systemFiles_.insert(*file);
     }
   }
 
@@ -270,6 +298,7 @@ private:
   const bool degraded_; ///< the pass has errors: parts of its AST are missing
   Closure closure_;
   std::vector<std::size_t> open_;
+  std::set<std::string> calls_;
   std::set<const clang::Decl *> seen_;
   std::set<const clang::Type *> types_;
   std::set<const clang::NamespaceDecl *> spaces_;
@@ -281,5 +310,7 @@ private:
 Closure closureOf(const SourceIndex &index, const std::vector<const clang::Decl *> &roots) {
   return Collector(index).run(roots);
 }
+
+DirectUses usesOf(const SourceIndex &index, std::size_t piece) { return Collector(index).readOnly(piece); }
 
 } // namespace kopt::frontend

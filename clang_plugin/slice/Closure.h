@@ -16,4 +16,11 @@ struct Closure {
 /// The pieces that `roots` need, transitively, and the includes that bring what others declare.
 Closure closureOf(const SourceIndex &index, const std::vector<const clang::Decl *> &roots);
 
+/// What one piece uses by itself.
+struct DirectUses {
+  std::set<std::size_t> pieces;
+  std::set<std::string> calls; ///< unqualified names of functions, as they are looked up; of operators only the user's own
+};
+DirectUses usesOf(const SourceIndex &index, std::size_t piece);
+
 } // namespace kopt::frontend

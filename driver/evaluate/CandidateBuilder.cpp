@@ -32,7 +32,9 @@ BuildRequest CandidateBuilder::requestOf(const Subject &subject, const Evaluator
 Result<bool> CandidateBuilder::screen(const RenderedSlice &rendered, Trial &trial) const {
   const StageTimer timer(trial, "build/screen");
   trial.layer = Layer::Screen;
-  KOPT_TRY(trial.findings, frontend_.screen(subject_.sliceText, rendered.text, subject_.kernel, rendered.expression));
+  const SharedCode shared = sharedCode(subject_.kernel, subject_.specialization, trial.candidate, rendered,
+                                       subject_.declaration ? subject_.declaration->params : std::vector<TunableParam>());
+  KOPT_TRY(trial.findings, frontend_.screen(subject_.sliceText, rendered.text, subject_.kernel, rendered.expression, shared));
   if (!options_.layers.on("screen"))
     return true;
   for (const Finding &finding : trial.findings)

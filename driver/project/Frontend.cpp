@@ -144,14 +144,25 @@ public:
 
   Result<std::vector<Finding>> screen(const std::string &baselineSlice,
                                       const std::string &candidateSlice, const KernelSpec &kernel,
-                                      const std::string &expression) override {
+                                      const std::string &expression, const SharedCode &shared) override {
     Json request = {{"baseline", baselineSlice},
                     {"candidate", candidateSlice},
                     {"kernel", kernel.name},
                     {"expression", expression},
                     {"baseline_expression", baselineExpression(kernel, baselineSlice, expression)},
                     {"flags", kernel.compileFlags},
-                    {"directory", kernel.directory}};
+                    {"directory", kernel.directory},
+                    {"shared", Json::array()},
+                    {"outside", Json::array()}};
+    for (const SharedText &text : shared.texts)
+      request["shared"].push_back({{"name", text.name},
+                                   {"user", text.user},
+                                   {"begin", text.begin},
+                                   {"end", text.end},
+                                   {"new_begin", text.newBegin},
+                                   {"new_end", text.newEnd}});
+    for (const SharedName &name : shared.names)
+      request["outside"].push_back({{"name", name.name}, {"user", name.user}, {"declared", name.isDeclared}});
     Broken broken;
     Result<Json> reply = question("screen", request, kernel, &broken);
     if (!reply && broken.happened && !broken.tooSlow)
@@ -161,6 +172,7 @@ public:
       // screened does not pass.
       request["candidate"] = baselineSlice;
       request["expression"] = request["baseline_expression"];
+      request["shared"] = Json::array();
       KOPT_CHECK(question("screen", request, kernel));
       return std::vector<Finding>{{"unreadable", "reject", reply.error().what, ""}};
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/candidate/Candidate.h"
+#include "driver/candidate/SharedCode.h"
 #include "driver/evaluate/Trial.h"
 #include "driver/project/KernelSpec.h"
 #include "driver/project/KernelVariants.h"
@@ -37,7 +38,8 @@ public:
                                                          const KernelSpec &kernel, const Workload &workload) = 0;
   /// What the candidate's slice changed that it must not, or that wants stress: findings with severity reject or flag.
   virtual Result<std::vector<Finding>> screen(const std::string &baselineSlice, const std::string &candidateSlice,
-                                              const KernelSpec &kernel, const std::string &expression) = 0;
+                                              const KernelSpec &kernel, const std::string &expression,
+                                              const SharedCode &shared) = 0;
   /// Wrong versions of the kernel in this slice text, each of which parses. None where the kernel has nothing to change.
   virtual Result<MutantSet> mutants(const std::string &sliceText, const std::string &expression, const KernelSpec &kernel,
                                     const MutantRequest &request) = 0;

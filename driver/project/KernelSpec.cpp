@@ -95,6 +95,8 @@ public:
   void read(KernelParam &out) const;
   void read(TemplateArg &out) const;
   void read(LaunchNeed &out) const;
+  void read(OutsideUser &out) const;
+  void read(OutsideNamed &out) const;
   void read(SliceChunk &out) const;
   void read(Specialization &out) const;
   void read(PointerOrigin &out) const;
@@ -162,6 +164,19 @@ void Reader::read(LaunchNeed &out) const {
   need("line", out.line);
 }
 
+void Reader::read(OutsideUser &out) const {
+  need("name", out.name);
+  need("file", out.file);
+  need("line", out.line);
+  need("host", out.onHostAlone);
+}
+
+void Reader::read(OutsideNamed &out) const {
+  need("name", out.name);
+  need("declared", out.isDeclared);
+  need("user", out.user);
+}
+
 void Reader::read(SliceChunk &out) const {
   need("source", out.source);
   need("slice_begin", out.sliceBegin);
@@ -169,6 +184,7 @@ void Reader::read(SliceChunk &out) const {
   need("role", out.role);
   need("name", out.name);
   need("editable", out.editable);
+  may("users", out.users);
   if (out.sliceEnd < out.sliceBegin)
     fail("a chunk that ends before it begins");
 }
@@ -250,6 +266,7 @@ void Reader::read(KernelSpec &out) const {
   need("specializations", out.specializations);
   need("launches", out.launches);
   need("constants", out.constants);
+  may("outside", out.outside);
   may("compile_flags", out.compileFlags);
   may("directory", out.directory);
 }

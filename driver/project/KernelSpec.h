@@ -49,6 +49,20 @@ struct TemplateArg {
   std::optional<SourceRange> range; ///< where the launch site spells it, if it does
 };
 
+/// Code of the unit that is no part of a slice and uses what is one.
+struct OutsideUser {
+  std::string name, file;
+  unsigned line = 0;
+  bool onHostAlone = false;
+};
+
+/// A name in code outside of the kernel's slices.
+struct OutsideNamed {
+  std::string name;
+  bool isDeclared = false; ///< of a function or type that is called or declared there; false: any other word
+  OutsideUser user;        ///< the first that has it
+};
+
 /// A part of the slice, copied from one place of the user's files.
 struct SliceChunk {
   SourceRange source;
@@ -56,6 +70,7 @@ struct SliceChunk {
   std::string role;      ///< kernel, function, type, variable, constant, macro, alias, include, other
   std::string name;      ///< qualified name of what it declares
   bool editable = false; ///< the kernel and the user's device functions and constants
+  std::vector<OutsideUser> users; ///< of the unit, outside of the slice; at most a few, those on the device first
 };
 
 /// What a kernel needs of its launch beside geometry, arguments and memory.
@@ -131,6 +146,7 @@ struct KernelSpec {
   std::vector<Specialization> specializations;
   std::vector<LaunchSite> launches;
   std::vector<NamedConstant> constants;
+  std::vector<OutsideNamed> outside;
   std::vector<std::string> compileFlags; ///< the user's own nvcc flags for the file
   std::string directory;                 ///< where the compile command runs
 };

@@ -33,7 +33,7 @@ public:
     return offers;
   }
   Result<std::vector<Finding>> screen(const std::string &, const std::string &candidate, const KernelSpec &,
-                                      const std::string &) override {
+                                      const std::string &, const SharedCode &) override {
     if (has(candidate, "REJECT"))
       return std::vector<Finding>{{"asm", "reject", "new inline assembly", "line 3"}};
     return std::vector<Finding>{};

@@ -118,7 +118,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     return 0;
   }
   if (question == 2) {
-    if (const auto findings = frontend->screen(slice, slice, {}, "k"))
+    if (const auto findings = frontend->screen(slice, slice, {}, "k", {}))
       for (const Finding &finding : *findings)
         require(finding.severity == "reject" || finding.severity == "flag", "a severity is known");
     return 0;

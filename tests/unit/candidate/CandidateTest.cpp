@@ -377,7 +377,7 @@ public:
     return std::vector<TransformOffer>{inside, outside};
   }
   Result<std::vector<Finding>> screen(const std::string &, const std::string &, const KernelSpec &,
-                                      const std::string &) override {
+                                      const std::string &, const SharedCode &) override {
     return std::vector<Finding>{};
   }
   Result<MutantSet> mutants(const std::string &, const std::string &, const KernelSpec &,

@@ -50,7 +50,7 @@ TEST_F(FrontendTest, PassesTheErrorOfTheFrontEndOn) {
 
 TEST_F(FrontendTest, ACrashIsInternalAndShowsTheLastWords) {
   processes_.on({"screen"}, 139, "", "Stack dump:\nlast line");
-  auto result = frontend_->screen("a", "b", kernel(), "ns::stencil<float, 2>");
+  auto result = frontend_->screen("a", "b", kernel(), "ns::stencil<float, 2>", {});
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, ErrorCode::Internal);
   EXPECT_THAT(result.error().what, HasSubstr("139"));
@@ -100,7 +100,7 @@ TEST_F(FrontendTest, ScreensAgainstTheExpressionOfTheBaseline) {
       {"screen"}, 0,
       R"({"findings":[{"id":"asm","severity":"reject","message":"inline asm","where":"line 3"}]})");
   auto findings = frontend_->screen("template void ns::stencil<float, 2>(…);", "b", kernel(),
-                                    "ns::stencil<float, 4>");
+                                    "ns::stencil<float, 4>", {});
   ASSERT_TRUE(findings.has_value()) << findings.error().what;
   EXPECT_EQ(findings->at(0).severity, "reject");
   EXPECT_EQ(findings->at(0).where, "line 3");

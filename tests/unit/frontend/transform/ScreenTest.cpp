@@ -3,6 +3,7 @@
 #include "clang_plugin/screen/Screen.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -395,6 +396,60 @@ TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {
   EXPECT_FALSE(isNarrower("out[row * columns + c]", "out[c + row * (unsigned)columns]"));
   EXPECT_FALSE(isNarrower("out[row * columns + c] =", "float *line = out + row * columns; line[c] ="));
   EXPECT_FALSE(isNarrower("blockIdx.x;", "blockIdx.x; out[0] = 0;"));
+}
+
+/// With `twice` and kBlock used by code outside, which calls soft(), max() and has a word `spelled`.
+std::vector<ScreenFinding> screenShared(const std::string &candidate) {
+  setenv("KOPT_CUDA_PATH", "none", 1);
+  const std::string baseline = kBaseline;
+  ScreenRequest request{baseline, candidate, "k", "k", "k", {}, "/tmp", {}, {}};
+  for (const char *text : {"constexpr int kBlock = 256;", "__device__ float twice(float x) { return x * 2; }"}) {
+    const auto at = static_cast<unsigned>(baseline.find(text));
+    const auto after = baseline.substr(at + strlen(text), 8);
+    const auto newAt = text[0] == 'c' ? at : static_cast<unsigned>(candidate.find("struct Scale { float factor; };") + 32);
+    const auto newEnd = candidate.find(after, newAt);
+    request.shared.push_back({text, "'level' (a.cu:12)", at, static_cast<unsigned>(at + strlen(text)), newAt,
+                              static_cast<unsigned>(newEnd)});
+  }
+  request.outside = {{"soft", "'level' (a.cu:12)", true}, {"spelled", "'level' (a.cu:12)", false}, {"twice", "'level' (a.cu:12)", true}};
+  auto findings = screenCandidate(request);
+  if (!findings) {
+    ADD_FAILURE() << llvm::toString(findings.takeError());
+    return {};
+  }
+  return *findings;
+}
+
+TEST(ScreenShared, whatOthersUseStaysAsItIs) {
+  for (const auto &[from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"return x * 2;", "return x + x;"},
+           {"kBlock = 256", "kBlock = 512"},
+           {"__device__ float twice", "static __device__ float twice"},
+           {"__device__ float twice(float x) { return x * 2; }",
+            "\n#if 0\n__device__ float twice(float x) { return x * 2; }\n#endif\n__device__ float twice(float x) { return x + x; }"},
+           {"__device__ float twice(float x) { return x * 2; }",
+            "namespace a { __device__ float twice(float x) { return x * 2; }\n}\n__device__ float twice(float x) { return x + x; }"}})
+    EXPECT_THAT(describe(screenShared(replaced(kBaseline, from, to))), testing::HasSubstr("reject shared-code")) << to;
+}
+
+TEST(ScreenShared, namesThatOthersCallAreTaken) {
+  for (const char *added :
+       {"__device__ float soft(float v) { return v; }\n", "__device__ double twice(double v) { return v; }\n",
+        "inline namespace fresh { __device__ float soft(float v) { return v; } }\n",
+        "namespace fresh { __device__ float soft(float v) { return v; } }\nusing namespace fresh;\n",
+        "struct soft { int i; };\n", "#define spelled 3\n", "#define soft(v) (v)\n"})
+    EXPECT_THAT(describe(screenShared(replaced(kBaseline, "__global__ void k(", std::string(added) + "__global__ void k("))),
+                testing::HasSubstr("reject shared-code"))
+        << added;
+}
+
+TEST(ScreenShared, whatOthersDoNotSeeIsFree) {
+  for (const char *added :
+       {"__device__ float spelled(float v) { return v; }\n", "namespace fresh { __device__ float soft(float v) { return v; } }\n",
+        "#define OWN 3\n", "__device__ float own(float v) { float soft = v; return soft; }\n"})
+    EXPECT_EQ(describe(screenShared(replaced(kBaseline, "__global__ void k(", std::string(added) + "__global__ void k("))), "") << added;
+  EXPECT_EQ(describe(screenShared(kBaseline)), "");
+  EXPECT_EQ(describe(screenShared(replaced(kBaseline, "return x * 2; }", "return x  * 2; /* as ever */ }\n__device__ float halved(float x) { return x / 2; }"))), "");
 }
 
 } // namespace

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/screen/SharedCode.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/StringRef.h>
+
+namespace kopt::frontend {
+namespace {
+
+constexpr const char *kShared = "shared-code";
+
+/// Whole functions, types and variables: what follows or stands before them is not inside of them, nor changed by them.
+bool standsAlone(llvm::StringRef tokens) {
+  int depth = 0;
+  llvm::SmallVector<llvm::StringRef> words;
+  tokens.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef word : words) {
+    depth += (word == "{" || word == "(") - (word == "}" || word == ")");
+    if (word == "#" || depth < 0)
+      return false;
+  }
+  return words.empty() || (depth == 0 && (words.back() == "}" || words.back() == ";"));
+}
+
+/// The old text is in the new one as it was.
+bool isKept(const std::string &old, llvm::StringRef now) {
+  for (std::size_t at = now.find(old); at != llvm::StringRef::npos; at = now.find(old, at + 1))
+    if (standsAlone(now.take_front(at)) && standsAlone(now.substr(at + old.size())))
+      return true;
+  return false;
+}
+
+const OutsideName *find(const ScreenRequest &request, llvm::StringRef name) {
+  const auto found = llvm::find_if(request.outside, [&](const OutsideName &outside) { return outside.name == name; });
+  return found == request.outside.end() ? nullptr : &*found;
+}
+
+/// Nothing outside looks into a namespace that nobody else knows, unless it is opened to all.
+bool opensNamespaces(const ScreenRequest &request, const std::vector<Declaration> &baseline,
+                     const std::vector<Declaration> &candidate) {
+  const auto inlined = [](const std::string &text) {
+    return llvm::StringRef(normalizedTokens(text)).count("inline namespace");
+  };
+  return inlined(request.candidate) > inlined(request.baseline) || llvm::any_of(candidate, [&](const Declaration &now) {
+           return llvm::StringRef(now.key).starts_with("Using") &&
+                  llvm::none_of(baseline, [&](const Declaration &old) { return old.key == now.key; });
+         });
+}
+
+bool isHidden(const ScreenRequest &request, const SourceFacts &baseline, llvm::StringRef space) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  space.split(parts, "::", -1, /*KeepEmpty=*/false);
+  return llvm::any_of(parts, [&](llvm::StringRef part) {
+    return !part.starts_with("(") && !baseline.identifiers.count(part.str()) && !find(request, part);
+  });
+}
+
+} // namespace
+
+void compareSharedChunks(const ScreenRequest &request, std::vector<ScreenFinding> &findings) {
+  for (const SharedChunk &chunk : request.shared) {
+    const std::string old = normalizedTokens(llvm::StringRef(request.baseline).slice(chunk.begin, chunk.end));
+    const std::string now = normalizedTokens(llvm::StringRef(request.candidate).slice(chunk.newBegin, chunk.newEnd));
+    if (old == now || isKept(old, now))
+      continue;
+    const auto line = llvm::StringRef(request.candidate).take_front(chunk.newBegin).count('\n') + 1;
+    findings.push_back({kShared, Severity::Reject,
+                        "'" + chunk.name + "' changed, which " + chunk.user +
+                            " uses, too: leave it as it is, and put the changed version before the kernel under another name",
+                        static_cast<unsigned>(line)});
+  }
+}
+
+void compareOutsideMacros(const ScreenRequest &request, const SourceFacts &baseline, const SourceFacts &candidate,
+                          std::vector<ScreenFinding> &findings) {
+  for (const auto &[name, macro] : candidate.macros) {
+    const auto old = baseline.macros.find(name);
+    const OutsideName *outside = find(request, name);
+    if (outside && (old == baseline.macros.end() || old->second.text != macro.text))
+      findings.push_back({kShared, Severity::Reject,
+                          "macro '" + name + (old == baseline.macros.end() ? "' is new" : "' changed") + ", and " + outside->user +
+                              " has the same word in it: give the macro another name",
+                          macro.line});
+  }
+}
+
+void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baselineSource, const std::vector<Declaration> &baseline,
+                         const std::vector<Declaration> &candidate, std::vector<ScreenFinding> &findings) {
+  const bool opens = opensNamespaces(request, baseline, candidate);
+  for (const Declaration &now : candidate) {
+    if (now.role == DeclarationRole::Kernel ||
+        llvm::any_of(baseline, [&](const Declaration &old) { return old.key == now.key; }))
+      continue;
+    const std::size_t colons = now.name.rfind("::");
+    const llvm::StringRef name = llvm::StringRef(now.name).substr(colons == std::string::npos ? 0 : colons + 2);
+    const llvm::StringRef space = llvm::StringRef(now.name).drop_back(name.size());
+    const OutsideName *outside = find(request, name);
+    if (outside && outside->isDeclared && (opens || !isHidden(request, baselineSource, space)))
+      findings.push_back({kShared, Severity::Reject,
+                          "'" + now.name + "' is new, and " + outside->user +
+                              " has that name already and might take it for its own: give it another one",
+                          now.line});
+  }
+}
+
+} // namespace kopt::frontend
