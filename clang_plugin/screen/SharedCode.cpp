@@ -88,7 +88,11 @@ void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baseli
                          const std::vector<Declaration> &candidate, std::vector<ScreenFinding> &findings) {
   const bool opens = opensNamespaces(request, baseline, candidate);
   for (const Declaration &now : candidate) {
-    if (now.role == DeclarationRole::Kernel ||
+    // An alias may be said again, and what the file has already is brought along that way; a global one cannot be said otherwise.
+    const llvm::StringRef kind = llvm::StringRef(now.key).split(' ').first;
+    const bool isGlobalAlias = (kind == "NamespaceAlias" || kind == "Typedef" || kind == "TypeAlias") &&
+                               now.name.find("::") == std::string::npos;
+    if (now.role == DeclarationRole::Kernel || isGlobalAlias ||
         llvm::any_of(baseline, [&](const Declaration &old) { return old.key == now.key; }))
       continue;
     const std::size_t colons = now.name.rfind("::");

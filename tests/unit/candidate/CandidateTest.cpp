@@ -67,7 +67,7 @@ protected:
   }
   SliceChunk chunk(std::size_t line, const std::string &role, const std::string &name) const {
     const std::size_t begin = slice_.find(lineAt(line));
-    return {range(lineAt(line)), begin, begin + lineAt(line).size(), role, name, true};
+    return {range(lineAt(line)), begin, begin + lineAt(line).size(), role, name, true, {}};
   }
   TuneDeclaration declaration(const std::vector<std::string> &clauses) const {
     std::vector<TuneClause> list;

@@ -113,7 +113,7 @@ TEST_F(FrontendTest, AScreenThatCannotBeReadNeverPasses) {
        {R"({"findings":[{"id":"a","severity":"odd","message":"m"}]})", R"({})", "", "[]"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"screen"}, 0, reply);
-    auto findings = makeFrontend(processes, "f")->screen("a", "b", kernel(), "e");
+    auto findings = makeFrontend(processes, "f")->screen("a", "b", kernel(), "e", {});
     ASSERT_FALSE(findings.has_value()) << reply;
     EXPECT_EQ(findings.error().code, ErrorCode::Internal);
   }

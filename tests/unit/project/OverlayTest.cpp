@@ -37,8 +37,8 @@ protected:
     specialization_.reason = "PTX differs at line 3";
     specialization_.symbol = "_Z7howManyPf";
     specialization_.expression = "howMany";
-    specialization_.chunks = {{{"/usr/include/other.h", 0, 10}, 0, 10, "function", "far", true},
-                              {range("__global__ void howMany", "}\nvoid"), 10, 60, "kernel", "howMany", true}};
+    specialization_.chunks = {{{"/usr/include/other.h", 0, 10}, 0, 10, "function", "far", true, {}},
+                              {range("__global__ void howMany", "}\nvoid"), 10, 60, "kernel", "howMany", true, {}}};
     specialization_.kernelChunk = 1;
     write(kText);
     ASSERT_TRUE(writeFileAtomically(folder_->path() / "scale.h", "#define SCALE 2.0f\n").has_value());

@@ -30,7 +30,7 @@ protected:
   void add(const std::string &text, const std::string &role) {
     const std::size_t at = std::string(kFile).find(text);
     ASSERT_NE(at, std::string::npos);
-    specialization_.chunks.push_back({{file_, at, at + text.size()}, 0, 0, role, "", true});
+    specialization_.chunks.push_back({{file_, at, at + text.size()}, 0, 0, role, "", true, {}});
   }
   /// A slice of these texts, one chunk each, each ended by a line.
   Result<SliceLines> linesOf(const std::vector<std::string> &texts,
