@@ -28,7 +28,7 @@ std::vector<SliceChunk> chunksIn(const std::string &file, const KernelSpec &kern
     if (chunk.editable)
       add(chunk);
   for (const NamedConstant &constant : kernel.constants)
-    add({constant.valueRange, 0, 0, "constant", constant.name, false});
+    add({constant.valueRange, 0, 0, "constant", constant.name, false, {}});
   std::sort(kept.begin(), kept.end(),
             [](const SliceChunk &a, const SliceChunk &b) { return a.source.begin < b.source.begin; });
   return kept;

@@ -22,7 +22,7 @@ __global__ void weigh(const float *in, float *out, int n) {
     return;
   float sum = 0.0f, v = i < n ? in[i] : 0.0f;
   for (int k = 1; k <= kTerms; ++k)
-    sum += limit(CLIP(fmaxf(term(v, k), 0.0f)));
+    sum += CLIP(fmaxf(limit(term(v, k)), 0.0f));
   out[i] = sum;
 }
 

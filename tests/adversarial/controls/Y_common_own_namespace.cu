@@ -26,7 +26,7 @@ __global__ void weigh(const float *in, float *out, int n) {
     return;
   float sum = 0.0f, v = i < n ? in[i] : 0.0f;
   for (int k = 1; k <= kTerms; ++k)
-    sum += limit(CLIP(SHARE(v, k) * quick::root(v * v + k)));
+    sum += CLIP(limit(SHARE(v, k) * quick::root(v * v + k)));
   out[i] = sum;
 }
 
