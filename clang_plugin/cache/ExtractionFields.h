@@ -15,9 +15,9 @@ template <class Archive> void fields(Archive &archive, Range &value) {
 }
 
 template <class Archive> void fields(Archive &archive, ParamInfo &value) {
-  auto &[name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted] =
+  auto &[name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted, comparedWith] =
       value;
-  archive(name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted);
+  archive(name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted, comparedWith);
 }
 
 template <class Archive> void fields(Archive &archive, TemplateArgInfo &value) {
@@ -45,10 +45,15 @@ template <class Archive> void fields(Archive &archive, LaunchNeedInfo &value) {
   archive(kind, name, file, line);
 }
 
+template <class Archive> void fields(Archive &archive, ConstantVariableInfo &value) {
+  auto &[name, symbol, bytes, type, scalar] = value;
+  archive(name, symbol, bytes, type, scalar);
+}
+
 template <class Archive> void fields(Archive &archive, SpecializationInfo &value) {
-  auto &[symbol, expression, fileLocal, instantiation, templateArgs, params, needs, route, slicePath,
+  auto &[symbol, expression, fileLocal, instantiation, templateArgs, params, needs, constantVariables, route, slicePath,
          reason, proven, sliceText, chunks, kernelChunk] = value;
-  archive(symbol, expression, fileLocal, instantiation, templateArgs, params, needs, route, slicePath,
+  archive(symbol, expression, fileLocal, instantiation, templateArgs, params, needs, constantVariables, route, slicePath,
           reason, proven, sliceText, chunks, kernelChunk);
 }
 

@@ -3,6 +3,7 @@
 #include "clang_plugin/emulate/GpuArithmetic.h"
 #include "clang_plugin/emulate/Instrument.h"
 #include "clang_plugin/emulate/ModuleRules.h"
+#include "clang_plugin/emulate/UnsetVariables.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -151,6 +152,7 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
       continue;
     dropHints(function, plan);
     checkAssumptions(function, plan);
+    chooseUnset(function);
     defineArithmetic(function);
     function.setComdat(nullptr);
     // A large frame must meet the guard page below a thread's stack, not step over it.

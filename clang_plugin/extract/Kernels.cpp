@@ -101,7 +101,11 @@ FoundSpecialization &specializationFor(const SourceIndex &index, FoundKernel &ke
   added.info.instantiation = instantiationOf(added.enclosing ? *added.enclosing : *function);
   for (const clang::ParmVarDecl *parameter : function->parameters())
     added.info.params.push_back(describeParam(*parameter));
-  added.info.needs = launchNeeds(index, *function);
+  LaunchNeeds needs = launchNeeds(index, *function);
+  added.info.needs = std::move(needs.needs);
+  added.info.constantVariables = std::move(needs.constantVariables);
+  for (std::size_t i = 0; i < added.info.params.size(); ++i)
+    added.info.params[i].comparedWith = std::move(needs.comparedWith[i]);
   return added;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/LaunchNeeds.h"
 
+#include "clang_plugin/extract/Types.h"
+
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
@@ -58,17 +60,19 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
 public:
   explicit Finder(const SourceIndex &index) : index_(index) {}
 
-  std::vector<LaunchNeedInfo> run(const FunctionDecl &kernel) {
+  LaunchNeeds run(const FunctionDecl &kernel) {
     for (const clang::ParmVarDecl *parameter : kernel.parameters())
       if (const std::string kind = objectKind(parameter->getType()); !kind.empty())
         add(kind, parameter->getNameAsString(), parameter->getLocation());
     follow(&kernel);
+    parameters_ = open_.empty() ? kernel.parameters() : open_.front()->parameters(); // of the definition
+    found_.comparedWith.resize(parameters_.size());
     while (!open_.empty()) {
       const FunctionDecl *function = open_.front();
       open_.pop_front();
       TraverseStmt(function->getBody());
     }
-    return std::move(needs_);
+    return std::move(found_);
   }
 
   bool VisitCallExpr(clang::CallExpr *call) {
@@ -93,19 +97,59 @@ public:
         add(kind, textOf(*call->getArg(i)), call->getBeginLoc());
     return true;
   }
+  bool VisitBinaryOperator(clang::BinaryOperator *comparison) {
+    if (!comparison->isComparisonOp())
+      return true;
+    for (const auto &[value, constant] : {std::pair(comparison->getLHS(), comparison->getRHS()),
+                                          std::pair(comparison->getRHS(), comparison->getLHS())})
+      for (const int step : {0, -1, 1})
+        if (step == 0 || comparison->isRelationalOp())
+          noteCompared(value, constant, step);
+    return true;
+  }
+  bool VisitSwitchStmt(clang::SwitchStmt *choice) {
+    for (const clang::SwitchCase *label = choice->getSwitchCaseList(); label; label = label->getNextSwitchCase())
+      if (const auto *one = llvm::dyn_cast<clang::CaseStmt>(label))
+        noteCompared(choice->getCond(), one->getLHS(), 0);
+    return true;
+  }
   bool VisitCXXConstructExpr(clang::CXXConstructExpr *made) {
     follow(made->getConstructor());
     return true;
   }
   bool VisitDeclRefExpr(clang::DeclRefExpr *reference) {
     const auto *variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
-    if (variable && variable->hasGlobalStorage() && isUser(*variable))
-      if (const std::string kind = objectKind(variable->getType()); !kind.empty())
-        add(kind, variable->getNameAsString(), reference->getBeginLoc());
+    if (!variable || !variable->hasGlobalStorage() || !isUser(*variable))
+      return true;
+    if (const std::string kind = objectKind(variable->getType()); !kind.empty())
+      add(kind, variable->getNameAsString(), reference->getBeginLoc());
+    else if (variable->hasAttr<clang::CUDAConstantAttr>() && !hasValue(*variable))
+      add(*variable);
     return true;
   }
 
 private:
+  /// `constant + step` for the parameter that `value` is.
+  void noteCompared(const clang::Expr *value, const clang::Expr *constant, int step) {
+    const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(value->IgnoreParenCasts());
+    const auto parameter = reference ? llvm::find(parameters_, reference->getDecl()) : parameters_.end();
+    clang::Expr::EvalResult known;
+    if (parameter == parameters_.end() || !(*parameter)->getType()->isIntegralOrEnumerationType() || constant->isValueDependent() ||
+        !constant->EvaluateAsInt(known, (*parameter)->getASTContext()) || known.Val.getInt().getSignificantBits() > 62)
+      return;
+    std::vector<std::int64_t> &all = found_.comparedWith[std::size_t(parameter - parameters_.begin())];
+    const std::int64_t number = known.Val.getInt().getExtValue() + step;
+    if (!llvm::is_contained(all, number))
+      all.push_back(number);
+  }
+
+  /// The file says what the variable is. A constructor that does nothing says nothing.
+  static bool hasValue(const clang::VarDecl &variable) {
+    const clang::Expr *initializer = variable.getAnyInitializer();
+    const auto *made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(initializer);
+    return initializer && !(made && made->getNumArgs() == 0 && made->getConstructor()->isTrivial());
+  }
+
   bool isUser(const clang::Decl &declaration) const {
     const clang::SourceLocation location =
         index_.sources().getExpansionLoc(declaration.getLocation());
@@ -151,24 +195,32 @@ private:
     return clang::Lexer::getSourceText(range, sources, index_.unit().getLangOpts()).str();
   }
 
+  void add(const clang::VarDecl &variable) {
+    const std::optional<ConstantVariableInfo> described = describeConstantVariable(variable);
+    const auto isIt = [&](const ConstantVariableInfo &known) { return known.symbol == described->symbol; };
+    if (described && llvm::none_of(found_.constantVariables, isIt))
+      found_.constantVariables.push_back(*described);
+  }
+
   void add(const std::string &kind, const std::string &name, clang::SourceLocation location) {
     const clang::SourceLocation at = index_.sources().getFileLoc(location);
-    for (const LaunchNeedInfo &known : needs_)
+    for (const LaunchNeedInfo &known : found_.needs)
       if (known.kind == kind && known.name == name)
         return;
-    needs_.push_back({kind, name, index_.path(index_.sources().getFileID(at)),
+    found_.needs.push_back({kind, name, index_.path(index_.sources().getFileID(at)),
                       index_.sources().getSpellingLineNumber(at)});
   }
 
   const SourceIndex &index_;
-  std::vector<LaunchNeedInfo> needs_;
+  LaunchNeeds found_;
+  llvm::ArrayRef<clang::ParmVarDecl *> parameters_;
   std::deque<const FunctionDecl *> open_;
   std::set<const clang::Decl *> followed_;
 };
 
 } // namespace
 
-std::vector<LaunchNeedInfo> launchNeeds(const SourceIndex &index, const FunctionDecl &kernel) {
+LaunchNeeds launchNeeds(const SourceIndex &index, const FunctionDecl &kernel) {
   return Finder(index).run(kernel);
 }
 

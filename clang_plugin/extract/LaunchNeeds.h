@@ -7,10 +7,16 @@
 
 namespace kopt::frontend {
 
-/// Textures and surfaces that the kernel takes, or that it and the user's functions that it calls
-/// read or write; and barriers of the whole grid. Each object or barrier once, in order of
-/// appearance.
-std::vector<LaunchNeedInfo> launchNeeds(const SourceIndex &index,
-                                        const clang::FunctionDecl &kernel);
+struct LaunchNeeds {
+  /// Textures and surfaces that the kernel takes, or that it and the user's functions that it calls read or write; and barriers of
+  /// the whole grid. Each object or barrier once, in order of appearance.
+  std::vector<LaunchNeedInfo> needs;
+  /// What they read of __constant__ memory that the file leaves to host code.
+  std::vector<ConstantVariableInfo> constantVariables;
+  /// Of each parameter, the integers that the kernel itself tells it by: ParamInfo::comparedWith.
+  std::vector<std::vector<std::int64_t>> comparedWith;
+};
+
+LaunchNeeds launchNeeds(const SourceIndex &index, const clang::FunctionDecl &kernel);
 
 } // namespace kopt::frontend

@@ -28,6 +28,7 @@ struct ParamInfo {
   std::string scalar;
   std::uint32_t components = 1, pointeeSize = 0;
   bool pointeeConst = false, restrictQualified = false;
+  std::vector<std::int64_t> comparedWith{}; ///< integers: by ==, != or as cases of a switch; beside those it is said to be less or more than
 };
 
 struct TemplateArgInfo {
@@ -66,6 +67,14 @@ struct LaunchNeedInfo {
   unsigned line = 0;
 };
 
+/// A __constant__ variable that the kernel reads and that the file gives no value: host code sets it before the launch.
+struct ConstantVariableInfo {
+  std::string name;   ///< without its namespaces
+  std::string symbol; ///< nvcc's; within a namespace without what nvcc puts before what only one file sees
+  std::uint64_t bytes = 0;
+  std::string type, scalar; ///< of its elements: as ParamInfo has them of what a pointer points to
+};
+
 struct SpecializationInfo {
   std::string symbol, expression; ///< the symbol as in the original's PTX
   bool fileLocal = false;         ///< the symbol depends on the file: another file has it differently
@@ -73,6 +82,7 @@ struct SpecializationInfo {
   std::vector<TemplateArgInfo> templateArgs;
   std::vector<ParamInfo> params;
   std::vector<LaunchNeedInfo> needs;
+  std::vector<ConstantVariableInfo> constantVariables;
   std::string route = "slice", slicePath, reason;
   bool proven = false;
   std::string sliceText;

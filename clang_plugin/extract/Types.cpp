@@ -155,6 +155,33 @@ ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
   return info;
 }
 
+std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDecl &variable) {
+  const clang::ASTContext &context = variable.getASTContext();
+  const clang::QualType element = context.getBaseElementType(variable.getType());
+  if (element->isIncompleteType() || element->isDependentType() || variable.isTemplated() || variable.getType()->isIncompleteType())
+    return std::nullopt;
+  ConstantVariableInfo info;
+  info.name = variable.getNameAsString();
+  info.scalar = elementOf(context, element).name;
+  info.type = typeText(context, element.getUnqualifiedType());
+  info.bytes = std::uint64_t(context.getTypeSizeInChars(variable.getType()).getQuantity());
+  if (info.scalar.empty() || info.bytes == 0)
+    return std::nullopt;
+  std::string parts = std::to_string(variable.getName().size()) + variable.getName().str();
+  bool isNested = false;
+  for (const clang::DeclContext *scope = variable.getDeclContext()->getRedeclContext(); !scope->isTranslationUnit();
+       scope = scope->getParent()) {
+    const auto *space = llvm::dyn_cast<clang::NamespaceDecl>(scope);
+    if (!space)
+      return std::nullopt;
+    const std::string name = space->isAnonymousNamespace() ? "_GLOBAL__N_1" : space->getNameAsString();
+    parts = std::to_string(name.size()) + name + parts;
+    isNested = true;
+  }
+  info.symbol = isNested ? "_ZN" + parts + "E" : variable.getNameAsString();
+  return info;
+}
+
 std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specialization) {
   std::vector<TemplateArgInfo> result;
   const clang::TemplateArgumentList *arguments = specialization.getTemplateSpecializationArgs();

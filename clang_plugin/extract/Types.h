@@ -10,6 +10,10 @@ namespace kopt::frontend {
 
 ParamInfo describeParam(const clang::ParmVarDecl &parameter);
 
+/// Of a variable that the device has under a name of its own. Nothing where its elements cannot be filled and compared, or the
+/// variable is a template's.
+std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDecl &variable);
+
 /// "ns::stencil<float, 4>"; the qualified name for a plain kernel.
 std::string expressionOf(const clang::FunctionDecl &specialization);
 

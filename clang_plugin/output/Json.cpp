@@ -27,7 +27,8 @@ json paramJson(const ParamInfo &param) {
           {"components", param.components},
           {"pointee_size", param.pointeeSize},
           {"pointee_const", param.pointeeConst},
-          {"restrict", param.restrictQualified}};
+          {"restrict", param.restrictQualified},
+          {"compared_with", param.comparedWith}};
 }
 
 json userJson(const UserInfo &user) {
@@ -70,6 +71,13 @@ json specializationJson(const SpecializationInfo &specialization) {
   for (const LaunchNeedInfo &need : specialization.needs)
     result["needs"].push_back(
         {{"kind", need.kind}, {"name", need.name}, {"file", need.file}, {"line", need.line}});
+  result["constant_variables"] = json::array();
+  for (const ConstantVariableInfo &variable : specialization.constantVariables)
+    result["constant_variables"].push_back({{"name", variable.name},
+                                            {"symbol", variable.symbol},
+                                            {"bytes", variable.bytes},
+                                            {"type", variable.type},
+                                            {"scalar", variable.scalar}});
   result["chunks"] = json::array();
   for (const ChunkInfo &chunk : specialization.chunks)
     result["chunks"].push_back(chunkJson(chunk));

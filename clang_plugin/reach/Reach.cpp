@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/reach/Reach.h"
 
+#include "clang_plugin/reach/CodeBehind.h"
 #include "clang_plugin/reach/Values.h"
 
 #include <clang/AST/Attr.h>
@@ -20,21 +21,15 @@ constexpr const char *kVariable = "koptReached";
 constexpr unsigned kLongestText = 60;
 constexpr long long kLarge = 1024; ///< no block has more threads: a threadIdx that is compared with more is no threadIdx
 
-/// Which outcomes of a condition matter.
+/// Which outcomes of a condition matter, and what is done then.
 struct Outcomes {
   bool whenTrue = false, whenFalse = false;
+  const Stmt *ifTrue = nullptr, *ifFalse = nullptr;
 };
-
-/// Whether control never gets behind the statement.
-bool leaves(const Stmt *statement) {
-  if (const auto *block = dyn_cast_or_null<CompoundStmt>(statement))
-    return !block->body_empty() && leaves(block->body_back());
-  return isa_and_nonnull<ReturnStmt, BreakStmt, ContinueStmt, GotoStmt>(statement);
-}
 
 class Marker {
 public:
-  explicit Marker(const KernelFacts &facts) : facts_(facts), view_(facts.view()), values_(facts) {}
+  explicit Marker(const KernelFacts &facts) : facts_(facts), view_(facts.view()), values_(facts), code_(facts) {}
 
   void run() {
     for (const BodyView &body : facts_.bodies())
@@ -103,14 +98,15 @@ private:
       const bool isHint = isUnreachable(branch->getThen()) && isOfOneSign(branch->getCond());
       if (!branch->isConstexpr() && !branch->hasVarStorage() && !isHint)
         mark(branch->getCond(), {true, branch->getElse() || leaves(branch->getThen()) ||
-                                           isTelling(branch->getCond()) || isUnbounded(branch->getCond())});
+                                           isTelling(branch->getCond()) || isUnbounded(branch->getCond()),
+                                branch->getThen(), branch->getElse()});
     } else if (isa<ForStmt, WhileStmt, DoStmt>(statement)) {
       const Expr *condition = conditionOf(statement);
       const auto *loop = dyn_cast<WhileStmt>(statement);
       if (condition && !(loop && loop->getConditionVariable()))
-        mark(condition, {!isa<DoStmt>(statement), false});
+        mark(condition, {!isa<DoStmt>(statement), false, statement});
     } else if (const auto *choice = dyn_cast<ConditionalOperator>(statement)) {
-      mark(choice->getCond(), {true, true});
+      mark(choice->getCond(), {true, true, choice->getTrueExpr(), choice->getFalseExpr()});
     } else if (const auto *binary = dyn_cast<BinaryOperator>(statement);
                binary && binary->isLogicalOp()) {
       for (const Expr *operand : {binary->getLHS(), binary->getRHS()})
@@ -377,8 +373,8 @@ private:
     const unsigned number = enclose(
         *place, [](const std::string &own) { return std::pair("koptSeen(static_cast<bool>(", "), " + own + ")"); });
     const NamedCondition named = values_.condition(condition);
-    add(2 * number + 1, condition, *place, " is true", named.when(true), outcomes.whenTrue);
-    add(2 * number, condition, *place, " is false", named.when(false), outcomes.whenFalse);
+    add(2 * number + 1, condition, *place, " is true", named.when(true), outcomes.whenTrue, code_.of(outcomes.ifTrue));
+    add(2 * number, condition, *place, " is false", named.when(false), outcomes.whenFalse, code_.of(outcomes.ifFalse));
   }
 
   std::string textOf(std::pair<unsigned, unsigned> place) const { return view_.text().slice(place.first, place.second).str(); }
@@ -441,7 +437,7 @@ private:
       before_.push_back(
           {place->first, place->first, "koptSeen(true, " + std::to_string(known->second) + "); "});
     addNamed(2 * known->second + 1, lineOf(label.getKeywordLoc()),
-             isa<DefaultStmt>(label) ? "`default` is taken" : "the case is taken", nameOf(body, label));
+             isa<DefaultStmt>(label) ? "`default` is taken" : "the case is taken", nameOf(body, label), true, code_.of(body, label));
   }
 
   unsigned lineOf(SourceLocation location) const {
@@ -449,7 +445,7 @@ private:
   }
 
   void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place, const std::string &outcome, std::string name,
-           bool required = true) {
+           bool required = true, const std::string &code = {}) {
     std::string text;
     for (char c : view_.text().slice(place.first, place.second))
       if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
@@ -460,21 +456,24 @@ private:
         --end;
       text = text.substr(0, end) + "…";
     }
-    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name), required);
+    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name), required, code);
   }
 
-  void addNamed(unsigned at, unsigned line, std::string what, std::string name, bool required = true) {
+  void addNamed(unsigned at, unsigned line, std::string what, std::string name, bool required = true, const std::string &code = {}) {
     auto known = llvm::find_if(marks_, [&](const ReachMark &mark) { return mark.at == at; });
     if (known == marks_.end())
-      known = marks_.insert(known, {at, line, std::move(what), {}});
+      known = marks_.insert(known, {at, line, std::move(what), {}, {}});
     known->required |= required;
     if (!llvm::is_contained(known->names, name)) // another instance of the same text
       known->names.push_back(std::move(name));
+    if (!code.empty() && !llvm::is_contained(known->codes, code))
+      known->codes.push_back(code);
   }
 
   const KernelFacts &facts_;
   const KernelView &view_;
   const Values values_;
+  const CodeBehind code_;
   std::map<std::pair<unsigned, unsigned>, unsigned>
       places_; ///< numbers of conditions, by their bytes
   std::vector<Edit> before_, after_;

@@ -12,6 +12,7 @@ struct ReachMark {
   unsigned line = 0; ///< in the slice that was given, from 1
   std::string what;  ///< "`n > 5` is true"
   std::vector<std::string> names; ///< of the outcome, however it is spelled: one, or one for each instance of a function that differs
+  std::vector<std::string> codes; ///< digests of what is done then; none: nothing
   bool required = false; ///< it matters; of others only whether the original has them is asked
 };
 

@@ -19,7 +19,7 @@ json toJson(const ReachClone &clone) {
                 {"in_macros", clone.inMacros},
                 {"marks", json::array()}};
   for (const ReachMark &mark : clone.marks)
-    reply["marks"].push_back({{"at", mark.at}, {"line", mark.line}, {"what", mark.what}, {"names", mark.names}, {"required", mark.required}});
+    reply["marks"].push_back({{"at", mark.at}, {"line", mark.line}, {"what", mark.what}, {"names", mark.names}, {"codes", mark.codes}, {"required", mark.required}});
   return reply;
 }
 

@@ -146,9 +146,19 @@ std::string scopeText(const clang::NamespaceDecl &space) {
 }
 
 std::string nameOf(const clang::Decl *declaration) {
-  if (const auto *named = llvm::dyn_cast<clang::NamedDecl>(declaration))
-    return named->getQualifiedNameAsString();
-  return "";
+  const auto *named = llvm::dyn_cast<clang::NamedDecl>(declaration);
+  if (!named)
+    return "";
+  // What has no name is called the same in a copy of its file, some lines further down.
+  const auto *enumeration = llvm::dyn_cast<clang::EnumDecl>(named);
+  if (enumeration && !enumeration->getDeclName() && !enumeration->enumerators().empty())
+    return "(enum of " + enumeration->enumerator_begin()->getQualifiedNameAsString() + ")";
+  clang::PrintingPolicy policy(named->getASTContext().getPrintingPolicy());
+  policy.AnonymousTagLocations = false;
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  named->printQualifiedName(stream, policy);
+  return name;
 }
 
 std::vector<std::string> identifiersIn(llvm::StringRef text, unsigned begin, unsigned end) {

@@ -283,7 +283,7 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
     return makeError(ErrorCode::Internal, fmt::format("'{}' and its reference differ in length", buffer.name));
   ErrorStatistics result;
   std::vector<double> errors(count, 0); // of what is not finite: none
-  double squares = 0, sum = 0, scale = 0;
+  double squares = 0, sum = 0, scale = 0, total = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     double want = 0;
     std::memcpy(&want, exact.bytes().data() + i * sizeof want, sizeof want);
@@ -295,6 +295,7 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
     squares += error * error;
     sum += error;
     scale += want * want;
+    total += want;
     ++result.count;
     if (want == 0)
       continue;
@@ -305,6 +306,7 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
   if (result.count > 0) {
     result.rms = std::sqrt(squares / double(result.count));
     result.bias = sum / double(result.count);
+    result.mean = total / double(result.count);
     result.scale = std::sqrt(scale / double(result.count));
     result.groupedChance = groupedChance(errors, extents);
   }
@@ -375,7 +377,9 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
   const bool isFew = original.count < kFew;
   const double worst = factor * original.worst + (isFew ? 16 : 4) * place, rms = factor * original.rms + place;
   const double chance = kDeviations * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
-  const double bias = factor * std::abs(original.bias) + std::max(chance, candidate.groupedChance);
+  // x * (1 / n) for x / n: one factor that is rounded once is wrong the same way in all elements.
+  const double rounded = unitRoundoff(buffer.scalar) * std::abs(original.mean);
+  const double bias = factor * std::abs(original.bias) + std::max(chance, candidate.groupedChance) + rounded;
   const auto words = [&](const char *what, double own, double allowed, double theirs) {
     return fmt::format("{} of '{}' is {:.3g} (allowed {:.3g}, the original's {:.3g})", what, buffer.name, own, allowed, theirs);
   };

@@ -20,7 +20,7 @@ struct PreciseSettings {
 /// How far the floating-point elements of a buffer are from a double-precision reference.
 struct ErrorStatistics {
   double worst = 0, rms = 0, bias = 0; ///< largest |error|, root mean square, mean of the signed errors
-  double scale = 0;                    ///< root mean square of the reference
+  double scale = 0, mean = 0;          ///< root mean square and mean of the reference
   /// As far as the mean may be from 0 by chance where errors come in groups: all of a row divided by one sum, all of a column.
   /// 0: they seem to be independent.
   double groupedChance = 0;
@@ -49,7 +49,7 @@ ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical
 
 /// Nothing where `candidate` is within `factor` times `original`, with room for the last places of the type: four of them for
 /// the worst element, one for the mean square, both at the reference's scale; and for the bias what chance makes of as many
-/// errors (four standard deviations; or groupedChance()). Of fewer than 128 elements only the worst one counts, with room for 16
+/// errors (four standard deviations; or groupedChance()), with room for one factor of all elements that is rounded once. Of fewer than 128 elements only the worst one counts, with room for 16
 /// last places: one sum's error is luck. Where there are 64 elements of like magnitude their errors may be 16 times the
 /// original's, with room for a thousandth of them: results that are small beside the largest count, too. Else what is too large.
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate, const ErrorStatistics &original,

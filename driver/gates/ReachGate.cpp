@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 namespace kopt {
@@ -40,7 +41,8 @@ public:
     KOPT_TRY(const Answer answer, neverDone(bench, Candidate(), bench.subject().sliceText,
                                             settings_.build.expression, settings_.build.symbol, /*onlyRequired=*/false));
     for (const ReachMark &mark : answer.missing)
-      ofOriginal_.insert(mark.names.begin(), mark.names.end());
+      for (const std::string &name : mark.names)
+        ofOriginal_[name].insert(mark.codes.begin(), mark.codes.end());
     return {};
   }
 
@@ -64,7 +66,7 @@ public:
     if (!answer.why.empty())
       return notRun(record, answer.why);
     std::erase_if(answer.missing, [&](const ReachMark &mark) {
-      return !mark.names.empty() && std::ranges::all_of(mark.names, [&](const std::string &name) { return ofOriginal_.contains(name); });
+      return !mark.names.empty() && std::ranges::all_of(mark.names, [&](const std::string &name) { return isOfOriginal(name, mark.codes); });
     });
     if (!answer.missing.empty())
       return Failure{name(), Verdict::Suspect,
@@ -79,6 +81,12 @@ public:
   }
 
 private:
+  /// The original never gets there either, and does the same there.
+  bool isOfOriginal(const std::string &name, const std::vector<std::string> &codes) const {
+    const auto known = ofOriginal_.find(name);
+    return known != ofOriginal_.end() && std::ranges::all_of(codes, [&](const std::string &code) { return known->second.contains(code); });
+  }
+
   struct Answer {
     std::string why;   ///< nothing is known of the kernel, and why; else empty
     std::string fails; ///< how it ended otherwise than well, in a launch that it passed as it is
@@ -188,7 +196,7 @@ private:
   Frontend &frontend_;
   Toolchain &toolchain_;
   ReachSettings settings_;
-  std::set<std::string> ofOriginal_; ///< names of what the original never does either
+  std::map<std::string, std::set<std::string>> ofOriginal_; ///< names of what the original never does either, and codes of what it is
   std::size_t builds_ = 0;
 };
 

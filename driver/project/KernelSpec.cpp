@@ -95,6 +95,7 @@ public:
   void read(KernelParam &out) const;
   void read(TemplateArg &out) const;
   void read(LaunchNeed &out) const;
+  void read(ConstantVariable &out) const;
   void read(OutsideUser &out) const;
   void read(OutsideNamed &out) const;
   void read(SliceChunk &out) const;
@@ -146,6 +147,7 @@ void Reader::read(KernelParam &out) const {
   may("pointee_size", out.pointeeSize);
   may("pointee_const", out.pointeeConst);
   may("restrict", out.restrictQualified);
+  may("compared_with", out.comparedWith);
 }
 
 void Reader::read(TemplateArg &out) const {
@@ -162,6 +164,14 @@ void Reader::read(LaunchNeed &out) const {
   need("name", out.name);
   need("file", out.file);
   need("line", out.line);
+}
+
+void Reader::read(ConstantVariable &out) const {
+  need("name", out.name);
+  need("symbol", out.symbol);
+  need("bytes", out.bytes);
+  need("type", out.type);
+  need("scalar", out.scalar);
 }
 
 void Reader::read(OutsideUser &out) const {
@@ -196,6 +206,7 @@ void Reader::read(Specialization &out) const {
   may("template_args", out.templateArgs);
   need("params", out.params);
   may("needs", out.needs);
+  may("constant_variables", out.constantVariables);
   need("route", out.route);
   if (out.route != "slice" && out.route != "overlay" && out.route != "refused")
     member("route").fail("unknown route '" + out.route + "'");

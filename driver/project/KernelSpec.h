@@ -41,6 +41,7 @@ struct KernelParam {
   std::uint32_t pointeeSize = 0;  ///< bytes of one pointed-to element
   bool pointeeConst = false;
   bool restrictQualified = false;
+  std::vector<std::int64_t> comparedWith{}; ///< integers that the kernel tells it by, in conditions and as cases
 };
 
 struct TemplateArg {
@@ -82,6 +83,14 @@ struct LaunchNeed {
   bool isCooperative() const { return kind == "cooperative"; }
 };
 
+/// A __constant__ variable that the kernel reads and that the file gives no value: host code sets it before the launch.
+struct ConstantVariable {
+  std::string name;   ///< without its namespaces
+  std::string symbol; ///< nvcc's
+  std::uint64_t bytes = 0;
+  std::string type, scalar; ///< of its elements: as KernelParam has them of what a pointer points to
+};
+
 struct Specialization {
   std::string symbol;      ///< mangled, as in the PTX
   bool fileLocal = false;  ///< the symbol holds the file's name: the slice's kernel has another
@@ -89,6 +98,7 @@ struct Specialization {
   std::vector<TemplateArg> templateArgs;
   std::vector<KernelParam> params;
   std::vector<LaunchNeed> needs;
+  std::vector<ConstantVariable> constantVariables;
   std::string route;       ///< slice, overlay or refused
   std::string slice;       ///< path of the slice file
   std::string reason;      ///< why it is not a proven slice

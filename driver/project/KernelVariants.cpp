@@ -128,7 +128,7 @@ ReachClone parseReachClone(const Json &reply) {
   clone.inMacros = wholeNumber<std::size_t>(reply.at("in_macros"), "\"in_macros\"");
   for (const Json &item : reply.at("marks")) {
     clone.marks.push_back({wholeNumber<std::uint32_t>(item.at("at"), "a mark's byte"),
-                           wholeNumber<unsigned>(item.at("line"), "a mark's line"), item.at("what"), item.at("names"), item.at("required")});
+                           wholeNumber<unsigned>(item.at("line"), "a mark's line"), item.at("what"), item.at("names"), item.at("codes"), item.at("required")});
     if (clone.marks.back().at >= clone.bytes)
       throw std::out_of_range("a mark outside of the variable");
   }

@@ -102,6 +102,7 @@ struct ReachMark {
   unsigned line = 0;    ///< in the slice, from 1
   std::string what;     ///< "`n > 5` is true"
   std::vector<std::string> names = {}; ///< of the outcome, the same however and where it is spelled; none: of no other kernel
+  std::vector<std::string> codes = {}; ///< digests of what is done then; none: nothing
   bool required = true; ///< it matters: code lies behind it, or it decides whether work is done
 };
 

@@ -39,6 +39,17 @@ std::string describe(const Values &values) {
   return text;
 }
 
+/// What the kernel tells the parameter by, at most a dozen.
+std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name) {
+  constexpr std::size_t kMostModes = 12;
+  std::set<std::int64_t> modes;
+  for (const KernelParam &param : source.specialization.params)
+    for (const std::int64_t value : param.name == name ? param.comparedWith : std::vector<std::int64_t>())
+      if (modes.size() < kMostModes && (value >= 0 || param.scalar.starts_with("i")))
+        modes.insert(value);
+  return {modes.begin(), modes.end()};
+}
+
 class Deriver {
 public:
   Deriver(const DerivationSource &source, const Launch &launch, std::uint64_t most)
@@ -112,6 +123,13 @@ private:
         variants.push_back(one);
       }
     }
+    // `rows == columns && columns == depth`: what is asked last is asked where the others hold. Of two sizes all equal ones do.
+    for (auto one = small_.begin(); small_.size() > 2 && one != small_.end(); ++one)
+      for (auto other = std::next(one); other != small_.end(); ++other)
+        if (one->second != other->second) {
+          variants.push_back(small_);
+          variants.back()[one->first] = other->second;
+        }
     // Long in one dimension at a time: what leaves out a small part of it leaves out something.
     for (const auto &[name, value] : small_)
       for (const std::int64_t length : {263, 131})
@@ -218,19 +236,36 @@ private:
       if (!family_.others().empty())
         add(Derivation::Scalars, describe(moved), family_.with(moved));
     }
+    addModes();
     addWide();
     for (const double factor : {-1.375, 0.4375, 0.0})
       if (auto scaled = scaledScalars(source_, base_, [&](std::size_t index) { return factor * (1 + double(index) / 8); }))
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
   }
 
-  /// Integers that decide no size, one at a time: negative, and as large as their type may be expected to hold.
+  /// Integers that decide no size, as what the kernel tells them by: each mode of one that has several, with other numbers, too.
+  void addModes() {
+    for (const auto &[name, value] : family_.others())
+      for (const std::int64_t mode : modesOf(source_, name)) {
+        Values moved = small_;
+        moved[name] = mode;
+        Result<Launch> made = family_.with(moved);
+        if (mode == value || !made)
+          continue;
+        auto scaled = scaledScalars(source_, *made, [](std::size_t index) { return -1.375 * (1 + double(index) / 8); });
+        add(Derivation::Scalars, describe({{name, mode}}), std::move(made));
+        if (scaled)
+          add(Derivation::Scalars, describe({{name, mode}}) + ", " + scaled->title, std::move(scaled->launch));
+      }
+  }
+
+  /// Integers that decide no size, one at a time: negative, some times larger, and as large as their type may be expected to hold.
   void addWide() {
     for (const auto &[name, value] : family_.others()) {
       const std::string scalar = family_.scalarOf(name);
       if (scalar != "i32" && scalar != "u32" && scalar != "i64" && scalar != "u64")
         continue;
-      std::vector<std::int64_t> others{value + (scalar.ends_with("64") ? 0x5'5555'5555 : 0x2aaa'aaaa)};
+      std::vector<std::int64_t> others{9 * value + 4, value + (scalar.ends_with("64") ? 0x5'5555'5555 : 0x2aaa'aaaa)};
       if (scalar.starts_with("i"))
         others.push_back(-value - 37);
       for (const std::int64_t other : others) {
@@ -246,7 +281,8 @@ private:
   template <class Change> static std::optional<Launch> refilled(Launch launch, Change change) {
     bool any = false;
     for (Buffer &buffer : launch.buffers) {
-      if (buffer.output)
+      const bool isArgument = !buffer.symbol.empty() && buffer.fill.kind == "constant" && !isFloating(buffer.scalar);
+      if (buffer.output || isArgument)
         continue;
       if (const std::optional<Fill> fill = change(buffer)) {
         buffer.fill = *fill;
@@ -283,7 +319,7 @@ private:
       if (auto *pointer = std::get_if<BufferArg>(&argument))
         pointer->offset += shift(launch.buffers[pointer->buffer]);
     for (Buffer &buffer : launch.buffers)
-      if (const std::uint64_t bytes = shift(buffer)) {
+      if (const std::uint64_t bytes = buffer.symbol.empty() ? shift(buffer) : 0) {
         buffer.bytes += bytes;
         buffer.output = false; // its first elements are never written
       }
@@ -316,7 +352,7 @@ private:
     };
     const auto even = withSizes([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; });
     for (const Buffer &alone : base_.buffers)
-      if (even && base_.buffers.size() > 1)
+      if (even && base_.buffers.size() > 1 && alone.symbol.empty())
         add(Derivation::Placement, fmt::format("'{}' alone one element further", alone.name),
             shifted(*even, [&](const Buffer &buffer) { return buffer.name == alone.name ? alignmentOf(buffer) : 0; }), !arithmetic);
     // Fewer elements than there are up to the next aligned one.
@@ -434,9 +470,13 @@ DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &lau
 std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch, std::uint64_t seed) {
   const LaunchFamily family(source, launch);
   Values drawn;
-  for (const auto &[name, value] : family.others()) // about as often less as more
-    drawn[name] = family.inRange(
-        name, std::int64_t(mixed(seed, 100 + drawn.size()) % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3)));
+  for (const auto &[name, value] : family.others()) { // about as often less as more
+    const std::uint64_t random = mixed(seed, 100 + drawn.size());
+    const std::vector<std::int64_t> modes = modesOf(source, name);
+    drawn[name] = family.inRange(name, !modes.empty() && random % 2 == 0
+                                           ? modes[random / 2 % modes.size()]
+                                           : std::int64_t(random % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3)));
+  }
   Launch base = launch;
   if (!drawn.empty())
     if (auto made = family.with(drawn)) {

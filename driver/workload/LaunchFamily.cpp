@@ -38,6 +38,8 @@ LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
 /// What a buffer is filled with where its own launch has it as `known`: the same, but for a bound that is declared by an expression.
 Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {
   Fill fill = known.fill;
+  if (!known.symbol.empty() && launch_.bindings.contains(known.name))
+    return declared; // a variable that an argument gives
   const auto bounds = source_.declaration->fillBounds.find(known.name);
   if (bounds == source_.declaration->fillBounds.end())
     return fill;

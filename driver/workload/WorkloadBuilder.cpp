@@ -86,6 +86,23 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
   }
 }
 
+/// As declared; else what does no harm where it is summed.
+Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration, const Bindings &bindings, Buffer &buffer) {
+  auto fill = declaredFill(declaration, buffer.name, bindings);
+  if (!fill) {
+    fill.error().where = place(kernel);
+    return tl::unexpected(fill.error());
+  }
+  if (*fill) {
+    buffer.fill = **fill;
+  } else if (!buffer.scalar.starts_with("f") && !buffer.scalar.starts_with("bf")) {
+    buffer.fill.low = 0; // small non-negative integers stay in range
+    buffer.fill.high = buffer.scalar == "bool" ? 1 : 100;
+    buffer.fill.isDefault = true;
+  }
+  return {};
+}
+
 Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &param, const TuneDeclaration &declaration,
                                  const Bindings &bindings, Launch &launch) {
   const auto extent = declaration.extents.find(param.name);
@@ -113,20 +130,42 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
   buffer.bytes = std::uint64_t(*elements) * size;
   buffer.scalar = param.scalar;
   buffer.readOnly = param.pointeeConst;
-  auto fill = declaredFill(declaration, param.name, bindings);
-  if (!fill) {
-    fill.error().where = place(kernel);
-    return tl::unexpected(fill.error());
-  }
-  if (*fill) {
-    buffer.fill = **fill;
-  } else if (!param.scalar.starts_with("f") && !param.scalar.starts_with("bf")) {
-    buffer.fill.low = 0; // small non-negative integers stay in range where they are summed
-    buffer.fill.high = param.scalar == "bool" ? 1 : 100;
-    buffer.fill.isDefault = true;
-  }
+  KOPT_CHECK(chooseFill(kernel, declaration, bindings, buffer));
   launch.buffers.push_back(buffer);
   return Argument{BufferArg{launch.buffers.size() - 1, 0}};
+}
+
+/// What host code puts into __constant__ memory is an input as any other. A single number may be given by an `arg` clause.
+Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable &variable, const TuneDeclaration &declaration,
+                                const Bindings &bindings) {
+  Buffer buffer;
+  buffer.name = variable.name;
+  buffer.symbol = variable.symbol;
+  buffer.bytes = variable.bytes;
+  buffer.scalar = variable.scalar;
+  buffer.readOnly = true;
+  const auto text = declaration.arguments.find(variable.name);
+  const auto bound = bindings.find(variable.name);
+  const bool isOne = variable.bytes == elementBytes(variable.scalar);
+  // Expressions are integer: what is written as a number is that number first.
+  std::optional<double> given;
+  if (isOne && text != declaration.arguments.end()) {
+    char *end = nullptr;
+    const double value = std::strtod(text->second.c_str(), &end);
+    if (end != text->second.c_str() && *end == '\0')
+      given = value;
+  }
+  if (isOne && !given && bound != bindings.end())
+    given = double(bound->second);
+  if (isOne && !given && text != declaration.arguments.end())
+    return makeError(ErrorCode::Usage, fmt::format("arg {} = {} has no value", variable.name, text->second),
+                     "every name in it needs an arg clause of its own", place(kernel));
+  if (given) {
+    buffer.fill = {"constant", *given, *given, {}};
+    return buffer;
+  }
+  KOPT_CHECK(chooseFill(kernel, declaration, bindings, buffer));
+  return buffer;
 }
 
 Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param, const TuneDeclaration &declaration,
@@ -308,6 +347,11 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
       return tl::unexpected(argument.error());
     launch.arguments.push_back(std::move(*argument));
   }
+  for (const ConstantVariable &variable : specialization.constantVariables)
+    if (std::ranges::none_of(specialization.params, [&](const KernelParam &param) { return param.name == variable.name; })) {
+      KOPT_TRY(Buffer buffer, constantVariable(kernel, variable, declaration, launch.bindings));
+      launch.buffers.push_back(std::move(buffer));
+    }
   auto geometry = evaluateGeometry(launch.geometry, launch.bindings);
   if (!geometry) {
     geometry.error().where = site ? fmt::format("{}:{}", site->file, site->line) : place(kernel);

@@ -86,6 +86,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   }
   machine.launchInterval = machine.lastInterval + 1;
   setDimensions(request.block, request.grid);
+  setUnset(schedule_.unset());
 
   const std::uint64_t shared = module.sharedBytes(request.sharedBytes);
   running = this;

@@ -24,7 +24,7 @@ extern "C" {
 __attribute__((visibility("default"))) Dimensions kopt_emulated_threadIdx, kopt_emulated_blockIdx,
     kopt_emulated_blockDim, kopt_emulated_gridDim;
 __attribute__((visibility("default"))) void *kopt_emulated_shared;
-__attribute__((visibility("default"))) std::uint32_t kopt_emulated_site;
+__attribute__((visibility("default"))) std::uint32_t kopt_emulated_site, kopt_emulated_unset;
 __attribute__((visibility("default"))) std::uint64_t kopt_emulated_call_key;
 }
 
@@ -44,6 +44,8 @@ void setThread(const std::array<std::uint32_t, 3> &thread, std::uint64_t callKey
   kopt_emulated_threadIdx = {thread[0], thread[1], thread[2]};
   kopt_emulated_call_key = callKey;
 }
+
+void setUnset(std::uint32_t choice) { kopt_emulated_unset = choice; }
 
 std::array<std::uint32_t, 3> currentBlock() {
   return {kopt_emulated_blockIdx.x, kopt_emulated_blockIdx.y, kopt_emulated_blockIdx.z};

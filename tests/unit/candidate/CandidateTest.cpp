@@ -235,6 +235,31 @@ TEST_F(CandidateTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
   EXPECT_EQ(built.error().where, path_ + ":2");
 }
 
+TEST_F(CandidateTest, WhatHostCodePutsIntoConstantMemoryIsAnInput) {
+  specialization_.constantVariables = {{"taps", "_ZN1f4tapsE", 20, "float", "f32"}, {"table", "table", 64, "int", "i32"},
+                                       {"width", "width", 4, "int", "i32"},         {"gain", "gain", 4, "float", "f32"},
+                                       {"x", "x", 4, "float", "f32"}}; // hidden by the parameter
+  const auto built = buildWorkload(kernel_, specialization_,
+                                   declaration({"arg n = 64", "extent x = 64", "fill table = uniform(0, n - 1)", "arg width = n / 2",
+                                                "arg gain = 0.25"}), "emulated");
+  ASSERT_TRUE(built) << built.error().what;
+  const Launch &launch = built->launches[0];
+  EXPECT_EQ(launch.arguments.size(), specialization_.params.size());
+  ASSERT_EQ(launch.buffers.size(), 5u);
+  const Buffer &taps = launch.buffers[1], &table = launch.buffers[2], &width = launch.buffers[3], &gain = launch.buffers[4];
+  EXPECT_EQ(taps.symbol, "_ZN1f4tapsE");
+  EXPECT_EQ(taps.bytes, 20u);
+  EXPECT_TRUE(taps.readOnly);
+  EXPECT_EQ(taps.fill.kind, "uniform");
+  EXPECT_EQ(table.fill.high, 63);
+  EXPECT_EQ(width.fill.kind, "constant");
+  EXPECT_EQ(width.fill.low, 32);
+  EXPECT_EQ(gain.fill.low, 0.25);
+  const auto wrong = buildWorkload(kernel_, specialization_, declaration({"arg n = 64", "extent x = 64", "arg gain = m"}), "emulated");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().what.find("arg gain = m"), std::string::npos);
+}
+
 TEST_F(CandidateTest, AFloatingPointArgumentKeepsItsFraction) {
   specialization_.params.push_back({"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
   const auto built = buildWorkload(kernel_, specialization_,

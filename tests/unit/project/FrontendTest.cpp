@@ -211,7 +211,7 @@ TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
 
 TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   processes_.on({"reach"}, 0, R"({"slice":"marked","variable":"koptReached","bytes":4,"in_macros":1,
-    "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"required":true}]})");
+    "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"codes":["1f"],"required":true}]})");
   const auto clone = frontend_->reachClone("slice", "e", kernel());
   ASSERT_TRUE(clone.has_value()) << clone.error().what;
   EXPECT_EQ(clone->sliceText, "marked");
@@ -222,7 +222,7 @@ TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   EXPECT_EQ(clone->marks[0].line, 7u);
   EXPECT_EQ(clone->marks[0].names, std::vector<std::string>{"!$0 < 6"});
   for (const char *reply : {R"({})", R"({"slice":"","variable":"v","bytes":0,"in_macros":0,"marks":[]})",
-                            R"({"slice":"s","variable":"v","bytes":2,"in_macros":0,"marks":[{"at":2,"line":1,"what":"w","names":[],"required":true}]})"}) {
+                            R"({"slice":"s","variable":"v","bytes":2,"in_macros":0,"marks":[{"at":2,"line":1,"what":"w","names":[],"codes":[],"required":true}]})"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"reach"}, 0, reply);
     const auto none = makeFrontend(processes, "f")->reachClone("s", "e", kernel());

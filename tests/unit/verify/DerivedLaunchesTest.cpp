@@ -63,6 +63,52 @@ protected:
   TuneDeclaration declaration_;
 };
 
+TEST_F(DerivedLaunchesTest, ConstantMemoryHasOtherContentsAndOneSizeAndPlace) {
+  specialization_.constantVariables = {{"taps", "taps", 20, "float", "f32"}, {"rows", "rows", 4, "int", "i32"}};
+  declaration_.arguments["rows"] = "n / 8";
+  std::set<std::string> kinds;
+  for (const DerivedLaunch &derived : derive().launches) {
+    ASSERT_EQ(derived.launch.buffers.size(), 5u) << derived.title;
+    EXPECT_EQ(derived.launch.buffers[3].bytes, 20u) << derived.title;
+    kinds.insert(derived.launch.buffers[3].fill.kind);
+    const Buffer &rows = derived.launch.buffers[4];
+    EXPECT_EQ(rows.fill.kind, "constant") << derived.title;
+    EXPECT_EQ(rows.fill.low, double(derived.launch.bindings.at("n") / 8)) << derived.title;
+  }
+  EXPECT_GE(kinds.size(), 3u);
+}
+
+TEST_F(DerivedLaunchesTest, EachModeThatTheKernelTellsApartIsTried) {
+  specialization_.params[5].comparedWith = {0, 7, 12, -1}; // of steps, which is 7
+  specialization_.params[4].comparedWith = {4096};         // a size is none
+  std::set<std::int32_t> steps;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars)) {
+    steps.insert(integer(derived.launch, 5));
+    EXPECT_NE(integer(derived.launch, 4), 4096);
+  }
+  for (const std::int32_t wanted : {0, 12, -1})
+    EXPECT_TRUE(steps.contains(wanted)) << wanted;
+}
+
+TEST_F(DerivedLaunchesTest, OfSeveralSizesAnyTwoAreEqualWhereTheOthersAreNot) {
+  specialization_.params.push_back({"rows", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false});
+  specialization_.params.push_back({"columns", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false});
+  kernel_.launches[0].args.insert(kernel_.launches[0].args.end(), {"rows", "columns"});
+  declaration_.arguments = {{"factor", "1.5"}, {"n", "50"}, {"rows", "60"}, {"columns", "70"}, {"steps", "7"}};
+  declaration_.extents = {{"in", "n * rows"}, {"index", "columns"}, {"out", "n * rows"}};
+  std::set<std::string> equal;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes)) {
+    const std::int32_t n = integer(derived.launch, 4), rows = integer(derived.launch, 6), columns = integer(derived.launch, 7);
+    if (n == rows && rows != columns)
+      equal.insert("n and rows");
+    if (n == columns && rows != columns)
+      equal.insert("n and columns");
+    if (rows == columns && n != columns)
+      equal.insert("rows and columns");
+  }
+  EXPECT_EQ(equal.size(), 3u);
+}
+
 TEST_F(DerivedLaunchesTest, SizesAreSmallAndTheirLaunchesConsistent) {
   const auto sizes = only(derive(), Derivation::Sizes);
   ASSERT_GE(sizes.size(), 5u);
@@ -145,7 +191,7 @@ TEST_F(DerivedLaunchesTest, IntegersThatDecideNoSizeAreNegativeAndLargeOnceWhere
   for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars))
     if (derived.unbounded)
       steps.insert(integer(derived.launch, 5));
-  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 0x2aaaaaaa + 7}));
+  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 67, 0x2aaaaaaa + 7}));
   specialization_.params[5] = {"steps", "long long", ParamKind::Scalar, 8, 8, "i64", 1, 0, false, false};
   bool wide = false;
   for (const DerivedLaunch &derived : derive().launches)

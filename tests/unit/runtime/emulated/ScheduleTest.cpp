@@ -46,6 +46,37 @@ TEST_F(EmulatedTest, OthersMayGoBetweenALookAndAnAtomic) {
   EXPECT_EQ(wrong(1), 0);
 }
 
+TEST_F(EmulatedTest, WhatNobodyHasSetIsSomethingElseInAnotherOrder) {
+  const char *const source = "__device__ float most(const float *x, int n) {\n"
+                             "  float m;\n"
+                             "  for (int i = 0; i < n; ++i) m = fmaxf(m, x[i]);\n"
+                             "  return m;\n"
+                             "}\n"
+                             "__global__ void k(const float *x, const int *y, float *most_x, int *least_y, int n) {\n"
+                             "  unsigned parts[64]; int m; bool set;\n"
+                             "  for (int i = 0; i < n; ++i) { m = i == 0 && !set ? y[0] : max(m, y[i]); parts[i] += 1; }\n"
+                             "  most_x[0] = most(x, n); least_y[0] = m; least_y[1] = parts[n - 1];\n"
+                             "}";
+  LaunchRequest request = kernel(source, "k");
+  Address x = upload(std::vector<float>{-3, 5, 2}), y = upload(std::vector<int>{4, -1, 9});
+  std::set<float> most;
+  std::set<int> largest, counts;
+  for (const std::uint64_t seed : {0, 3, 2, 5, 12}) {
+    request.scheduleSeed = seed;
+    Address mostX = upload(std::vector<float>{0}), leastY = upload(std::vector<int>{0, 0});
+    const Status status = launch(request, 1, 1, x, y, mostX, leastY, 3);
+    ASSERT_TRUE(status.ok()) << status.detail;
+    most.insert(download<float>(mostX, 1)[0]);
+    largest.insert(download<int>(leastY, 2)[0]);
+    counts.insert(download<int>(leastY, 2)[1]);
+  }
+  // A NaN loses against everything, as does the lowest number; the largest wins.
+  EXPECT_THAT(most, testing::ElementsAre(5.0f, std::numeric_limits<float>::max()));
+  EXPECT_THAT(largest, testing::Contains(9));
+  EXPECT_THAT(largest, testing::Contains(std::numeric_limits<int>::max()));
+  EXPECT_EQ(counts.size(), 3u);
+}
+
 TEST_F(EmulatedTest, AResultThatHangsOnTheOrderOfBlocksChangesWithIt) {
   // Each block reads what the one before it left.
   LaunchRequest request = kernel("__global__ void k(int *out) {\n"
