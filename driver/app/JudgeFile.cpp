@@ -105,11 +105,13 @@ std::string notTaken(const TuneSubject &subject, const ExtractionResult &changed
   const KernelSpec *kernel = kernelOf(subject, changed);
   const Specialization *other = kernel ? counterpart(subject, *kernel) : nullptr;
   std::vector<std::string> left, unneeded;
+  bool hasVariable = false;
   const std::vector<SliceChunk> &own = subject.specialization.chunks;
   for (const SliceChunk &chunk : other ? other->chunks : std::vector<SliceChunk>()) {
     if ((chunk.role != "include" && chunk.role != "variable") ||
         std::any_of(own.begin(), own.end(), [&](const SliceChunk &mine) { return sameDeclaration(mine, chunk); }))
       continue;
+    hasVariable |= chunk.role == "variable";
     if (chunk.role == "variable")
       left.push_back(fmt::format("variable '{}'", chunk.name));
     else if (included.count(chunk.name))
@@ -119,8 +121,9 @@ std::string notTaken(const TuneSubject &subject, const ExtractionResult &changed
   }
   std::string said;
   if (!left.empty())
-    said += fmt::format("; a candidate is device code, so of its file {} {} not taken: have it in the original first",
-                        fmt::join(left, ", "), left.size() == 1 ? "was" : "were");
+    said += fmt::format("; a candidate is device code, so of its file {} {} not taken: have it in the original first{}",
+                        fmt::join(left, ", "), left.size() == 1 ? "was" : "were",
+                        hasVariable ? ", or a table as a constexpr array within the kernel" : "");
   if (!unneeded.empty())
     said += fmt::format("; the original's kernel needs nothing of {}, so a candidate has nothing of {} either",
                         fmt::join(unneeded, ", "), unneeded.size() == 1 ? "it" : "them");

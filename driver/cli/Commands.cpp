@@ -10,9 +10,12 @@
 #include "driver/store/TrialCodec.h"
 #include "driver/support/Text.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -173,6 +176,36 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   return won && line.failOn == "win" ? 2 : 0;
 }
 
+/// How much a verdict on one specialization says against the whole candidate: a refusal, a loss, less than a gain.
+int weightOf(Verdict verdict) {
+  static constexpr std::array kAccepted{Verdict::Faster, Verdict::Duplicate, Verdict::Same, Verdict::Ambiguous, Verdict::Slower};
+  return int(std::ranges::find(kAccepted, verdict) - kAccepted.begin());
+}
+
+/// One object a candidate: that of its specialization with most against it, with all of them beside it where there are several.
+json byCandidate(const std::vector<JudgeOutcome> &outcomes, const json &objects) {
+  json list = json::array();
+  std::set<fs::path> done;
+  for (const JudgeOutcome &first : outcomes) {
+    if (!done.insert(first.candidate).second)
+      continue;
+    json all = json::array();
+    std::size_t heaviest = outcomes.size();
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (outcomes[i].candidate != first.candidate)
+        continue;
+      all.push_back(objects[i]);
+      if (heaviest == outcomes.size() || weightOf(outcomes[i].trial.verdict) > weightOf(outcomes[heaviest].trial.verdict))
+        heaviest = i;
+    }
+    json object = objects[heaviest];
+    if (all.size() > 1)
+      object["specializations"] = std::move(all);
+    list.push_back(std::move(object));
+  }
+  return list.size() == 1 ? list.front() : list;
+}
+
 Result<int> trialCommand(Services services, const CommandLine &line) {
   KOPT_TRY(const Config config, configOf(line));
   JudgeRequest request;
@@ -229,7 +262,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
     }
   }
   if (line.json)
-    std::cout << (list.size() == 1 ? list.front() : list).dump(2) << "\n";
+    std::cout << byCandidate(outcomes, list).dump(2) << "\n";
   return 0;
 }
 

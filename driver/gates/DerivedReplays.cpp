@@ -24,6 +24,10 @@ constexpr std::uint32_t kDraws = 3; ///< of moved inputs, to see which elements 
 /// next to nothing.
 constexpr std::uint64_t kNoiseElements = 32;
 constexpr std::uint64_t kMostNoiseDraws = 8;
+/// Results may be sums of all elements of a launch, and their errors grow with the root of how many there are. What is tolerated is meant
+/// for some thousand.
+constexpr std::uint64_t kManyElements = 32768;
+constexpr double kManyTerms = 4;
 constexpr double kNoise = 4; ///< times what the original's own result moves by
 
 DerivationSource sourceOf(const Subject &subject) {
@@ -349,6 +353,8 @@ Result<tl::expected<DerivedReplays::Replay, std::string>> DerivedReplays::prepar
     if (jumps && (isStruct || !std::isfinite(movement[b].usual)))
       return unfit(fmt::format("the original's '{}' jumps when inputs move in their last place", launch.buffers[b].name));
     replay.slack[b].absolute = kNoise * (jumps ? movement[b].usual : *noise[b]);
+    if (tolerance.policy == "default" && costOf(launch) > kManyElements && std::isfinite(movement[b].tolerated))
+      replay.slack[b].absolute = std::max(replay.slack[b].absolute, kManyTerms * movement[b].tolerated);
     if (jumps)
       jumping.push_back(b);
   }

@@ -94,6 +94,29 @@ KOPT_TUNE(""", (BODY, "    out[row * columns + column] = outer::inner::scaled(in
             self.assertIn(trial["verdict"], verdicts, trial["reason"])
             self.assertTrue(trial["verdict"] != "Rejected" or "'Scale'" in trial["reason"], trial["reason"])
 
+    def test_of_several_specializations_the_verdict_is_the_worst(self):
+        base = self.write("several.cu", """#include <kopt/kopt.h>
+template <class T, int Step>
+KOPT_TUNE("arg n = 3000", "extent in = n", "extent out = n")
+__global__ void twice(const T *in, T *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = in[i] * T(2) + T(Step);
+}
+void run(const float *a, float *b, const double *c, double *d, int n) {
+  twice<float, 1><<<(n + 127) / 128, 128>>>(a, b, n);
+  twice<double, 3><<<(n + 127) / 128, 128>>>(c, d, n);
+}
+""")
+        for name, change, verdicts in (("right.cu", "in[i] + in[i] + T(Step)", {"Same", "Duplicate", "Faster", "Slower"}),
+                                       ("wrong.cu", "in[i] * T(2) + T(Step < 2 ? Step : 1)", {"WrongResult"})):
+            candidate = self.write(name, base.read_text().replace("in[i] * T(2) + T(Step)", change))
+            trial = json.loads(self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS).stdout)
+            self.assertIn(trial["verdict"], verdicts, trial["reason"])
+            each = {one["kernel"]: one["verdict"] for one in trial["specializations"]}
+            self.assertEqual(len(each), 2, each)
+            self.assertEqual(name == "wrong.cu", len(set(each.values()) & {"WrongResult"}) == 1 and len(set(each.values())) == 2, each)
+
 
 if __name__ == "__main__":
     unittest.main()

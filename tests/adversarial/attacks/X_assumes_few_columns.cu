@@ -2,6 +2,7 @@
 // Tells the compiler of a limit that nobody has declared.
 // base: rowoffsets
 // expect: Suspect by reached
+// expect on cuda: Suspect|Duplicate
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 20", "arg columns = 500", "extent in = rows * columns", "extent offsets = rows", "extent out = rows")

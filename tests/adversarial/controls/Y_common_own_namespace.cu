@@ -2,6 +2,7 @@
 // Functions of known names in a namespace of the kernel's own.
 // base: common
 // expect: accepted
+// expect on cuda: accepted|Duplicate
 #include <kopt/kopt.h>
 
 #define CLIP(v) fminf(fmaxf((v), 0.0f), 1.0f)

@@ -2,6 +2,7 @@
 // Types of <cstdint>, which the original includes and whose kernel does without them.
 // base: countbytes
 // expect: accepted
+// expect on cuda: accepted|Duplicate
 #include <cstdint>
 #include <kopt/kopt.h>
 

@@ -2,6 +2,7 @@
 // What no size is, told to the compiler.
 // base: rowoffsets
 // expect: accepted
+// expect on cuda: accepted|Duplicate
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 20", "arg columns = 500", "extent in = rows * columns", "extent offsets = rows", "extent out = rows")

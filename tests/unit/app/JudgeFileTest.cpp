@@ -25,7 +25,7 @@ TEST(JudgeFile, OnlyWhatTheOriginalHasNotIsToBeHadThereFirst) {
   chunks.push_back(chunk("include", "mma.h"));
   chunks.push_back(chunk("variable", "table"));
   EXPECT_EQ(notTaken(subject, changed, included),
-            "; a candidate is device code, so of its file #include <mma.h>, variable 'table' were not taken: have it in the original first"
+            "; a candidate is device code, so of its file #include <mma.h>, variable 'table' were not taken: have it in the original first, or a table as a constexpr array within the kernel"
             "; the original's kernel needs nothing of <vector>, so a candidate has nothing of it either");
 }
 
