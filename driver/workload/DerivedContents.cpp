@@ -103,7 +103,7 @@ MaybeFill notZero(const Buffer &buffer) {
 const std::vector<OtherContents> &otherContents() {
   static const std::vector<OtherContents> kinds = {
       {"large, colliding", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
-       [](const Buffer &b) { return as(b, "colliding"); }},
+       [](const Buffer &b) { return as(b, "colliding"); }, false, false, false, false, true},
       {"small, permuted", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 1. / 16 : 1e-3); },
        [](const Buffer &b) { return as(b, "permutation"); }},
       {"huge", [](const Buffer &b) { return reaching(b, hugeFor(b)); }, asItIs},
@@ -136,7 +136,7 @@ const std::vector<OtherContents> &otherContents() {
       {"any integers", asItIs, anyInteger, false, false, false, true},
       {"negative integers", asItIs, negativeThoughUndeclared, false, false, false, true},
       {"negative", negative, [](const Buffer &b) { return b.fill.isDefault ? std::nullopt : negative(b); }},
-      {"infinite and not a number", [](const Buffer &b) { return as(b, "special"); }, asItIs, true},
+      {"infinite and not a number", [](const Buffer &b) { return as(b, "special"); }, asItIs, true, false, false, false, true},
   };
   return kinds;
 }

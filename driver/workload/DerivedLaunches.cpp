@@ -243,7 +243,7 @@ private:
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
   }
 
-  /// Integers that decide no size, as what the kernel tells them by: each mode of one that has several, with other numbers, too.
+  /// Integers that decide no size, as what the kernel tells them by: each mode of one that has several, with other numbers and contents, too.
   void addModes() {
     for (const auto &[name, value] : family_.others())
       for (const std::int64_t mode : modesOf(source_, name)) {
@@ -252,6 +252,9 @@ private:
         Result<Launch> made = family_.with(moved);
         if (mode == value || !made)
           continue;
+        for (const OtherContents &wanted : otherContents())
+          if (wanted.inEachMode)
+            addContents(*made, describe({{name, mode}}) + ", ", wanted);
         auto scaled = scaledScalars(source_, *made, [](std::size_t index) { return -1.375 * (1 + double(index) / 8); });
         add(Derivation::Scalars, describe({{name, mode}}), std::move(made));
         if (scaled)
@@ -295,18 +298,21 @@ private:
   void addContents() {
     bool any = false;
     for (const OtherContents &wanted : otherContents())
-      if (auto launch = refilled(base_, [&](const Buffer &buffer) {
-            return (isFloating(buffer.scalar) ? wanted.floating : wanted.integer)(buffer);
-          })) {
-        DerivedLaunch *added = add(Derivation::Contents, std::string("contents: ") + wanted.name, std::move(*launch));
-        added->nonFinite = wanted.nonFinite;
-        added->maybeConditional = wanted.maybeConditional;
-        added->cancelling = wanted.cancelling;
-        added->unbounded = wanted.unbounded;
-        any = true;
-      }
+      any |= addContents(base_, "", wanted);
     if (!any)
       out_.missing.push_back({Derivation::Contents, "contents", "no input of the launch is drawn from a range"});
+  }
+
+  bool addContents(const Launch &of, const std::string &title, const OtherContents &wanted) {
+    auto launch = refilled(of, [&](const Buffer &buffer) { return (isFloating(buffer.scalar) ? wanted.floating : wanted.integer)(buffer); });
+    if (!launch)
+      return false;
+    DerivedLaunch *added = add(Derivation::Contents, title + "contents: " + wanted.name, std::move(*launch));
+    added->nonFinite = wanted.nonFinite;
+    added->maybeConditional = wanted.maybeConditional;
+    added->cancelling = wanted.cancelling;
+    added->unbounded = wanted.unbounded;
+    return true;
   }
 
   const LaunchSite *site() const {

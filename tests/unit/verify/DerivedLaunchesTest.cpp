@@ -86,8 +86,11 @@ TEST_F(DerivedLaunchesTest, EachModeThatTheKernelTellsApartIsTried) {
     steps.insert(integer(derived.launch, 5));
     EXPECT_NE(integer(derived.launch, 4), 4096);
   }
-  for (const std::int32_t wanted : {0, 12, -1})
+  for (const std::int32_t wanted : {0, 12, -1}) {
     EXPECT_TRUE(steps.contains(wanted)) << wanted;
+    const auto isOfMode = [&](const DerivedLaunch &derived) { return integer(derived.launch, 5) == wanted; };
+    EXPECT_EQ(std::ranges::count_if(only(derive(), Derivation::Contents), isOfMode), 2) << wanted;
+  }
 }
 
 TEST_F(DerivedLaunchesTest, OfSeveralSizesAnyTwoAreEqualWhereTheOthersAreNot) {
