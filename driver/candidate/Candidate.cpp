@@ -13,10 +13,6 @@
 namespace kopt {
 namespace {
 
-bool contains(const SourceRange &outer, const SourceRange &inner) {
-  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end && outer.end > outer.begin;
-}
-
 bool sameRange(const SourceRange &a, const SourceRange &b) {
   return a.file == b.file && a.begin == b.begin && a.end == b.end;
 }

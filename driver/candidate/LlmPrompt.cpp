@@ -239,11 +239,6 @@ std::string evidenceText(const Trial &failed) {
   return text;
 }
 
-bool contains(const SourceRange &outer, const SourceRange &inner) {
-  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end &&
-         outer.end > outer.begin;
-}
-
 /// True where the chunk declares a constant that also shapes the launch: it is changed by value, so
 /// that both follow.
 bool declaresConstant(const SliceChunk &chunk, const std::vector<NamedConstant> &constants) {

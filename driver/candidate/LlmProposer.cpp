@@ -56,11 +56,6 @@ std::string withEndOf(std::string text, const std::string &original) {
   return text + (last == std::string::npos ? "" : original.substr(last + 1));
 }
 
-bool contains(const SourceRange &outer, const SourceRange &inner) {
-  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end &&
-         outer.end > outer.begin;
-}
-
 /// A constant whose text the candidate has itself rewritten cannot be set by value.
 std::string constantInNewText(const ProposalContext &context, const Candidate &candidate,
                               const CodeReply &reply) {

@@ -54,12 +54,9 @@ std::string titleOf(const Point &point, const Point &before) {
 std::set<std::string> frozenConstants(const ProposalContext &context) {
   std::set<std::string> names;
   for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
-    for (const auto &[index, text] : context.parent.chunks) {
-      const SourceRange &chunk = context.specialization.chunks.at(index).source;
-      if (chunk.file == constant.valueRange.file && chunk.begin <= constant.valueRange.begin &&
-          constant.valueRange.end <= chunk.end)
+    for (const auto &[index, text] : context.parent.chunks)
+      if (contains(context.specialization.chunks.at(index).source, constant.valueRange))
         names.insert(constant.name);
-    }
   return names;
 }
 

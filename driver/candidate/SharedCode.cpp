@@ -10,18 +10,13 @@ namespace {
 
 std::string userText(const OutsideUser &user) { return fmt::format("'{}' ({}:{})", user.name, user.file, user.line); }
 
-bool holds(const SliceChunk &chunk, const NamedConstant &constant) {
-  return chunk.source.file == constant.valueRange.file && chunk.source.begin <= constant.valueRange.begin &&
-         constant.valueRange.end <= chunk.source.end;
-}
-
 /// The names of the chunk's constants that have another value, where each of them may.
 std::set<std::string> retuned(const SliceChunk &chunk, const KernelSpec &kernel, const Specialization &specialization,
                               const Candidate &candidate, const std::vector<TunableParam> &tunables) {
   const bool hostOnly = std::all_of(chunk.users.begin(), chunk.users.end(), [](const OutsideUser &user) { return user.onHostAlone; });
   std::set<std::string> names;
   for (const NamedConstant &constant : constantsInScope(kernel, specialization)) {
-    if (!holds(chunk, constant) || !candidate.constants.contains(constant.name))
+    if (!contains(chunk.source, constant.valueRange) || !candidate.constants.contains(constant.name))
       continue;
     const bool declared = std::any_of(tunables.begin(), tunables.end(),
                                       [&](const TunableParam &tunable) { return tunable.name == constant.name; });

@@ -291,14 +291,14 @@ Result<tl::expected<DerivedReplays::Replay, std::string>> DerivedReplays::prepar
     return bench.tryExpect(launch, options);
   };
   // What the kernel only writes in its own launch it may read in this one: y where beta is not 0.
-  const bool hasOutputs = std::ranges::any_of(launch.buffers, &Buffer::output);
+  const auto hasOutputs = [&] { return std::ranges::any_of(launch.buffers, &Buffer::output); };
   const auto withOutputsFilled = [&] {
     for (Buffer &buffer : launch.buffers)
       buffer.output = false;
     return prepare(bench, std::move(derived), seed, slot);
   };
   KOPT_TRY(auto expected, run(kPoison, 0, slot));
-  if (!expected && hasOutputs)
+  if (!expected && hasOutputs())
     return withOutputsFilled();
   if (!expected)
     return unfit("the original does not run on it: " + expected.error());
@@ -323,7 +323,7 @@ Result<tl::expected<DerivedReplays::Replay, std::string>> DerivedReplays::prepar
       continue;
     KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], again->buffers[b],
                                                  replay.slack.back()));
-    if (mismatch && std::ranges::any_of(launch.buffers, &Buffer::output))
+    if (mismatch && hasOutputs())
       return withOutputsFilled();
     if (mismatch)
       return unfit("the original does not repeat its own result on it: " + mismatch->describe(launch.buffers[b]));

@@ -284,6 +284,10 @@ void Reader::read(KernelSpec &out) const {
 
 } // namespace
 
+bool contains(const SourceRange &outer, const SourceRange &inner) {
+  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end && outer.end > outer.begin;
+}
+
 Result<ExtractionResult> parseExtraction(const nlohmann::json &document) {
   std::string problem;
   Reader root(document, "", problem);

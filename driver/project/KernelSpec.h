@@ -21,6 +21,9 @@ struct SourceRange {
   std::uint64_t begin = 0, end = 0;
 };
 
+/// Whether all of `inner` lies in `outer`, of the same file. Nothing lies in an empty range.
+bool contains(const SourceRange &outer, const SourceRange &inner);
+
 /// Replace the bytes of a range by a text.
 struct SourceEdit {
   SourceRange range;

@@ -57,6 +57,16 @@ Result<std::string> integerBytes(const KernelParam &param, std::int64_t integer,
   return realBytes(param, double(integer), where);
 }
 
+/// What an `arg` clause says where it is a plain number. Expressions are integer: what is written as a number is that number first.
+std::optional<double> plainNumber(const TuneDeclaration &declaration, const std::string &name) {
+  const auto declared = declaration.arguments.find(name);
+  if (declared == declaration.arguments.end())
+    return std::nullopt;
+  char *end = nullptr;
+  const double value = std::strtod(declared->second.c_str(), &end);
+  return end != declared->second.c_str() && *end == '\0' ? std::optional(value) : std::nullopt;
+}
+
 /// Kernel parameters' values also bind the launch-site variables that are passed for them, and the other way round.
 void bindLaunchVariables(const LaunchSite *site, const Specialization &specialization, Bindings &bindings) {
   if (!site)
@@ -147,14 +157,7 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   const auto text = declaration.arguments.find(variable.name);
   const auto bound = bindings.find(variable.name);
   const bool isOne = variable.bytes == elementBytes(variable.scalar);
-  // Expressions are integer: what is written as a number is that number first.
-  std::optional<double> given;
-  if (isOne && text != declaration.arguments.end()) {
-    char *end = nullptr;
-    const double value = std::strtod(text->second.c_str(), &end);
-    if (end != text->second.c_str() && *end == '\0')
-      given = value;
-  }
+  std::optional<double> given = isOne ? plainNumber(declaration, variable.name) : std::nullopt;
   if (isOne && !given && bound != bindings.end())
     given = double(bound->second);
   if (isOne && !given && text != declaration.arguments.end())
@@ -176,15 +179,10 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
                      fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which a clause cannot give", kernel.name,
                                  param.name, param.type),
                      "capture the launch from the program instead", place(kernel));
-  // Expressions are integer: a floating-point parameter takes its clause as a number first.
-  const auto declared = declaration.arguments.find(param.name);
-  if (declared != declaration.arguments.end() && (param.scalar.starts_with("f") || param.scalar == "bf16")) {
-    char *end = nullptr;
-    const double value = std::strtod(declared->second.c_str(), &end);
-    if (end != declared->second.c_str() && *end == '\0') {
-      KOPT_TRY(std::string bytes, realBytes(param, value, place(kernel)));
-      return Argument{ValueArg{std::move(bytes)}};
-    }
+  const bool isReal = param.scalar.starts_with("f") || param.scalar == "bf16";
+  if (const auto number = isReal ? plainNumber(declaration, param.name) : std::nullopt) {
+    KOPT_TRY(std::string bytes, realBytes(param, *number, place(kernel)));
+    return Argument{ValueArg{std::move(bytes)}};
   }
   if (const auto bound = bindings.find(param.name); bound != bindings.end()) {
     KOPT_TRY(std::string bytes, integerBytes(param, bound->second, place(kernel)));
