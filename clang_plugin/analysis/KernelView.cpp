@@ -95,8 +95,11 @@ llvm::Error notFound(const llvm::Twine &what) {
 /// What runs when a local goes out of scope; null where nothing does.
 const CXXDestructorDecl *destructorOf(const Decl *declared) {
   const auto *variable = dyn_cast<VarDecl>(declared);
-  const CXXRecordDecl *type =
-      variable ? variable->getType().getNonReferenceType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl() : nullptr;
+  const CXXRecordDecl *type = variable ? variable->getType()
+                                             .getNonReferenceType()
+                                             ->getBaseElementTypeUnsafe()
+                                             ->getAsCXXRecordDecl()
+                                       : nullptr;
   return type && type->hasDefinition() ? type->getDestructor() : nullptr;
 }
 
@@ -158,7 +161,8 @@ llvm::Expected<KernelView> KernelView::open(ASTUnit &unit, const std::string &ke
         referenced = temporary->getTemporary()->getDestructor();
       else if (const auto *declarations = dyn_cast<DeclStmt>(statement))
         for (const Decl *declared : declarations->decls())
-          if (const CXXDestructorDecl *destructor = destructorOf(declared); destructor && destructor->getDefinition())
+          if (const CXXDestructorDecl *destructor = destructorOf(declared);
+              destructor && destructor->getDefinition())
             callees.push_back(destructor->getDefinition());
       if (const auto *function = dyn_cast_or_null<FunctionDecl>(referenced))
         if (const FunctionDecl *definition = function->getDefinition())

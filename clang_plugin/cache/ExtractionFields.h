@@ -4,7 +4,7 @@
 // builds of the tool are never read, so the layout may change freely.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/output/Model.h"
 #include "clang_plugin/parse/ParseCuda.h"
 
 namespace kopt::frontend {
@@ -15,9 +15,10 @@ template <class Archive> void fields(Archive &archive, Range &value) {
 }
 
 template <class Archive> void fields(Archive &archive, ParamInfo &value) {
-  auto &[name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted, comparedWith] =
-      value;
-  archive(name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted, comparedWith);
+  auto &[name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted,
+         comparedWith] = value;
+  archive(name, type, kind, size, align, scalar, components, pointeeSize, pointeeConst, restricted,
+          comparedWith);
 }
 
 template <class Archive> void fields(Archive &archive, TemplateArgInfo &value) {
@@ -51,10 +52,11 @@ template <class Archive> void fields(Archive &archive, ConstantVariableInfo &val
 }
 
 template <class Archive> void fields(Archive &archive, SpecializationInfo &value) {
-  auto &[symbol, expression, fileLocal, instantiation, templateArgs, params, needs, constantVariables, route, slicePath,
-         reason, proven, sliceText, chunks, kernelChunk] = value;
-  archive(symbol, expression, fileLocal, instantiation, templateArgs, params, needs, constantVariables, route, slicePath,
-          reason, proven, sliceText, chunks, kernelChunk);
+  auto &[symbol, expression, fileLocal, instantiation, templateArgs, params, needs,
+         constantVariables, route, slicePath, reason, proven, sliceText, chunks, kernelChunk] =
+      value;
+  archive(symbol, expression, fileLocal, instantiation, templateArgs, params, needs,
+          constantVariables, route, slicePath, reason, proven, sliceText, chunks, kernelChunk);
 }
 
 template <class Archive> void fields(Archive &archive, PointerInfo &value) {

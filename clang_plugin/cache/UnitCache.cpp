@@ -83,7 +83,8 @@ KeyText contextOf(const ExtractUnit &unit, const std::vector<std::string> &tools
                   const std::vector<std::string> &flags) {
   KeyText key;
   key.add(KOPT_VERSION);
-  key.add("3: launch needs, constant variables, comparisons"); // what an answer holds has changed since
+  key.add(
+      "3: launch needs, constant variables, comparisons"); // what an answer holds has changed since
   key.add(clang::getClangFullVersion());
   key.add(unit.directory);
   key.add(flags);

@@ -20,12 +20,13 @@ struct Placed {
   std::int64_t offset = 0;
 };
 
-/// The type of memory that belongs to the thread alone, or that nobody writes: null for anything else.
+/// The type of memory that belongs to the thread alone, or that nobody writes: null for anything
+/// else.
 llvm::Type *privateType(const llvm::Value *object) {
   if (const auto *variable = llvm::dyn_cast<llvm::AllocaInst>(object))
     return variable->isArrayAllocation() ? nullptr : variable->getAllocatedType();
   if (const auto *argument = llvm::dyn_cast<llvm::Argument>(object))
-    return argument->hasByValAttr() ? argument->getParamByValType()
+    return argument->hasByValAttr()       ? argument->getParamByValType()
            : argument->hasStructRetAttr() ? argument->getParamStructRetType()
                                           : nullptr;
   if (const auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(object))
@@ -42,15 +43,16 @@ public:
     for (llvm::Instruction &instruction : block_) {
       if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
         if (!ignored_.contains(load))
-          add(instruction, load->getPointerOperand(), load->getType(), load->getAlign(), SiteKind::Load,
-              load->isVolatile() || load->isAtomic());
+          add(instruction, load->getPointerOperand(), load->getType(), load->getAlign(),
+              SiteKind::Load, load->isVolatile() || load->isAtomic());
       } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
-        add(instruction, store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(),
-            SiteKind::Store, store->isVolatile() || store->isAtomic());
+        add(instruction, store->getPointerOperand(), store->getValueOperand()->getType(),
+            store->getAlign(), SiteKind::Store, store->isVolatile() || store->isAtomic());
       } else if (auto *update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
         addAtomic(instruction, update->getPointerOperand(), update->getType());
       } else if (auto *exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
-        addAtomic(instruction, exchange->getPointerOperand(), exchange->getCompareOperand()->getType());
+        addAtomic(instruction, exchange->getPointerOperand(),
+                  exchange->getCompareOperand()->getType());
       } else if (llvm::isa<llvm::CallBase>(instruction) && instruction.mayReadOrWriteMemory()) {
         openLoads_.clear();
         openStores_.clear();
@@ -74,8 +76,8 @@ private:
     all_.push_back(placed);
   }
 
-  void add(llvm::Instruction &instruction, llvm::Value *address, llvm::Type *type, llvm::Align alignment,
-           SiteKind kind, bool isVolatile) {
+  void add(llvm::Instruction &instruction, llvm::Value *address, llvm::Type *type,
+           llvm::Align alignment, SiteKind kind, bool isVolatile) {
     // The halves of a read-modify-write that an announcement already covers.
     if (instruction.getMetadata(llvm::LLVMContext::MD_nontemporal))
       return;
@@ -98,12 +100,14 @@ private:
     if (kind == SiteKind::Load && type->isIntegerTy() && bytes > 1)
       placed.group.flags |= runtime::emulated::kMayBePadded;
     llvm::APInt offset(64, 0);
-    placed.base = address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
+    placed.base =
+        address->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
     placed.offset = offset.getSExtValue();
 
     if (llvm::Type *owned = privateType(object)) {
       const std::uint64_t size = layout_.getTypeAllocSize(owned);
-      if (placed.base == object && placed.offset >= 0 && std::uint64_t(placed.offset) + bytes <= size)
+      if (placed.base == object && placed.offset >= 0 &&
+          std::uint64_t(placed.offset) + bytes <= size)
         return;
       placed.group.local = object;
       placed.group.localBytes = size;
@@ -127,12 +131,14 @@ private:
     all_.push_back(placed);
   }
 
-  /// Adds `next` to the group if it follows it in memory and the hardware could access both at once.
+  /// Adds `next` to the group if it follows it in memory and the hardware could access both at
+  /// once.
   static bool extend(Placed &group, const Placed &next) {
     if (group.base != next.base || group.offset + std::int64_t(group.group.bytes) != next.offset)
       return false;
     const unsigned total = group.group.bytes + next.group.bytes;
-    // Three of four components may be all that is used: the access is as wide as the alignment allows.
+    // Three of four components may be all that is used: the access is as wide as the alignment
+    // allows.
     const unsigned access = unsigned(llvm::PowerOf2Ceil(total));
     if (access > kWidestAccess || group.group.alignment < access)
       return false;
@@ -145,12 +151,14 @@ private:
   const llvm::DataLayout &layout_;
   const llvm::DenseSet<llvm::Value *> &ignored_;
   std::vector<Placed> all_;
-  std::vector<unsigned> openLoads_, openStores_; ///< indices into all_ of groups that may still grow
+  std::vector<unsigned> openLoads_,
+      openStores_; ///< indices into all_ of groups that may still grow
 };
 
 } // namespace
 
-std::vector<AccessGroup> groupAccesses(llvm::BasicBlock &block, const llvm::DenseSet<llvm::Value *> &ignored) {
+std::vector<AccessGroup> groupAccesses(llvm::BasicBlock &block,
+                                       const llvm::DenseSet<llvm::Value *> &ignored) {
   return Grouper(block, ignored).run();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory accesses of one basic block as a GPU would issue them: neighbouring loads of an aligned struct (float4) are
-// one access, as in nvcc's output.
+// The memory accesses of one basic block as a GPU would issue them: neighbouring loads of an
+// aligned struct (float4) are one access, as in nvcc's output.
 #pragma once
 
 #include "runtime/emulated/ModuleFormat.h"
@@ -19,13 +19,15 @@ struct AccessGroup {
   unsigned flags = 0;
   std::uint64_t alignment = 1; ///< that the code relies on
   runtime::emulated::SiteKind kind = runtime::emulated::SiteKind::Load;
-  /// The variable on the thread's own stack (or constant table) that is accessed at an index, and its size; null for
-  /// memory of the device. Accesses that are provably inside are not reported at all.
+  /// The variable on the thread's own stack (or constant table) that is accessed at an index, and
+  /// its size; null for memory of the device. Accesses that are provably inside are not reported at
+  /// all.
   llvm::Value *local = nullptr;
   std::uint64_t localBytes = 0;
 };
 
 /// In program order. `ignored` are loads that the instrumentation itself inserted.
-std::vector<AccessGroup> groupAccesses(llvm::BasicBlock &block, const llvm::DenseSet<llvm::Value *> &ignored);
+std::vector<AccessGroup> groupAccesses(llvm::BasicBlock &block,
+                                       const llvm::DenseSet<llvm::Value *> &ignored);
 
 } // namespace kopt::frontend::emulate

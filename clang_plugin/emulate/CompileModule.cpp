@@ -27,8 +27,9 @@
 namespace kopt::frontend::emulate {
 namespace {
 
-/// Calls the kernel through a pointer, with the types of its parameters taken from the compiler. `reference` makes
-/// Clang emit a template's specialization and tells which function the expression means.
+/// Calls the kernel through a pointer, with the types of its parameters taken from the compiler.
+/// `reference` makes Clang emit a template's specialization and tells which function the expression
+/// means.
 constexpr const char *kGlue = R"glue(
 #line 1 "kopt-emulated-call"
 namespace kopt_emulated_glue {
@@ -52,7 +53,8 @@ extern "C" __device__ void kopt_emulated_call(void *kernel, void **arguments) {
 std::string withGlue(const std::string &slice, const std::string &expression) {
   std::string glue = kGlue;
   const std::string mark = "KOPT_EXPRESSION";
-  for (std::size_t at = glue.find(mark); at != std::string::npos; at = glue.find(mark, at + expression.size()))
+  for (std::size_t at = glue.find(mark); at != std::string::npos;
+       at = glue.find(mark, at + expression.size()))
     glue.replace(at, mark.size(), expression);
   return slice + "\n" + glue;
 }
@@ -74,10 +76,12 @@ public:
       return;
     plan_.kernel = clang::ASTNameGenerator(context).getName(kernel_);
     for (const clang::ParmVarDecl *parameter : kernel_->parameters())
-      plan_.parameters.push_back({(unsigned long long)context.getTypeSizeInChars(parameter->getType()).getQuantity(),
-                                  (unsigned long long)context.getTypeAlignInChars(parameter->getType()).getQuantity()});
+      plan_.parameters.push_back(
+          {(unsigned long long)context.getTypeSizeInChars(parameter->getType()).getQuantity(),
+           (unsigned long long)context.getTypeAlignInChars(parameter->getType()).getQuantity()});
     if (const auto *bounds = kernel_->getAttr<clang::CUDALaunchBoundsAttr>())
-      if (const clang::Expr *threads = bounds->getMaxThreads(); threads && !threads->isValueDependent())
+      if (const clang::Expr *threads = bounds->getMaxThreads();
+          threads && !threads->isValueDependent())
         plan_.maxThreads = unsigned(threads->EvaluateKnownConstInt(context).getZExtValue());
   }
 
@@ -102,7 +106,8 @@ protected:
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     // First, so that the kernel is known when code generation ends with the optimiser.
     consumers.push_back(std::make_unique<KernelFinder>(plan_));
-    std::unique_ptr<clang::ASTConsumer> emitter = clang::EmitObjAction::CreateASTConsumer(compiler, file);
+    std::unique_ptr<clang::ASTConsumer> emitter =
+        clang::EmitObjAction::CreateASTConsumer(compiler, file);
     if (!emitter)
       return nullptr; // the object file cannot be written; Clang has said why
     consumers.push_back(std::move(emitter));
@@ -136,9 +141,13 @@ void addPasses(llvm::PassBuilder &builder, ModulePlan &plan) {
     }
   };
   builder.registerPipelineStartEPCallback(
-      [&plan](llvm::ModulePassManager &passes, llvm::OptimizationLevel) { passes.addPass(Prepare(&plan)); });
+      [&plan](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+        passes.addPass(Prepare(&plan));
+      });
   builder.registerOptimizerLastEPCallback(
-      [&plan](llvm::ModulePassManager &passes, llvm::OptimizationLevel) { passes.addPass(Instrument(&plan)); });
+      [&plan](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+        passes.addPass(Instrument(&plan));
+      });
 }
 
 void initialiseTarget() {
@@ -155,7 +164,8 @@ void initialiseTarget() {
   (void)once;
 }
 
-/// The driver's command line for a host compilation of CUDA; device mode is switched on in Clang's own arguments.
+/// The driver's command line for a host compilation of CUDA; device mode is switched on in Clang's
+/// own arguments.
 std::vector<std::string> driverArguments(const EmulateRequest &request, const std::string &file,
                                          const std::string &object, std::string &log) {
   auto readFile = [&request](const std::string &path) -> std::optional<std::string> {
@@ -179,7 +189,8 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
   for (std::size_t i = 0; i < request.flags.size(); ++i) {
     const std::string &flag = request.flags[i];
     if (flag == "-fmad=false" || flag == "--fmad=false" ||
-        ((flag == "-fmad" || flag == "--fmad") && i + 1 < request.flags.size() && request.flags[i + 1] == "false"))
+        ((flag == "-fmad" || flag == "--fmad") && i + 1 < request.flags.size() &&
+         request.flags[i + 1] == "false"))
       contract = false;
   }
   std::string architecture = command.architectures.empty() ? "sm_90" : command.architectures.back();
@@ -189,25 +200,29 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
       number += c;
   const std::string headers = emulatedIncludeDirectory();
 
-  std::vector<std::string> arguments = {clangProgramName(), "--target=x86_64-linux-gnu", "-x", "cuda",
-                                        "--cuda-host-only", "-nocudainc", "-nocudalib",
-                                        "--cuda-path=/kopt-virtual/no-toolkit", "-resource-dir",
-                                        clangResourceDirectory(),
-                                        // Before the user's own paths, which may lead to a toolkit's headers.
-                                        "-I" + headers};
+  std::vector<std::string> arguments = {
+      clangProgramName(), "--target=x86_64-linux-gnu", "-x", "cuda", "--cuda-host-only",
+      "-nocudainc", "-nocudalib", "--cuda-path=/kopt-virtual/no-toolkit", "-resource-dir",
+      clangResourceDirectory(),
+      // Before the user's own paths, which may lead to a toolkit's headers.
+      "-I" + headers};
   if (!standard)
     arguments.push_back("-std=c++17");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
   for (const std::string &argument :
-       {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-include"), std::string("cuda_runtime.h"),
-        std::string("-DKOPT_EMULATED=1"), std::string("-DKOPT_FRONTEND=1"), std::string("-U__CUDA_ARCH__"),
+       {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-include"),
+        std::string("cuda_runtime.h"), std::string("-DKOPT_EMULATED=1"),
+        std::string("-DKOPT_FRONTEND=1"), std::string("-U__CUDA_ARCH__"),
         "-D__CUDA_ARCH__=" + number + "0", std::string("-D__NVCC__=1"),
-        // Fixed, so that results do not depend on the machine. half is converted by the CPU, products are not fused.
-        std::string("-march=x86-64-v2"), std::string("-mf16c"), std::string("-O2"), std::string("-fno-vectorize"),
-        std::string("-fno-slp-vectorize"), std::string(contract ? "-ffp-contract=fast" : "-ffp-contract=off"),
-        std::string("-fno-math-errno"), std::string("-fno-trapping-math"), std::string("-fno-threadsafe-statics"),
-        std::string("-fno-stack-protector"), std::string("-U_FORTIFY_SOURCE"), std::string("-fcf-protection=none"),
-        std::string("-fPIC"), std::string("-gline-tables-only"), std::string("-w"), std::string("-ferror-limit=20"),
+        // Fixed, so that results do not depend on the machine. half is converted by the CPU,
+        // products are not fused.
+        std::string("-march=x86-64-v2"), std::string("-mf16c"), std::string("-O2"),
+        std::string("-fno-vectorize"), std::string("-fno-slp-vectorize"),
+        std::string(contract ? "-ffp-contract=fast" : "-ffp-contract=off"),
+        std::string("-fno-math-errno"), std::string("-fno-trapping-math"),
+        std::string("-fno-threadsafe-statics"), std::string("-fno-stack-protector"),
+        std::string("-U_FORTIFY_SOURCE"), std::string("-fcf-protection=none"), std::string("-fPIC"),
+        std::string("-gline-tables-only"), std::string("-w"), std::string("-ferror-limit=20"),
         std::string("-c"), file, std::string("-o"), object})
     arguments.push_back(argument);
   return arguments;
@@ -224,20 +239,23 @@ FileSystem filesWith(const std::string &text, llvm::StringRef directory) {
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, kFile));
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release()));
+      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(
+          llvm::vfs::createPhysicalFileSystem().release()));
   files->pushOverlay(memory);
   files->setCurrentWorkingDirectory(directory);
   return files;
 }
 
-/// One compilation. Where `preamble` is given it says to begin with a precompiled header if one can be had; it holds
-/// the invocation that did so afterwards, or nothing.
+/// One compilation. Where `preamble` is given it says to begin with a precompiled header if one can
+/// be had; it holds the invocation that did so afterwards, or nothing.
 bool compileOnce(const EmulateRequest &request, const std::string &object,
-                 std::shared_ptr<clang::CompilerInvocation> *preamble, ModulePlan &plan, std::string &log) {
+                 std::shared_ptr<clang::CompilerInvocation> *preamble, ModulePlan &plan,
+                 std::string &log) {
   plan.headerDirectory = emulatedIncludeDirectory();
   llvm::SmallString<256> directory(request.directory.empty() ? "/" : request.directory);
   llvm::sys::fs::make_absolute(directory);
-  if (!llvm::sys::fs::is_directory(directory)) // a sandbox does not show it: nothing is read from there
+  if (!llvm::sys::fs::is_directory(
+          directory)) // a sandbox does not show it: nothing is read from there
     directory = "/";
   const std::string source = withGlue(request.slice, request.expression);
   FileSystem files = filesWith(source, directory);
@@ -246,7 +264,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   options->ShowColors = 0;
   auto printer = std::make_unique<clang::TextDiagnosticPrinter>(text, options.get());
-  auto diagnostics = clang::CompilerInstance::createDiagnostics(options.get(), printer.get(), /*ShouldOwnClient=*/false);
+  auto diagnostics = clang::CompilerInstance::createDiagnostics(options.get(), printer.get(),
+                                                                /*ShouldOwnClient=*/false);
   diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
                                    clang::diag::Severity::Ignored);
 
@@ -260,7 +279,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   const clang::driver::Command *job = nullptr;
   if (compilation)
     for (const clang::driver::Command &command : compilation->getJobs())
-      if (!command.getArguments().empty() && llvm::StringRef(command.getArguments().front()) == "-cc1")
+      if (!command.getArguments().empty() &&
+          llvm::StringRef(command.getArguments().front()) == "-cc1")
         job = &command;
   if (!job || diagnostics->hasErrorOccurred()) {
     text << "Clang could not turn the flags of this kernel into a compilation\n";
@@ -277,7 +297,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
     compilerArguments.push_back(all[i]);
   }
   // What is read before it is set is something else than what happens to be in a register.
-  for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions", "-target-sdk-version=12.5", "-ftrivial-auto-var-init=pattern"})
+  for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions",
+                               "-target-sdk-version=12.5", "-ftrivial-auto-var-init=pattern"})
     compilerArguments.push_back(argument);
 
   auto invocation = std::make_shared<clang::CompilerInvocation>();
@@ -309,7 +330,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
 
 } // namespace
 
-bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan, std::string &log) {
+bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan,
+                   std::string &log) {
   initialiseTarget();
   std::shared_ptr<clang::CompilerInvocation> preamble;
   ModulePlan first;

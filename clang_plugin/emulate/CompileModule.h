@@ -6,8 +6,10 @@
 
 namespace kopt::frontend::emulate {
 
-/// Compiles the slice with Clang, as CUDA device code for this CPU, into an instrumented object file. `plan` says
-/// afterwards which kernel it holds. False, with the diagnostics in `log`, where that fails.
-bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan, std::string &log);
+/// Compiles the slice with Clang, as CUDA device code for this CPU, into an instrumented object
+/// file. `plan` says afterwards which kernel it holds. False, with the diagnostics in `log`, where
+/// that fails.
+bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan,
+                   std::string &log);
 
 } // namespace kopt::frontend::emulate

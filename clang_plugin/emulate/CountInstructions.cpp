@@ -21,7 +21,8 @@ public:
   explicit Counter(BlockInfo &info) : info_(info) {}
 
   void count(const llvm::Instruction &instruction) {
-    if (llvm::isa<llvm::PHINode>(instruction) || instruction.isDebugOrPseudoInst() || isPartOfGpuInstruction(instruction))
+    if (llvm::isa<llvm::PHINode>(instruction) || instruction.isDebugOrPseudoInst() ||
+        isPartOfGpuInstruction(instruction))
       return;
     if (const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction))
       return countCall(*call);
@@ -59,9 +60,12 @@ private:
   }
 
   void countAccess(const llvm::Instruction &instruction) {
-    const llvm::Value *object = llvm::getUnderlyingObject(llvm::getLoadStorePointerOperand(&instruction));
-    // Scalars on the stack would be registers, and the non-temporal half of an atomic is counted with its announcement.
-    if (llvm::isa<llvm::AllocaInst>(object) || instruction.getMetadata(llvm::LLVMContext::MD_nontemporal))
+    const llvm::Value *object =
+        llvm::getUnderlyingObject(llvm::getLoadStorePointerOperand(&instruction));
+    // Scalars on the stack would be registers, and the non-temporal half of an atomic is counted
+    // with its announcement.
+    if (llvm::isa<llvm::AllocaInst>(object) ||
+        instruction.getMetadata(llvm::LLVMContext::MD_nontemporal))
       return;
     const auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(object);
     if (variable && variable->getName().starts_with("kopt_emulated_"))
@@ -85,13 +89,15 @@ private:
     }
   }
 
-  /// A product whose only use is a sum that may be contracted with it: one fused instruction, counted at the sum.
+  /// A product whose only use is a sum that may be contracted with it: one fused instruction,
+  /// counted at the sum.
   static bool isContracted(const llvm::Instruction &product) {
     if (!product.hasOneUse() || !product.hasAllowContract())
       return false;
     const auto *sum = llvm::dyn_cast<llvm::Instruction>(*product.user_begin());
     return sum && sum->hasAllowContract() && sum->getParent() == product.getParent() &&
-           (sum->getOpcode() == llvm::Instruction::FAdd || sum->getOpcode() == llvm::Instruction::FSub);
+           (sum->getOpcode() == llvm::Instruction::FAdd ||
+            sum->getOpcode() == llvm::Instruction::FSub);
   }
   static bool isFusedSum(const llvm::Instruction &sum) {
     for (const llvm::Use &operand : sum.operands()) {
@@ -102,12 +108,14 @@ private:
     return false;
   }
 
-  /// The add, multiply or fused class of a floating-point type; kinds follow one another in InstructionClass.
+  /// The add, multiply or fused class of a floating-point type; kinds follow one another in
+  /// InstructionClass.
   void addFloat(const llvm::Type *type, unsigned kind) {
     const llvm::Type *scalar = type->getScalarType();
     InstructionClass first = scalar->isDoubleTy() ? InstructionClass::DoubleAdd
-                             : scalar->isHalfTy() || scalar->isBFloatTy() ? InstructionClass::HalfAdd
-                                                                          : InstructionClass::FloatAdd;
+                             : scalar->isHalfTy() || scalar->isBFloatTy()
+                                 ? InstructionClass::HalfAdd
+                                 : InstructionClass::FloatAdd;
     add(static_cast<InstructionClass>(static_cast<unsigned>(first) + kind), 1, lanes(type));
   }
 
@@ -162,7 +170,9 @@ private:
       return add(InstructionClass::Integer);
     if (isMathFunction(name)) {
       const bool isDouble = call.getType()->isDoubleTy();
-      unsigned length = name.starts_with("pow") ? 40 : name.starts_with("sin") || name.starts_with("cos") ? 20 : 10;
+      unsigned length = name.starts_with("pow")                              ? 40
+                        : name.starts_with("sin") || name.starts_with("cos") ? 20
+                                                                             : 10;
       return add(InstructionClass::Special, isDouble ? length * 3 : length);
     }
     add(InstructionClass::Branch);
@@ -207,7 +217,8 @@ private:
     case llvm::Intrinsic::experimental_noalias_scope_decl:
       return;
     default:
-      return add(call.getType()->isFPOrFPVectorTy() ? InstructionClass::FloatAdd : InstructionClass::Integer);
+      return add(call.getType()->isFPOrFPVectorTy() ? InstructionClass::FloatAdd
+                                                    : InstructionClass::Integer);
     }
   }
 
@@ -222,7 +233,8 @@ BlockInfo countInstructions(const llvm::BasicBlock &block) {
   for (const llvm::Instruction &instruction : block)
     counter.count(instruction);
   const auto *branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
-  info.endsInConditionalBranch = (branch && branch->isConditional()) || llvm::isa<llvm::SwitchInst>(block.getTerminator());
+  info.endsInConditionalBranch =
+      (branch && branch->isConditional()) || llvm::isa<llvm::SwitchInst>(block.getTerminator());
   return info;
 }
 

@@ -35,12 +35,13 @@ bool link(const std::string &object, const std::string &output, std::string &log
     }
     llvm::FileRemover removeMessages(messages);
     std::string failure;
-    int status = llvm::sys::ExecuteAndWait(*program, command, std::nullopt,
-                                           {std::nullopt, llvm::StringRef(messages), llvm::StringRef(messages)}, 120, 0,
-                                           &failure);
+    int status = llvm::sys::ExecuteAndWait(
+        *program, command, std::nullopt,
+        {std::nullopt, llvm::StringRef(messages), llvm::StringRef(messages)}, 120, 0, &failure);
     if (status != 0) {
       auto text = llvm::MemoryBuffer::getFile(messages);
-      log += std::string(name) + " failed: " + failure + (text ? (*text)->getBuffer().str() : "") + "\n";
+      log += std::string(name) + " failed: " + failure + (text ? (*text)->getBuffer().str() : "") +
+             "\n";
       llvm::sys::fs::remove(temporary);
       return false;
     }
@@ -83,7 +84,8 @@ int runEmulate(int argc, const char **argv) {
     std::cout << json{{"error", {{"what", what}, {"where", where}, {"hint", hint}}}}.dump() << "\n";
     return 1;
   };
-  const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  const std::string text{std::istreambuf_iterator<char>(std::cin),
+                         std::istreambuf_iterator<char>()};
   json request = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!request.is_object())
     return fail("the request is not a JSON object", "standard input",
@@ -94,7 +96,8 @@ int runEmulate(int argc, const char **argv) {
                               {"directory", &wanted.directory},
                               {"output", &wanted.output}}) {
     if (!request.contains(name) || !request[name].is_string())
-      return fail(std::string("the member \"") + name + "\" is missing or no string", "request", "");
+      return fail(std::string("the member \"") + name + "\" is missing or no string", "request",
+                  "");
     *member = request[name].get<std::string>();
   }
   for (const json &flag : request.value("flags", json::array())) {

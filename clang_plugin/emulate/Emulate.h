@@ -12,7 +12,7 @@ struct EmulateRequest {
   std::string expression;         ///< names the kernel: qualified, with template arguments
   std::vector<std::string> flags; ///< nvcc's
   std::string directory;          ///< that relative paths of the flags and includes are meant from
-  std::string output;             ///< absolute path of the shared object; written whole or not at all
+  std::string output; ///< absolute path of the shared object; written whole or not at all
 };
 
 struct EmulateReply {
@@ -21,7 +21,8 @@ struct EmulateReply {
   std::string symbol; ///< mangled name of the kernel
 };
 
-/// Compiles, instruments and links. Never runs anything of the slice. Failures are `ok == false` with their reason.
+/// Compiles, instruments and links. Never runs anything of the slice. Failures are `ok == false`
+/// with their reason.
 EmulateReply emulate(const EmulateRequest &request);
 
 } // namespace kopt::frontend::emulate

@@ -34,15 +34,17 @@ void defineShift(llvm::BinaryOperator &shift) {
     shift.setOperand(1, part(builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, most)));
     return;
   }
-  llvm::Value *fits = part(builder.CreateICmpULT(count, llvm::ConstantInt::get(type, type->getBitWidth())));
+  llvm::Value *fits =
+      part(builder.CreateICmpULT(count, llvm::ConstantInt::get(type, type->getBitWidth())));
   builder.SetInsertPoint(shift.getNextNode());
   llvm::Value *result = builder.CreateSelect(fits, &shift, llvm::ConstantInt::get(type, 0));
   part(result);
   shift.replaceUsesWithIf(result, [result](llvm::Use &use) { return use.getUser() != result; });
 }
 
-/// PTX's cvt.rzi: clamped to the range of a type of 32 or 64 bits (nvcc converts to smaller ones by way of 32). What is not a
-/// number is 0 from float to 32 bits, and the highest bit alone otherwise.
+/// PTX's cvt.rzi: clamped to the range of a type of 32 or 64 bits (nvcc converts to smaller ones by
+/// way of 32). What is not a number is 0 from float to 32 bits, and the highest bit alone
+/// otherwise.
 void defineConversion(llvm::CastInst &conversion) {
   auto *type = llvm::dyn_cast<llvm::IntegerType>(conversion.getType());
   if (!type || type->getBitWidth() > 64)
@@ -51,10 +53,12 @@ void defineConversion(llvm::CastInst &conversion) {
   llvm::IRBuilder<> builder(&conversion);
   llvm::Type *const wide = builder.getIntNTy(type->getBitWidth() <= 32 ? 32 : 64);
   const bool isSigned = conversion.getOpcode() == llvm::Instruction::FPToSI;
-  llvm::Value *result = builder.CreateIntrinsic(isSigned ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-                                                {wide, from->getType()}, {from});
+  llvm::Value *result =
+      builder.CreateIntrinsic(isSigned ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+                              {wide, from->getType()}, {from});
   if (from->getType()->isDoubleTy() || wide->getIntegerBitWidth() == 64) {
-    llvm::Value *highest = llvm::ConstantInt::get(wide, llvm::APInt::getSignMask(wide->getIntegerBitWidth()));
+    llvm::Value *highest =
+        llvm::ConstantInt::get(wide, llvm::APInt::getSignMask(wide->getIntegerBitWidth()));
     result = part(builder.CreateSelect(part(builder.CreateFCmpUNO(from, from)), highest, result));
   }
   conversion.replaceAllUsesWith(builder.CreateTrunc(result, type));
@@ -87,7 +91,8 @@ bool isPartOfGpuInstruction(const llvm::Instruction &instruction) {
   if (!annotations)
     return false;
   for (const llvm::MDOperand &annotation : annotations->operands())
-    if (const auto *text = llvm::dyn_cast<llvm::MDString>(annotation.get()); text && text->getString() == kPart)
+    if (const auto *text = llvm::dyn_cast<llvm::MDString>(annotation.get());
+        text && text->getString() == kPart)
       return true;
   return false;
 }

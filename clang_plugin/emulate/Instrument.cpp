@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After the optimiser. Calls of the runtime are inserted, never removed; arithmetic is left alone but for divisions by
-// zero, which do not trap on a GPU.
+// After the optimiser. Calls of the runtime are inserted, never removed; arithmetic is left alone
+// but for divisions by zero, which do not trap on a GPU.
 #include "clang_plugin/emulate/Instrument.h"
 
 #include "clang_plugin/emulate/AccessGroups.h"
@@ -23,22 +23,26 @@ using runtime::emulated::SiteKind;
 
 constexpr llvm::StringLiteral kTrampoline = "kopt_emulated_call";
 
-/// Calls after which other threads may have run: what follows is a block of its own for the runtime.
+/// Calls after which other threads may have run: what follows is a block of its own for the
+/// runtime.
 bool isParking(const llvm::CallBase &call) {
   const llvm::Function *callee = call.getCalledFunction();
   if (!callee || callee->isIntrinsic())
     return false;
   llvm::StringRef name = callee->getName();
-  return !callee->isDeclaration() || name == "kopt_emulated_barrier" || name == "kopt_emulated_warp_barrier" ||
-         name == "kopt_emulated_shuffle" || name == "kopt_emulated_vote" || name == "kopt_emulated_reduce";
+  return !callee->isDeclaration() || name == "kopt_emulated_barrier" ||
+         name == "kopt_emulated_warp_barrier" || name == "kopt_emulated_shuffle" ||
+         name == "kopt_emulated_vote" || name == "kopt_emulated_reduce";
 }
 
 class Instrumenter {
 public:
   Instrumenter(llvm::Module &module, ModulePlan &plan)
-      : module_(module), plan_(plan), tables_(module, plan), void_(llvm::Type::getVoidTy(module.getContext())),
+      : module_(module), plan_(plan), tables_(module, plan),
+        void_(llvm::Type::getVoidTy(module.getContext())),
         pointer_(llvm::PointerType::getUnqual(module.getContext())),
-        int32_(llvm::Type::getInt32Ty(module.getContext())), int64_(llvm::Type::getInt64Ty(module.getContext())) {}
+        int32_(llvm::Type::getInt32Ty(module.getContext())),
+        int64_(llvm::Type::getInt64Ty(module.getContext())) {}
 
   void run() {
     relocateVariables();
@@ -56,7 +60,8 @@ public:
   }
 
 private:
-  /// It told the halves of an atomic update from other accesses. To x86 it is an order, of which LLVM 19 cannot obey all: it narrows
+  /// It told the halves of an atomic update from other accesses. To x86 it is an order, of which
+  /// LLVM 19 cannot obey all: it narrows
   /// `*p ^= 4` to a byte, and has no such store of a byte.
   void dropNonTemporal() {
     for (llvm::Function &function : module_)
@@ -73,10 +78,11 @@ private:
     return llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, type));
   }
 
-  // --- variables -----------------------------------------------------------------------------------------------------
+  // --- variables
+  // -----------------------------------------------------------------------------------------------------
 
-  /// Shared variables become offsets from the block's shared memory, device variables what their slot points to, so
-  /// that all memory of the emulated device lies where the runtime can check it.
+  /// Shared variables become offsets from the block's shared memory, device variables what their
+  /// slot points to, so that all memory of the emulated device lies where the runtime can check it.
   void relocateVariables() {
     std::vector<llvm::GlobalVariable *> shared, dynamic, device;
     for (llvm::GlobalVariable &variable : module_.globals()) {
@@ -106,8 +112,9 @@ private:
       replace(*variable, imported("kopt_emulated_shared", pointer_), dynamicSharedOffset_);
     for (llvm::GlobalVariable *variable : device) {
       if (pointsToRelocated(variable->getInitializer()))
-        plan_.errors.push_back(variable->getName().str() +
-                               ": a device variable initialised with the address of another is not emulated");
+        plan_.errors.push_back(
+            variable->getName().str() +
+            ": a device variable initialised with the address of another is not emulated");
       else
         replace(*variable, tables_.addGlobal(*variable), 0);
     }
@@ -128,7 +135,8 @@ private:
       llvm::Use &use = *variable.use_begin();
       auto *user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
       if (!user) {
-        plan_.errors.push_back(variable.getName().str() + ": its address is used in a constant, which is not emulated");
+        plan_.errors.push_back(variable.getName().str() +
+                               ": its address is used in a constant, which is not emulated");
         return;
       }
       llvm::Value *&address = addresses[user->getFunction()];
@@ -145,7 +153,8 @@ private:
     variable.eraseFromParent();
   }
 
-  // --- functions -----------------------------------------------------------------------------------------------------
+  // --- functions
+  // -----------------------------------------------------------------------------------------------------
 
   void instrument(llvm::Function &function) {
     splitAtParkingCalls(function);
@@ -184,15 +193,16 @@ private:
     return key;
   }
 
-  /// Gives each iteration of the loop nest a number of its own, the same in every thread: the threads of a warp that
-  /// execute the same block in the same iterations execute it together.
+  /// Gives each iteration of the loop nest a number of its own, the same in every thread: the
+  /// threads of a warp that execute the same block in the same iterations execute it together.
   void nameIterations(llvm::Loop &loop, llvm::Value *outer) {
     llvm::BasicBlock *header = loop.getHeader();
     llvm::IRBuilder<> builder(header, header->begin());
     llvm::PHINode *iteration = builder.CreatePHI(int64_, llvm::pred_size(header), "kopt.iteration");
     builder.SetInsertPoint(header, header->getFirstInsertionPt());
     llvm::Value *next = builder.CreateAdd(iteration, wide(1));
-    llvm::Value *key = builder.CreateAdd(builder.CreateMul(outer, wide(0x9E3779B97F4A7C15ull)), next, "kopt.key");
+    llvm::Value *key =
+        builder.CreateAdd(builder.CreateMul(outer, wide(0x9E3779B97F4A7C15ull)), next, "kopt.key");
     for (llvm::BasicBlock *from : llvm::predecessors(header))
       iteration->addIncoming(loop.contains(from) ? next : wide(0), from);
     keys_[&loop] = key;
@@ -208,7 +218,8 @@ private:
 
     llvm::Instruction *first = &*block.getFirstInsertionPt();
     // The key of a loop is computed at the top of its header.
-    if (auto *defined = llvm::dyn_cast<llvm::Instruction>(key); defined && defined->getParent() == &block)
+    if (auto *defined = llvm::dyn_cast<llvm::Instruction>(key);
+        defined && defined->getParent() == &block)
       first = defined->getNextNode();
     llvm::IRBuilder<> builder(first);
     if (block.isEntryBlock())
@@ -229,7 +240,8 @@ private:
 
   static llvm::Instruction *afterAllocas(llvm::BasicBlock &entry, llvm::Value *key) {
     llvm::Instruction *at = &*entry.getFirstNonPHIOrDbgOrAlloca();
-    if (auto *defined = llvm::dyn_cast<llvm::Instruction>(key); defined && defined->getParent() == &entry)
+    if (auto *defined = llvm::dyn_cast<llvm::Instruction>(key);
+        defined && defined->getParent() == &entry)
       at = defined->getNextNode();
     return at;
   }
@@ -240,9 +252,11 @@ private:
     builder.SetCurrentDebugLocation({});
     llvm::Value *address = group.address;
     if (group.local) {
-      unsigned site = tables_.addSite(*group.first, SiteKind::Local, group.bytes, group.flags, block);
-      builder.CreateCall(hook("kopt_emulated_local", {pointer_, pointer_, int64_, int64_, int32_}),
-                         {address, group.local, wide(group.localBytes), wide(group.bytes), number(site)});
+      unsigned site =
+          tables_.addSite(*group.first, SiteKind::Local, group.bytes, group.flags, block);
+      builder.CreateCall(
+          hook("kopt_emulated_local", {pointer_, pointer_, int64_, int64_, int32_}),
+          {address, group.local, wide(group.localBytes), wide(group.bytes), number(site)});
       return;
     }
     unsigned site = tables_.addSite(*group.first, group.kind, group.bytes, group.flags, block);
@@ -252,11 +266,14 @@ private:
       return;
     }
     std::string name = group.kind == SiteKind::Load ? "kopt_emulated_load" : "kopt_emulated_store";
-    // An access that the code itself allows to be misaligned (a packed struct) is not checked for it.
+    // An access that the code itself allows to be misaligned (a packed struct) is not checked for
+    // it.
     if (group.bytes <= 16 && llvm::isPowerOf2_32(group.bytes) && group.alignment >= group.bytes)
-      builder.CreateCall(hook(name + std::to_string(group.bytes), {pointer_, int32_}), {address, number(site)});
+      builder.CreateCall(hook(name + std::to_string(group.bytes), {pointer_, int32_}),
+                         {address, number(site)});
     else
-      builder.CreateCall(hook(name + "N", {pointer_, int32_, int64_}), {address, number(site), wide(group.bytes)});
+      builder.CreateCall(hook(name + "N", {pointer_, int32_, int64_}),
+                         {address, number(site), wide(group.bytes)});
   }
 
   /// Calls of the runtime that the user's code makes get their line; copies and fills are reported.
@@ -264,8 +281,9 @@ private:
     llvm::IRBuilder<> builder(&call);
     builder.SetCurrentDebugLocation({});
     if (auto *copy = llvm::dyn_cast<llvm::MemTransferInst>(&call))
-      return reportCopy(builder, call, copy->getRawDest(), copy->getRawSource(), copy->getLength(), block,
-                        copy->getDestAlign().valueOrOne().value(), copy->getSourceAlign().valueOrOne().value());
+      return reportCopy(builder, call, copy->getRawDest(), copy->getRawSource(), copy->getLength(),
+                        block, copy->getDestAlign().valueOrOne().value(),
+                        copy->getSourceAlign().valueOrOne().value());
     if (auto *fill = llvm::dyn_cast<llvm::MemSetInst>(&call))
       return reportFill(builder, call, fill->getRawDest(), fill->getLength(), block,
                         fill->getDestAlign().valueOrOne().value());
@@ -274,7 +292,8 @@ private:
       return;
     llvm::StringRef name = callee->getName();
     if (callee->isIntrinsic()) {
-      if (call.getIntrinsicID() == llvm::Intrinsic::trap || call.getIntrinsicID() == llvm::Intrinsic::debugtrap ||
+      if (call.getIntrinsicID() == llvm::Intrinsic::trap ||
+          call.getIntrinsicID() == llvm::Intrinsic::debugtrap ||
           call.getIntrinsicID() == llvm::Intrinsic::ubsantrap) {
         setSite(builder, call, SiteKind::Trap, block);
         builder.CreateCall(module_.getOrInsertFunction("kopt_emulated_trap", void_), {});
@@ -282,11 +301,13 @@ private:
       return;
     }
     if (name == "memcpy" || name == "memmove")
-      return reportCopy(builder, call, call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2), block, 1, 1);
+      return reportCopy(builder, call, call.getArgOperand(0), call.getArgOperand(1),
+                        call.getArgOperand(2), block, 1, 1);
     if (name == "memset")
       return reportFill(builder, call, call.getArgOperand(0), call.getArgOperand(2), block, 1);
     if (name == "kopt_emulated_atomic") {
-      unsigned bytes = unsigned(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue());
+      unsigned bytes =
+          unsigned(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue());
       unsigned site = tables_.addSite(call, SiteKind::Atomic, bytes, 0, block);
       builder.CreateCall(hook("kopt_emulated_atomic_access", {pointer_, int32_, int32_}),
                          {call.getArgOperand(0), number(bytes), number(site)});
@@ -315,21 +336,25 @@ private:
     unsigned site = tables_.addSite(at, kind, 0, 0, block);
     builder.CreateStore(number(site), imported("kopt_emulated_site", int32_));
   }
-  void reportCopy(llvm::IRBuilder<> &builder, llvm::Instruction &at, llvm::Value *to, llvm::Value *from,
-                  llvm::Value *bytes, unsigned block, std::uint64_t toAlignment, std::uint64_t fromAlignment) {
+  void reportCopy(llvm::IRBuilder<> &builder, llvm::Instruction &at, llvm::Value *to,
+                  llvm::Value *from, llvm::Value *bytes, unsigned block, std::uint64_t toAlignment,
+                  std::uint64_t fromAlignment) {
     unsigned site = tables_.addSite(at, SiteKind::Copy, 0, 0, block);
-    builder.CreateCall(hook("kopt_emulated_copy", {pointer_, pointer_, int64_, int32_, int32_, int32_}),
-                       {to, from, builder.CreateZExtOrTrunc(bytes, int64_), number(site), number(unsigned(toAlignment)),
-                        number(unsigned(fromAlignment))});
+    builder.CreateCall(
+        hook("kopt_emulated_copy", {pointer_, pointer_, int64_, int32_, int32_, int32_}),
+        {to, from, builder.CreateZExtOrTrunc(bytes, int64_), number(site),
+         number(unsigned(toAlignment)), number(unsigned(fromAlignment))});
   }
-  void reportFill(llvm::IRBuilder<> &builder, llvm::Instruction &at, llvm::Value *to, llvm::Value *bytes,
-                  unsigned block, std::uint64_t alignment) {
+  void reportFill(llvm::IRBuilder<> &builder, llvm::Instruction &at, llvm::Value *to,
+                  llvm::Value *bytes, unsigned block, std::uint64_t alignment) {
     unsigned site = tables_.addSite(at, SiteKind::Fill, 0, 0, block);
-    builder.CreateCall(hook("kopt_emulated_fill", {pointer_, int64_, int32_, int32_}),
-                       {to, builder.CreateZExtOrTrunc(bytes, int64_), number(site), number(unsigned(alignment))});
+    builder.CreateCall(
+        hook("kopt_emulated_fill", {pointer_, int64_, int32_, int32_}),
+        {to, builder.CreateZExtOrTrunc(bytes, int64_), number(site), number(unsigned(alignment))});
   }
 
-  /// x86 traps on a division by zero and on the overflow of MIN / -1; a GPU gives all ones, and MIN.
+  /// x86 traps on a division by zero and on the overflow of MIN / -1; a GPU gives all ones, and
+  /// MIN.
   void guardDivisions(llvm::Function &function) {
     std::vector<llvm::BinaryOperator *> divisions;
     for (llvm::Instruction &instruction : llvm::instructions(function))
@@ -343,11 +368,14 @@ private:
       llvm::Value *divisor = builder.CreateFreeze(division->getOperand(1));
       llvm::Value *zero = builder.CreateICmpEQ(divisor, llvm::ConstantInt::get(type, 0));
       llvm::Value *safe = builder.CreateSelect(zero, llvm::ConstantInt::get(type, 1), divisor);
-      const bool isSigned = division->getOpcode() == llvm::Instruction::SDiv || division->getOpcode() == llvm::Instruction::SRem;
-      const bool isRemainder = division->getOpcode() == llvm::Instruction::SRem || division->getOpcode() == llvm::Instruction::URem;
+      const bool isSigned = division->getOpcode() == llvm::Instruction::SDiv ||
+                            division->getOpcode() == llvm::Instruction::SRem;
+      const bool isRemainder = division->getOpcode() == llvm::Instruction::SRem ||
+                               division->getOpcode() == llvm::Instruction::URem;
       if (isSigned) {
         // MIN / -1 is MIN and MIN % -1 is 0: what dividing by one gives.
-        llvm::Value *minimum = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(type->getBitWidth()));
+        llvm::Value *minimum =
+            llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(type->getBitWidth()));
         llvm::Value *overflow =
             builder.CreateAnd(builder.CreateICmpEQ(divisor, llvm::ConstantInt::getSigned(type, -1)),
                               builder.CreateICmpEQ(division->getOperand(0), minimum));
@@ -355,9 +383,11 @@ private:
       }
       division->setOperand(1, safe);
       builder.SetInsertPoint(division->getNextNode());
-      llvm::Value *byZero = isRemainder ? division->getOperand(0) : llvm::ConstantInt::getAllOnesValue(type);
+      llvm::Value *byZero =
+          isRemainder ? division->getOperand(0) : llvm::ConstantInt::getAllOnesValue(type);
       auto *result = llvm::cast<llvm::Instruction>(builder.CreateSelect(zero, byZero, division));
-      division->replaceUsesWithIf(result, [result](llvm::Use &use) { return use.getUser() != result; });
+      division->replaceUsesWithIf(result,
+                                  [result](llvm::Use &use) { return use.getUser() != result; });
     }
   }
 

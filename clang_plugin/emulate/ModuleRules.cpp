@@ -77,7 +77,8 @@ void checkCall(const llvm::CallBase &call, ModulePlan &plan) {
   if (!callee->isDeclaration() || callee->getName().starts_with(kReserved) ||
       isMathFunction(callee->getName()))
     return;
-  if (callee->getName() == "memcpy" || callee->getName() == "memmove" || callee->getName() == "memset")
+  if (callee->getName() == "memcpy" || callee->getName() == "memmove" ||
+      callee->getName() == "memset")
     return;
   refuse(plan, at + ": the kernel calls " + callee->getName().str() +
                    ", which does not exist on the emulated device");
@@ -113,12 +114,14 @@ std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan
 
 bool isMathFunction(llvm::StringRef name) {
   static const llvm::StringSet<> doubles = {
-      "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh",
-      "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod",
-      "frexp", "hypot", "ilogb", "j0", "j1", "jn", "ldexp", "lgamma", "llrint", "llround", "log", "log10",
-      "log1p", "log2", "logb", "lrint", "lround", "modf", "nearbyint", "nextafter", "pow", "remainder",
-      "remquo", "rint", "round", "roundeven", "scalbln", "scalbn", "sin", "sincos", "sinh", "sqrt", "tan",
-      "tanh", "tgamma", "trunc", "y0", "y1", "yn"};
+      "acos",   "acosh",    "asin",      "asinh",     "atan",      "atan2", "atanh",     "cbrt",
+      "ceil",   "copysign", "cos",       "cosh",      "erf",       "erfc",  "exp",       "exp10",
+      "exp2",   "expm1",    "fabs",      "fdim",      "floor",     "fma",   "fmax",      "fmin",
+      "fmod",   "frexp",    "hypot",     "ilogb",     "j0",        "j1",    "jn",        "ldexp",
+      "lgamma", "llrint",   "llround",   "log",       "log10",     "log1p", "log2",      "logb",
+      "lrint",  "lround",   "modf",      "nearbyint", "nextafter", "pow",   "remainder", "remquo",
+      "rint",   "round",    "roundeven", "scalbln",   "scalbn",    "sin",   "sincos",    "sinh",
+      "sqrt",   "tan",      "tanh",      "tgamma",    "trunc",     "y0",    "y1",        "yn"};
   if (doubles.contains(name) || name == "abs" || name == "labs" || name == "llabs")
     return true;
   if (name == "sinl" || name == "cosl")
@@ -132,7 +135,8 @@ void checkDeclarations(const llvm::Module &module, ModulePlan &plan) {
   for (const char *list : {"llvm.global_ctors", "llvm.global_dtors"})
     if (const llvm::GlobalVariable *constructors = module.getNamedGlobal(list))
       if (!constructors->isDeclaration())
-        refuse(plan, "device code with constructors or destructors of global objects is not emulated");
+        refuse(plan,
+               "device code with constructors or destructors of global objects is not emulated");
   if (!module.ifunc_empty())
     refuse(plan, "functions resolved at load time (ifunc) are not emulated");
   for (const llvm::GlobalObject &object : module.global_objects()) {
@@ -140,12 +144,15 @@ void checkDeclarations(const llvm::Module &module, ModulePlan &plan) {
       continue;
     // Texts of annotations have a section of LLVM's own, which is never written out.
     if (object.hasSection() && object.getSection() != "llvm.metadata")
-      refuse(plan, object.getName().str() + ": a section attribute is not allowed in emulated code");
-    if (!object.isDeclaration() && object.getName().starts_with(kReserved) && object.getName() != kTrampoline)
+      refuse(plan,
+             object.getName().str() + ": a section attribute is not allowed in emulated code");
+    if (!object.isDeclaration() && object.getName().starts_with(kReserved) &&
+        object.getName() != kTrampoline)
       refuse(plan, object.getName().str() + ": names beginning with kopt_emulated_ are reserved");
     if (const auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(&object))
       if (variable->isThreadLocal())
-        refuse(plan, object.getName().str() + ": thread_local variables do not exist in device code");
+        refuse(plan,
+               object.getName().str() + ": thread_local variables do not exist in device code");
   }
 }
 
@@ -156,9 +163,11 @@ void checkInstructions(const llvm::Module &module, ModulePlan &plan) {
         checkCall(*call, plan);
       const auto *stack = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
       if (stack && !stack->isStaticAlloca())
-        refuse(plan, placeOf(instruction, plan) + ": memory of variable size on the stack is not emulated");
+        refuse(plan, placeOf(instruction, plan) +
+                         ": memory of variable size on the stack is not emulated");
       if (llvm::isa<llvm::IndirectBrInst, llvm::VAArgInst>(instruction))
-        refuse(plan, placeOf(instruction, plan) + ": computed jumps and variadic functions are not emulated");
+        refuse(plan, placeOf(instruction, plan) +
+                         ": computed jumps and variadic functions are not emulated");
     }
 }
 

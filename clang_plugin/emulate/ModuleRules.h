@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a module may not contain if the emulated device is to run it: everything through which a candidate could act on
-// the host, and what the emulation would silently get wrong.
+// What a module may not contain if the emulated device is to run it: everything through which a
+// candidate could act on the host, and what the emulation would silently get wrong.
 #pragma once
 
 #include "clang_plugin/emulate/Instrument.h"
@@ -16,8 +16,8 @@ namespace kopt::frontend::emulate {
 
 /// Whether an instruction is written in kopt's own headers.
 bool isOfHeaders(const llvm::Instruction &instruction, const ModulePlan &plan);
-/// Where an instruction stands in the user's text: a line of kopt's own headers says nothing to the user, the line that
-/// called into them does. Null where that is not known.
+/// Where an instruction stands in the user's text: a line of kopt's own headers says nothing to the
+/// user, the line that called into them does. Null where that is not known.
 const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan);
 /// The same in words: "FILE:LINE", or "an unknown line".
 std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan);

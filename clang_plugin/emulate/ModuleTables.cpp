@@ -21,7 +21,8 @@ llvm::Constant *ModuleTables::text(llvm::StringRef text) {
   llvm::Constant *&known = texts_[text];
   if (!known) {
     llvm::Constant *bytes = llvm::ConstantDataArray::getString(module_.getContext(), text);
-    known = new llvm::GlobalVariable(module_, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes);
+    known = new llvm::GlobalVariable(module_, bytes->getType(), true,
+                                     llvm::GlobalValue::PrivateLinkage, bytes);
   }
   return known;
 }
@@ -34,13 +35,13 @@ llvm::Constant *ModuleTables::array(llvm::ArrayRef<llvm::Constant *> elements) {
                                   llvm::ConstantArray::get(type, elements));
 }
 
-unsigned ModuleTables::addSite(const llvm::Instruction &at, SiteKind kind, unsigned bytes, unsigned flags,
-                               unsigned block) {
+unsigned ModuleTables::addSite(const llvm::Instruction &at, SiteKind kind, unsigned bytes,
+                               unsigned flags, unsigned block) {
   const llvm::DILocation *location = userLocation(at, plan_);
   sites_.push_back(llvm::ConstantStruct::getAnon(
       {text(location ? location->getFilename() : ""), number(location ? location->getLine() : 0),
-       number(location ? location->getColumn() : 0), number(static_cast<std::uint32_t>(kind)), number(bytes),
-       number(flags), number(block)}));
+       number(location ? location->getColumn() : 0), number(static_cast<std::uint32_t>(kind)),
+       number(bytes), number(flags), number(block)}));
   return sites_.size() - 1;
 }
 
@@ -58,26 +59,28 @@ llvm::GlobalVariable *ModuleTables::addGlobal(llvm::GlobalVariable &variable) {
   auto *slot = new llvm::GlobalVariable(module_, pointer, false, llvm::GlobalValue::InternalLinkage,
                                         llvm::ConstantPointerNull::get(pointer), "kopt.slot");
   const llvm::DataLayout &layout = module_.getDataLayout();
-  auto *initial = new llvm::GlobalVariable(module_, variable.getValueType(), true, llvm::GlobalValue::PrivateLinkage,
-                                           variable.getInitializer());
+  auto *initial =
+      new llvm::GlobalVariable(module_, variable.getValueType(), true,
+                               llvm::GlobalValue::PrivateLinkage, variable.getInitializer());
   globals_.push_back(llvm::ConstantStruct::getAnon(
       {text(variable.getName()), initial, wide(layout.getTypeAllocSize(variable.getValueType())),
        wide(layout.getPreferredAlign(&variable).value()), slot}));
   return slot;
 }
 
-void ModuleTables::emit(llvm::Function &kernel, llvm::Function &trampoline, unsigned staticSharedBytes,
-                        unsigned dynamicSharedOffset) {
+void ModuleTables::emit(llvm::Function &kernel, llvm::Function &trampoline,
+                        unsigned staticSharedBytes, unsigned dynamicSharedOffset) {
   std::vector<llvm::Constant *> parameters;
   for (const ModulePlan::Parameter &parameter : plan_.parameters)
-    parameters.push_back(llvm::ConstantStruct::getAnon({wide(parameter.bytes), wide(parameter.alignment)}));
+    parameters.push_back(
+        llvm::ConstantStruct::getAnon({wide(parameter.bytes), wide(parameter.alignment)}));
   llvm::Constant *module = llvm::ConstantStruct::getAnon(
-      {number(kModuleVersion), number(parameters.size()), array(parameters), text(kernel.getName()), &trampoline,
-       &kernel, number(staticSharedBytes), number(dynamicSharedOffset), number(sites_.size()),
-       number(blocks_.size()), number(globals_.size()), number(plan_.maxThreads), array(sites_), array(blocks_),
-       array(globals_)});
-  new llvm::GlobalVariable(module_, module->getType(), true, llvm::GlobalValue::ExternalLinkage, module,
-                           kModuleSymbol);
+      {number(kModuleVersion), number(parameters.size()), array(parameters), text(kernel.getName()),
+       &trampoline, &kernel, number(staticSharedBytes), number(dynamicSharedOffset),
+       number(sites_.size()), number(blocks_.size()), number(globals_.size()),
+       number(plan_.maxThreads), array(sites_), array(blocks_), array(globals_)});
+  new llvm::GlobalVariable(module_, module->getType(), true, llvm::GlobalValue::ExternalLinkage,
+                           module, kModuleSymbol);
 }
 
 } // namespace kopt::frontend::emulate

@@ -5,10 +5,10 @@
 #include "clang_plugin/emulate/Instrument.h"
 #include "runtime/emulated/ModuleFormat.h"
 
+#include <llvm/ADT/StringMap.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
-#include <llvm/ADT/StringMap.h>
 
 namespace kopt::frontend::emulate {
 
@@ -17,10 +17,11 @@ public:
   ModuleTables(llvm::Module &module, const ModulePlan &plan) : module_(module), plan_(plan) {}
 
   /// Registers a place; `at` gives the line. Returns the site's number.
-  unsigned addSite(const llvm::Instruction &at, runtime::emulated::SiteKind kind, unsigned bytes, unsigned flags,
-                   unsigned block);
+  unsigned addSite(const llvm::Instruction &at, runtime::emulated::SiteKind kind, unsigned bytes,
+                   unsigned flags, unsigned block);
   unsigned addBlock(const runtime::emulated::BlockInfo &info);
-  /// Registers a device variable and returns the pointer-sized global into which the runtime puts its address.
+  /// Registers a device variable and returns the pointer-sized global into which the runtime puts
+  /// its address.
   llvm::GlobalVariable *addGlobal(llvm::GlobalVariable &variable);
   /// Writes kopt_emulated_module.
   void emit(llvm::Function &kernel, llvm::Function &trampoline, unsigned staticSharedBytes,

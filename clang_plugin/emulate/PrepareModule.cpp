@@ -17,8 +17,8 @@
 namespace kopt::frontend::emulate {
 namespace {
 
-/// Other threads write these variables too, so the optimiser must not reason about all their uses. Visible to the
-/// outside, they are as opaque to it as memory behind a pointer.
+/// Other threads write these variables too, so the optimiser must not reason about all their uses.
+/// Visible to the outside, they are as opaque to it as memory behind a pointer.
 void expose(llvm::GlobalVariable &variable, llvm::StringRef role) {
   if (!variable.isDeclaration()) {
     variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
@@ -35,8 +35,10 @@ void markSharedVariables(llvm::Module &module) {
   const auto *entries = llvm::dyn_cast<llvm::ConstantArray>(annotations->getInitializer());
   for (unsigned i = 0; entries && i < entries->getNumOperands(); ++i) {
     const auto *entry = llvm::cast<llvm::ConstantStruct>(entries->getOperand(i));
-    auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
-    const auto *text = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
+    auto *variable =
+        llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
+    const auto *text =
+        llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
     if (!variable || !text || !text->hasInitializer())
       continue;
     const auto *bytes = llvm::dyn_cast<llvm::ConstantDataArray>(text->getInitializer());
@@ -49,16 +51,19 @@ void markSharedVariables(llvm::Module &module) {
 void markOtherVariables(llvm::Module &module, ModulePlan &plan) {
   for (llvm::GlobalVariable &variable : module.globals()) {
     llvm::StringRef name = variable.getName();
-    if (name.starts_with("llvm.") || name.starts_with("kopt_emulated_") || variable.hasAttribute("kopt-shared"))
+    if (name.starts_with("llvm.") || name.starts_with("kopt_emulated_") ||
+        variable.hasAttribute("kopt-shared"))
       continue;
     if (variable.isDeclaration()) {
-      // Without relocatable device code only `extern __shared__` arrays are declared and not defined.
+      // Without relocatable device code only `extern __shared__` arrays are declared and not
+      // defined.
       const auto *array = llvm::dyn_cast<llvm::ArrayType>(variable.getValueType());
       if (array && array->getNumElements() == 0)
         expose(variable, "kopt-dynamic-shared");
       else if (!variable.use_empty())
-        plan.errors.push_back(name.str() + ": the variable is declared here and defined elsewhere; the emulated "
-                                           "device needs its definition in the slice");
+        plan.errors.push_back(name.str() +
+                              ": the variable is declared here and defined elsewhere; the emulated "
+                              "device needs its definition in the slice");
       continue;
     }
     if (!variable.isConstant() || variable.isExternallyInitialized())
@@ -72,10 +77,12 @@ void rename(llvm::Module &module, llvm::StringRef from, llvm::StringRef to) {
     function->setName(to);
 }
 
-/// Non-temporal accesses are how kopt's own headers mark what they have announced; in the user's code they are a hint.
+/// Non-temporal accesses are how kopt's own headers mark what they have announced; in the user's
+/// code they are a hint.
 void dropHints(llvm::Function &function, const ModulePlan &plan) {
   for (llvm::Instruction &instruction : llvm::instructions(function))
-    if (instruction.getMetadata(llvm::LLVMContext::MD_nontemporal) && !isOfHeaders(instruction, plan))
+    if (instruction.getMetadata(llvm::LLVMContext::MD_nontemporal) &&
+        !isOfHeaders(instruction, plan))
       instruction.setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
 }
 
@@ -91,37 +98,42 @@ llvm::Value *promiseOf(llvm::AssumeInst &assumption) {
     llvm::Value *address = builder.CreatePtrToInt(bundle.Inputs[0], word);
     if (bundle.Inputs.size() > 2)
       address = builder.CreateSub(address, builder.CreateZExtOrTrunc(bundle.Inputs[2], word));
-    llvm::Value *const mask =
-        builder.CreateSub(builder.CreateZExtOrTrunc(bundle.Inputs[1], word), llvm::ConstantInt::get(word, 1));
-    promise = builder.CreateAnd(
-        promise, builder.CreateICmpEQ(builder.CreateAnd(address, mask), llvm::ConstantInt::get(word, 0)));
+    llvm::Value *const mask = builder.CreateSub(builder.CreateZExtOrTrunc(bundle.Inputs[1], word),
+                                                llvm::ConstantInt::get(word, 1));
+    promise = builder.CreateAnd(promise, builder.CreateICmpEQ(builder.CreateAnd(address, mask),
+                                                              llvm::ConstantInt::get(word, 0)));
   }
   const auto *constant = llvm::dyn_cast<llvm::ConstantInt>(promise);
   return constant && constant->isOne() ? nullptr : promise;
 }
 
-/// What the code promises the compiler (__builtin_assume, __builtin_assume_aligned) is asked instead: a promise that is not
-/// kept makes the code mean anything, and each compiler makes something else of it.
+/// What the code promises the compiler (__builtin_assume, __builtin_assume_aligned) is asked
+/// instead: a promise that is not kept makes the code mean anything, and each compiler makes
+/// something else of it.
 void checkAssumptions(llvm::Function &function, const ModulePlan &plan) {
   std::vector<llvm::AssumeInst *> assumptions;
   for (llvm::Instruction &instruction : llvm::instructions(function))
-    if (auto *assumption = llvm::dyn_cast<llvm::AssumeInst>(&instruction); assumption && !isOfHeaders(instruction, plan))
+    if (auto *assumption = llvm::dyn_cast<llvm::AssumeInst>(&instruction);
+        assumption && !isOfHeaders(instruction, plan))
       assumptions.push_back(assumption);
   for (llvm::AssumeInst *assumption : assumptions) {
     if (llvm::Value *promise = promiseOf(*assumption)) {
       llvm::IRBuilder<> builder(assumption);
-      llvm::Instruction *broken =
-          llvm::SplitBlockAndInsertIfThen(builder.CreateNot(builder.CreateFreeze(promise)), assumption, /*Unreachable=*/true);
+      llvm::Instruction *broken = llvm::SplitBlockAndInsertIfThen(
+          builder.CreateNot(builder.CreateFreeze(promise)), assumption, /*Unreachable=*/true);
       builder.SetInsertPoint(broken);
       builder.SetCurrentDebugLocation(assumption->getDebugLoc());
       llvm::Type *const pointer = builder.getPtrTy();
       const llvm::DILocation *location = userLocation(*assumption, plan);
       const llvm::FunctionCallee report = function.getParent()->getOrInsertFunction(
-          "kopt_emulated_assert", builder.getVoidTy(), pointer, pointer, builder.getInt32Ty(), pointer);
-      builder.CreateCall(report, {builder.CreateGlobalStringPtr("what the compiler was told to assume"),
-                                  builder.CreateGlobalStringPtr(location ? location->getFilename() : "an unknown file"),
-                                  builder.getInt32(location ? location->getLine() : 0),
-                                  llvm::Constant::getNullValue(pointer)});
+          "kopt_emulated_assert", builder.getVoidTy(), pointer, pointer, builder.getInt32Ty(),
+          pointer);
+      builder.CreateCall(
+          report,
+          {builder.CreateGlobalStringPtr("what the compiler was told to assume"),
+           builder.CreateGlobalStringPtr(location ? location->getFilename() : "an unknown file"),
+           builder.getInt32(location ? location->getLine() : 0),
+           llvm::Constant::getNullValue(pointer)});
     }
     assumption->eraseFromParent();
   }
@@ -164,8 +176,10 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
     }
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
-    // nvcc inlines nearly everything; it is also what keeps loop iterations attributable to the kernel.
-    if (!function.hasFnAttribute(llvm::Attribute::NoInline) && !function.hasFnAttribute(llvm::Attribute::OptimizeNone))
+    // nvcc inlines nearly everything; it is also what keeps loop iterations attributable to the
+    // kernel.
+    if (!function.hasFnAttribute(llvm::Attribute::NoInline) &&
+        !function.hasFnAttribute(llvm::Attribute::OptimizeNone))
       function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
   // Held by the tables that the instrumentation writes; until then by these lists.

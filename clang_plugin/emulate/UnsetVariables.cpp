@@ -20,7 +20,8 @@ bool isAutoInit(const llvm::Instruction &instruction) {
   if (!notes)
     return false;
   for (const llvm::MDOperand &note : notes->operands())
-    if (const auto *text = llvm::dyn_cast<llvm::MDString>(note.get()); text && text->getString() == "auto-init")
+    if (const auto *text = llvm::dyn_cast<llvm::MDString>(note.get());
+        text && text->getString() == "auto-init")
       return true;
   return false;
 }
@@ -34,16 +35,19 @@ Choice choiceOf(llvm::Type *type) {
             llvm::ConstantFP::get(type, llvm::APFloat::getLargest(semantics, /*Negative=*/true))};
   }
   if (scalar->isIntegerTy())
-    return {llvm::ConstantInt::get(type, 0),
-            llvm::ConstantInt::get(type, llvm::APInt::getSignedMaxValue(scalar->getIntegerBitWidth()))};
+    return {
+        llvm::ConstantInt::get(type, 0),
+        llvm::ConstantInt::get(type, llvm::APInt::getSignedMaxValue(scalar->getIntegerBitWidth()))};
   return {};
 }
 
-/// Of the bytes of an array: Clang's pattern is all ones for floating-point numbers. 0x7f7f7f7f is 3.4e38, 0xfefefefe -1.7e38.
+/// Of the bytes of an array: Clang's pattern is all ones for floating-point numbers. 0x7f7f7f7f
+/// is 3.4e38, 0xfefefefe -1.7e38.
 Choice choiceOfBytes(const llvm::ConstantInt &pattern) {
   llvm::Type *const byte = pattern.getType();
   const bool isFloatingPoint = pattern.isMinusOne();
-  return {llvm::ConstantInt::get(byte, isFloatingPoint ? 0x7f : 0), llvm::ConstantInt::get(byte, isFloatingPoint ? 0xfe : 0x7f)};
+  return {llvm::ConstantInt::get(byte, isFloatingPoint ? 0x7f : 0),
+          llvm::ConstantInt::get(byte, isFloatingPoint ? 0xfe : 0x7f)};
 }
 
 } // namespace
@@ -61,7 +65,9 @@ void chooseUnset(llvm::Function &function) {
       continue;
     llvm::Value *const pattern = fill ? fill->getValue() : store->getValueOperand();
     const auto *const byte = fill ? llvm::dyn_cast<llvm::ConstantInt>(pattern) : nullptr;
-    const Choice choice = byte ? choiceOfBytes(*byte) : fill ? Choice() : choiceOf(pattern->getType());
+    const Choice choice = byte   ? choiceOfBytes(*byte)
+                          : fill ? Choice()
+                                 : choiceOf(pattern->getType());
     if (!choice.first)
       continue;
     if (!unset) {
@@ -74,7 +80,8 @@ void chooseUnset(llvm::Function &function) {
     llvm::IRBuilder<> builder(instruction);
     llvm::Value *const value =
         builder.CreateSelect(builder.CreateICmpEQ(unset, builder.getInt32(1)), choice.first,
-                             builder.CreateSelect(builder.CreateICmpEQ(unset, builder.getInt32(2)), choice.second, pattern));
+                             builder.CreateSelect(builder.CreateICmpEQ(unset, builder.getInt32(2)),
+                                                  choice.second, pattern));
     if (fill)
       fill->setValue(value);
     else

@@ -3,8 +3,8 @@
 // constant computed from other constants is not one of them: whoever meets it looks through it.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
-#include "clang_plugin/slice/SourceIndex.h"
+#include "clang_plugin/output/Model.h"
+#include "clang_plugin/parse/SourceIndex.h"
 
 namespace kopt::frontend {
 

@@ -282,7 +282,7 @@ void proveKernel(Original &original, Work &work) {
       }
   }
   for (SpecializationInfo *specialization : pending)
-    specialization->route = "overlay";
+    specialization->route = "in-place";
 }
 
 void addConstants(const std::vector<ConstantInfo> &constants, KernelInfo &kernel) {
@@ -329,9 +329,10 @@ void mergeKernel(Extraction &extraction, KernelInfo kernel) {
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
     for (OutsideNameInfo &name : kernel.outside)
-      if (std::none_of(known.outside.begin(), known.outside.end(), [&](const OutsideNameInfo &other) {
-            return other.name == name.name && other.isDeclared >= name.isDeclared;
-          }))
+      if (std::none_of(known.outside.begin(), known.outside.end(),
+                       [&](const OutsideNameInfo &other) {
+                         return other.name == name.name && other.isDeclared >= name.isDeclared;
+                       }))
         known.outside.push_back(std::move(name));
     return;
   }
@@ -459,12 +460,12 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
         infos[k].outside = uses.namesOutside(work.slices.front());
       // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
       bool willProve = nvcc && options.prove;
-      const SliceText &preferred = *std::find_if(work.slices.begin(), work.slices.end(), [&](const SliceText &slice) {
-        return willProve || slice.withAllHeaders;
-      });
+      const SliceText &preferred =
+          *std::find_if(work.slices.begin(), work.slices.end(),
+                        [&](const SliceText &slice) { return willProve || slice.withAllHeaders; });
       for (SpecializationInfo *specialization : specializations) {
         if (!preferred.problem.empty()) {
-          specialization->route = "overlay";
+          specialization->route = "in-place";
           specialization->reason = preferred.problem;
         }
         take(preferred, *specialization);

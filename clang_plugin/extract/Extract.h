@@ -2,7 +2,7 @@
 // From files to kernels with slices: the whole of extraction, without input or output of its own.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/output/Model.h"
 #include "clang_plugin/parse/ParseCuda.h"
 
 namespace kopt::frontend {

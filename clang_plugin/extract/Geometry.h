@@ -6,8 +6,8 @@
 #pragma once
 
 #include "clang_plugin/extract/Constants.h"
-#include "clang_plugin/flow/HostCode.h"
-#include "clang_plugin/flow/HostFlow.h"
+#include "clang_plugin/hostflow/HostCode.h"
+#include "clang_plugin/hostflow/HostFlow.h"
 
 #include <array>
 #include <functional>

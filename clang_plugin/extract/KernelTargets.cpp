@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/KernelTargets.h"
 
-#include "clang_plugin/flow/Place.h"
+#include "clang_plugin/hostflow/Place.h"
 
 #include <clang/AST/ASTContext.h>
 

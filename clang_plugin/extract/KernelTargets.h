@@ -2,8 +2,8 @@
 // Which kernels an expression can name: through pointer variables, tables, parameters, choices.
 #pragma once
 
-#include "clang_plugin/flow/HostCode.h"
-#include "clang_plugin/flow/HostFlow.h"
+#include "clang_plugin/hostflow/HostCode.h"
+#include "clang_plugin/hostflow/HostFlow.h"
 
 namespace kopt::frontend {
 

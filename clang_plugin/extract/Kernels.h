@@ -2,8 +2,8 @@
 // The kernels of one parsed file, and where the host code launches them.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
-#include "clang_plugin/slice/SourceIndex.h"
+#include "clang_plugin/output/Model.h"
+#include "clang_plugin/parse/SourceIndex.h"
 
 namespace kopt::frontend {
 

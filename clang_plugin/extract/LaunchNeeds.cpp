@@ -65,7 +65,8 @@ public:
       if (const std::string kind = objectKind(parameter->getType()); !kind.empty())
         add(kind, parameter->getNameAsString(), parameter->getLocation());
     follow(&kernel);
-    parameters_ = open_.empty() ? kernel.parameters() : open_.front()->parameters(); // of the definition
+    parameters_ =
+        open_.empty() ? kernel.parameters() : open_.front()->parameters(); // of the definition
     found_.comparedWith.resize(parameters_.size());
     while (!open_.empty()) {
       const FunctionDecl *function = open_.front();
@@ -108,7 +109,8 @@ public:
     return true;
   }
   bool VisitSwitchStmt(clang::SwitchStmt *choice) {
-    for (const clang::SwitchCase *label = choice->getSwitchCaseList(); label; label = label->getNextSwitchCase())
+    for (const clang::SwitchCase *label = choice->getSwitchCaseList(); label;
+         label = label->getNextSwitchCase())
       if (const auto *one = llvm::dyn_cast<clang::CaseStmt>(label))
         noteCompared(choice->getCond(), one->getLHS(), 0);
     return true;
@@ -132,12 +134,16 @@ private:
   /// `constant + step` for the parameter that `value` is.
   void noteCompared(const clang::Expr *value, const clang::Expr *constant, int step) {
     const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(value->IgnoreParenCasts());
-    const auto parameter = reference ? llvm::find(parameters_, reference->getDecl()) : parameters_.end();
+    const auto parameter =
+        reference ? llvm::find(parameters_, reference->getDecl()) : parameters_.end();
     clang::Expr::EvalResult known;
-    if (parameter == parameters_.end() || !(*parameter)->getType()->isIntegralOrEnumerationType() || constant->isValueDependent() ||
-        !constant->EvaluateAsInt(known, (*parameter)->getASTContext()) || known.Val.getInt().getSignificantBits() > 62)
+    if (parameter == parameters_.end() || !(*parameter)->getType()->isIntegralOrEnumerationType() ||
+        constant->isValueDependent() ||
+        !constant->EvaluateAsInt(known, (*parameter)->getASTContext()) ||
+        known.Val.getInt().getSignificantBits() > 62)
       return;
-    std::vector<std::int64_t> &all = found_.comparedWith[std::size_t(parameter - parameters_.begin())];
+    std::vector<std::int64_t> &all =
+        found_.comparedWith[std::size_t(parameter - parameters_.begin())];
     const std::int64_t number = known.Val.getInt().getExtValue() + step;
     if (!llvm::is_contained(all, number))
       all.push_back(number);
@@ -197,7 +203,9 @@ private:
 
   void add(const clang::VarDecl &variable) {
     const std::optional<ConstantVariableInfo> described = describeConstantVariable(variable);
-    const auto isIt = [&](const ConstantVariableInfo &known) { return known.symbol == described->symbol; };
+    const auto isIt = [&](const ConstantVariableInfo &known) {
+      return known.symbol == described->symbol;
+    };
     if (described && llvm::none_of(found_.constantVariables, isIt))
       found_.constantVariables.push_back(*described);
   }
@@ -208,7 +216,7 @@ private:
       if (known.kind == kind && known.name == name)
         return;
     found_.needs.push_back({kind, name, index_.path(index_.sources().getFileID(at)),
-                      index_.sources().getSpellingLineNumber(at)});
+                            index_.sources().getSpellingLineNumber(at)});
   }
 
   const SourceIndex &index_;

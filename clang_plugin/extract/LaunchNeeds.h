@@ -2,14 +2,15 @@
 // What a kernel needs of its launch beside geometry, arguments and memory.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
-#include "clang_plugin/slice/SourceIndex.h"
+#include "clang_plugin/output/Model.h"
+#include "clang_plugin/parse/SourceIndex.h"
 
 namespace kopt::frontend {
 
 struct LaunchNeeds {
-  /// Textures and surfaces that the kernel takes, or that it and the user's functions that it calls read or write; and barriers of
-  /// the whole grid. Each object or barrier once, in order of appearance.
+  /// Textures and surfaces that the kernel takes, or that it and the user's functions that it calls
+  /// read or write; and barriers of the whole grid. Each object or barrier once, in order of
+  /// appearance.
   std::vector<LaunchNeedInfo> needs;
   /// What they read of __constant__ memory that the file leaves to host code.
   std::vector<ConstantVariableInfo> constantVariables;

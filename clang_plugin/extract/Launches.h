@@ -4,7 +4,7 @@
 
 #include "clang_plugin/extract/Geometry.h"
 #include "clang_plugin/extract/KernelTargets.h"
-#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/output/Model.h"
 
 namespace kopt::frontend {
 

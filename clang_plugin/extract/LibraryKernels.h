@@ -3,8 +3,8 @@
 // every entry point of the file is accounted for, but not the user's to change.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
-#include "clang_plugin/slice/SourceIndex.h"
+#include "clang_plugin/output/Model.h"
+#include "clang_plugin/parse/SourceIndex.h"
 
 namespace kopt::frontend {
 

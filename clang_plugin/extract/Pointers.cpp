@@ -46,7 +46,8 @@ const Expr *bare(const Expr *expression) {
 }
 
 bool isNumber(const std::string &text) {
-  return !text.empty() && text.size() < 16 && text.find_first_not_of("0123456789") == std::string::npos;
+  return !text.empty() && text.size() < 16 &&
+         text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 /// std::vector and its like: elements behind one another, from data() on.
@@ -93,7 +94,8 @@ std::string PointerReader::at(const Stmt *point) const {
          std::to_string(sources.getSpellingColumnNumber(location));
 }
 
-/// What a variable holds at `point`, by the name that it has at the launch if it still holds it there.
+/// What a variable holds at `point`, by the name that it has at the launch if it still holds it
+/// there.
 PointerReader::Found PointerReader::leaf(const Place &place, const Stmt *point) {
   if (point == launch_ || (flow_ && flows_.isStable(*flow_, place, point, launch_)))
     return Pointer{nameOf(place)};
@@ -201,7 +203,8 @@ PointerReader::Found PointerReader::called(const clang::CallExpr *call, const St
     const bool converts = llvm::isa<clang::CXXConversionDecl>(callee);
     if (!converts && !callee->getDeclName().isIdentifier())
       return std::nullopt;
-    if (const std::optional<Place> field = returnedField(*callee, member->getImplicitObjectArgument()))
+    if (const std::optional<Place> field =
+            returnedField(*callee, member->getImplicitObjectArgument()))
       return held(*field, point);
     return dataOf(member->getImplicitObjectArgument(),
                   converts ? "operator *" : callee->getName().str(), point);
@@ -219,12 +222,12 @@ PointerReader::Found PointerReader::called(const clang::CallExpr *call, const St
 std::optional<Place> PointerReader::returnedField(const clang::FunctionDecl &accessor,
                                                   const Expr *object) const {
   const clang::FunctionDecl *definition = nullptr;
-  const auto *body = llvm::cast<clang::CXXMethodDecl>(accessor).isVirtual() || !accessor.hasBody(definition)
-                         ? nullptr
-                         : llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody());
-  const auto *only = body && body->size() == 1
-                         ? llvm::dyn_cast<clang::ReturnStmt>(body->body_front())
-                         : nullptr;
+  const auto *body =
+      llvm::cast<clang::CXXMethodDecl>(accessor).isVirtual() || !accessor.hasBody(definition)
+          ? nullptr
+          : llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody());
+  const auto *only =
+      body && body->size() == 1 ? llvm::dyn_cast<clang::ReturnStmt>(body->body_front()) : nullptr;
   std::optional<Place> place = only ? placeOf(only->getRetValue(), context_) : std::nullopt;
   const auto *field = place ? llvm::dyn_cast<clang::FieldDecl>(place->root) : nullptr;
   if (!field || llvm::isa<clang::CXXThisExpr>(strip(object)))
@@ -232,8 +235,9 @@ std::optional<Place> PointerReader::returnedField(const clang::FunctionDecl &acc
   std::optional<Place> owner = placeOf(object, context_);
   if (!owner)
     return std::nullopt;
-  owner->steps.push_back({(object->getType()->isPointerType() ? "->" : ".") + field->getNameAsString(),
-                          field, nullptr, field->getType()});
+  owner->steps.push_back(
+      {(object->getType()->isPointerType() ? "->" : ".") + field->getNameAsString(), field, nullptr,
+       field->getType()});
   owner->steps.insert(owner->steps.end(), place->steps.begin(), place->steps.end());
   return owner;
 }
@@ -289,9 +293,10 @@ PointerReader::Found PointerReader::addressOf(const Expr *lvalue, const Stmt *po
     const auto *field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl());
     if (!field || field->isBitField())
       return std::nullopt;
-    Found object = member->isArrow() ? value(member->getBase(), point)
-                                     : addressOf(member->getBase(), point);
-    return object ? Found(movedBy(std::move(*object), std::to_string(context_.getFieldOffset(field) / 8)))
+    Found object =
+        member->isArrow() ? value(member->getBase(), point) : addressOf(member->getBase(), point);
+    return object ? Found(movedBy(std::move(*object),
+                                  std::to_string(context_.getFieldOffset(field) / 8)))
                   : std::nullopt;
   }
   if (const auto *subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(lvalue))
@@ -314,7 +319,8 @@ PointerReader::Found PointerReader::held(const Place &place, const Stmt *point) 
     return leaf(place, point);
   const Definition definition = flow_->before(place, point);
   if (!place.isLocal() && definition.kind != Definition::Kind::Entry) {
-    // Others can reach it: only this function's own last word counts, and only if nobody was called since.
+    // Others can reach it: only this function's own last word counts, and only if nobody was called
+    // since.
     const bool throughPointer = llvm::any_of(place.steps, [](const PlaceStep &step) {
       return !step.field || llvm::StringRef(step.text).starts_with("->");
     });
@@ -344,8 +350,8 @@ PointerReader::Found PointerReader::defined(const Definition &definition, const 
     const auto *assignment = llvm::dyn_cast<clang::CompoundAssignOperator>(definition.value);
     if (!assignment || !place.type()->isPointerType())
       return std::nullopt;
-    return moved(std::move(old), assignment->getRHS(), assignment->getOpcode() == clang::BO_SubAssign,
-                 place.type(), definition.value);
+    return moved(std::move(old), assignment->getRHS(),
+                 assignment->getOpcode() == clang::BO_SubAssign, place.type(), definition.value);
   }
   case Definition::Kind::Choice: {
     const clang::IfStmt *choice = definition.choice;
@@ -363,12 +369,14 @@ PointerReader::Found PointerReader::defined(const Definition &definition, const 
 }
 
 /// The pointer that `steps` lead to in an object.
-PointerReader::Found PointerReader::part(const Expr *object, const Steps &steps, const Stmt *point) {
+PointerReader::Found PointerReader::part(const Expr *object, const Steps &steps,
+                                         const Stmt *point) {
   object = bare(object);
   if (!object || depth_ > kDeepest)
     return std::nullopt;
   if (const auto *cast = llvm::dyn_cast<clang::CastExpr>(object))
-    return cast->getCastKind() == clang::CK_NoOp || cast->getCastKind() == clang::CK_LValueToRValue ||
+    return cast->getCastKind() == clang::CK_NoOp ||
+                   cast->getCastKind() == clang::CK_LValueToRValue ||
                    cast->getCastKind() == clang::CK_ConstructorConversion
                ? part(cast->getSubExpr(), steps, point)
                : std::nullopt;
@@ -394,16 +402,16 @@ PointerReader::Found PointerReader::part(const Expr *object, const Steps &steps,
   if (index >= list->getNumInits())
     return std::nullopt;
   const Steps rest(steps.begin() + 1, steps.end());
-  return rest.empty() ? value(list->getInit(index), point) : part(list->getInit(index), rest, point);
+  return rest.empty() ? value(list->getInit(index), point)
+                      : part(list->getInit(index), rest, point);
 }
 
 /// Of a constructor that keeps its arguments as they are.
 PointerReader::Found PointerReader::constructed(const clang::CXXConstructExpr *construction,
                                                 const Steps &steps, const Stmt *point) {
   const clang::FunctionDecl *definition = nullptr;
-  const FunctionFlow *flow = construction->getConstructor()->hasBody(definition)
-                                 ? flows_.of(definition)
-                                 : nullptr;
+  const FunctionFlow *flow =
+      construction->getConstructor()->hasBody(definition) ? flows_.of(definition) : nullptr;
   if (!flow || steps.size() != 1 || !steps.front().field ||
       flow->atEnd(Place{steps.front().field, {}}).kind != Definition::Kind::Entry)
     return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the pointers that a launch passes come from, so that two of them can be told to point into the same memory however
-// they are spelled.
+// Where the pointers that a launch passes come from, so that two of them can be told to point into
+// the same memory however they are spelled.
 #pragma once
 
 #include "clang_plugin/extract/Geometry.h"
@@ -12,9 +12,11 @@ public:
   /// `numbers` reads the offsets; it is one of the launch at `launch` in `function`.
   PointerReader(UnitFlow &flows, const clang::ASTContext &context, GeometryReader &numbers,
                 const clang::FunctionDecl *function, const clang::Expr *launch)
-      : flows_(flows), context_(context), numbers_(numbers), flow_(flows.of(function)), launch_(launch) {}
+      : flows_(flows), context_(context), numbers_(numbers), flow_(flows.of(function)),
+        launch_(launch) {}
 
-  /// Of an argument of the launch. Without a root where it is no pointer, or from what cannot be named.
+  /// Of an argument of the launch. Without a root where it is no pointer, or from what cannot be
+  /// named.
   PointerInfo read(const clang::Expr *argument);
 
 private:
@@ -36,7 +38,8 @@ private:
   Found held(const Place &place, const clang::Stmt *point);
   Found defined(const Definition &definition, const Place &place, const clang::Stmt *point);
   Found called(const clang::CallExpr *call, const clang::Stmt *point);
-  std::optional<Place> returnedField(const clang::FunctionDecl &accessor, const clang::Expr *object) const;
+  std::optional<Place> returnedField(const clang::FunctionDecl &accessor,
+                                     const clang::Expr *object) const;
   Found dataOf(const clang::Expr *object, const std::string &accessor, const clang::Stmt *point);
   Found leaf(const Place &place, const clang::Stmt *point);
   Found agreed(Found one, const Found &other) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/Types.h"
 
-#include "clang_plugin/extract/ScalarLeaves.h"
+#include "clang_plugin/analysis/ScalarLeaves.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
@@ -71,8 +71,8 @@ ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
 /// Of what is spelt out one by one, and of what is known to be all the same.
 constexpr std::size_t kMostMembers = 64, kMostLeaves = 1 << 16;
 
-/// What a pointer points to: scalars of one kind without gaps, or "struct 16 f32 0 i32 4 ...", or nothing that can be filled and compared
-/// by its members.
+/// What a pointer points to: scalars of one kind without gaps, or "struct 16 f32 0 i32 4 ...", or
+/// nothing that can be filled and compared by its members.
 ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
   const auto nameOf = [&](clang::QualType leaf) {
     const ScalarInfo scalar = scalarOf(context, leaf);
@@ -85,7 +85,8 @@ ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
     return {};
   const auto bytes = std::uint64_t(context.getTypeSizeInChars(type).getQuantity());
   const ScalarLeaf &first = leaves.front();
-  const bool isOneKind = llvm::all_of(leaves, [&](const ScalarLeaf &leaf) { return leaf.scalar == first.scalar; });
+  const bool isOneKind =
+      llvm::all_of(leaves, [&](const ScalarLeaf &leaf) { return leaf.scalar == first.scalar; });
   if (isOneKind && leaves.size() * first.bytes == bytes)
     return {first.scalar, static_cast<unsigned>(leaves.size())};
   if (leaves.size() > kMostMembers)
@@ -147,7 +148,8 @@ ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
       info.pointeeSize =
           static_cast<std::uint32_t>(context.getTypeSizeInChars(element).getQuantity());
   }
-  const ScalarInfo scalar = info.kind == "pointer" ? elementOf(context, element) : scalarOf(context, element);
+  const ScalarInfo scalar =
+      info.kind == "pointer" ? elementOf(context, element) : scalarOf(context, element);
   info.scalar = scalar.name;
   info.components = scalar.components;
   if (info.kind != "pointer" && type->isRecordType() && scalar.name.empty())
@@ -158,7 +160,8 @@ ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
 std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDecl &variable) {
   const clang::ASTContext &context = variable.getASTContext();
   const clang::QualType element = context.getBaseElementType(variable.getType());
-  if (element->isIncompleteType() || element->isDependentType() || variable.isTemplated() || variable.getType()->isIncompleteType())
+  if (element->isIncompleteType() || element->isDependentType() || variable.isTemplated() ||
+      variable.getType()->isIncompleteType())
     return std::nullopt;
   ConstantVariableInfo info;
   info.name = variable.getNameAsString();
@@ -169,12 +172,13 @@ std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDec
     return std::nullopt;
   std::string parts = std::to_string(variable.getName().size()) + variable.getName().str();
   bool isNested = false;
-  for (const clang::DeclContext *scope = variable.getDeclContext()->getRedeclContext(); !scope->isTranslationUnit();
-       scope = scope->getParent()) {
+  for (const clang::DeclContext *scope = variable.getDeclContext()->getRedeclContext();
+       !scope->isTranslationUnit(); scope = scope->getParent()) {
     const auto *space = llvm::dyn_cast<clang::NamespaceDecl>(scope);
     if (!space)
       return std::nullopt;
-    const std::string name = space->isAnonymousNamespace() ? "_GLOBAL__N_1" : space->getNameAsString();
+    const std::string name =
+        space->isAnonymousNamespace() ? "_GLOBAL__N_1" : space->getNameAsString();
     parts = std::to_string(name.size()) + name + parts;
     isNested = true;
   }

@@ -2,7 +2,7 @@
 // How types, names and symbols of a kernel are written down.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/output/Model.h"
 
 #include <clang/AST/Decl.h>
 
@@ -10,8 +10,8 @@ namespace kopt::frontend {
 
 ParamInfo describeParam(const clang::ParmVarDecl &parameter);
 
-/// Of a variable that the device has under a name of its own. Nothing where its elements cannot be filled and compared, or the
-/// variable is a template's.
+/// Of a variable that the device has under a name of its own. Nothing where its elements cannot be
+/// filled and compared, or the variable is a template's.
 std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDecl &variable);
 
 /// "ns::stencil<float, 4>"; the qualified name for a plain kernel.
@@ -24,7 +24,8 @@ std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specializ
 /// local class's); null where there is none.
 const clang::FunctionDecl *enclosingFunction(const clang::FunctionDecl &specialization);
 
-/// The name by which code can ask for the function to be emitted; empty where it is emitted unasked.
+/// The name by which code can ask for the function to be emitted; empty where it is emitted
+/// unasked.
 std::string instantiationOf(const clang::FunctionDecl &function);
 
 /// As Clang mangles it; nvcc differs for what only one file sees.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on conditions: limits of loops, comparisons, branches. None of them makes a loop run
 // for ever that ended: a mutant that hangs is found by every workload and costs its whole deadline.
-#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 namespace kopt::frontend {

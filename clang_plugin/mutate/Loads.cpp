@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on what is read: the element beside it, another buffer, rows for columns.
+#include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/analysis/PointerUses.h"
-#include "clang_plugin/mutate/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 namespace kopt::frontend {
@@ -106,7 +106,8 @@ private:
     const Stmt *outer = body.parentOf(use);
     const auto *cast = dyn_cast_or_null<CastExpr>(outer);
     const auto *comparison = dyn_cast_or_null<BinaryOperator>(outer);
-    return (cast && cast->getCastKind() == CK_PointerToBoolean) || (comparison && comparison->isEqualityOp());
+    return (cast && cast->getCastKind() == CK_PointerToBoolean) ||
+           (comparison && comparison->isEqualityOp());
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/mutate/Mutate.h"
 
-#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/analysis/KernelFacts.h"
 
 #include <clang/Frontend/ASTUnit.h>
 #include <llvm/Support/xxhash.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on single numbers: a scalar parameter is not used as it is given, a literal is off.
-#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 namespace kopt::frontend {
@@ -124,7 +124,9 @@ public:
 class Literal final : public MutationOperator {
 public:
   std::string_view id() const override { return "literal"; }
-  std::string_view summary() const override { return "a floating-point literal is 1% more, or twice as much"; }
+  std::string_view summary() const override {
+    return "a floating-point literal is 1% more, or twice as much";
+  }
   void find(const KernelFacts &facts, MutantSink &sink) const override {
     for (const BodyView &body : facts.bodies())
       for (const Stmt *statement : body.statements) {
@@ -133,10 +135,13 @@ public:
           continue;
         const bool isFloat = literal->getType()->isSpecificBuiltinType(BuiltinType::Float);
         const std::string text = facts.text(literal).str(), note = noteFor(body, *literal);
-        // What is multiplied with it may be small beside the rest: then 1% of it is less than rounding in sums of another order.
-        sink.add(literal->getBeginLoc(), text + " 1% more", facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
+        // What is multiplied with it may be small beside the rest: then 1% of it is less than
+        // rounding in sums of another order.
+        sink.add(literal->getBeginLoc(), text + " 1% more",
+                 facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
                  note.empty() ? "nearly the same where its term is small beside the others" : note);
-        sink.add(literal->getBeginLoc(), text + " twice", facts.wrap(literal, "(", isFloat ? " * 2.0f)" : " * 2.0)"), note);
+        sink.add(literal->getBeginLoc(), text + " twice",
+                 facts.wrap(literal, "(", isFloat ? " * 2.0f)" : " * 2.0)"), note);
       }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on statements that write: the value is a constant, what was there is forgotten, the
 // statement is gone.
-#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 namespace kopt::frontend {
@@ -56,7 +56,8 @@ bool isStoredAgain(const KernelFacts &facts, const BodyView &body, const Expr &t
   return llvm::any_of(body.statements, [&](const Stmt *statement) {
     const auto *assignment = dyn_cast<BinaryOperator>(statement);
     return assignment && assignment->getOpcode() == BO_Assign && assignment->getLHS() != &target &&
-           target.getEndLoc() < assignment->getBeginLoc() && facts.text(assignment->getLHS()) == facts.text(&target);
+           target.getEndLoc() < assignment->getBeginLoc() &&
+           facts.text(assignment->getLHS()) == facts.text(&target);
   });
 }
 
@@ -87,7 +88,8 @@ public:
             (literal && literal->getValue().isZero()))
           continue;
         sink.add(value->getBeginLoc(), "zero stored to " + facts.text(target).str(),
-                 facts.replace(value->getSourceRange(), zero), isStoredAgain(facts, body, *target) ? kStoredAgain : "");
+                 facts.replace(value->getSourceRange(), zero),
+                 isStoredAgain(facts, body, *target) ? kStoredAgain : "");
       }
   }
 };
@@ -139,12 +141,14 @@ public:
         sink.add(statement->getBeginLoc(),
                  "`" + (text.size() > 60 ? text.take_front(57).str() + "..." : text.str()) +
                      "` removed",
-                 facts.replace(statement->getSourceRange(), "(void)0"), noteFor(facts, body, *expression));
+                 facts.replace(statement->getSourceRange(), "(void)0"),
+                 noteFor(facts, body, *expression));
       }
   }
 
 private:
-  static std::string noteFor(const KernelFacts &facts, const BodyView &body, const Expr &expression) {
+  static std::string noteFor(const KernelFacts &facts, const BodyView &body,
+                             const Expr &expression) {
     const auto *plain = dyn_cast<BinaryOperator>(expression.IgnoreParenImpCasts());
     const bool isStore = plain && plain->getOpcode() == BO_Assign && !variableOf(plain->getLHS());
     return isStore && isStoredAgain(facts, body, *plain->getLHS()) ? kStoredAgain : "";

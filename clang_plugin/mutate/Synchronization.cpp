@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on what keeps threads apart. Such a kernel is wrong, and may compute the right values
 // all the same: only a race check or a perturbed schedule is sure to notice.
-#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 namespace kopt::frontend {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that leave out a part of the kernel's work: all of it, one block's, the last threads',
 // the last elements'.
-#include "clang_plugin/mutate/KernelFacts.h"
+#include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
 namespace kopt::frontend {

@@ -2,7 +2,7 @@
 // A program around one slice that a person can edit, build and run: kopt's folder for people.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/output/Model.h"
 
 namespace kopt::frontend {
 

@@ -32,7 +32,8 @@ json paramJson(const ParamInfo &param) {
 }
 
 json userJson(const UserInfo &user) {
-  return {{"name", user.name}, {"file", user.file}, {"line", user.line}, {"host", user.onHostAlone}};
+  return {
+      {"name", user.name}, {"file", user.file}, {"line", user.line}, {"host", user.onHostAlone}};
 }
 
 json chunkJson(const ChunkInfo &chunk) {
@@ -49,14 +50,11 @@ json chunkJson(const ChunkInfo &chunk) {
 }
 
 json specializationJson(const SpecializationInfo &specialization) {
-  json result = {{"symbol", specialization.symbol},
-                 {"file_local", specialization.fileLocal},
-                 {"expression", specialization.expression},
-                 {"route", specialization.route},
-                 {"slice", specialization.slicePath},
-                 {"reason", specialization.reason},
-                 {"proven", specialization.proven},
-                 {"kernel_chunk", specialization.kernelChunk}};
+  json result = {
+      {"symbol", specialization.symbol},         {"file_local", specialization.fileLocal},
+      {"expression", specialization.expression}, {"route", specialization.route},
+      {"slice", specialization.slicePath},       {"reason", specialization.reason},
+      {"proven", specialization.proven},         {"kernel_chunk", specialization.kernelChunk}};
   result["template_args"] = json::array();
   for (const TemplateArgInfo &argument : specialization.templateArgs) {
     json entry = {

@@ -2,7 +2,7 @@
 // An extraction as the JSON document that output/kernels.schema.json describes.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/output/Model.h"
 
 #include <nlohmann/json_fwd.hpp>
 

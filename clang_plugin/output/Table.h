@@ -2,7 +2,7 @@
 // `kopt-extract --list`: an extraction for people.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
+#include "clang_plugin/output/Model.h"
 
 namespace kopt::frontend {
 

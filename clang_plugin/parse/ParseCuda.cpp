@@ -228,8 +228,8 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
 
 namespace {
 
-/// One parse. Where `preamble` is given the parse may begin with a precompiled header; the invocation
-/// that did so is left there.
+/// One parse. Where `preamble` is given the parse may begin with a precompiled header; the
+/// invocation that did so is left there.
 ParsedUnit parseOnce(const ParseRequest &request,
                      std::shared_ptr<clang::CompilerInvocation> *preamble) {
   ParsedUnit unit;

@@ -131,7 +131,8 @@ bool isFileLocal(const std::string &name) {
          name.find("_GLOBAL__N_") != std::string::npos ||
          name.find("__nv_static_") != std::string::npos || name.rfind("$", 0) == 0 ||
          name.find("$str") != std::string::npos || name.rfind("__unnamed_", 0) == 0 ||
-         name.rfind("__local_depot", 0) == 0 || name.rfind("prototype_", 0) == 0 || name.rfind("_$_str", 0) == 0;
+         name.rfind("__local_depot", 0) == 0 || name.rfind("prototype_", 0) == 0 ||
+         name.rfind("_$_str", 0) == 0;
 }
 
 std::string withoutLinkage(std::string text) {

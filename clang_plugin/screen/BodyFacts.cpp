@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/screen/BodyFacts.h"
 
-#include "clang_plugin/screen/IndexWidth.h"
+#include "clang_plugin/analysis/IndexWidth.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
@@ -19,7 +19,7 @@ bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> 
   return llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
 }
 
-/// The deed that calling a function from outside the slice is, or nothing.
+/// The sideEffect that calling a function from outside the slice is, or nothing.
 std::string deedOf(const FunctionDecl &callee) {
   static const std::set<llvm::StringRef> kClocks = {"clock",
                                                     "clock64",
@@ -161,8 +161,11 @@ bool hasMutableParts(QualType type) {
   if (!record || !record->hasDefinition())
     return false;
   return llvm::any_of(record->fields(),
-                      [](const FieldDecl *field) { return field->isMutable() || hasMutableParts(field->getType()); }) ||
-         llvm::any_of(record->bases(), [](const CXXBaseSpecifier &base) { return hasMutableParts(base.getType()); });
+                      [](const FieldDecl *field) {
+                        return field->isMutable() || hasMutableParts(field->getType());
+                      }) ||
+         llvm::any_of(record->bases(),
+                      [](const CXXBaseSpecifier &base) { return hasMutableParts(base.getType()); });
 }
 
 class Reader {
@@ -222,15 +225,16 @@ private:
   unsigned lineOf(SourceLocation location) const {
     return view_.context().getSourceManager().getExpansionLineNumber(location);
   }
-  void did(const std::string &deed, SourceLocation where) {
-    facts_.deeds.try_emplace(deed, lineOf(where));
+  void did(const std::string &sideEffect, SourceLocation where) {
+    facts_.sideEffects.try_emplace(sideEffect, lineOf(where));
   }
 
   void readVariable(const VarDecl &variable) {
     if (isVolatile(variable.getType()))
       did("volatile", variable.getLocation());
     if (variable.isStaticLocal() && !variable.hasAttr<CUDASharedAttr>() &&
-        !variable.isConstexpr() && (!variable.getType().isConstQualified() || hasMutableParts(variable.getType())) &&
+        !variable.isConstexpr() &&
+        (!variable.getType().isConstQualified() || hasMutableParts(variable.getType())) &&
         !variable.getType()->isReferenceType())
       did("static-local", variable.getLocation());
     if (variable.getInit() && writtenLiterals(variable.getInit()) > kMostLiterals)
@@ -269,9 +273,9 @@ private:
         did("volatile", cast->getBeginLoc());
       }
       const FunctionDecl *callee = calleeNamed(statement);
-      const std::string deed = callee && !isDefinedHere(*callee) ? deedOf(*callee) : "";
-      if (!deed.empty() && (deed != "launch" || runsOnDevice))
-        did(deed, statement->getBeginLoc());
+      const std::string sideEffect = callee && !isDefinedHere(*callee) ? deedOf(*callee) : "";
+      if (!sideEffect.empty() && (sideEffect != "launch" || runsOnDevice))
+        did(sideEffect, statement->getBeginLoc());
     }
   }
 
@@ -317,7 +321,8 @@ private:
     const Stmt *target = call->getArg(0);
     while (target && !isa<DeclRefExpr>(target))
       target = target->child_begin() == target->child_end() ? nullptr : *target->child_begin();
-    const auto *variable = target ? dyn_cast<VarDecl>(cast<DeclRefExpr>(target)->getDecl()) : nullptr;
+    const auto *variable =
+        target ? dyn_cast<VarDecl>(cast<DeclRefExpr>(target)->getDecl()) : nullptr;
     if (!variable || !variable->hasAttr<CUDASharedAttr>())
       did("block-atomic:" + callee->getNameAsString(), call->getBeginLoc());
   }
@@ -405,14 +410,14 @@ private:
   CallArguments arguments_;
 };
 
-struct DeedRule {
-  llvm::StringRef deed; ///< the part before a colon
+struct SideEffectRule {
+  llvm::StringRef sideEffect; ///< the part before a colon
   const char *id;
   Severity severity;
   const char *message;
 };
 
-constexpr DeedRule kDeedRules[] = {
+constexpr SideEffectRule kSideEffectRules[] = {
     {"asm", "inline-asm", Severity::Reject, "new inline assembly cannot be compared or emulated"},
     {"clock", "clock", Severity::Reject,
      "the kernel reads a clock: it could behave differently when it is timed"},
@@ -454,12 +459,12 @@ BodyFacts readBodies(const KernelView &view) {
 
 void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
                    const BodyFacts &candidate, std::vector<ScreenFinding> &findings) {
-  for (const auto &[deed, line] : candidate.deeds) {
-    if (baseline.deeds.count(deed))
+  for (const auto &[sideEffect, line] : candidate.sideEffects) {
+    if (baseline.sideEffects.count(sideEffect))
       continue;
-    const auto [kind, detail] = llvm::StringRef(deed).split(':');
-    for (const DeedRule &rule : kDeedRules)
-      if (rule.deed == kind)
+    const auto [kind, detail] = llvm::StringRef(sideEffect).split(':');
+    for (const SideEffectRule &rule : kSideEffectRules)
+      if (rule.sideEffect == kind)
         findings.push_back({rule.id, rule.severity,
                             rule.message + (detail.empty() ? std::string() : ": " + detail.str()),
                             line});

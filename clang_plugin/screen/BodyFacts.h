@@ -13,7 +13,7 @@ namespace kopt::frontend {
 struct BodyFacts {
   /// What some body of the file does, with the line of the first: "clock", "asm:…",
   /// "fast-math:__expf".
-  std::map<std::string, unsigned> deeds;
+  std::map<std::string, unsigned> sideEffects;
   /// How often the kernel and what it calls names each of: atomic, barrier, fence.
   std::map<std::string, unsigned> counts;
   /// By kernel parameter: comparisons of something variable with it, those that decide a loop

@@ -129,11 +129,14 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
   }
 
   compareSignatures(*baselineView, *candidateView, findings);
-  const std::vector<Declaration> baselineDeclarations = readDeclarations(*baselineView, request.kernel),
-                                 candidateDeclarations = readDeclarations(*candidateView, request.kernel);
+  const std::vector<Declaration> baselineDeclarations =
+                                     readDeclarations(*baselineView, request.kernel),
+                                 candidateDeclarations =
+                                     readDeclarations(*candidateView, request.kernel);
   compareDeclarations(baselineDeclarations, candidateDeclarations, request.baselineExpression,
                       request.candidateExpression, findings);
-  compareOutsideNames(request, baselineSource, baselineDeclarations, candidateDeclarations, findings);
+  compareOutsideNames(request, baselineSource, baselineDeclarations, candidateDeclarations,
+                      findings);
   const BodyFacts candidateBodies = readBodies(*candidateView);
   compareBodies(*baselineView, readBodies(*baselineView), candidateBodies, findings);
   findElisions(baselineSource, candidateSource, &candidateBodies, findings);

@@ -23,15 +23,16 @@ struct ScreenFinding {
 
 /// Text of the slice that code outside of it uses, too.
 struct SharedChunk {
-  std::string name, user;              ///< what it declares; "'f' at a.cu:12"
-  unsigned begin = 0, end = 0;         ///< in the baseline
-  unsigned newBegin = 0, newEnd = 0;   ///< in the candidate
+  std::string name, user;            ///< what it declares; "'f' at a.cu:12"
+  unsigned begin = 0, end = 0;       ///< in the baseline
+  unsigned newBegin = 0, newEnd = 0; ///< in the candidate
 };
 
 /// A name that stands in code outside of the slice.
 struct OutsideName {
   std::string name, user;
-  bool isDeclared = false; ///< called or declared there, as functions and types are; false: any other word
+  bool isDeclared =
+      false; ///< called or declared there, as functions and types are; false: any other word
 };
 
 struct ScreenRequest {

@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char *kShared = "shared-code";
 
-/// Whole functions, types and variables: what follows or stands before them is not inside of them, nor changed by them.
+/// Whole functions, types and variables: what follows or stands before them is not inside of them,
+/// nor changed by them.
 bool standsAlone(llvm::StringRef tokens) {
   int depth = 0;
   llvm::SmallVector<llvm::StringRef> words;
@@ -31,7 +32,8 @@ bool isKept(const std::string &old, llvm::StringRef now) {
 }
 
 const OutsideName *find(const ScreenRequest &request, llvm::StringRef name) {
-  const auto found = llvm::find_if(request.outside, [&](const OutsideName &outside) { return outside.name == name; });
+  const auto found = llvm::find_if(
+      request.outside, [&](const OutsideName &outside) { return outside.name == name; });
   return found == request.outside.end() ? nullptr : &*found;
 }
 
@@ -41,9 +43,11 @@ bool opensNamespaces(const ScreenRequest &request, const std::vector<Declaration
   const auto inlined = [](const std::string &text) {
     return llvm::StringRef(normalizedTokens(text)).count("inline namespace");
   };
-  return inlined(request.candidate) > inlined(request.baseline) || llvm::any_of(candidate, [&](const Declaration &now) {
+  return inlined(request.candidate) > inlined(request.baseline) ||
+         llvm::any_of(candidate, [&](const Declaration &now) {
            return llvm::StringRef(now.key).starts_with("Using") &&
-                  llvm::none_of(baseline, [&](const Declaration &old) { return old.key == now.key; });
+                  llvm::none_of(baseline,
+                                [&](const Declaration &old) { return old.key == now.key; });
          });
 }
 
@@ -51,7 +55,8 @@ bool isHidden(const ScreenRequest &request, const SourceFacts &baseline, llvm::S
   llvm::SmallVector<llvm::StringRef> parts;
   space.split(parts, "::", -1, /*KeepEmpty=*/false);
   return llvm::any_of(parts, [&](llvm::StringRef part) {
-    return !part.starts_with("(") && !baseline.identifiers.count(part.str()) && !find(request, part);
+    return !part.starts_with("(") && !baseline.identifiers.count(part.str()) &&
+           !find(request, part);
   });
 }
 
@@ -59,51 +64,61 @@ bool isHidden(const ScreenRequest &request, const SourceFacts &baseline, llvm::S
 
 void compareSharedChunks(const ScreenRequest &request, std::vector<ScreenFinding> &findings) {
   for (const SharedChunk &chunk : request.shared) {
-    const std::string old = normalizedTokens(llvm::StringRef(request.baseline).slice(chunk.begin, chunk.end));
-    const std::string now = normalizedTokens(llvm::StringRef(request.candidate).slice(chunk.newBegin, chunk.newEnd));
+    const std::string old =
+        normalizedTokens(llvm::StringRef(request.baseline).slice(chunk.begin, chunk.end));
+    const std::string now =
+        normalizedTokens(llvm::StringRef(request.candidate).slice(chunk.newBegin, chunk.newEnd));
     if (old == now || isKept(old, now))
       continue;
     const auto line = llvm::StringRef(request.candidate).take_front(chunk.newBegin).count('\n') + 1;
     findings.push_back({kShared, Severity::Reject,
                         "'" + chunk.name + "' changed, which " + chunk.user +
-                            " uses, too: leave it as it is, and put the changed version before the kernel under another name",
+                            " uses, too: leave it as it is, and put the changed version before the "
+                            "kernel under another name",
                         static_cast<unsigned>(line)});
   }
 }
 
-void compareOutsideMacros(const ScreenRequest &request, const SourceFacts &baseline, const SourceFacts &candidate,
-                          std::vector<ScreenFinding> &findings) {
+void compareOutsideMacros(const ScreenRequest &request, const SourceFacts &baseline,
+                          const SourceFacts &candidate, std::vector<ScreenFinding> &findings) {
   for (const auto &[name, macro] : candidate.macros) {
     const auto old = baseline.macros.find(name);
     const OutsideName *outside = find(request, name);
     if (outside && (old == baseline.macros.end() || old->second.text != macro.text))
-      findings.push_back({kShared, Severity::Reject,
-                          "macro '" + name + (old == baseline.macros.end() ? "' is new" : "' changed") + ", and " + outside->user +
-                              " has the same word in it: give the macro another name",
-                          macro.line});
+      findings.push_back(
+          {kShared, Severity::Reject,
+           "macro '" + name + (old == baseline.macros.end() ? "' is new" : "' changed") + ", and " +
+               outside->user + " has the same word in it: give the macro another name",
+           macro.line});
   }
 }
 
-void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baselineSource, const std::vector<Declaration> &baseline,
-                         const std::vector<Declaration> &candidate, std::vector<ScreenFinding> &findings) {
+void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baselineSource,
+                         const std::vector<Declaration> &baseline,
+                         const std::vector<Declaration> &candidate,
+                         std::vector<ScreenFinding> &findings) {
   const bool opens = opensNamespaces(request, baseline, candidate);
   for (const Declaration &now : candidate) {
-    // An alias may be said again, and what the file has already is brought along that way; a global one cannot be said otherwise.
+    // An alias may be said again, and what the file has already is brought along that way; a global
+    // one cannot be said otherwise.
     const llvm::StringRef kind = llvm::StringRef(now.key).split(' ').first;
-    const bool isGlobalAlias = (kind == "NamespaceAlias" || kind == "Typedef" || kind == "TypeAlias") &&
-                               now.name.find("::") == std::string::npos;
+    const bool isGlobalAlias =
+        (kind == "NamespaceAlias" || kind == "Typedef" || kind == "TypeAlias") &&
+        now.name.find("::") == std::string::npos;
     if (now.role == DeclarationRole::Kernel || isGlobalAlias ||
         llvm::any_of(baseline, [&](const Declaration &old) { return old.key == now.key; }))
       continue;
     const std::size_t colons = now.name.rfind("::");
-    const llvm::StringRef name = llvm::StringRef(now.name).substr(colons == std::string::npos ? 0 : colons + 2);
+    const llvm::StringRef name =
+        llvm::StringRef(now.name).substr(colons == std::string::npos ? 0 : colons + 2);
     const llvm::StringRef space = llvm::StringRef(now.name).drop_back(name.size());
     const OutsideName *outside = find(request, name);
     if (outside && outside->isDeclared && (opens || !isHidden(request, baselineSource, space)))
-      findings.push_back({kShared, Severity::Reject,
-                          "'" + now.name + "' is new, and " + outside->user +
-                              " has that name already and might take it for its own: give it another one",
-                          now.line});
+      findings.push_back(
+          {kShared, Severity::Reject,
+           "'" + now.name + "' is new, and " + outside->user +
+               " has that name already and might take it for its own: give it another one",
+           now.line});
   }
 }
 

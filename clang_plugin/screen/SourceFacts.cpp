@@ -66,26 +66,59 @@ std::vector<RawToken> tokenize(llvm::StringRef text) {
 /// Names by which code can tell one compiler, one file or one compilation from another, and so show
 /// those that judge it something else than those that use it.
 bool tellsCompilers(llvm::StringRef name) {
-  static const std::set<llvm::StringRef> kNames = {
-      "__CUDA__", "__NVCC__", "__GNUC__", "__GNUG__", "_MSC_VER", "__llvm__", "__EDG__",
-      "__CUDA_LIBDEVICE__", "__VERSION__", "__OPTIMIZE__", "NDEBUG", "CUDART_VERSION",
-      "CUDA_VERSION", "__LINE__", "__FILE__", "__FILE_NAME__", "__BASE_FILE__", "__INCLUDE_LEVEL__",
-      "__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__", "__builtin_constant_p",
-      "source_location"};
-  static const llvm::StringRef kPrefixes[] = {
-      "__clang", "__CUDACC", "__has_", "__NVCOMPILER", "__EDG_", "__CUDA_API_VER", "__GLIBC",
-      "_GLIBCXX", "__is_identifier", "__builtin_FILE", "__builtin_LINE", "__builtin_FUNC",
-      "__builtin_COLUMN", "__builtin_source_location", "__builtin_cpu", "__builtin_available",
-      "KOPT_", "kopt_emulated", "koptSeen", "koptReached"};
+  static const std::set<llvm::StringRef> kNames = {"__CUDA__",
+                                                   "__NVCC__",
+                                                   "__GNUC__",
+                                                   "__GNUG__",
+                                                   "_MSC_VER",
+                                                   "__llvm__",
+                                                   "__EDG__",
+                                                   "__CUDA_LIBDEVICE__",
+                                                   "__VERSION__",
+                                                   "__OPTIMIZE__",
+                                                   "NDEBUG",
+                                                   "CUDART_VERSION",
+                                                   "CUDA_VERSION",
+                                                   "__LINE__",
+                                                   "__FILE__",
+                                                   "__FILE_NAME__",
+                                                   "__BASE_FILE__",
+                                                   "__INCLUDE_LEVEL__",
+                                                   "__COUNTER__",
+                                                   "__DATE__",
+                                                   "__TIME__",
+                                                   "__TIMESTAMP__",
+                                                   "__builtin_constant_p",
+                                                   "source_location"};
+  static const llvm::StringRef kPrefixes[] = {"__clang",
+                                              "__CUDACC",
+                                              "__has_",
+                                              "__NVCOMPILER",
+                                              "__EDG_",
+                                              "__CUDA_API_VER",
+                                              "__GLIBC",
+                                              "_GLIBCXX",
+                                              "__is_identifier",
+                                              "__builtin_FILE",
+                                              "__builtin_LINE",
+                                              "__builtin_FUNC",
+                                              "__builtin_COLUMN",
+                                              "__builtin_source_location",
+                                              "__builtin_cpu",
+                                              "__builtin_available",
+                                              "KOPT_",
+                                              "kopt_emulated",
+                                              "koptSeen",
+                                              "koptReached"};
   return kNames.count(name) ||
          llvm::any_of(kPrefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
 }
 
 /// Pragmas that change how fast code is and what is said of it, and nothing that it does.
 bool isHarmlessPragma(llvm::StringRef text) {
-  static const llvm::StringRef kHarmless[] = {"unroll", "nounroll", "once", "diag_", "nv_diag",
-                                              "nv_exec_check", "GCC diagnostic", "clang diagnostic",
-                                              "clang loop", "region", "endregion"};
+  static const llvm::StringRef kHarmless[] = {
+      "unroll",         "nounroll",         "once",       "diag_",  "nv_diag",  "nv_exec_check",
+      "GCC diagnostic", "clang diagnostic", "clang loop", "region", "endregion"};
   return llvm::any_of(kHarmless, [&](llvm::StringRef word) { return text.starts_with(word); });
 }
 
@@ -127,8 +160,8 @@ std::set<std::string> texts(const std::vector<SourceLine> &lines) {
   return result;
 }
 
-/// Attributes that put a kernel's blocks into clusters, with what stands in parentheses behind them. By their plain names they
-/// count only within __attribute__: a variable may be called so.
+/// Attributes that put a kernel's blocks into clusters, with what stands in parentheses behind
+/// them. By their plain names they count only within __attribute__: a variable may be called so.
 void readClusters(const std::vector<RawToken> &tokens, SourceFacts &facts) {
   std::size_t attributeEnd = 0;
   const auto behindParentheses = [&](std::size_t i) {
@@ -146,7 +179,8 @@ void readClusters(const std::vector<RawToken> &tokens, SourceFacts &facts) {
       continue;
     if (plain == "attribute" || plain == "declspec")
       attributeEnd = behindParentheses(i + 1);
-    if ((plain != "cluster_dims" && plain != "block_size") || (i >= attributeEnd && !name.starts_with("__")))
+    if ((plain != "cluster_dims" && plain != "block_size") ||
+        (i >= attributeEnd && !name.starts_with("__")))
       continue;
     std::string text;
     for (std::size_t j = i, end = behindParentheses(i + 1); j < end; ++j)
@@ -260,7 +294,8 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
     if (!oldClusters.count(cluster.text))
       add(findings, "attribute", Severity::Reject,
           "'" + cluster.text +
-              "' is new: a launch whose grid is not a multiple of the cluster fails, and the launch sites do not know of it",
+              "' is new: a launch whose grid is not a multiple of the cluster fails, and the "
+              "launch sites do not know of it",
           cluster.line);
 
   for (const auto &[name, line] : candidate.identifiers) {
@@ -268,7 +303,8 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
       continue;
     if (tellsCompilers(name))
       add(findings, "compiler-conditional", Severity::Reject,
-          "'" + name + "' lets the code look different to another compiler or in another file", line);
+          "'" + name + "' lets the code look different to another compiler or in another file",
+          line);
     else if (tellsArchitectures(name))
       add(findings, "arch-conditional", Severity::Flag,
           "'" + name + "' makes code for one architecture that is not compared on another", line);

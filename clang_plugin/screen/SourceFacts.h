@@ -22,12 +22,14 @@ struct SourceComment {
 };
 
 struct SourceFacts {
-  std::vector<SourceLine> includes;         ///< `<vector>`, as spelled; #embed and #import too
-  std::vector<SourceLine> conditionals;     ///< #if, #ifdef, #ifndef, #elif and their like
-  std::map<std::string, unsigned> conditions; ///< identifiers in conditionals, with their first line
-  std::vector<SourceLine> pragmas;            ///< `unroll 4`; those of _Pragma("…") too
-  std::vector<SourceLine> lineMarkers;        ///< #line and its like: `1 "a.cu"`
-  std::vector<SourceLine> clusters;           ///< `__cluster_dims__ ( 2 , 1 , 1 )`: Clang knows no such attribute
+  std::vector<SourceLine> includes;     ///< `<vector>`, as spelled; #embed and #import too
+  std::vector<SourceLine> conditionals; ///< #if, #ifdef, #ifndef, #elif and their like
+  std::map<std::string, unsigned>
+      conditions;                      ///< identifiers in conditionals, with their first line
+  std::vector<SourceLine> pragmas;     ///< `unroll 4`; those of _Pragma("…") too
+  std::vector<SourceLine> lineMarkers; ///< #line and its like: `1 "a.cu"`
+  std::vector<SourceLine>
+      clusters; ///< `__cluster_dims__ ( 2 , 1 , 1 )`: Clang knows no such attribute
   std::map<std::string, SourceLine> macros; ///< body by name; #undef has the body "undef"
   std::map<std::string, unsigned>
       identifiers; ///< every identifier and keyword, with its first line

@@ -311,6 +311,8 @@ Closure closureOf(const SourceIndex &index, const std::vector<const clang::Decl 
   return Collector(index).run(roots);
 }
 
-DirectUses usesOf(const SourceIndex &index, std::size_t piece) { return Collector(index).readOnly(piece); }
+DirectUses usesOf(const SourceIndex &index, std::size_t piece) {
+  return Collector(index).readOnly(piece);
+}
 
 } // namespace kopt::frontend

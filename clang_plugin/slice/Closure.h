@@ -2,7 +2,7 @@
 // Everything a declaration needs, in one pass of a translation unit.
 #pragma once
 
-#include "clang_plugin/slice/SourceIndex.h"
+#include "clang_plugin/parse/SourceIndex.h"
 
 #include <set>
 
@@ -19,7 +19,8 @@ Closure closureOf(const SourceIndex &index, const std::vector<const clang::Decl 
 /// What one piece uses by itself.
 struct DirectUses {
   std::set<std::size_t> pieces;
-  std::set<std::string> calls; ///< unqualified names of functions, as they are looked up; of operators only the user's own
+  std::set<std::string> calls; ///< unqualified names of functions, as they are looked up; of
+                               ///< operators only the user's own
 };
 DirectUses usesOf(const SourceIndex &index, std::size_t piece);
 

@@ -58,8 +58,10 @@ std::string roleOf(const Piece &piece) {
   if (llvm::isa<clang::FunctionDecl>(declaration))
     return "function";
   if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
-    // Clang marks what is constexpr and used on the device as __constant__, too: only what the user wrote counts.
-    bool onDevice = isWritten<clang::CUDADeviceAttr>(*variable) || isWritten<clang::CUDAConstantAttr>(*variable) ||
+    // Clang marks what is constexpr and used on the device as __constant__, too: only what the user
+    // wrote counts.
+    bool onDevice = isWritten<clang::CUDADeviceAttr>(*variable) ||
+                    isWritten<clang::CUDAConstantAttr>(*variable) ||
                     isWritten<clang::CUDASharedAttr>(*variable);
     bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
     return constant && !onDevice ? "constant" : "variable";
@@ -138,15 +140,43 @@ std::string collect(const SourceIndex &index, const std::vector<const clang::Dec
 
 bool isInclude(const Piece &piece) { return piece.kind == PieceKind::Include; }
 
-/// Headers that device code may need and that cost a compilation next to nothing: the toolkit's of functions for kernels alone, and
-/// those of the C and C++ library whose types, limits and constexpr functions hold on the device. Where a file includes one, a
-/// candidate for any of its kernels may use it, whether the kernel does or not.
+/// Headers that device code may need and that cost a compilation next to nothing: the toolkit's of
+/// functions for kernels alone, and those of the C and C++ library whose types, limits and
+/// constexpr functions hold on the device. Where a file includes one, a candidate for any of its
+/// kernels may use it, whether the kernel does or not.
 bool isSmallInclude(const Piece &piece) {
-  static constexpr llvm::StringLiteral kHeaders[] = {
-      "algorithm", "array", "assert.h", "bit", "cassert", "cfloat", "climits", "cmath", "cooperative_groups.h",
-      "cooperative_groups/memcpy_async.h", "cooperative_groups/reduce.h", "cooperative_groups/scan.h", "cstddef", "cstdint", "cstring",
-      "cuda_bf16.h", "cuda_fp16.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h", "float.h", "initializer_list", "limits", "limits.h",
-      "math.h", "math_constants.h", "numeric", "stddef.h", "stdint.h", "string.h", "tuple", "type_traits", "utility"};
+  static constexpr llvm::StringLiteral kHeaders[] = {"algorithm",
+                                                     "array",
+                                                     "assert.h",
+                                                     "bit",
+                                                     "cassert",
+                                                     "cfloat",
+                                                     "climits",
+                                                     "cmath",
+                                                     "cooperative_groups.h",
+                                                     "cooperative_groups/memcpy_async.h",
+                                                     "cooperative_groups/reduce.h",
+                                                     "cooperative_groups/scan.h",
+                                                     "cstddef",
+                                                     "cstdint",
+                                                     "cstring",
+                                                     "cuda_bf16.h",
+                                                     "cuda_fp16.h",
+                                                     "cuda_pipeline.h",
+                                                     "cuda_pipeline_primitives.h",
+                                                     "float.h",
+                                                     "initializer_list",
+                                                     "limits",
+                                                     "limits.h",
+                                                     "math.h",
+                                                     "math_constants.h",
+                                                     "numeric",
+                                                     "stddef.h",
+                                                     "stdint.h",
+                                                     "string.h",
+                                                     "tuple",
+                                                     "type_traits",
+                                                     "utility"};
   return isInclude(piece) && llvm::is_contained(kHeaders, piece.name);
 }
 

@@ -2,8 +2,8 @@
 // The smallest self-contained translation unit with one kernel in it, made of the user's own text.
 #pragma once
 
-#include "clang_plugin/extract/Model.h"
-#include "clang_plugin/slice/SourceIndex.h"
+#include "clang_plugin/output/Model.h"
+#include "clang_plugin/parse/SourceIndex.h"
 
 namespace kopt::frontend {
 
@@ -11,23 +11,25 @@ struct SliceText {
   std::string text;
   std::vector<ChunkInfo> chunks;
   std::size_t kernelChunk = 0;
-  bool withLines = false; ///< has #line directives
+  bool withLines = false;      ///< has #line directives
   bool withAllHeaders = false; ///< has every header that the file includes
-  std::string problem; ///< why the text cannot stand on its own; empty if it can
+  std::string problem;         ///< why the text cannot stand on its own; empty if it can
 };
 
 struct SliceRequest {
   const SourceIndex *host = nullptr, *device = nullptr;
-  const clang::FunctionDecl *kernel = nullptr; ///< as written (the template's pattern), of the host pass
-  /// A host function without which the kernel's template arguments cannot be named: a lambda's. Null
-  /// where none is needed.
+  const clang::FunctionDecl *kernel =
+      nullptr; ///< as written (the template's pattern), of the host pass
+  /// A host function without which the kernel's template arguments cannot be named: a lambda's.
+  /// Null where none is needed.
   const clang::FunctionDecl *enclosing = nullptr;
 };
 
-/// The kernel as written, with all it needs; a template still has to be instantiated. Several texts,
-/// the one to be tried first, first: with the headers it needs and the small ones that a candidate may
-/// need; with every header the file includes; with those it needs alone. Each is followed by the same
-/// with #line directives (for code that asks where it stands, as assert() does).
+/// The kernel as written, with all it needs; a template still has to be instantiated. Several
+/// texts, the one to be tried first, first: with the headers it needs and the small ones that a
+/// candidate may need; with every header the file includes; with those it needs alone. Each is
+/// followed by the same with #line directives (for code that asks where it stands, as assert()
+/// does).
 std::vector<SliceText> buildSlices(const SliceRequest &request);
 
 /// Adds a function that refers to each of `expressions`, such as "ns::k<float, 4>", so that the

@@ -12,10 +12,13 @@ namespace {
 
 constexpr std::size_t kUsersNamed = 3;
 
-bool isCode(const Piece &piece) { return piece.kind == PieceKind::Declaration || piece.kind == PieceKind::Macro; }
+bool isCode(const Piece &piece) {
+  return piece.kind == PieceKind::Declaration || piece.kind == PieceKind::Macro;
+}
 
 const clang::Decl *templated(const clang::Decl *declaration) {
-  if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration); linkage && !linkage->decls_empty())
+  if (const auto *linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration);
+      linkage && !linkage->decls_empty())
     declaration = *linkage->decls_begin();
   const auto *pattern = llvm::dyn_cast<clang::TemplateDecl>(declaration);
   return pattern && pattern->getTemplatedDecl() ? pattern->getTemplatedDecl() : declaration;
@@ -74,7 +77,8 @@ void UnitUses::add(const SourceIndex &index) {
     node.user.file = piece.file;
     node.user.line = index.presumedPlace(piece).second;
     if (!piece.decls.empty()) {
-      const clang::SourceLocation name = sources.getExpansionLoc(templated(piece.decls.front())->getLocation());
+      const clang::SourceLocation name =
+          sources.getExpansionLoc(templated(piece.decls.front())->getLocation());
       node.user.line = sources.getSpellingLineNumber(name);
     }
     node.isForDevice = isFunctionForDevice(piece);
@@ -125,7 +129,8 @@ std::vector<UserInfo> UnitUses::usersOf(std::size_t node, const std::set<std::si
   if (nodes_[node].isForDevice)
     std::erase_if(users, [](const UserInfo &user) { return user.onHostAlone; });
   std::sort(users.begin(), users.end(), [](const UserInfo &a, const UserInfo &b) {
-    return std::tie(a.onHostAlone, a.file, a.line, a.name) < std::tie(b.onHostAlone, b.file, b.line, b.name);
+    return std::tie(a.onHostAlone, a.file, a.line, a.name) <
+           std::tie(b.onHostAlone, b.file, b.line, b.name);
   });
   if (users.size() > kUsersNamed)
     users.resize(kUsersNamed);
@@ -134,17 +139,21 @@ std::vector<UserInfo> UnitUses::usersOf(std::size_t node, const std::set<std::si
 
 void UnitUses::findUsers(SliceText &slice, const clang::FunctionDecl *enclosing) const {
   const std::set<std::size_t> own = nodesOf(slice);
-  const auto nodeAt = [&](const std::string &file, std::uint64_t begin) { return nodeAt_.find({file, begin}); };
+  const auto nodeAt = [&](const std::string &file, std::uint64_t begin) {
+    return nodeAt_.find({file, begin});
+  };
   std::set<std::size_t> closed;
   const Range kernel = slice.chunks.empty() ? Range() : slice.chunks[slice.kernelChunk].source;
   if (const auto at = nodeAt(kernel.file, kernel.begin); at != nodeAt_.end())
     closed.insert(at->second);
   if (const auto piece = enclosing ? host_.declarationAt(enclosing->getLocation()) : std::nullopt)
-    if (const auto at = nodeAt(host_.pieces()[*piece].file, host_.pieces()[*piece].begin); at != nodeAt_.end())
+    if (const auto at = nodeAt(host_.pieces()[*piece].file, host_.pieces()[*piece].begin);
+        at != nodeAt_.end())
       closed.insert(at->second);
   for (std::size_t i = 0; i < slice.chunks.size(); ++i) {
     ChunkInfo &chunk = slice.chunks[i];
-    if (const auto at = nodeAt(chunk.source.file, chunk.source.begin); i != slice.kernelChunk && at != nodeAt_.end())
+    if (const auto at = nodeAt(chunk.source.file, chunk.source.begin);
+        i != slice.kernelChunk && at != nodeAt_.end())
       chunk.users = usersOf(at->second, own, closed);
   }
 }

@@ -197,7 +197,7 @@ std::string summary(const Extraction &extraction, const fs::path &output) {
   return text + std::to_string(extraction.kernels.size()) + " kernels, " +
          std::to_string(specializations) + " specializations, " + std::to_string(proven) +
          " proven" + also(routes["slice"] - proven, "not compared") +
-         also(routes["overlay"], "in overlay") + also(routes["refused"], "refused") +
+         also(routes["in-place"], "in place") + also(routes["refused"], "refused") +
          also(launches, "launches") + also(unresolved, "of them unresolved") + ", written to " +
          output.string() + "\n";
 }

@@ -19,7 +19,8 @@ int failReply(const std::string &what, const std::string &where, const std::stri
 
 int failOnSlice(llvm::Error error, const KernelSource &source) {
   return failReply(llvm::toString(std::move(error)), "slice of " + source.kernel,
-                   "the slice must parse with the kernel's own flags: run kopt-extract again if the source changed");
+                   "the slice must parse with the kernel's own flags: run kopt-extract again if "
+                   "the source changed");
 }
 
 void readSource(const json &input, KernelSource &source) {
@@ -36,7 +37,8 @@ int answerRequest(llvm::function_ref<llvm::Expected<json>(const KernelSource &)>
   try {
     readSource(json::parse(std::cin), source);
   } catch (const json::exception &error) {
-    return failReply(error.what(), "the request on standard input", "members: slice, kernel, expression, flags, directory, arch");
+    return failReply(error.what(), "the request on standard input",
+                     "members: slice, kernel, expression, flags, directory, arch");
   }
   auto reply = answer(source);
   if (!reply)

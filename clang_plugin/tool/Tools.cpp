@@ -16,12 +16,8 @@ struct Subcommand {
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"extract", runExtract},
-    {"transforms", runTransforms},
-    {"screen", runScreen},
-    {"mutate", runMutate},
-    {"precise", runPrecise},
-    {"reach", runReach},
+    {"extract", runExtract}, {"transforms", runTransforms}, {"screen", runScreen},
+    {"mutate", runMutate},   {"reference", runReference},   {"coverage", runCoverage},
     {"emulate", runEmulate},
 };
 

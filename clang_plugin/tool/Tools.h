@@ -3,16 +3,17 @@
 
 namespace kopt::frontend {
 
-/// `kopt-extract …` for people; `kopt-frontend extract|transforms|screen|mutate|precise|reach|emulate` for the driver.
-/// Subcommands for the driver read one JSON request from standard input and print one JSON reply.
+/// `kopt-extract …` for people; `kopt-frontend
+/// extract|transforms|screen|mutate|precise|reach|emulate` for the driver. Subcommands for the
+/// driver read one JSON request from standard input and print one JSON reply.
 int runTool(int argc, const char **argv);
 
 int runExtract(int argc, const char **argv);
 int runTransforms(int argc, const char **argv);
 int runScreen(int argc, const char **argv);
 int runMutate(int argc, const char **argv);
-int runPrecise(int argc, const char **argv);
-int runReach(int argc, const char **argv);
+int runReference(int argc, const char **argv);
+int runCoverage(int argc, const char **argv);
 int runEmulate(int argc, const char **argv);
 
 } // namespace kopt::frontend

@@ -20,10 +20,23 @@ namespace {
 using Block = std::array<unsigned, 3>;
 
 constexpr Block kLineBlocks[] = {{128, 1, 1}, {256, 1, 1}, {512, 1, 1}, {64, 1, 1}, {1024, 1, 1}};
-constexpr Block kPlaneBlocks[] = {{32, 8, 1},  {32, 16, 1}, {16, 16, 1}, {64, 4, 1}, {32, 4, 1},
-                                  {32, 32, 1}, {16, 8, 1},  {128, 2, 1}, {64, 8, 1}, {8, 8, 1},
-                                  // Tall ones: for kernels whose neighbouring data lies along threadIdx.y.
-                                  {8, 32, 1},  {4, 64, 1},  {1, 256, 1}, {8, 128, 1}, {2, 128, 1}};
+constexpr Block kPlaneBlocks[] = {
+    {32, 8, 1},
+    {32, 16, 1},
+    {16, 16, 1},
+    {64, 4, 1},
+    {32, 4, 1},
+    {32, 32, 1},
+    {16, 8, 1},
+    {128, 2, 1},
+    {64, 8, 1},
+    {8, 8, 1},
+    // Tall ones: for kernels whose neighbouring data lies along threadIdx.y.
+    {8, 32, 1},
+    {4, 64, 1},
+    {1, 256, 1},
+    {8, 128, 1},
+    {2, 128, 1}};
 constexpr unsigned kGridLimit[] = {2147483647u, 65535u, 65535u};
 constexpr unsigned kSharedLimit = 48 * 1024;
 constexpr unsigned kThreadLimit = 1024;

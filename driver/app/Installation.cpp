@@ -10,7 +10,8 @@ namespace kopt {
 namespace fs = std::filesystem;
 
 fs::path cacheFolder() {
-  for (const auto &[variable, below] : {std::pair("KOPT_CACHE_DIR", ""), {"XDG_CACHE_HOME", "kopt"}, {"HOME", ".cache/kopt"}})
+  for (const auto &[variable, below] :
+       {std::pair("KOPT_CACHE_DIR", ""), {"XDG_CACHE_HOME", "kopt"}, {"HOME", ".cache/kopt"}})
     if (const char *value = std::getenv(variable); value && *value)
       return *below ? fs::path(value) / below : fs::path(value);
   return fs::temp_directory_path() / "kopt-cache";
@@ -20,7 +21,8 @@ Result<Installation> findInstallation() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error)
-    return makeError(ErrorCode::Environment, "cannot find kopt's own executable: " + error.message(), "mount /proc");
+    return makeError(ErrorCode::Environment,
+                     "cannot find kopt's own executable: " + error.message(), "mount /proc");
   Installation found;
   const fs::path bin = self.parent_path();
   if (fs::exists(bin / "kopt-frontend"))
@@ -31,11 +33,13 @@ Result<Installation> findInstallation() {
     if (!fs::exists(program))
       return makeError(ErrorCode::Environment, fmt::format("{} is missing", program.string()),
                        "build or install kopt as a whole: its programs belong in one folder");
-  for (const fs::path &headers : {bin / "../lib/kopt", bin / "../include", fs::path(KOPT_SOURCE_DIRECTORY "/runtime")})
+  for (const fs::path &headers :
+       {bin / "../lib/kopt", bin / "../include", fs::path(KOPT_SOURCE_DIRECTORY "/runtime")})
     if (fs::is_directory(headers))
       found.headers.push_back(fs::weakly_canonical(headers));
   // Installed beside the programs; in a build tree the source's own data.
-  for (const fs::path &specs : {bin / "../share/kopt/knowledge/gpus", fs::path(KOPT_SOURCE_DIRECTORY "/knowledge/gpus")})
+  for (const fs::path &specs :
+       {bin / "../share/kopt/knowledge/gpus", fs::path(KOPT_SOURCE_DIRECTORY "/knowledge/gpus")})
     if (fs::is_directory(specs)) {
       found.gpuSpecs = fs::weakly_canonical(specs);
       return found;

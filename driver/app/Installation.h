@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where kopt's own programs and data are: beside the running executable, in a build tree or an installed package.
+// Where kopt's own programs and data are: beside the running executable, in a build tree or an
+// installed package.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -10,18 +11,18 @@
 namespace kopt {
 
 struct Installation {
-  std::filesystem::path frontend; ///< kopt-frontend; empty where this build has none
-  std::filesystem::path runner;   ///< kopt-runner
-  std::filesystem::path sandbox;  ///< kopt-sandbox
+  std::filesystem::path frontend;             ///< kopt-frontend; empty where this build has none
+  std::filesystem::path runner;               ///< kopt-runner
+  std::filesystem::path sandbox;              ///< kopt-sandbox
   std::vector<std::filesystem::path> headers; ///< folders of headers that the front end reads
-  std::filesystem::path gpuSpecs; ///< folder with the GPU descriptions
+  std::filesystem::path gpuSpecs;             ///< folder with the GPU descriptions
 };
 
 /// Fails with Environment naming what is missing beside the executable.
 Result<Installation> findInstallation();
 
-/// The user's folder for what kopt can make again: $KOPT_CACHE_DIR, else $XDG_CACHE_HOME/kopt, else ~/.cache/kopt, else one
-/// in the folder for temporary files. The front end uses the same.
+/// The user's folder for what kopt can make again: $KOPT_CACHE_DIR, else $XDG_CACHE_HOME/kopt, else
+/// ~/.cache/kopt, else one in the folder for temporary files. The front end uses the same.
 std::filesystem::path cacheFolder();
 
 } // namespace kopt

@@ -15,18 +15,19 @@ struct TuneSession::Search {
 
   const TuneSubject &subject;
   Workload workload;
-  std::vector<Launch> heldOut;         ///< captured launches that only the confirmation sees
-  std::optional<double> target;        ///< the kernel's own, where the settings have none
+  std::vector<Launch> heldOut;  ///< captured launches that only the confirmation sees
+  std::optional<double> target; ///< the kernel's own, where the settings have none
   TuneOutcome outcome;
-  std::unique_ptr<Evaluator> evaluator;
-  EvaluatorOptions options;            ///< the evaluator's
+  std::unique_ptr<LocalJudge> evaluator;
+  JudgeOptions options; ///< the evaluator's
   std::vector<std::unique_ptr<Proposer>> proposers;
   std::vector<bool> exhausted;
-  std::vector<Trial> history;          ///< of this run so far, the baseline first
-  std::size_t incumbent = 0;           ///< index into history
+  std::vector<Trial> history; ///< of this run so far, the baseline first
+  std::size_t incumbent = 0;  ///< index into history
   int round = 0, roundsSinceGain = 0;
   std::map<std::string, Trial> recorded; ///< by hash: trials of the run that is resumed
-  std::multiset<std::string> recordedDecisions; ///< of the run that is resumed, as decisionKey() names them
+  std::multiset<std::string>
+      recordedDecisions; ///< of the run that is resumed, as decisionKey() names them
 
   static std::string decisionKey(const Decision &decision) {
     return fmt::format("{}/{}/{}", decision.round, decision.kind, decision.text);

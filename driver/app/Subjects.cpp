@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Subjects.h"
+#include "driver/source/TuneClauses.h"
 
-#include "driver/candidate/ParamsProposer.h"
-#include "driver/project/Overlay.h"
+#include "driver/search/proposers/ParamsProposer.h"
+#include "driver/source/InPlaceBuild.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -25,7 +26,8 @@ std::vector<TuneClause> extraClauses(const KernelSpec &kernel, const SelectionRe
 /// `stencil` names smooth::stencil too.
 bool isNamed(const std::string &glob, const std::string &name) {
   const std::size_t scope = name.rfind("::");
-  return matchesGlob(glob, name) || (scope != std::string::npos && matchesGlob(glob, name.substr(scope + 2)));
+  return matchesGlob(glob, name) ||
+         (scope != std::string::npos && matchesGlob(glob, name.substr(scope + 2)));
 }
 
 bool isSelected(const KernelSpec &kernel, const SelectionRequest &request) {
@@ -51,33 +53,36 @@ Status checkSelection(const ExtractionResult &extraction, const SelectionRequest
     if (!any) {
       const std::string guess = didYouMean(glob, names);
       return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),
-                       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ", kernelList(extraction)));
+                       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ",
+                                   kernelList(extraction)));
     }
   }
   for (const KernelSpec &kernel : extraction.kernels)
     if (isSelected(kernel, request))
       return {};
-  return makeError(ErrorCode::Usage, "no kernel is marked for tuning",
-                   fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
-                               kernelList(extraction)),
-                   extraction.kernels.front().file);
+  return makeError(
+      ErrorCode::Usage, "no kernel is marked for tuning",
+      fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
+                  kernelList(extraction)),
+      extraction.kernels.front().file);
 }
 
 /// The text that candidates change: the proven slice, or the whole file where there is none.
 Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSpec &kernel,
-                              const Specialization &specialization, const TuneDeclaration &declaration) {
+                              const Specialization &specialization,
+                              const TuneDeclaration &declaration) {
   TuneSubject subject{kernel, specialization, declaration, "", specialization.expression};
   if (!specialization.slice.empty()) {
     KOPT_TRY(subject.sliceText, readFile(specialization.slice));
     return subject;
   }
-  KOPT_TRY(Overlay overlay, editInOriginal(kernel, specialization, extraction.fileHashes));
-  subject.sliceText = std::move(overlay.text);
-  subject.specialization = std::move(overlay.specialization);
+  KOPT_TRY(InPlaceSource inPlace, editInPlace(kernel, specialization, extraction.fileHashes));
+  subject.sliceText = std::move(inPlace.text);
+  subject.specialization = std::move(inPlace.specialization);
   for (Specialization &known : subject.kernel.specializations)
     if (known.symbol == specialization.symbol)
       known = subject.specialization;
-  subject.kernel.compileFlags = std::move(overlay.compileFlags);
+  subject.kernel.compileFlags = std::move(inPlace.compileFlags);
   return subject;
 }
 
@@ -104,7 +109,8 @@ bool matchesGlob(const std::string &glob, const std::string &name) {
   return g == glob.size();
 }
 
-Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction, const SelectionRequest &request) {
+Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction,
+                                                const SelectionRequest &request) {
   KOPT_CHECK(checkSelection(extraction, request));
   std::vector<TuneSubject> subjects;
   for (const KernelSpec &kernel : extraction.kernels) {
@@ -115,9 +121,11 @@ Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extracti
     clauses.insert(clauses.end(), extra.begin(), extra.end());
     KOPT_TRY(const TuneDeclaration declaration, parseTuneDeclaration(clauses));
     if (kernel.specializations.empty())
-      return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' is a template that nothing in the given files launches", kernel.name),
-                       "give the file that launches it too", fmt::format("{}:{}", kernel.file, kernel.line));
+      return makeError(
+          ErrorCode::BaselineFailed,
+          fmt::format("kernel '{}' is a template that nothing in the given files launches",
+                      kernel.name),
+          "give the file that launches it too", fmt::format("{}:{}", kernel.file, kernel.line));
     for (const Specialization &specialization : kernel.specializations) {
       KOPT_CHECK(ParamsProposer::check(declaration, kernel, specialization));
       KOPT_TRY(TuneSubject subject, subjectOf(extraction, kernel, specialization, declaration));

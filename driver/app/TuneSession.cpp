@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/TuneSession.h"
+#include "driver/search/diagnose/RuleBook.h"
 
-#include "driver/app/JudgeFile.h"
-#include "driver/app/Observation.h"
+#include "driver/app/ObserveFlow.h"
 #include "driver/app/Search.h"
-#include "driver/candidate/LlmProposer.h"
-#include "driver/candidate/ParamsProposer.h"
-#include "driver/candidate/TransformProposer.h"
-#include "driver/config/Config.h"
+#include "driver/app/TrialFlow.h"
+#include "driver/app/config/Config.h"
+#include "driver/search/proposers/LlmProposer.h"
+#include "driver/search/proposers/ParamsProposer.h"
+#include "driver/search/proposers/TransformProposer.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"
@@ -22,15 +23,17 @@ namespace {
 constexpr int kConfirmations = 3; ///< of the best candidates, until one holds
 
 /// Everything that decides what a run would do; a run is only continued with the same.
-std::string inputsHash(const TuneSettings &settings, const TuneSubject &subject, const Workload &workload,
-                       const DeviceInfo &device, const std::string &toolchain) {
+std::string inputsHash(const TuneSettings &settings, const TuneSubject &subject,
+                       const Workload &workload, const DeviceInfo &device,
+                       const std::string &toolchain) {
   std::string launches;
   for (const Launch &launch : workload.launches) {
-    launches += fmt::format("{} {} {},{},{} {},{},{} {};", launch.name, launch.weight, launch.grid.x, launch.grid.y,
-                            launch.grid.z, launch.block.x, launch.block.y, launch.block.z, launch.sharedBytes);
+    launches += fmt::format("{} {} {},{},{} {},{},{} {};", launch.name, launch.weight,
+                            launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
+                            launch.block.y, launch.block.z, launch.sharedBytes);
     for (const Buffer &buffer : launch.buffers)
-      launches += fmt::format("{} {} {} {} {} {};", buffer.name, buffer.bytes, buffer.fill.kind, buffer.fill.low,
-                              buffer.fill.high, buffer.fill.path);
+      launches += fmt::format("{} {} {} {} {} {};", buffer.name, buffer.bytes, buffer.fill.kind,
+                              buffer.fill.low, buffer.fill.high, buffer.fill.path);
     for (const auto &[name, value] : launch.bindings)
       launches += fmt::format("{}={};", name, value);
   }
@@ -41,17 +44,19 @@ std::string inputsHash(const TuneSettings &settings, const TuneSubject &subject,
       clauses += fmt::format(" {}", value);
   }
   clauses += join(subject.declaration.requirements, ";");
-  return hashFields(subject.sliceText, subject.label, join(subject.kernel.compileFlags, " "), launches, clauses,
-                    workload.tolerance.policy,
-                    fmt::format("{} {}", workload.tolerance.relative, workload.tolerance.absolute), device.name,
-                    device.kind, toolchain, join(settings.proposers, ","), settings.model,
-                    fmt::format("{} {} {} {} {} {} {}", settings.seed, settings.batch, settings.minGain,
-                                settings.budget.rounds, settings.budget.trials, settings.budget.patience,
-                                fmt::format("{} {}", settings.arch, settings.acceptWeakWorkload)));
+  return hashFields(
+      subject.sliceText, subject.label, join(subject.kernel.compileFlags, " "), launches, clauses,
+      workload.tolerance.policy,
+      fmt::format("{} {}", workload.tolerance.relative, workload.tolerance.absolute), device.name,
+      device.kind, toolchain, join(settings.proposers, ","), settings.model,
+      fmt::format("{} {} {} {} {} {} {}", settings.seed, settings.batch, settings.minGain,
+                  settings.budget.rounds, settings.budget.trials, settings.budget.patience,
+                  fmt::format("{} {}", settings.arch, settings.acceptWeakWorkload)));
 }
 
 std::string describe(const Trial &trial) {
-  return fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title, trial.reason);
+  return fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title,
+                     trial.reason);
 }
 
 TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
@@ -84,17 +89,19 @@ nlohmann::json configOf(const TuneSettings &settings) {
           {"seed", settings.seed}};
 }
 
-nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunner> &pool, const std::string &toolchain,
-                          const std::vector<SandboxLayer> &sandbox) {
+nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunner> &pool,
+                          const std::string &toolchain, const std::vector<SandboxLayer> &sandbox) {
   nlohmann::json gpus = nlohmann::json::array();
   for (const PooledRunner &member : pool)
     gpus.push_back(member.name);
   nlohmann::json layers = nlohmann::json::array();
   for (const SandboxLayer &layer : sandbox)
     layers.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
-  return {{"kind", device.kind},     {"name", device.name},         {"arch", device.arch},  {"driver", device.driver},
-          {"uuid", device.uuid},     {"gpus", gpus},                {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes},
-          {"toolchain", toolchain},  {"sandbox", layers}};
+  return {{"kind", device.kind},         {"name", device.name},
+          {"arch", device.arch},         {"driver", device.driver},
+          {"uuid", device.uuid},         {"gpus", gpus},
+          {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes},
+          {"toolchain", toolchain},      {"sandbox", layers}};
 }
 
 } // namespace
@@ -105,14 +112,15 @@ TuneSession::TuneSession(Services services, TuneSettings settings)
 TuneSession::~TuneSession() = default;
 
 Result<std::vector<TuneOutcome>> TuneSession::run() {
-  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection, settings_.device,
-                                  settings_.sandbox, settings_.gpus));
+  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection,
+                                   settings_.device, settings_.sandbox, settings_.gpus));
   KOPT_TRY(rules_, RuleBook::load());
   std::vector<TuneOutcome> outcomes;
   for (const TuneSubject &subject : bench_->subjects()) {
     Result<TuneOutcome> outcome = tune(subject);
     // What stops one kernel stops the next one too only where it is not the kernel's own doing.
-    if (!outcome && (outcome.error().code == ErrorCode::Environment || outcome.error().code == ErrorCode::Interrupted))
+    if (!outcome && (outcome.error().code == ErrorCode::Environment ||
+                     outcome.error().code == ErrorCode::Interrupted))
       return tl::unexpected(outcome.error());
     outcomes.push_back(outcome ? std::move(*outcome) : failedOutcome(subject, outcome.error()));
   }
@@ -134,12 +142,15 @@ Result<TuneOutcome> TuneSession::tune(const TuneSubject &subject) {
   return search.outcome;
 }
 
-Status TuneSession::stage(Search &search, const std::string &name, Status (TuneSession::*step)(Search &)) {
+Status TuneSession::stage(Search &search, const std::string &name,
+                          Status (TuneSession::*step)(Search &)) {
   services_.terminal.status(fmt::format("{}: {}", search.subject.label, name));
   Status status = (this->*step)(search);
   if (!status) {
-    status.error().context.push_back(fmt::format("while kopt tried to {} of '{}'", name, search.subject.label));
-    const bool resumable = status.error().code == ErrorCode::Interrupted || status.error().code == ErrorCode::Environment;
+    status.error().context.push_back(
+        fmt::format("while kopt tried to {} of '{}'", name, search.subject.label));
+    const bool resumable = status.error().code == ErrorCode::Interrupted ||
+                           status.error().code == ErrorCode::Environment;
     if (search.outcome.run.id != 0 && search.outcome.run.state == "running" && !resumable) {
       search.outcome.run.state = "failed";
       search.outcome.run.stopReason = status.error().what;
@@ -156,8 +167,8 @@ Status TuneSession::prepareWorkload(Search &search) {
   if (!settings_.run.empty())
     KOPT_CHECK(takeObservedWorkload(search));
   else {
-    KOPT_TRY(search.workload, buildWorkload(subject.kernel, subject.specialization, subject.declaration,
-                                            bench_->device().kind));
+    KOPT_TRY(search.workload, buildWorkload(subject.kernel, subject.specialization,
+                                            subject.declaration, bench_->device().kind));
   }
   if (settings_.budget.target == std::nullopt)
     search.target = subject.declaration.target;
@@ -166,14 +177,16 @@ Status TuneSession::prepareWorkload(Search &search) {
 
 Status TuneSession::takeObservedWorkload(Search &search) {
   if (settings_.dryRun) {
-    services_.terminal.line("note: a dry run runs no program: the workload that --run gives was not checked");
+    services_.terminal.line(
+        "note: a dry run runs no program: the workload that --run gives was not checked");
     return {};
   }
   if (!observed_) {
     KOPT_TRY(observed_, programTrace(services_, settings_.root, settings_.run, bench_->subjects()));
   }
-  KOPT_TRY(TraceWorkload captured, workloadFromTrace(*observed_, search.subject.kernel, search.subject.specialization,
-                                                     search.subject.declaration, bench_->device().kind, kKindsOfLaunches));
+  KOPT_TRY(TraceWorkload captured,
+           workloadFromTrace(*observed_, search.subject.kernel, search.subject.specialization,
+                             search.subject.declaration, bench_->device().kind, kKindsOfLaunches));
   for (const std::string &note : captured.notes)
     services_.terminal.line(note);
   search.workload = std::move(captured.workload);
@@ -187,9 +200,12 @@ Status TuneSession::openRun(Search &search) {
   run.kernel = search.subject.label;
   run.symbol = search.subject.specialization.symbol;
   run.file = search.subject.kernel.file;
-  run.inputsHash = inputsHash(settings_, search.subject, search.workload, device, bench_->toolchain().name());
+  run.inputsHash =
+      inputsHash(settings_, search.subject, search.workload, device, bench_->toolchain().name());
   run.configJson = configOf(settings_).dump();
-  run.deviceJson = deviceJson(device, bench_->pool(), bench_->toolchain().name(), bench_->sandbox().layers()).dump();
+  run.deviceJson =
+      deviceJson(device, bench_->pool(), bench_->toolchain().name(), bench_->sandbox().layers())
+          .dump();
   run.sliceText = search.subject.sliceText;
   run.startedUtc = services_.clock.utc();
   run.state = "running";
@@ -209,12 +225,14 @@ Status TuneSession::openRun(Search &search) {
         KOPT_TRY(const std::vector<Decision> decisions, store_->decisions(earlier->id));
         for (const Decision &decision : decisions)
           search.recordedDecisions.insert(Search::decisionKey(decision));
-        services_.terminal.line(fmt::format("resuming {}: {} trials are done", earlier->name, trials.size()));
+        services_.terminal.line(
+            fmt::format("resuming {}: {} trials are done", earlier->name, trials.size()));
         search.outcome.folder = settings_.output / earlier->name;
         return {};
       }
   if (settings_.resume)
-    services_.terminal.line("nothing to resume: no unfinished run has these sources, workload, device and options");
+    services_.terminal.line(
+        "nothing to resume: no unfinished run has these sources, workload, device and options");
   const std::string prefix = slug(search.subject.label);
   std::size_t number = 1;
   for (const RunRecord &earlier : runs)
@@ -226,26 +244,30 @@ Status TuneSession::openRun(Search &search) {
 }
 
 Status TuneSession::measureBaseline(Search &search) {
-  EvaluatorOptions options;
+  JudgeOptions options;
   options.arch = settings_.arch;
   options.seed = settings_.seed;
   options.policy.minGain = settings_.minGain;
-  options.buildThreads = settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
+  options.buildThreads =
+      settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
   options.acceptWeakWorkload = settings_.acceptWeakWorkload;
   search.options = options;
-  KOPT_TRY(search.evaluator, bench_->makeEvaluator(search.subject, search.workload, options, search.outcome.run.name));
+  KOPT_TRY(search.evaluator,
+           bench_->makeJudge(search.subject, search.workload, options, search.outcome.run.name));
   KOPT_TRY(const Trial measured, search.evaluator->measureBaseline());
-  if (const MutationReport &mutations = search.evaluator->mutations();
+  if (const AdequacyReport &mutations = search.evaluator->mutations();
       mutations.isTooWeak() && !settings_.acceptWeakWorkload)
-    return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("the workload of '{}' cannot tell wrong kernels from the right one: {}",
-                                 search.subject.label, mutations.inWords()),
-                     fmt::format("declare {}; or go on with --accept-weak-workload, and have the result reviewed",
-                                 mutations.remedy()),
-                     fmt::format("{}:{}", search.subject.kernel.file, search.subject.kernel.line));
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("the workload of '{}' cannot tell wrong kernels from the right one: {}",
+                    search.subject.label, mutations.inWords()),
+        fmt::format(
+            "declare {}; or go on with --accept-weak-workload, and have the result reviewed",
+            mutations.remedy()),
+        fmt::format("{}:{}", search.subject.kernel.file, search.subject.kernel.line));
   search.workload = search.evaluator->subject().workload;
-  KOPT_TRY(const Trial baseline,
-           evaluateOrRecall(search, measured.candidate, "", [&]() -> Result<Trial> { return measured; }));
+  KOPT_TRY(const Trial baseline, evaluateOrRecall(search, measured.candidate, "",
+                                                  [&]() -> Result<Trial> { return measured; }));
   search.history.push_back(baseline);
   search.incumbent = 0;
   for (const Finding &finding : measured.findings)
@@ -264,7 +286,8 @@ Status TuneSession::measureBaseline(Search &search) {
 Status TuneSession::makeProposers(Search &search) {
   for (const std::string &name : settings_.proposers) {
     if (name == "params")
-      search.proposers.push_back(std::make_unique<ParamsProposer>(search.subject.declaration, settings_.seed));
+      search.proposers.push_back(
+          std::make_unique<ParamsProposer>(search.subject.declaration, settings_.seed));
     else if (name == "transform")
       search.proposers.push_back(std::make_unique<TransformProposer>(bench_->frontend()));
     else if (name == "llm")
@@ -291,7 +314,8 @@ Status TuneSession::addModelProposer(Search &search) {
   return {};
 }
 
-Result<Trial> TuneSession::evaluateOrRecall(Search &search, const Candidate &candidate, const std::string &suffix,
+Result<Trial> TuneSession::evaluateOrRecall(Search &search, const Candidate &candidate,
+                                            const std::string &suffix,
                                             const std::function<Result<Trial>()> &evaluate) {
   const std::string hash = candidate.contentHash() + suffix;
   if (const auto recorded = search.recorded.find(hash); recorded != search.recorded.end()) {
@@ -304,7 +328,8 @@ Result<Trial> TuneSession::evaluateOrRecall(Search &search, const Candidate &can
   return stored;
 }
 
-Status TuneSession::decide(Search &search, const std::string &kind, const std::string &text, const std::string &data) {
+Status TuneSession::decide(Search &search, const std::string &kind, const std::string &text,
+                           const std::string &data) {
   Decision decision;
   decision.round = search.round;
   decision.kind = kind;
@@ -338,7 +363,8 @@ Status TuneSession::runSearch(Search &search) {
       search.outcome.run.stopReason = *stop;
       return decide(search, "stop", *stop);
     }
-    const std::size_t left = budget.trials > 0 ? std::size_t(budget.trials) - search.history.size() : step.limit;
+    const std::size_t left =
+        budget.trials > 0 ? std::size_t(budget.trials) - search.history.size() : step.limit;
     KOPT_CHECK(runRound(search, step.proposer, std::min(step.limit, left)));
   }
 }
@@ -346,19 +372,29 @@ Status TuneSession::runSearch(Search &search) {
 Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t limit) {
   const Trial parent = search.history[search.incumbent];
   const Diagnosis diagnosis = rules_->diagnose(parent.counters);
-  const ProposalContext context{search.subject.kernel, search.subject.specialization, search.workload,
-                                search.subject.sliceText, parent.candidate, parent, diagnosis, search.history,
-                                bench_->device(), search.round};
-  KOPT_TRY(const std::vector<Candidate> candidates, search.proposers[proposer]->propose(context, limit));
-  KOPT_CHECK(decide(search, "propose", fmt::format("round {}: '{}' offers {} candidates", search.round,
-                                                   search.proposers[proposer]->name(), candidates.size())));
+  const ProposalContext context{search.subject.kernel,
+                                search.subject.specialization,
+                                search.workload,
+                                search.subject.sliceText,
+                                parent.candidate,
+                                parent,
+                                diagnosis,
+                                search.history,
+                                bench_->device(),
+                                search.round};
+  KOPT_TRY(const std::vector<Candidate> candidates,
+           search.proposers[proposer]->propose(context, limit));
+  KOPT_CHECK(decide(search, "propose",
+                    fmt::format("round {}: '{}' offers {} candidates", search.round,
+                                search.proposers[proposer]->name(), candidates.size())));
   if (candidates.empty()) {
     search.exhausted[proposer] = true;
     return {};
   }
   std::vector<Candidate> unknown;
   for (const Candidate &candidate : candidates)
-    if (const auto recorded = search.recorded.find(candidate.contentHash()); recorded != search.recorded.end())
+    if (const auto recorded = search.recorded.find(candidate.contentHash());
+        recorded != search.recorded.end())
       search.evaluator->remember(recorded->second);
     else
       unknown.push_back(candidate);
@@ -368,10 +404,11 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
     if (services_.interrupted && *services_.interrupted)
       return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
                        "go on with the same command and --resume");
-    services_.terminal.status(fmt::format("{}: round {}, trial {}: {}", search.subject.label, search.round,
-                                          search.history.size(), candidate.title));
-    KOPT_TRY(const Trial trial, evaluateOrRecall(search, candidate, "",
-                                                 [&] { return search.evaluator->evaluate(candidate); }));
+    services_.terminal.status(fmt::format("{}: round {}, trial {}: {}", search.subject.label,
+                                          search.round, search.history.size(), candidate.title));
+    KOPT_TRY(const Trial trial, evaluateOrRecall(search, candidate, "", [&] {
+               return search.evaluator->evaluate(candidate);
+             }));
     search.history.push_back(trial);
     services_.terminal.line(describe(trial));
     if (improves(trial, search.history[best], settings_.minGain))
@@ -382,14 +419,18 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
     ++search.roundsSinceGain;
     return {};
   }
-  // Rules and prompts of the next round read the incumbent's counters, and nobody reads the others'.
+  // Rules and prompts of the next round read the incumbent's counters, and nobody reads the
+  // others'.
   KOPT_CHECK(addCounters(search, best));
   search.incumbent = best;
   search.roundsSinceGain = 0;
   search.exhausted.assign(search.proposers.size(), false);
   const Trial &accepted = search.history[best];
-  return decide(search, "accept", fmt::format("'{}' is the new incumbent: {}", accepted.candidate.title, accepted.reason),
-                nlohmann::json{{"candidate", accepted.candidateHash}, {"speedup", accepted.speedup->estimate}}.dump());
+  return decide(
+      search, "accept",
+      fmt::format("'{}' is the new incumbent: {}", accepted.candidate.title, accepted.reason),
+      nlohmann::json{{"candidate", accepted.candidateHash}, {"speedup", accepted.speedup->estimate}}
+          .dump());
 }
 
 /// Counters of a trial that the report or the next round reads, where it has none yet.
@@ -397,7 +438,8 @@ Status TuneSession::addCounters(Search &search, std::size_t index) {
   Trial &trial = search.history[index];
   if (!trial.counters.empty())
     return {};
-  services_.terminal.status(fmt::format("{}: profiling {}", search.subject.label, trial.candidate.title));
+  services_.terminal.status(
+      fmt::format("{}: profiling {}", search.subject.label, trial.candidate.title));
   KOPT_CHECK(search.evaluator->addCounters(trial));
   return store_->recordCounters(trial);
 }
@@ -415,22 +457,26 @@ Status TuneSession::confirmWinner(Search &search) {
     order.resize(kConfirmations);
   for (const std::size_t index : order) {
     const Trial &chosen = search.history[index];
-    KOPT_TRY(const Trial confirmed, evaluateOrRecall(search, chosen.candidate, ":confirm", [&]() -> Result<Trial> {
+    KOPT_TRY(const Trial confirmed,
+             evaluateOrRecall(search, chosen.candidate, ":confirm", [&]() -> Result<Trial> {
                KOPT_TRY(Trial trial, search.evaluator->confirm(chosen.candidate));
                if (trial.verdict == Verdict::Faster && !search.heldOut.empty())
-                 KOPT_CHECK(judgeHeldOut(*bench_, search.subject, search.workload, search.heldOut, search.options, trial));
+                 KOPT_CHECK(judgeHeldOut(*bench_, search.subject, search.workload, search.heldOut,
+                                         search.options, trial));
                return trial;
              }));
-    KOPT_CHECK(decide(search, confirmed.verdict == Verdict::Faster ? "confirm" : "reject",
-                      fmt::format("'{}' on fresh samples: {}", chosen.candidate.title, confirmed.reason),
-                      nlohmann::json{{"candidate", chosen.candidateHash}}.dump()));
+    KOPT_CHECK(
+        decide(search, confirmed.verdict == Verdict::Faster ? "confirm" : "reject",
+               fmt::format("'{}' on fresh samples: {}", chosen.candidate.title, confirmed.reason),
+               nlohmann::json{{"candidate", chosen.candidateHash}}.dump()));
     if (confirmed.verdict != Verdict::Faster)
       continue;
     KOPT_CHECK(addCounters(search, index));
     search.outcome.winner = chosen;
     search.outcome.winner->speedup = confirmed.speedup;
     search.outcome.winner->timings = confirmed.timings;
-    search.outcome.winner->gates = confirmed.gates; // all layers: the first look left out those for winners
+    search.outcome.winner->checks =
+        confirmed.checks; // all layers: the first look left out those for winners
     search.outcome.winner->reason = confirmed.reason;
     search.outcome.run.winnerHash = chosen.candidateHash;
     return {};

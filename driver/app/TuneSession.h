@@ -2,13 +2,14 @@
 // `kopt tune`, from source files to a proven patch: the whole flow is run().
 #pragma once
 
-#include "driver/analysis/Diagnosis.h"
 #include "driver/app/Workbench.h"
-#include "driver/observe/TraceFolder.h"
-#include "driver/candidate/Proposer.h"
 #include "driver/llm/ChatModel.h"
+#include "driver/model/Diagnosis.h"
 #include "driver/search/Strategy.h"
+#include "driver/search/diagnose/RuleBook.h"
+#include "driver/search/proposers/Proposer.h"
 #include "driver/store/Store.h"
+#include "driver/workload/observed/TraceFolder.h"
 
 #include <functional>
 #include <memory>
@@ -22,23 +23,25 @@ namespace kopt {
 struct TuneSettings {
   SourceSettings sources;
   SelectionRequest selection;
-  std::filesystem::path root;            ///< .kopt/ and relative outputs live here
-  std::filesystem::path output;          ///< run folders
+  std::filesystem::path root;   ///< .kopt/ and relative outputs live here
+  std::filesystem::path output; ///< run folders
   DeviceConfig device;
-  std::vector<int> gpus{0};              ///< ordinals of those that judge candidates, all alike; none: all there are
+  std::vector<int> gpus{
+      0}; ///< ordinals of those that judge candidates, all alike; none: all there are
   SandboxMode sandbox = SandboxMode::Auto;
-  std::string arch;                      ///< empty: the device's
-  std::vector<std::string> proposers;    ///< params, transform, llm
-  std::string model;                     ///< of the llm proposer
+  std::string arch;                   ///< empty: the device's
+  std::vector<std::string> proposers; ///< params, transform, llm
+  std::string model;                  ///< of the llm proposer
   Budget budget;
   double minGain = 0.01;
-  std::size_t batch = 6;                 ///< candidates a round
+  std::size_t batch = 6; ///< candidates a round
   std::uint64_t seed = 1;
   int maxModelCalls = 40;
-  long maxTokens = 0;                    ///< of the language model; 0: no limit
-  std::optional<unsigned> buildJobs;     ///< candidates built while others run; changes no result. None: as many as fit
-  std::string run;                       ///< command whose launches are the workload; empty: the declared ones are
-  bool acceptWeakWorkload = false;       ///< go on where the workload does not notice wrong kernels
+  long maxTokens = 0; ///< of the language model; 0: no limit
+  std::optional<unsigned>
+      buildJobs;   ///< candidates built while others run; changes no result. None: as many as fit
+  std::string run; ///< command whose launches are the workload; empty: the declared ones are
+  bool acceptWeakWorkload = false; ///< go on where the workload does not notice wrong kernels
   bool resume = false;
   bool dryRun = false;
 };
@@ -47,12 +50,12 @@ struct TuneSettings {
 struct TuneOutcome {
   RunRecord run;
   std::string label;
-  std::optional<Trial> winner;        ///< with the confirmed speedup
-  std::filesystem::path folder;       ///< of the run, for people
-  std::filesystem::path patch;        ///< empty where nothing was accepted
-  std::size_t judged = 0;             ///< candidates with a verdict
-  std::optional<Error> error;         ///< this kernel could not be tuned
-  std::vector<SandboxLayer> sandbox;  ///< what held the candidates in
+  std::optional<Trial> winner;       ///< with the confirmed speedup
+  std::filesystem::path folder;      ///< of the run, for people
+  std::filesystem::path patch;       ///< empty where nothing was accepted
+  std::size_t judged = 0;            ///< candidates with a verdict
+  std::optional<Error> error;        ///< this kernel could not be tuned
+  std::vector<SandboxLayer> sandbox; ///< what held the candidates in
 };
 
 class TuneSession {
@@ -60,8 +63,8 @@ public:
   TuneSession(Services services, TuneSettings settings);
   ~TuneSession();
 
-  /// Tunes every selected kernel, one after the other. A kernel that cannot be tuned is an outcome with its error; an
-  /// Error is returned where nothing could be done at all.
+  /// Tunes every selected kernel, one after the other. A kernel that cannot be tuned is an outcome
+  /// with its error; an Error is returned where nothing could be done at all.
   Result<std::vector<TuneOutcome>> run();
 
 private:
@@ -81,9 +84,11 @@ private:
   Status recordVerification(Search &search);
   Status makeWinnerPatch(Search &search);
 
-  Result<Trial> evaluateOrRecall(Search &search, const Candidate &candidate, const std::string &suffix,
+  Result<Trial> evaluateOrRecall(Search &search, const Candidate &candidate,
+                                 const std::string &suffix,
                                  const std::function<Result<Trial>()> &evaluate);
-  Status decide(Search &search, const std::string &kind, const std::string &text, const std::string &data = "{}");
+  Status decide(Search &search, const std::string &kind, const std::string &text,
+                const std::string &data = "{}");
   Status stage(Search &search, const std::string &name, Status (TuneSession::*step)(Search &));
   Status runRound(Search &search, std::size_t proposer, std::size_t limit);
   Status addCounters(Search &search, std::size_t index);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Workbench.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/device/runner/RunnerClient.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -9,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder in which the user's file belongs to a project: the nearest with a .git, else the file's own.
+/// The folder in which the user's file belongs to a project: the nearest with a .git, else the
+/// file's own.
 fs::path projectOf(const fs::path &file) {
   std::error_code ignored;
   const fs::path own = fs::absolute(file, ignored).lexically_normal().parent_path();
@@ -19,10 +22,12 @@ fs::path projectOf(const fs::path &file) {
   return own;
 }
 
-/// Where contained compilers keep precompiled headers from run to run: apart from what the user's own files are read with.
+/// Where contained compilers keep precompiled headers from run to run: apart from what the user's
+/// own files are read with.
 fs::path compilerCache() {
   for (const auto &[variable, below] :
-       {std::pair{"KOPT_CACHE_DIR", ""}, std::pair{"XDG_CACHE_HOME", "kopt"}, std::pair{"HOME", ".cache/kopt"}})
+       {std::pair{"KOPT_CACHE_DIR", ""}, std::pair{"XDG_CACHE_HOME", "kopt"},
+        std::pair{"HOME", ".cache/kopt"}})
     if (const char *root = std::getenv(variable); root && *root)
       return fs::absolute(fs::path(root) / below / "contained").lexically_normal();
   return {};
@@ -31,11 +36,12 @@ fs::path compilerCache() {
 } // namespace
 
 Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
-                                                   const SelectionRequest &selection, const DeviceConfig &device,
-                                                   SandboxMode sandbox, const std::vector<int> &gpus) {
+                                                   const SelectionRequest &selection,
+                                                   const DeviceConfig &device, SandboxMode sandbox,
+                                                   const std::vector<int> &gpus) {
   std::unique_ptr<Workbench> bench(new Workbench(std::move(services)));
-  KOPT_TRY(bench->sandbox_,
-           Sandbox::open(bench->services_.processes, bench->services_.installation.sandbox, sandbox));
+  KOPT_TRY(bench->sandbox_, Sandbox::open(bench->services_.processes,
+                                          bench->services_.installation.sandbox, sandbox));
   std::vector<fs::path> readable = bench->services_.installation.headers;
   for (const fs::path &file : sources.files)
     readable.push_back(projectOf(file));
@@ -49,7 +55,8 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Sour
 Status Workbench::readSources(const SourceSettings &sources, const SelectionRequest &selection) {
   services_.terminal.status("reading the sources");
   if (services_.installation.frontend.empty())
-    return makeError(ErrorCode::Environment, "this build of kopt has no front end, so it cannot read CUDA sources",
+    return makeError(ErrorCode::Environment,
+                     "this build of kopt has no front end, so it cannot read CUDA sources",
                      "build kopt with KOPT_BUILD_FRONTEND=ON, or use the released package");
   frontend_ = makeFrontend(services_.processes, services_.installation.frontend, compilers_);
   ExtractRequest request;
@@ -71,31 +78,37 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
                                scratch_->path() / "runner", services_.installation.gpuSpecs,
                                hooks(), {sandbox_, {built}}));
   if (device().modelled) {
-    KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
+    KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend,
+                                               compilers_));
   } else {
     KOPT_TRY(toolchain_, makeNvccToolchain(services_.processes, compilers_));
     code_.emplace(Disassembler(services_.processes, findDisassembler(), compilers_));
   }
-  services_.terminal.line(fmt::format("device: {}{} ({}{}), compiler: {}",
-                                      pool_.size() > 1 ? fmt::format("{} x ", pool_.size()) : "", device().name, device().kind,
-                                      device().modelled ? ", times are modelled" : "", toolchain_->name()));
+  services_.terminal.line(fmt::format(
+      "device: {}{} ({}{}), compiler: {}",
+      pool_.size() > 1 ? fmt::format("{} x ", pool_.size()) : "", device().name, device().kind,
+      device().modelled ? ", times are modelled" : "", toolchain_->name()));
   for (const SandboxLayer &layer : sandbox_.layers())
     if (!layer.active)
-      services_.terminal.line(fmt::format("note: candidates run without {}: {}", layer.name, layer.detail));
+      services_.terminal.line(
+          fmt::format("note: candidates run without {}: {}", layer.name, layer.detail));
   for (const std::string &note : extraction_.notes)
     services_.terminal.line("note: " + note);
   for (const TuneSubject &subject : subjects_) {
-    if (subject.specialization.route != "overlay")
+    if (subject.specialization.route != "in-place")
       continue;
     if (device().modelled)
-      return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' could not be lifted out ({}), so it is built in its own file, which the "
-                                   "emulated device cannot run",
-                                   subject.label, subject.specialization.reason),
-                       "use --device cuda on a machine with a GPU and nvcc",
-                       fmt::format("{}:{}", subject.kernel.file, subject.kernel.line));
-    services_.terminal.line(fmt::format("note: {} could not be lifted out ({}): its candidates are built in {} as a whole",
-                                        subject.label, subject.specialization.reason, subject.kernel.unit));
+      return makeError(
+          ErrorCode::BaselineFailed,
+          fmt::format(
+              "kernel '{}' could not be lifted out ({}), so it is built in its own file, which the "
+              "emulated device cannot run",
+              subject.label, subject.specialization.reason),
+          "use --device cuda on a machine with a GPU and nvcc",
+          fmt::format("{}:{}", subject.kernel.file, subject.kernel.line));
+    services_.terminal.line(fmt::format(
+        "note: {} could not be lifted out ({}): its candidates are built in {} as a whole",
+        subject.label, subject.specialization.reason, subject.kernel.unit));
   }
   return {};
 }
@@ -107,30 +120,37 @@ RunnerHooks Workbench::hooks() {
 
 Result<EmulatedDevice> Workbench::openEmulated() {
   EmulatedDevice device;
-  KOPT_TRY(device.toolchain, makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
+  KOPT_TRY(device.toolchain,
+           makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
   DeviceConfig config;
   config.kind = "emulated";
   KOPT_TRY(device.runner, startRunner(services_.processes, services_.installation.runner, config,
-                                      scratch() / fmt::format("emulated-{}", emulated_++), services_.installation.gpuSpecs,
-                                      hooks(), {sandbox_, {scratch() / "evaluate"}}));
+                                      scratch() / fmt::format("emulated-{}", emulated_++),
+                                      services_.installation.gpuSpecs, hooks(),
+                                      {sandbox_, {scratch() / "evaluate"}}));
   return device;
 }
 
-Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &subject, const Workload &workload,
-                                                            EvaluatorOptions options, const std::string &folder) {
+Result<std::unique_ptr<LocalJudge>> Workbench::makeJudge(const TuneSubject &subject,
+                                                         const Workload &workload,
+                                                         JudgeOptions options,
+                                                         const std::string &folder) {
   options.scratch = scratch() / "evaluate" / folder;
   if (options.arch.empty())
     options.arch = device().arch;
   if (options.cache.empty())
     options.cache = cacheFolder() / "mutation";
   KOPT_CHECK(createDirectories(options.scratch));
-  EvaluatorServices services{*frontend_, *toolchain_, {}, [this](const std::string &text) { services_.terminal.line(text); }};
+  JudgeServices services{*frontend_, *toolchain_, {}, [this](const std::string &text) {
+                           services_.terminal.line(text);
+                         }};
   if (!device().modelled)
     services.emulate = [this] { return openEmulated(); };
   for (const PooledRunner &member : pool_) {
     // Where there is code to count one device alone profiles at a time: the evaluator's first.
-    const auto profile = [this, runner = member.runner.get(), symbol = subject.specialization.symbol](
-                             ModuleId module, const fs::path &path, const Launch &launch) -> Result<ProfileOutcome> {
+    const auto profile =
+        [this, runner = member.runner.get(), symbol = subject.specialization.symbol](
+            ModuleId module, const fs::path &path, const Launch &launch) -> Result<ProfileOutcome> {
       KOPT_TRY(ProfileOutcome outcome, runner->profile(module, launch, RunOptions{}));
       if (code_ && outcome.status == RunStatus::Ok)
         code_->addTo(outcome, path, symbol);
@@ -146,10 +166,10 @@ Result<std::unique_ptr<Evaluator>> Workbench::makeEvaluator(const TuneSubject &s
   std::optional<TuneDeclaration> declaration;
   if (!captured)
     declaration = subject.declaration;
-  return std::make_unique<Evaluator>(std::move(services),
-                                     Subject{subject.kernel, subject.specialization, subject.sliceText, workload,
-                                             std::move(declaration)},
-                                     std::move(options));
+  return std::make_unique<LocalJudge>(std::move(services),
+                                      Subject{subject.kernel, subject.specialization,
+                                              subject.sliceText, workload, std::move(declaration)},
+                                      std::move(options));
 }
 
 } // namespace kopt

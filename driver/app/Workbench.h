@@ -4,10 +4,11 @@
 
 #include "driver/app/Installation.h"
 #include "driver/app/Subjects.h"
-#include "driver/evaluate/Evaluator.h"
-#include "driver/runner/RunnerPool.h"
+#include "driver/device/runner/RunnerClient.h"
+#include "driver/device/runner/RunnerPool.h"
+#include "driver/device/sass/CodeCounter.h"
+#include "driver/judge/LocalJudge.h"
 #include "driver/sandbox/CompilerSandbox.h"
-#include "driver/sass/CodeCounter.h"
 #include "driver/support/Clock.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Terminal.h"
@@ -28,17 +29,20 @@ struct Services {
 
 struct SourceSettings {
   std::vector<std::filesystem::path> files;
-  std::filesystem::path buildDirectory; ///< with compile_commands.json; empty where `flags` are given
-  std::vector<std::string> flags;       ///< nvcc flags
+  std::filesystem::path
+      buildDirectory;             ///< with compile_commands.json; empty where `flags` are given
+  std::vector<std::string> flags; ///< nvcc flags
 };
 
 class Workbench {
 public:
-  /// Makes the sandbox, reads the sources, then opens the device, or as many as there are `gpus` (as startRunners() takes
-  /// them), and finds its compiler. Fails with Usage, BaselineFailed (a file does not compile) or Environment.
+  /// Makes the sandbox, reads the sources, then opens the device, or as many as there are `gpus`
+  /// (as startRunners() takes them), and finds its compiler. Fails with Usage, BaselineFailed (a
+  /// file does not compile) or Environment.
   static Result<std::unique_ptr<Workbench>> open(Services services, const SourceSettings &sources,
-                                                 const SelectionRequest &selection, const DeviceConfig &device,
-                                                 SandboxMode sandbox, const std::vector<int> &gpus = {0});
+                                                 const SelectionRequest &selection,
+                                                 const DeviceConfig &device, SandboxMode sandbox,
+                                                 const std::vector<int> &gpus = {0});
 
   Frontend &frontend() { return *frontend_; }
   Runner &runner() { return *pool_.front().runner; } ///< where there is one
@@ -52,8 +56,9 @@ public:
   const std::filesystem::path &scratch() const { return scratch_->path(); }
 
   /// `folder` is a name for its scratch folder.
-  Result<std::unique_ptr<Evaluator>> makeEvaluator(const TuneSubject &subject, const Workload &workload,
-                                                   EvaluatorOptions options, const std::string &folder);
+  Result<std::unique_ptr<LocalJudge>> makeJudge(const TuneSubject &subject,
+                                                const Workload &workload, JudgeOptions options,
+                                                const std::string &folder);
 
 private:
   explicit Workbench(Services services) : services_(std::move(services)) {}
@@ -70,7 +75,7 @@ private:
   std::unique_ptr<Frontend> frontend_;
   std::vector<PooledRunner> pool_; ///< at least one
   std::unique_ptr<Toolchain> toolchain_;
-  std::optional<CodeCounter> code_; ///< of cubins
+  std::optional<CodeCounter> code_;    ///< of cubins
   std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened beside GPUs
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cli/Commands.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/device/runner/RunnerClient.h"
 
-#include "driver/config/GpuSelection.h"
-#include "driver/integrate/Patch.h"
-#include "driver/observe/ObserveProgram.h"
+#include "driver/app/config/GpuSelection.h"
+#include "driver/device/capture/ObserveProgram.h"
+#include "driver/device/profile/NcuProfiler.h"
+#include "driver/device/sass/Disassembler.h"
+#include "driver/integrate/patch/Patch.h"
 #include "driver/report/Report.h"
-#include "driver/runner/NcuProfiler.h"
-#include "driver/sass/Disassembler.h"
 #include "driver/store/TrialCodec.h"
 #include "driver/support/Text.h"
 
@@ -31,8 +33,11 @@ json toJson(const std::vector<SandboxLayer> &layers) {
 }
 
 json toJson(const TuneOutcome &outcome) {
-  json object{{"kernel", outcome.label}, {"run", outcome.run.name}, {"judged", outcome.judged},
-              {"stop_reason", outcome.run.stopReason}, {"sandbox", toJson(outcome.sandbox)}};
+  json object{{"kernel", outcome.label},
+              {"run", outcome.run.name},
+              {"judged", outcome.judged},
+              {"stop_reason", outcome.run.stopReason},
+              {"sandbox", toJson(outcome.sandbox)}};
   if (outcome.winner)
     object["winner"] = {{"title", outcome.winner->candidate.title},
                         {"technique", outcome.winner->candidate.technique},
@@ -40,25 +45,29 @@ json toJson(const TuneOutcome &outcome) {
                         {"speedup", speedupToJson(*outcome.winner->speedup)},
                         {"patch", outcome.patch.string()}};
   if (outcome.error)
-    object["error"] = {{"what", outcome.error->what}, {"where", outcome.error->where}, {"hint", outcome.error->hint}};
+    object["error"] = {{"what", outcome.error->what},
+                       {"where", outcome.error->where},
+                       {"hint", outcome.error->hint}};
   return object;
 }
 
 void printOutcome(const TuneOutcome &outcome) {
   if (outcome.winner)
-    std::cout << fmt::format("{}: {}\n  {}\n  patch:  {}\n  report: {}\n", outcome.label, inWords(*outcome.winner->speedup),
-                             outcome.winner->candidate.title, outcome.patch.string(),
-                             (outcome.folder / "report.md").string());
+    std::cout << fmt::format("{}: {}\n  {}\n  patch:  {}\n  report: {}\n", outcome.label,
+                             inWords(*outcome.winner->speedup), outcome.winner->candidate.title,
+                             outcome.patch.string(), (outcome.folder / "report.md").string());
   else
-    std::cout << fmt::format("{}: nothing faster was found in {} candidates ({})\n  report: {}\n", outcome.label,
-                             outcome.judged, outcome.run.stopReason, (outcome.folder / "report.md").string());
+    std::cout << fmt::format("{}: nothing faster was found in {} candidates ({})\n  report: {}\n",
+                             outcome.label, outcome.judged, outcome.run.stopReason,
+                             (outcome.folder / "report.md").string());
 }
 
-Result<std::pair<std::unique_ptr<Store>, RunRecord>> findRun(const CommandLine &line, const Config &config) {
+Result<std::pair<std::unique_ptr<Store>, RunRecord>> findRun(const CommandLine &line,
+                                                             const Config &config) {
   const fs::path database = projectRoot(config) / ".kopt" / "kopt.db";
   if (!fs::exists(database))
-    return makeError(ErrorCode::Usage, "there are no runs here", "run 'kopt tune' first, or change to its folder",
-                     database.string());
+    return makeError(ErrorCode::Usage, "there are no runs here",
+                     "run 'kopt tune' first, or change to its folder", database.string());
   KOPT_TRY(auto store, openStore(database));
   KOPT_TRY(const std::vector<RunRecord> runs, store->runs());
   std::vector<std::string> names;
@@ -68,7 +77,8 @@ Result<std::pair<std::unique_ptr<Store>, RunRecord>> findRun(const CommandLine &
       return std::make_pair(std::move(store), *run);
   }
   return makeError(ErrorCode::Usage, fmt::format("there is no run '{}'", line.run),
-                   names.empty() ? "no run has been started" : "there are: " + join(names, ", "), database.string());
+                   names.empty() ? "no run has been started" : "there are: " + join(names, ", "),
+                   database.string());
 }
 
 } // namespace
@@ -80,7 +90,8 @@ fs::path projectRoot(const Config &config) {
 
 Result<Config> configOf(const CommandLine &line) {
   ConfigRequest request;
-  request.directory = line.files.empty() ? fs::current_path() : fs::absolute(line.files.front()).parent_path();
+  request.directory =
+      line.files.empty() ? fs::current_path() : fs::absolute(line.files.front()).parent_path();
   request.manifest = line.manifest;
   request.commandLine = line.options;
   return loadConfig(request);
@@ -111,7 +122,9 @@ DeviceConfig deviceOf(const Config &config) {
 SelectionRequest selectionOf(const Config &config) {
   SelectionRequest selection;
   selection.globs = config.settings.kernels;
-  selection.extraClauses = [config](const std::string &kernel) { return config.clausesFor(kernel); };
+  selection.extraClauses = [config](const std::string &kernel) {
+    return config.clausesFor(kernel);
+  };
   return selection;
 }
 
@@ -126,7 +139,8 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.sources = sourcesOf(line);
   settings.selection = selectionOf(config);
   settings.root = projectRoot(config);
-  settings.output = fs::path(options.output).is_absolute() ? fs::path(options.output) : settings.root / options.output;
+  settings.output = fs::path(options.output).is_absolute() ? fs::path(options.output)
+                                                           : settings.root / options.output;
   settings.device = deviceOf(config);
   KOPT_TRY(settings.gpus, parseGpuSelection(options.gpus));
   settings.sandbox = sandboxOf(config);
@@ -148,7 +162,8 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   settings.dryRun = line.dryRun;
   settings.run = line.program;
   if (!options.tests.empty() || !options.benchmark.empty())
-    services.terminal.line("note: this version of kopt does not run TESTS and BENCHMARK; run them after 'kopt apply'");
+    services.terminal.line(
+        "note: this version of kopt does not run TESTS and BENCHMARK; run them after 'kopt apply'");
   TuneSession session(std::move(services), std::move(settings));
   KOPT_TRY(const std::vector<TuneOutcome> outcomes, session.run());
 
@@ -176,17 +191,20 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   return won && line.failOn == "win" ? 2 : 0;
 }
 
-/// How much a verdict on one specialization says against the whole candidate: a refusal, a loss, less than a gain.
+/// How much a verdict on one specialization says against the whole candidate: a refusal, a loss,
+/// less than a gain.
 int weightOf(Verdict verdict) {
-  static constexpr std::array kAccepted{Verdict::Faster, Verdict::Duplicate, Verdict::Same, Verdict::Ambiguous, Verdict::Slower};
+  static constexpr std::array kAccepted{Verdict::Faster, Verdict::Duplicate, Verdict::Same,
+                                        Verdict::Ambiguous, Verdict::Slower};
   return int(std::ranges::find(kAccepted, verdict) - kAccepted.begin());
 }
 
-/// One object a candidate: that of its specialization with most against it, with all of them beside it where there are several.
-json byCandidate(const std::vector<JudgeOutcome> &outcomes, const json &objects) {
+/// One object a candidate: that of its specialization with most against it, with all of them beside
+/// it where there are several.
+json byCandidate(const std::vector<TrialOutcome> &outcomes, const json &objects) {
   json list = json::array();
   std::set<fs::path> done;
-  for (const JudgeOutcome &first : outcomes) {
+  for (const TrialOutcome &first : outcomes) {
     if (!done.insert(first.candidate).second)
       continue;
     json all = json::array();
@@ -195,7 +213,8 @@ json byCandidate(const std::vector<JudgeOutcome> &outcomes, const json &objects)
       if (outcomes[i].candidate != first.candidate)
         continue;
       all.push_back(objects[i]);
-      if (heaviest == outcomes.size() || weightOf(outcomes[i].trial.verdict) > weightOf(outcomes[heaviest].trial.verdict))
+      if (heaviest == outcomes.size() ||
+          weightOf(outcomes[i].trial.verdict) > weightOf(outcomes[heaviest].trial.verdict))
         heaviest = i;
     }
     json object = objects[heaviest];
@@ -208,17 +227,19 @@ json byCandidate(const std::vector<JudgeOutcome> &outcomes, const json &objects)
 
 Result<int> trialCommand(Services services, const CommandLine &line) {
   KOPT_TRY(const Config config, configOf(line));
-  JudgeRequest request;
+  TrialRequest request;
   request.sources = sourcesOf(line);
   if (request.sources.files.size() != 1)
-    return makeError(ErrorCode::Usage, "kopt trial judges one file", "give the .cu file with the kernel, and --candidate");
+    return makeError(ErrorCode::Usage, "kopt trial judges one file",
+                     "give the .cu file with the kernel, and --candidate");
   for (const std::string &candidate : line.candidates) {
     request.candidates.push_back(fs::absolute(candidate));
     if (!fs::exists(request.candidates.back()))
-      return makeError(ErrorCode::Usage, fmt::format("there is no file {}", request.candidates.back().string()),
+      return makeError(ErrorCode::Usage,
+                       fmt::format("there is no file {}", request.candidates.back().string()),
                        "give the changed file with --candidate");
   }
-  KOPT_TRY(request.options.layers, LayerSwitches::without(line.without));
+  KOPT_TRY(request.options.checks, CheckSwitches::without(line.without));
   request.options.keepGoing = line.keepGoing;
   request.options.acceptWeakWorkload = line.acceptWeakWorkload;
   request.options.depth = Depth::Trial; // who asks about one candidate can wait
@@ -231,30 +252,44 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   request.options.seed = std::uint64_t(config.settings.seed);
   request.options.buildThreads = unsigned(config.settings.buildJobs);
   request.options.policy.minGain = config.settings.minGain - 1;
-  KOPT_TRY(const std::vector<JudgeOutcome> outcomes, judgeFile(std::move(services), request));
+  KOPT_TRY(const std::vector<TrialOutcome> outcomes, runTrials(std::move(services), request));
   json list = json::array();
-  for (const JudgeOutcome &outcome : outcomes) {
+  for (const TrialOutcome &outcome : outcomes) {
     const Trial &trial = outcome.trial;
-    json object{{"kernel", outcome.label},        {"verdict", toString(trial.verdict)}, {"layer", toString(trial.layer)},
-                {"reason", trial.reason},         {"device", outcome.device.name},      {"modelled", outcome.device.modelled},
-                {"build_log", trial.buildLog},    {"speedup", nullptr},                 {"counters", trial.counters},
+    json object{{"kernel", outcome.label},
+                {"verdict", toString(trial.verdict)},
+                {"stage", toString(trial.stage)},
+                {"reason", trial.reason},
+                {"device", outcome.device.name},
+                {"modelled", outcome.device.modelled},
+                {"build_log", trial.buildLog},
+                {"speedup", nullptr},
+                {"counters", trial.counters},
                 {"candidate", outcome.candidate.string()},
-                {"gate", trial.gate},             {"gates", gatesToJson(trial.gates)},      {"without", line.without},
-                {"findings", json::array()},      {"seconds", trial.seconds},           {"stages", trial.stages},
+                {"check", trial.check},
+                {"checks", gatesToJson(trial.checks)},
+                {"without", line.without},
+                {"findings", json::array()},
+                {"seconds", trial.seconds},
+                {"stages", trial.stages},
                 {"sandbox", toJson(outcome.sandbox)}};
     if (trial.speedup)
       object["speedup"] = speedupToJson(*trial.speedup);
     for (const Finding &finding : trial.findings)
-      object["findings"].push_back({{"id", finding.id}, {"severity", finding.severity}, {"message", finding.message}, {"where", finding.where}});
+      object["findings"].push_back({{"id", finding.id},
+                                    {"severity", finding.severity},
+                                    {"message", finding.message},
+                                    {"where", finding.where}});
     list.push_back(object);
     if (!line.json) {
-      const std::string by = trial.gate.empty() ? "" : ", " + trial.gate;
+      const std::string by = trial.check.empty() ? "" : ", " + trial.check;
       std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n",
-                               line.candidates.size() > 1 ? outcome.candidate.string() + ": " : "", outcome.label,
-                               toString(trial.verdict), toString(trial.layer), by, trial.reason);
-      for (const GateRecord &record : trial.gates)
-        if (record.state == GateState::NotRun)
-          std::cout << fmt::format("  not run: {}: {}\n", record.gate, record.detail);
+                               line.candidates.size() > 1 ? outcome.candidate.string() + ": " : "",
+                               outcome.label, toString(trial.verdict), toString(trial.stage), by,
+                               trial.reason);
+      for (const CheckRecord &record : trial.checks)
+        if (record.state == CheckState::NotRun)
+          std::cout << fmt::format("  not run: {}: {}\n", record.check, record.detail);
       for (const Finding &finding : trial.findings)
         std::cout << fmt::format("  {}: {} {}\n", finding.severity, finding.message, finding.where);
       if (trial.verdict == Verdict::BuildFailed)
@@ -268,7 +303,8 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
 
 Result<int> listCommand(Services services, const CommandLine &line) {
   if (services.installation.frontend.empty())
-    return makeError(ErrorCode::Environment, "this build of kopt has no front end, so it cannot read CUDA sources");
+    return makeError(ErrorCode::Environment,
+                     "this build of kopt has no front end, so it cannot read CUDA sources");
   const auto frontend = makeFrontend(services.processes, services.installation.frontend);
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt"));
   ExtractRequest request;
@@ -282,11 +318,15 @@ Result<int> listCommand(Services services, const CommandLine &line) {
   json list = json::array();
   for (const KernelSpec &kernel : extraction.kernels)
     for (const Specialization &specialization : kernel.specializations) {
-      list.push_back({{"kernel", specialization.expression}, {"symbol", specialization.symbol}, {"file", kernel.file},
-                      {"line", kernel.line}, {"annotated", kernel.annotated}, {"route", specialization.route}});
+      list.push_back({{"kernel", specialization.expression},
+                      {"symbol", specialization.symbol},
+                      {"file", kernel.file},
+                      {"line", kernel.line},
+                      {"annotated", kernel.annotated},
+                      {"route", specialization.route}});
       if (!line.json)
-        std::cout << fmt::format("{}:{}: {}{}\n", kernel.file, kernel.line, specialization.expression,
-                                 kernel.annotated ? " [tuned]" : "");
+        std::cout << fmt::format("{}:{}: {}{}\n", kernel.file, kernel.line,
+                                 specialization.expression, kernel.annotated ? " [tuned]" : "");
     }
   if (line.json)
     std::cout << list.dump(2) << "\n";
@@ -311,25 +351,29 @@ Result<int> applyCommand(Services services, const CommandLine &line) {
   KOPT_TRY(const Patch patch, parsePatch(run.patchText, patchRoot(run.file)));
   KOPT_TRY(const std::vector<AppliedFile> files, applyPatch(patch, line.check));
   for (const AppliedFile &file : files)
-    std::cout << fmt::format("{}{}: +{} -{}\n", line.check ? "would change " : "changed ", file.file.string(),
-                             file.linesAdded, file.linesRemoved);
+    std::cout << fmt::format("{}{}: +{} -{}\n", line.check ? "would change " : "changed ",
+                             file.file.string(), file.linesAdded, file.linesRemoved);
   return 0;
 }
 
 Result<int> doctorCommand(Services services, const CommandLine &line) {
   json checks = json::array();
-  const auto report = [&](const std::string &what, bool ok, const std::string &detail, const std::string &remedy) {
-    checks.push_back({{"check", what}, {"ok", ok}, {"detail", detail}, {"remedy", ok ? "" : remedy}});
+  const auto report = [&](const std::string &what, bool ok, const std::string &detail,
+                          const std::string &remedy) {
+    checks.push_back(
+        {{"check", what}, {"ok", ok}, {"detail", detail}, {"remedy", ok ? "" : remedy}});
     if (!line.json)
       std::cout << fmt::format("{:<4} {:<26} {}{}\n", ok ? "ok" : "no", what, detail,
                                ok || remedy.empty() ? "" : "\n       -> " + remedy);
   };
-  report("front end", !services.installation.frontend.empty(), services.installation.frontend.string(),
-         "build kopt with KOPT_BUILD_FRONTEND=ON");
+  report("front end", !services.installation.frontend.empty(),
+         services.installation.frontend.string(), "build kopt with KOPT_BUILD_FRONTEND=ON");
   const auto nvcc = makeNvccToolchain(services.processes);
   report("nvcc", nvcc.has_value(), nvcc ? (*nvcc)->name() : nvcc.error().what,
-         "install the CUDA toolkit, or set KOPT_CUDA_PATH; without it slices cannot be proven and nothing is measured");
-  const auto sandbox = Sandbox::open(services.processes, services.installation.sandbox, SandboxMode::Auto);
+         "install the CUDA toolkit, or set KOPT_CUDA_PATH; without it slices cannot be proven and "
+         "nothing is measured");
+  const auto sandbox =
+      Sandbox::open(services.processes, services.installation.sandbox, SandboxMode::Auto);
   if (!sandbox)
     report("sandbox", false, sandbox.error().what, sandbox.error().hint);
   else
@@ -340,25 +384,36 @@ Result<int> doctorCommand(Services services, const CommandLine &line) {
     DeviceConfig device;
     device.kind = kind;
     device.modelGpu = "H200";
-    const auto runner = startRunner(services.processes, services.installation.runner, device, scratch.path() / kind,
-                                    services.installation.gpuSpecs, {}, {sandbox ? *sandbox : Sandbox(), {}});
+    const auto runner =
+        startRunner(services.processes, services.installation.runner, device, scratch.path() / kind,
+                    services.installation.gpuSpecs, {}, {sandbox ? *sandbox : Sandbox(), {}});
     report(std::string(kind) + " device", runner.has_value(),
            runner ? (*runner)->device().name + " " + (*runner)->device().arch : runner.error().what,
-           std::string(kind) == "cuda" ? "without a GPU, tune on the emulated device: its times are modelled" : "");
+           std::string(kind) == "cuda"
+               ? "without a GPU, tune on the emulated device: its times are modelled"
+               : "");
   }
   const CaptureSetup capture = findCapture(services.installation.runner.parent_path());
   report("capture library", !capture.library.empty(), capture.library.string(),
          "build or install kopt as a whole: 'kopt observe' and --run need libkopt-capture.so");
   report("CUPTI", !capture.cupti.empty(),
-         capture.cupti.empty() ? "libcupti.so was not found beside a CUDA toolkit" : capture.cupti.front().string(),
-         "install CUPTI with the CUDA toolkit, or name its libcupti.so in KOPT_CUPTI; without it no program is observed");
+         capture.cupti.empty() ? "libcupti.so was not found beside a CUDA toolkit"
+                               : capture.cupti.front().string(),
+         "install CUPTI with the CUDA toolkit, or name its libcupti.so in KOPT_CUPTI; without it "
+         "no program is observed");
   const auto ncu = findNsightCompute();
-  report("Nsight Compute", ncu.has_value(), ncu ? ncu->string() : "ncu was not found in PATH, beside the CUDA toolkit or in /opt/nvidia",
-         "put ncu into PATH for its sections and advice, and for hardware counters where CUPTI has none");
+  report("Nsight Compute", ncu.has_value(),
+         ncu ? ncu->string()
+             : "ncu was not found in PATH, beside the CUDA toolkit or in /opt/nvidia",
+         "put ncu into PATH for its sections and advice, and for hardware counters where CUPTI has "
+         "none");
   const auto disassembler = findDisassembler();
   report("nvdisasm", disassembler.has_value(),
-         disassembler ? disassembler->string() : "nvdisasm was not found in NVDISASM_PATH, KOPT_CUDA_PATH, PATH, CUDA_HOME or /usr/local/cuda",
-         "install it with the CUDA toolkit (package cuda-nvdisasm), or name it in NVDISASM_PATH; without it the machine code is not read");
+         disassembler ? disassembler->string()
+                      : "nvdisasm was not found in NVDISASM_PATH, KOPT_CUDA_PATH, PATH, CUDA_HOME "
+                        "or /usr/local/cuda",
+         "install it with the CUDA toolkit (package cuda-nvdisasm), or name it in NVDISASM_PATH; "
+         "without it the machine code is not read");
   if (line.json)
     std::cout << checks.dump(2) << "\n";
   return 0;

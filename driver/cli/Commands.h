@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each command does once its line is parsed. They print results to standard output and return the exit code; an
-// Error goes back to runCli, which prints it.
+// What each command does once its line is parsed. They print results to standard output and return
+// the exit code; an Error goes back to runCli, which prints it.
 #pragma once
 
-#include "driver/app/JudgeFile.h"
+#include "driver/app/TrialFlow.h"
 #include "driver/app/TuneSession.h"
-#include "driver/config/Config.h"
+#include "driver/app/config/Config.h"
 
 #include <optional>
 #include <string>
@@ -22,13 +22,13 @@ struct CommandLine {
   std::vector<std::string> candidates, without;
   bool keepGoing = false, acceptWeakWorkload = false;
   std::string failOn = "never";
-  std::string program;            ///< of --run: whose launches are the workload
-  std::string trace;              ///< of replay: the folder
-  std::string candidate;          ///< of profile: a file
-  std::string launch;             ///< of profile: a name
+  std::string program;               ///< of --run: whose launches are the workload
+  std::string trace;                 ///< of replay: the folder
+  std::string candidate;             ///< of profile: a file
+  std::string launch;                ///< of profile: a name
   std::vector<std::string> sections; ///< of profile: of Nsight Compute
   bool ncu = false;
-  std::size_t lines = 10;         ///< of profile: that are printed
+  std::size_t lines = 10; ///< of profile: that are printed
   std::optional<std::size_t> snapshots;
   std::uint64_t maxBytes = 2ull << 30;
   unsigned depth = 1;

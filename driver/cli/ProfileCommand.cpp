@@ -2,7 +2,7 @@
 // `kopt profile`.
 #include "driver/cli/Commands.h"
 
-#include "driver/app/ProfileFile.h"
+#include "driver/app/ProfileFlow.h"
 #include "driver/report/CounterTable.h"
 #include "driver/support/Text.h"
 

@@ -62,7 +62,8 @@ constexpr std::array kCounters = {
     KnownCounter{"sass__inst_barrier", "barriers and fences in the code", KnownCounter::Number},
     KnownCounter{"sass__inst_control", "branches and calls in the code", KnownCounter::Number},
     KnownCounter{"sass__spill_load_bytes", "bytes of spill loads per thread", KnownCounter::Number},
-    KnownCounter{"sass__spill_store_bytes", "bytes of spill stores per thread", KnownCounter::Number},
+    KnownCounter{"sass__spill_store_bytes", "bytes of spill stores per thread",
+                 KnownCounter::Number},
     KnownCounter{"launch__block_size", "threads per block", KnownCounter::Number},
     KnownCounter{"launch__registers_per_thread", "registers per thread", KnownCounter::Number},
     KnownCounter{"launch__shared_mem_per_block_static", "static shared memory per block",
@@ -71,19 +72,25 @@ constexpr std::array kCounters = {
                  KnownCounter::Bytes},
 };
 
-/// Of interest where one launch is looked at; between two of them they follow from what is compared.
+/// Of interest where one launch is looked at; between two of them they follow from what is
+/// compared.
 constexpr std::array kOfOneLaunch = {
     KnownCounter{"gpu__time_duration.sum", "duration (ns)", KnownCounter::Number},
     KnownCounter{"launch__waves_per_multiprocessor", "waves of blocks", KnownCounter::Number},
     KnownCounter{"launch__occupancy_limit_blocks", "blocks an SM can hold", KnownCounter::Number},
-    KnownCounter{"launch__occupancy_limit_registers", "blocks an SM has registers for", KnownCounter::Number},
-    KnownCounter{"launch__occupancy_limit_shared_mem", "blocks an SM has shared memory for", KnownCounter::Number},
-    KnownCounter{"launch__occupancy_limit_warps", "blocks an SM has warps for", KnownCounter::Number},
+    KnownCounter{"launch__occupancy_limit_registers", "blocks an SM has registers for",
+                 KnownCounter::Number},
+    KnownCounter{"launch__occupancy_limit_shared_mem", "blocks an SM has shared memory for",
+                 KnownCounter::Number},
+    KnownCounter{"launch__occupancy_limit_warps", "blocks an SM has warps for",
+                 KnownCounter::Number},
     KnownCounter{"ptxas__registers", "registers per thread (ptxas)", KnownCounter::Number},
     KnownCounter{"ptxas__stack_bytes", "stack per thread (ptxas)", KnownCounter::Bytes},
     KnownCounter{"ptxas__spill_load_bytes", "spill loads per thread (ptxas)", KnownCounter::Bytes},
-    KnownCounter{"ptxas__spill_store_bytes", "spill stores per thread (ptxas)", KnownCounter::Bytes},
-    KnownCounter{"ptxas__shared_bytes", "static shared memory per block (ptxas)", KnownCounter::Bytes},
+    KnownCounter{"ptxas__spill_store_bytes", "spill stores per thread (ptxas)",
+                 KnownCounter::Bytes},
+    KnownCounter{"ptxas__shared_bytes", "static shared memory per block (ptxas)",
+                 KnownCounter::Bytes},
 };
 
 std::optional<double> valueOf(const Counters &counters, const char *name) {
@@ -101,7 +108,9 @@ std::string show(std::optional<double> value, int unit) {
   return formatNumber(*value) + (unit == KnownCounter::Percent ? "%" : "");
 }
 
-bool isOfCode(const KnownCounter &counter) { return std::string_view(counter.name).starts_with("sass__"); }
+bool isOfCode(const KnownCounter &counter) {
+  return std::string_view(counter.name).starts_with("sass__");
+}
 
 } // namespace
 

@@ -2,7 +2,7 @@
 // The counters that explain a speedup, in words, before and after.
 #pragma once
 
-#include "driver/evaluate/Trial.h"
+#include "driver/model/Trial.h"
 
 #include <string>
 #include <utility>
@@ -23,8 +23,8 @@ struct CounterComparison {
 /// "unknown", never as zero.
 CounterComparison compareCounters(const Trial &before, const Trial &after);
 
-/// What is known of one launch, in words with its value: "achieved occupancy", "84.79%". Counters that have no words here, and
-/// classes of instructions that the code has none of, are left out.
+/// What is known of one launch, in words with its value: "achieved occupancy", "84.79%". Counters
+/// that have no words here, and classes of instructions that the code has none of, are left out.
 std::vector<std::pair<std::string, std::string>> describeCounters(const Counters &counters);
 
 } // namespace kopt

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/Report.h"
+#include "driver/search/diagnose/RuleBook.h"
 
-#include "driver/evaluate/Statistics.h"
-#include "driver/integrate/UnifiedDiff.h"
+#include "driver/integrate/patch/UnifiedDiff.h"
+#include "driver/judge/Statistics.h"
 #include "driver/report/CounterTable.h"
 #include "driver/support/Text.h"
 
@@ -12,9 +13,9 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
@@ -123,7 +124,8 @@ private:
            "measurement. Tune on a GPU to measure it.",
            measured_->speedup->estimate, deviceName());
     } else {
-      line("\n**{:.2f}x faster, measured** on {}: {:g}% interval [{:.3f}, {:.3f}] from {} pairs{}{}.",
+      line("\n**{:.2f}x faster, measured** on {}: {:g}% interval [{:.3f}, {:.3f}] from {} "
+           "pairs{}{}.",
            measured_->speedup->estimate, deviceName(), measured_->speedup->confidence * 100,
            measured_->speedup->low, measured_->speedup->high, measured_->speedup->pairs,
            measured_->speedup->processes > 1
@@ -254,7 +256,8 @@ private:
     std::vector<std::string> remarks; // those of the first look and of the confirmation, each once
     for (const Trial *shown : {winner_, measured_})
       for (const Finding &finding : shown ? shown->findings : std::vector<Finding>()) {
-        std::string remark = finding.severity + ": " + finding.message + (finding.where.empty() ? "" : " (" + finding.where + ")");
+        std::string remark = finding.severity + ": " + finding.message +
+                             (finding.where.empty() ? "" : " (" + finding.where + ")");
         if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end())
           remarks.push_back(std::move(remark));
       }
@@ -284,7 +287,8 @@ private:
       if (!trial.gpu.empty())
         gpus.insert(trial.gpu);
     const bool isPool = gpus.size() > 1;
-    line("| # | verdict | speedup | candidate | by | decided at |{} reason |", isPool ? " on GPU |" : "");
+    line("| # | verdict | speedup | candidate | by | decided at |{} reason |",
+         isPool ? " on GPU |" : "");
     line("|---:|---|---:|---|---|---|{}---|", isPool ? "---|" : "");
     for (std::size_t i = 0; i < history_.trials.size(); ++i) {
       const Trial &trial = history_.trials[i];
@@ -297,7 +301,7 @@ private:
       line("| {:03} | {} | {} | {} | {} | {} |{} {} |", i,
            baseline ? "baseline" : verdictInWords(trial.verdict),
            trial.speedup && !baseline ? factor(*trial.speedup) : "", cell(title),
-           baseline ? "" : cell(trial.candidate.proposer), toString(trial.layer),
+           baseline ? "" : cell(trial.candidate.proposer), toString(trial.stage),
            isPool ? fmt::format(" {} |", cell(trial.gpu)) : "", cell(trial.reason));
     }
   }

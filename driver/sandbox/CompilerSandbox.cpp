@@ -13,28 +13,54 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kCpuSeconds = 600;       ///< of each process; the deadline of a build is shorter
-constexpr std::uint64_t kFileBytes = 1ull << 30; ///< preprocessed text of a kernel has been seen at 30 MB
-constexpr std::uint64_t kProcesses = 4096; ///< old kernels count all of the user's; a build has about ten
+constexpr std::uint64_t kCpuSeconds = 600; ///< of each process; the deadline of a build is shorter
+constexpr std::uint64_t kFileBytes =
+    1ull << 30; ///< preprocessed text of a kernel has been seen at 30 MB
+constexpr std::uint64_t kProcesses =
+    4096; ///< old kernels count all of the user's; a build has about ten
 constexpr std::uint64_t kScratchBytes = 2ull << 30;
 
-/// What nvcc, its host compiler and Clang listen to. No key has such a name, and nothing that loads code into them.
-const std::vector<std::string> kVariables = {
-    "PATH", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH",
-    "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDAHOSTCXX",
-    "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVVMIR_LIBRARY_DIR", "KOPT_CUDA_PATH", "SOURCE_DATE_EPOCH",
-    "LM_LICENSE_FILE", "NVHPC_CUDA_HOME"};
+/// What nvcc, its host compiler and Clang listen to. No key has such a name, and nothing that loads
+/// code into them.
+const std::vector<std::string> kVariables = {"PATH",
+                                             "LANG",
+                                             "LANGUAGE",
+                                             "LC_*",
+                                             "TZ",
+                                             "TERM",
+                                             "LD_LIBRARY_PATH",
+                                             "LIBRARY_PATH",
+                                             "CPATH",
+                                             "C_INCLUDE_PATH",
+                                             "CPLUS_INCLUDE_PATH",
+                                             "COMPILER_PATH",
+                                             "GCC_EXEC_PREFIX",
+                                             "CUDA_HOME",
+                                             "CUDA_PATH",
+                                             "CUDA_ROOT",
+                                             "CUDAHOSTCXX",
+                                             "NVCC_CCBIN",
+                                             "NVCC_PREPEND_FLAGS",
+                                             "NVCC_APPEND_FLAGS",
+                                             "NVVMIR_LIBRARY_DIR",
+                                             "KOPT_CUDA_PATH",
+                                             "SOURCE_DATE_EPOCH",
+                                             "LM_LICENSE_FILE",
+                                             "NVHPC_CUDA_HOME"};
 /// Those that are folders, to be read.
-const std::vector<const char *> kFolderVariables = {"LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH",
-                                                    "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "CUDA_HOME", "CUDA_PATH",
-                                                    "CUDA_ROOT", "KOPT_CUDA_PATH", "NVHPC_CUDA_HOME"};
+const std::vector<const char *> kFolderVariables = {
+    "LD_LIBRARY_PATH",    "LIBRARY_PATH",   "CPATH",          "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH", "COMPILER_PATH",  "CUDA_HOME",      "CUDA_PATH",
+    "CUDA_ROOT",          "KOPT_CUDA_PATH", "NVHPC_CUDA_HOME"};
 
 bool isHomeOrAbove(const fs::path &folder) {
   const char *home = std::getenv("HOME");
-  return !home || !*home || (fs::path(home) / "x").lexically_normal().string().starts_with((folder / "").string());
+  return !home || !*home ||
+         (fs::path(home) / "x").lexically_normal().string().starts_with((folder / "").string());
 }
 
-/// The folder above a program's own: its libraries and headers are there. Not a home, nor what holds one.
+/// The folder above a program's own: its libraries and headers are there. Not a home, nor what
+/// holds one.
 void addPrefix(const fs::path &program, std::vector<fs::path> &out) {
   std::error_code ignored;
   for (const fs::path &file : {program, fs::canonical(program, ignored)}) {
@@ -46,7 +72,8 @@ void addPrefix(const fs::path &program, std::vector<fs::path> &out) {
   }
 }
 
-/// Every existing path in a flag: "-I../x", "-isystem=/y", "-Xcompiler=-I/a,-I/b", "--options-file", "z.rsp".
+/// Every existing path in a flag: "-I../x", "-isystem=/y", "-Xcompiler=-I/a,-I/b",
+/// "--options-file", "z.rsp".
 void addPlaces(const std::string &flag, const fs::path &directory, std::vector<fs::path> &out) {
   std::vector<std::string> words;
   for (const std::string &part : split(flag, ','))
@@ -81,14 +108,17 @@ std::vector<fs::path> compilersInPath() {
 
 /// Half of the machine's, at least 4 GiB: a build that needs more would harm what runs beside it.
 std::uint64_t memoryLimit() {
-  const std::uint64_t half = std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 2;
+  const std::uint64_t half =
+      std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 2;
   return std::max<std::uint64_t>(half, 4ull << 30);
 }
 
 } // namespace
 
-CompilerSandbox::CompilerSandbox(Sandbox sandbox, std::vector<fs::path> installation, fs::path cache)
-    : sandbox_(std::move(sandbox)), installation_(std::move(installation)), cache_(std::move(cache)) {
+CompilerSandbox::CompilerSandbox(Sandbox sandbox, std::vector<fs::path> installation,
+                                 fs::path cache)
+    : sandbox_(std::move(sandbox)), installation_(std::move(installation)),
+      cache_(std::move(cache)) {
   for (const fs::path &program : compilersInPath())
     addPrefix(program, installation_);
   for (const char *variable : kFolderVariables)
@@ -97,7 +127,8 @@ CompilerSandbox::CompilerSandbox(Sandbox sandbox, std::vector<fs::path> installa
         if (!folder.empty() && folder[0] == '/')
           installation_.emplace_back(folder);
   std::error_code ignored;
-  if (!cache_.empty() && !fs::create_directories(cache_, ignored) && !fs::is_directory(cache_, ignored))
+  if (!cache_.empty() && !fs::create_directories(cache_, ignored) &&
+      !fs::is_directory(cache_, ignored))
     cache_.clear();
 }
 
@@ -129,7 +160,8 @@ ProcessSpec CompilerSandbox::contain(ProcessSpec spec, const CompilerSite &site)
 std::string cleanDiagnostics(std::string text, const fs::path &scratch, std::size_t limit) {
   if (!scratch.empty())
     text = replaceAll(std::move(text), scratch.string() + "/", "");
-  // Terminal sequences first as a whole: without their first byte the rest of one would stay as text.
+  // Terminal sequences first as a whole: without their first byte the rest of one would stay as
+  // text.
   std::string clean;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -145,7 +177,8 @@ std::string cleanDiagnostics(std::string text, const fs::path &scratch, std::siz
   clean = validUtf8(clean);
   if (clean.size() <= limit)
     return clean;
-  const std::string note = "\n[what follows is left out: " + std::to_string(clean.size()) + " bytes of diagnostics]\n";
+  const std::string note =
+      "\n[what follows is left out: " + std::to_string(clean.size()) + " bytes of diagnostics]\n";
   std::size_t end = limit - note.size();
   while (end > 0 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80)
     --end; // not within a character

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compilers that read text which nobody has vetted: they see their toolkit, the system's headers and the folders that
-// the user's own flags name, and write to one folder.
+// Compilers that read text which nobody has vetted: they see their toolkit, the system's headers
+// and the folders that the user's own flags name, and write to one folder.
 #pragma once
 
 #include "driver/sandbox/Sandbox.h"
@@ -15,9 +15,10 @@ struct CompilerSite {
 
 class CompilerSandbox {
 public:
-  /// `installation`: folders that the compilers are started from or read always. `cache`: a folder that only contained
-  /// compilers use, or empty.
-  explicit CompilerSandbox(Sandbox sandbox = {}, std::vector<std::filesystem::path> installation = {},
+  /// `installation`: folders that the compilers are started from or read always. `cache`: a folder
+  /// that only contained compilers use, or empty.
+  explicit CompilerSandbox(Sandbox sandbox = {},
+                           std::vector<std::filesystem::path> installation = {},
                            std::filesystem::path cache = {});
 
   /// `spec` contained. Its argv[0] must be an absolute path; the folder above its own can be read.
@@ -29,8 +30,9 @@ private:
   std::filesystem::path cache_;
 };
 
-/// Diagnostics as they may be kept and shown to a model: UTF-8, no control characters but tabs and ends of lines, the folder
-/// `scratch` not named, at most `limit` bytes.
-std::string cleanDiagnostics(std::string text, const std::filesystem::path &scratch, std::size_t limit = 64u << 10);
+/// Diagnostics as they may be kept and shown to a model: UTF-8, no control characters but tabs and
+/// ends of lines, the folder `scratch` not named, at most `limit` bytes.
+std::string cleanDiagnostics(std::string text, const std::filesystem::path &scratch,
+                             std::size_t limit = 64u << 10);
 
 } // namespace kopt

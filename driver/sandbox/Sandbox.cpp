@@ -16,7 +16,8 @@ constexpr Duration kProbeDeadline{30};
 constexpr int kExitRefused = 125, kExitNoProgram = 126; ///< of kopt-sandbox
 constexpr const char *kPrefix = "kopt-sandbox: ";
 
-/// Absolute and without "..": what a mount can be made at. And where links lead, as a program may name either.
+/// Absolute and without "..": what a mount can be made at. And where links lead, as a program may
+/// name either.
 std::vector<std::string> places(const std::vector<fs::path> &paths) {
   std::vector<std::string> found;
   for (const fs::path &path : paths) {
@@ -26,7 +27,8 @@ std::vector<std::string> places(const std::vector<fs::path> &paths) {
       std::string text = one.string();
       while (text.size() > 1 && text.back() == '/')
         text.pop_back();
-      if (!text.empty() && text != "/" && std::find(found.begin(), found.end(), text) == found.end())
+      if (!text.empty() && text != "/" &&
+          std::find(found.begin(), found.end(), text) == found.end())
         found.push_back(std::move(text));
     }
   }
@@ -86,10 +88,12 @@ std::optional<SandboxMode> parseSandboxMode(const std::string &text) {
   return std::nullopt;
 }
 
-Result<Sandbox> Sandbox::open(ProcessRunner &processes, const fs::path &launcher, SandboxMode mode) {
+Result<Sandbox> Sandbox::open(ProcessRunner &processes, const fs::path &launcher,
+                              SandboxMode mode) {
   Sandbox sandbox;
   if (mode == SandboxMode::Off) {
-    sandbox.layers_.push_back({"sandbox", false, "switched off (--sandbox off)", "leave --sandbox at auto"});
+    sandbox.layers_.push_back(
+        {"sandbox", false, "switched off (--sandbox off)", "leave --sandbox at auto"});
     return sandbox;
   }
   ProcessSpec spec;
@@ -102,16 +106,20 @@ Result<Sandbox> Sandbox::open(ProcessRunner &processes, const fs::path &launcher
   if (use.empty())
     return makeError(ErrorCode::Environment,
                      "the sandbox for candidates cannot be made: " +
-                         (result ? launcher.string() + " --probe gives no answer " + std::string(trim(result->err)) : result.error().what),
+                         (result ? launcher.string() + " --probe gives no answer " +
+                                       std::string(trim(result->err))
+                                 : result.error().what),
                      "install kopt as a whole; --sandbox off goes without");
   sandbox.launcher_ = launcher;
   for (const std::string &word : split(use, ' '))
     if (!word.empty())
       sandbox.use_.push_back(word);
-  sandbox.namespaces_ = std::find(sandbox.use_.begin(), sandbox.use_.end(), "none") == sandbox.use_.end();
-  sandbox.privateProc_ = std::any_of(sandbox.layers_.begin(), sandbox.layers_.end(), [](const SandboxLayer &layer) {
-    return layer.name == "private /proc" && layer.active;
-  });
+  sandbox.namespaces_ =
+      std::find(sandbox.use_.begin(), sandbox.use_.end(), "none") == sandbox.use_.end();
+  sandbox.privateProc_ =
+      std::any_of(sandbox.layers_.begin(), sandbox.layers_.end(), [](const SandboxLayer &layer) {
+        return layer.name == "private /proc" && layer.active;
+      });
   std::string missing, remedies;
   for (const SandboxLayer &layer : sandbox.layers_)
     if (!layer.active) {
@@ -119,7 +127,8 @@ Result<Sandbox> Sandbox::open(ProcessRunner &processes, const fs::path &launcher
       remedies += (remedies.empty() ? "" : "; ") + layer.name + ": " + layer.remedy;
     }
   if (mode == SandboxMode::Required && !missing.empty())
-    return makeError(ErrorCode::Environment, "--sandbox required, but this machine does not give: " + missing, remedies);
+    return makeError(ErrorCode::Environment,
+                     "--sandbox required, but this machine does not give: " + missing, remedies);
   return sandbox;
 }
 
@@ -133,13 +142,15 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
   std::vector<std::string> argv{launcher_.string()};
   argv.insert(argv.end(), use_.begin(), use_.end());
   if (!namespaces)
-    if (const auto option = std::find(argv.begin(), argv.end(), "--namespaces"); option + 1 < argv.end())
+    if (const auto option = std::find(argv.begin(), argv.end(), "--namespaces");
+        option + 1 < argv.end())
       *(option + 1) = "none";
   const auto add = [&](const char *option, const std::string &value) {
     argv.emplace_back(option);
     argv.push_back(value);
   };
-  const std::vector<std::string> readable = places(policy.readable), writable = places(policy.writable);
+  const std::vector<std::string> readable = places(policy.readable),
+                                 writable = places(policy.writable);
   for (const std::string &path : readable)
     add("--readable", path);
   for (const std::string &path : writable)
@@ -174,20 +185,26 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
   argv.emplace_back("--");
   argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
   spec.argv = std::move(argv);
-  // Memory of its own (/tmp is the machine's where a project lies below it); without namespaces the only place that it
-  // may write to.
-  const std::string temporary = namespaces ? "/dev/shm" : writable.empty() ? "/nonexistent" : writable.front();
+  // Memory of its own (/tmp is the machine's where a project lies below it); without namespaces the
+  // only place that it may write to.
+  const std::string temporary = namespaces         ? "/dev/shm"
+                                : writable.empty() ? "/nonexistent"
+                                                   : writable.front();
   spec.env.emplace("TMPDIR", temporary);
   spec.env.emplace("HOME", temporary);
   return spec;
 }
 
 std::optional<Error> Sandbox::refusal(int exitCode, const std::string &errorText) {
-  if ((exitCode != kExitRefused && exitCode != kExitNoProgram) || errorText.find(kPrefix) == errorText.npos)
+  if ((exitCode != kExitRefused && exitCode != kExitNoProgram) ||
+      errorText.find(kPrefix) == errorText.npos)
     return std::nullopt;
   const std::size_t at = errorText.find(kPrefix) + std::string(kPrefix).size();
-  return Error{ErrorCode::Environment, "the sandbox failed: " + errorText.substr(at, errorText.find('\n', at) - at), {},
-               "'kopt doctor' shows what it is made of here; --sandbox off goes without", {}};
+  return Error{ErrorCode::Environment,
+               "the sandbox failed: " + errorText.substr(at, errorText.find('\n', at) - at),
+               {},
+               "'kopt doctor' shows what it is made of here; --sandbox off goes without",
+               {}};
 }
 
 } // namespace kopt

@@ -17,11 +17,13 @@ SearchStep TurnStrategy::next(const SearchState &state) {
 bool improves(const Trial &candidate, const Trial &incumbent, double minGain) {
   if (candidate.verdict != Verdict::Faster || !candidate.speedup)
     return false;
-  const double best = incumbent.speedup && incumbent.verdict == Verdict::Faster ? incumbent.speedup->estimate : 1.0;
+  const double best =
+      incumbent.speedup && incumbent.verdict == Verdict::Faster ? incumbent.speedup->estimate : 1.0;
   return candidate.speedup->low > best * (1 + minGain);
 }
 
-std::optional<std::string> budgetReached(const Budget &budget, const SearchState &state, double elapsedSeconds) {
+std::optional<std::string> budgetReached(const Budget &budget, const SearchState &state,
+                                         double elapsedSeconds) {
   if (budget.target && state.incumbent && state.incumbent->verdict == Verdict::Faster &&
       state.incumbent->speedup->low >= *budget.target)
     return fmt::format("the target of {:.2f}x is reached", *budget.target);

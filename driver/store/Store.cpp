@@ -23,7 +23,7 @@ constexpr const char *kRunColumns =
 
 constexpr const char *kTrialColumns =
     "SELECT id, candidate_hash, proposer, title, technique, parent, rationale, change, verdict, "
-    "layer, reason, "
+    "stage, reason, "
     "findings, (SELECT text FROM texts WHERE hash = slice_text), (SELECT text FROM texts WHERE "
     "hash = build_log), "
     "module_hash, resources, counter_source, seconds, has_speedup, speedup, speedup_low, "
@@ -184,8 +184,8 @@ public:
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
                          "there is no trial " + std::to_string(trial.id) + " to add counters to");
-      for (const char *sql : {"DELETE FROM counters WHERE trial_id = ?",
-                              "DELETE FROM stages WHERE trial_id = ?"})
+      for (const char *sql :
+           {"DELETE FROM counters WHERE trial_id = ?", "DELETE FROM stages WHERE trial_id = ?"})
         KOPT_CHECK(database_->prepare(sql).bind(trial.id).run());
       return insertNumbers(trial);
     });
@@ -339,7 +339,7 @@ private:
     Statement insert =
         database_->prepare("INSERT INTO trials (run_id, candidate_hash, proposer, title, "
                            "technique, parent, rationale, change, verdict, "
-                           "layer, reason, findings, slice_text, build_log, module_hash, "
+                           "stage, reason, findings, slice_text, build_log, module_hash, "
                            "resources, counter_source, seconds, has_speedup, "
                            "speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
                            "processes, gpu) "
@@ -349,7 +349,9 @@ private:
         .bind(candidate.parent)
         .bind(candidate.rationale)
         .bind(dumpJson(change));
-    insert.bind(int(trial.verdict)).bind(int(trial.layer)).bind(validUtf8(trial.reason)); // of programs that go wrong
+    insert.bind(int(trial.verdict))
+        .bind(int(trial.stage))
+        .bind(validUtf8(trial.reason)); // of programs that go wrong
     insert.bind(dumpJson(findingsToJson(trial.findings)))
         .bind(slice)
         .bind(log)
@@ -394,7 +396,7 @@ private:
       *field = row.text();
     const std::string change = row.text();
     trial.verdict = Verdict(row.integer());
-    trial.layer = Layer(row.integer());
+    trial.stage = Stage(row.integer());
     trial.reason = row.text();
     const std::string findings = row.text();
     trial.sliceText = row.text();
@@ -451,8 +453,9 @@ private:
   }
 
   Result<std::vector<TimingSample>> samples(std::int64_t timing) {
-    Statement query = database_->prepare("SELECT baseline_seconds, candidate_seconds, process FROM samples "
-                                         "WHERE timing_id = ? ORDER BY position");
+    Statement query =
+        database_->prepare("SELECT baseline_seconds, candidate_seconds, process FROM samples "
+                           "WHERE timing_id = ? ORDER BY position");
     query.bind(timing);
     std::vector<TimingSample> result;
     while (true) {
@@ -481,32 +484,32 @@ private:
   }
 
   Status insertGates(const Trial &trial) {
-    for (std::size_t i = 0; i < trial.gates.size(); ++i)
-      KOPT_CHECK(database_->prepare("INSERT INTO gates VALUES (?,?,?,?,?)")
+    for (std::size_t i = 0; i < trial.checks.size(); ++i)
+      KOPT_CHECK(database_->prepare("INSERT INTO checks VALUES (?,?,?,?,?)")
                      .bind(trial.id)
                      .bind(std::int64_t(i))
-                     .bind(trial.gates[i].gate)
-                     .bind(int(trial.gates[i].state))
-                     .bind(trial.gates[i].detail)
+                     .bind(trial.checks[i].check)
+                     .bind(int(trial.checks[i].state))
+                     .bind(trial.checks[i].detail)
                      .run());
     return {};
   }
 
   Status readGates(Trial &trial) {
     Statement query = database_->prepare(
-        "SELECT gate, state, detail FROM gates WHERE trial_id = ? ORDER BY position");
+        "SELECT name, state, detail FROM checks WHERE trial_id = ? ORDER BY position");
     query.bind(trial.id);
     while (true) {
       KOPT_TRY(const bool row, query.step());
       if (!row)
         break;
-      GateRecord record;
-      record.gate = query.text();
-      record.state = GateState(query.integer());
+      CheckRecord record;
+      record.check = query.text();
+      record.state = CheckState(query.integer());
       record.detail = query.text();
-      if (trial.gate.empty() && record.state == GateState::Failed)
-        trial.gate = record.gate;
-      trial.gates.push_back(std::move(record));
+      if (trial.check.empty() && record.state == CheckState::Failed)
+        trial.check = record.check;
+      trial.checks.push_back(std::move(record));
     }
     return {};
   }

@@ -38,10 +38,11 @@ json findingsToJson(const std::vector<Finding> &findings) {
   return value;
 }
 
-json gatesToJson(const std::vector<GateRecord> &gates) {
+json gatesToJson(const std::vector<CheckRecord> &checks) {
   json value = json::array();
-  for (const GateRecord &record : gates)
-    value.push_back({{"gate", record.gate}, {"state", toString(record.state)}, {"detail", record.detail}});
+  for (const CheckRecord &record : checks)
+    value.push_back(
+        {{"check", record.check}, {"state", toString(record.state)}, {"detail", record.detail}});
   return value;
 }
 
@@ -73,9 +74,9 @@ ModuleInfo resourcesFromJson(const json &value) {
 }
 
 json speedupToJson(const Speedup &speedup) {
-  return {{"estimate", speedup.estimate}, {"low", speedup.low},
-          {"high", speedup.high},         {"confidence", speedup.confidence},
-          {"pairs", speedup.pairs},       {"modelled", speedup.modelled},
+  return {{"estimate", speedup.estimate},  {"low", speedup.low},
+          {"high", speedup.high},          {"confidence", speedup.confidence},
+          {"pairs", speedup.pairs},        {"modelled", speedup.modelled},
           {"processes", speedup.processes}};
 }
 

@@ -3,7 +3,7 @@
 // in run folders.
 #pragma once
 
-#include "driver/evaluate/Trial.h"
+#include "driver/model/Trial.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +13,7 @@ nlohmann::json launchOverrideToJson(const LaunchOverride &launch);
 LaunchOverride
 launchOverrideFromJson(const nlohmann::json &value); ///< throws nlohmann::json::exception
 
-nlohmann::json gatesToJson(const std::vector<GateRecord> &gates);
+nlohmann::json gatesToJson(const std::vector<CheckRecord> &checks);
 nlohmann::json findingsToJson(const std::vector<Finding> &findings);
 std::vector<Finding>
 findingsFromJson(const nlohmann::json &value); ///< throws nlohmann::json::exception

@@ -7,11 +7,13 @@
 
 namespace kopt {
 
+using Duration = std::chrono::duration<double>; ///< seconds
+
 class Clock {
 public:
   virtual ~Clock() = default;
   virtual std::chrono::steady_clock::time_point now() const = 0;
-  virtual void sleep(std::chrono::duration<double> seconds) = 0;
+  virtual void sleep(Duration seconds) = 0;
   /// UTC, "2026-01-31T12:00:00Z": for people, never for arithmetic.
   virtual std::string utc() const = 0;
 };

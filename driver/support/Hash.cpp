@@ -21,7 +21,9 @@ std::string hashHex(std::string_view bytes) {
   return hex;
 }
 
-std::uint64_t seedFrom(std::string_view text) { return std::stoull(hashHex(text).substr(0, 15), nullptr, 16); }
+std::uint64_t seedFrom(std::string_view text) {
+  return std::stoull(hashHex(text).substr(0, 15), nullptr, 16);
+}
 
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
   const auto finalized = [](std::uint64_t bits) {

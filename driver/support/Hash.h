@@ -14,8 +14,8 @@ std::string hashHex(std::string_view bytes);
 /// The same for the same text, for ever: what is drawn with it can be drawn again.
 std::uint64_t seedFrom(std::string_view text);
 
-/// The `index`-th number of the sequence that `seed` begins, by splitmix64 (Steele, Lea and Flood, OOPSLA 2014): neighbours of
-/// either have nothing in common.
+/// The `index`-th number of the sequence that `seed` begins, by splitmix64 (Steele, Lea and Flood,
+/// OOPSLA 2014): neighbours of either have nothing in common.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t index);
 
 /// Hash of several fields; unlike a concatenation, ("ab","c") and ("a","bc") differ.

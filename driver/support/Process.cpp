@@ -21,7 +21,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr Duration kTerminationGrace{2}; ///< between SIGTERM and SIGKILL
 constexpr Duration kWriteDeadline{60};   ///< for one line into an interactive child
 constexpr std::size_t kErrorTail = 64u << 10;
-constexpr std::size_t kDrainedAtOnce = 1u << 20; ///< so that one who never stops writing cannot hold up a deadline
+constexpr std::size_t kDrainedAtOnce =
+    1u << 20; ///< so that one who never stops writing cannot hold up a deadline
 
 /// A child that closed its input must not kill kopt. Only this thread's SIGPIPE is held back, so
 /// `kopt | head` still ends as users expect.

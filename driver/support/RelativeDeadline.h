@@ -9,11 +9,12 @@
 
 namespace kopt {
 
-/// A deadline that follows from the longest time that was seen: `factor` times as long, between a least and a most.
-/// Before anything was seen it is the most. May be used from several threads.
+/// A deadline that follows from the longest time that was seen: `factor` times as long, between a
+/// least and a most. Before anything was seen it is the most. May be used from several threads.
 class RelativeDeadline {
 public:
-  RelativeDeadline(Duration least, Duration most, double factor) : least_(least), most_(most), factor_(factor) {}
+  RelativeDeadline(Duration least, Duration most, double factor)
+      : least_(least), most_(most), factor_(factor) {}
 
   Duration now() const {
     const double seen = longest_;

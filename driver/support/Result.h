@@ -51,8 +51,8 @@ makeError(ErrorCode code, std::string what, std::string hint = {}, std::string w
     return tl::unexpected<::kopt::Error>(std::move(KOPT_CONCAT(koptResult_, __LINE__).error()));   \
   declaration = std::move(*KOPT_CONCAT(koptResult_, __LINE__))
 
-/// `KOPT_CHECK(mayFail());` returns the error of a Status or a Result whose value is not needed. One statement: an
-/// `else` after it belongs to the `if` before it.
+/// `KOPT_CHECK(mayFail());` returns the error of a Status or a Result whose value is not needed.
+/// One statement: an `else` after it belongs to the `if` before it.
 #define KOPT_CHECK(expression)                                                                     \
   switch (0)                                                                                       \
   case 0:                                                                                          \
@@ -60,5 +60,4 @@ makeError(ErrorCode code, std::string what, std::string hint = {}, std::string w
     if (auto KOPT_CONCAT(koptStatus_, __LINE__) = (expression);                                    \
         KOPT_CONCAT(koptStatus_, __LINE__)) {                                                      \
     } else                                                                                         \
-      return tl::unexpected<::kopt::Error>(                                                        \
-          std::move(KOPT_CONCAT(koptStatus_, __LINE__).error()))
+      return tl::unexpected<::kopt::Error>(std::move(KOPT_CONCAT(koptStatus_, __LINE__).error()))

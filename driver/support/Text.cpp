@@ -20,7 +20,8 @@ std::string_view trim(std::string_view text) {
 
 std::string validUtf8(const std::string &text) {
   using nlohmann::json;
-  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
+      .get<std::string>();
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

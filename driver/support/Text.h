@@ -13,7 +13,8 @@ std::string_view trim(std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 std::string replaceAll(std::string text, std::string_view from, std::string_view to);
-/// The text with U+FFFD for each byte sequence that is no UTF-8: what others read (a database, JSON) has to be.
+/// The text with U+FFFD for each byte sequence that is no UTF-8: what others read (a database,
+/// JSON) has to be.
 std::string validUtf8(const std::string &text);
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex that is had in the order in which it was asked for: nobody who comes back at once takes the turn of one who waits.
+// A mutex that is had in the order in which it was asked for: nobody who comes back at once takes
+// the turn of one who waits.
 #pragma once
 
 #include <condition_variable>

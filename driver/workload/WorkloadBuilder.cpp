@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/WorkloadBuilder.h"
 
-#include "driver/candidate/Candidate.h"
-#include "driver/project/Expression.h"
+#include "driver/source/Expression.h"
+#include "driver/source/RenderSlice.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -15,11 +15,16 @@ namespace {
 
 constexpr std::uint64_t kLargestBuffer = std::uint64_t(32) << 30;
 
-std::string place(const TuneClause &clause) { return fmt::format("{}:{}", clause.file, clause.line); }
-std::string place(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
+std::string place(const TuneClause &clause) {
+  return fmt::format("{}:{}", clause.file, clause.line);
+}
+std::string place(const KernelSpec &kernel) {
+  return fmt::format("{}:{}", kernel.file, kernel.line);
+}
 
 /// The first launch of the specialization, before those whose geometry could not be read.
-const LaunchSite *findSite(const KernelSpec &kernel, const Specialization &specialization, std::size_t &index) {
+const LaunchSite *findSite(const KernelSpec &kernel, const Specialization &specialization,
+                           std::size_t &index) {
   for (const bool resolved : {true, false})
     for (index = 0; index < kernel.launches.size(); ++index)
       if (const LaunchSite &site = kernel.launches[index];
@@ -39,11 +44,14 @@ Result<std::string> realBytes(const KernelParam &param, double value, const std:
     return bytesOf(float(value));
   if (param.scalar == "f64")
     return bytesOf(value);
-  return makeError(ErrorCode::Usage, fmt::format("parameter '{}' of type '{}' cannot be given by a clause", param.name, param.type),
+  return makeError(ErrorCode::Usage,
+                   fmt::format("parameter '{}' of type '{}' cannot be given by a clause",
+                               param.name, param.type),
                    "capture it from the program instead", where);
 }
 
-Result<std::string> integerBytes(const KernelParam &param, std::int64_t integer, const std::string &where) {
+Result<std::string> integerBytes(const KernelParam &param, std::int64_t integer,
+                                 const std::string &where) {
   if (param.scalar == "bool") // any other byte than 0 and 1 is not a bool
     return bytesOf(std::int8_t(integer != 0));
   if (param.scalar == "i8" || param.scalar == "u8")
@@ -57,7 +65,8 @@ Result<std::string> integerBytes(const KernelParam &param, std::int64_t integer,
   return realBytes(param, double(integer), where);
 }
 
-/// What an `arg` clause says where it is a plain number. Expressions are integer: what is written as a number is that number first.
+/// What an `arg` clause says where it is a plain number. Expressions are integer: what is written
+/// as a number is that number first.
 std::optional<double> plainNumber(const TuneDeclaration &declaration, const std::string &name) {
   const auto declared = declaration.arguments.find(name);
   if (declared == declaration.arguments.end())
@@ -67,8 +76,10 @@ std::optional<double> plainNumber(const TuneDeclaration &declaration, const std:
   return end != declared->second.c_str() && *end == '\0' ? std::optional(value) : std::nullopt;
 }
 
-/// Kernel parameters' values also bind the launch-site variables that are passed for them, and the other way round.
-void bindLaunchVariables(const LaunchSite *site, const Specialization &specialization, Bindings &bindings) {
+/// Kernel parameters' values also bind the launch-site variables that are passed for them, and the
+/// other way round.
+void bindLaunchVariables(const LaunchSite *site, const Specialization &specialization,
+                         Bindings &bindings) {
   if (!site)
     return;
   for (std::size_t i = 0; i < specialization.params.size() && i < site->args.size(); ++i) {
@@ -84,7 +95,8 @@ void bindLaunchVariables(const LaunchSite *site, const Specialization &specializ
 }
 
 /// Scalars that the launch site passes as expressions of bound names need no clause.
-void bindComputedArguments(const LaunchSite *site, const Specialization &specialization, Bindings &bindings) {
+void bindComputedArguments(const LaunchSite *site, const Specialization &specialization,
+                           Bindings &bindings) {
   if (!site)
     return;
   for (std::size_t i = 0; i < specialization.params.size() && i < site->args.size(); ++i) {
@@ -97,7 +109,8 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
 }
 
 /// As declared; else what does no harm where it is summed.
-Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration, const Bindings &bindings, Buffer &buffer) {
+Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration,
+                  const Bindings &bindings, Buffer &buffer) {
   auto fill = declaredFill(declaration, buffer.name, bindings);
   if (!fill) {
     fill.error().where = place(kernel);
@@ -113,28 +126,38 @@ Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration, 
   return {};
 }
 
-Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &param, const TuneDeclaration &declaration,
-                                 const Bindings &bindings, Launch &launch) {
+Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &param,
+                                 const TuneDeclaration &declaration, const Bindings &bindings,
+                                 Launch &launch) {
   const auto extent = declaration.extents.find(param.name);
   if (extent == declaration.extents.end())
-    return makeError(ErrorCode::Usage,
-                     fmt::format("kernel '{}' has no extent for its parameter '{}' ({})", kernel.name, param.name, param.type),
-                     fmt::format("say how many elements it points to, e.g. KOPT_TUNE(\"extent {} = width * height\")", param.name),
-                     place(kernel));
+    return makeError(
+        ErrorCode::Usage,
+        fmt::format("kernel '{}' has no extent for its parameter '{}' ({})", kernel.name,
+                    param.name, param.type),
+        fmt::format(
+            "say how many elements it points to, e.g. KOPT_TUNE(\"extent {} = width * height\")",
+            param.name),
+        place(kernel));
   auto elements = evaluateExpression(extent->second, bindings);
   if (!elements) {
-    elements.error().context.push_back(fmt::format("in extent {} = {}", param.name, extent->second));
+    elements.error().context.push_back(
+        fmt::format("in extent {} = {}", param.name, extent->second));
     elements.error().where = place(kernel);
     if (const auto names = namesIn(extent->second))
       for (const std::string &name : *names)
         if (!bindings.contains(name))
-          elements.error().hint = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", name);
+          elements.error().hint =
+              fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", name);
     return tl::unexpected(elements.error());
   }
-  const std::uint64_t size = param.pointeeSize != 0 ? param.pointeeSize : elementBytes(param.scalar);
+  const std::uint64_t size =
+      param.pointeeSize != 0 ? param.pointeeSize : elementBytes(param.scalar);
   if (*elements <= 0 || std::uint64_t(*elements) > kLargestBuffer / size)
-    return makeError(ErrorCode::Usage, fmt::format("extent {} = {} is {} elements", param.name, extent->second, *elements),
-                     "give an extent between 1 element and 32 GiB", place(kernel));
+    return makeError(
+        ErrorCode::Usage,
+        fmt::format("extent {} = {} is {} elements", param.name, extent->second, *elements),
+        "give an extent between 1 element and 32 GiB", place(kernel));
   Buffer buffer;
   buffer.name = param.name;
   buffer.bytes = std::uint64_t(*elements) * size;
@@ -145,9 +168,10 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
   return Argument{BufferArg{launch.buffers.size() - 1, 0}};
 }
 
-/// What host code puts into __constant__ memory is an input as any other. A single number may be given by an `arg` clause.
-Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable &variable, const TuneDeclaration &declaration,
-                                const Bindings &bindings) {
+/// What host code puts into __constant__ memory is an input as any other. A single number may be
+/// given by an `arg` clause.
+Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable &variable,
+                                const TuneDeclaration &declaration, const Bindings &bindings) {
   Buffer buffer;
   buffer.name = variable.name;
   buffer.symbol = variable.symbol;
@@ -161,7 +185,8 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   if (isOne && !given && bound != bindings.end())
     given = double(bound->second);
   if (isOne && !given && text != declaration.arguments.end())
-    return makeError(ErrorCode::Usage, fmt::format("arg {} = {} has no value", variable.name, text->second),
+    return makeError(ErrorCode::Usage,
+                     fmt::format("arg {} = {} has no value", variable.name, text->second),
                      "every name in it needs an arg clause of its own", place(kernel));
   if (given) {
     buffer.fill = {"constant", *given, *given, {}};
@@ -171,14 +196,15 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   return buffer;
 }
 
-Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param, const TuneDeclaration &declaration,
-                               const Bindings &bindings) {
+Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param,
+                               const TuneDeclaration &declaration, const Bindings &bindings) {
   const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
   if (param.kind == ParamKind::Struct)
-    return makeError(ErrorCode::Usage,
-                     fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which a clause cannot give", kernel.name,
-                                 param.name, param.type),
-                     "capture the launch from the program instead", place(kernel));
+    return makeError(
+        ErrorCode::Usage,
+        fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which a clause cannot give",
+                    kernel.name, param.name, param.type),
+        "capture the launch from the program instead", place(kernel));
   const bool isReal = param.scalar.starts_with("f") || param.scalar == "bf16";
   if (const auto number = isReal ? plainNumber(declaration, param.name) : std::nullopt) {
     KOPT_TRY(std::string bytes, realBytes(param, *number, place(kernel)));
@@ -188,7 +214,9 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
     KOPT_TRY(std::string bytes, integerBytes(param, bound->second, place(kernel)));
     return Argument{ValueArg{std::move(bytes)}};
   }
-  return makeError(ErrorCode::Usage, fmt::format("kernel '{}' has no value for its parameter '{}' ({})", kernel.name, param.name, param.type),
+  return makeError(ErrorCode::Usage,
+                   fmt::format("kernel '{}' has no value for its parameter '{}' ({})", kernel.name,
+                               param.name, param.type),
                    fix, place(kernel));
 }
 
@@ -197,8 +225,8 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
                                        const TuneDeclaration &declaration) {
   const auto missing = [&](const std::string &what, const std::string &hint) {
     return makeError(ErrorCode::Usage,
-                     fmt::format("the {} of this launch of '{}' could not be read{}", what, kernel.name,
-                                 site->reason.empty() ? "" : ": " + site->reason),
+                     fmt::format("the {} of this launch of '{}' could not be read{}", what,
+                                 kernel.name, site->reason.empty() ? "" : ": " + site->reason),
                      hint, fmt::format("{}:{}", site->file, site->line));
   };
   if (site && declaration.grid.empty() && site->grid[0].empty())
@@ -206,10 +234,12 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
   if (site && declaration.block.empty() && site->block[0].empty())
     return missing("block", "give it, e.g. KOPT_TUNE(\"block 256\")");
   if (site && site->sharedBytes.empty())
-    return missing("dynamic shared memory", "launch with an integer variable, and give that a value, e.g. "
-                                            "KOPT_TUNE(\"arg bytes = 4096\")");
+    return missing("dynamic shared memory",
+                   "launch with an integer variable, and give that a value, e.g. "
+                   "KOPT_TUNE(\"arg bytes = 4096\")");
   GeometryExpressions result;
-  const auto take = [](const std::vector<std::string> &declared, const std::array<std::string, 3> *atSite) {
+  const auto take = [](const std::vector<std::string> &declared,
+                       const std::array<std::string, 3> *atSite) {
     std::array<std::string, 3> axes{"1", "1", "1"};
     for (std::size_t i = 0; i < 3; ++i)
       if (!declared.empty())
@@ -227,7 +257,9 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
 
 } // namespace
 
-std::uint64_t elementBytes(const std::string &scalar) { return std::max(1u, runtime::scalarBytes(scalar)); }
+std::uint64_t elementBytes(const std::string &scalar) {
+  return std::max(1u, runtime::scalarBytes(scalar));
+}
 
 std::uint64_t writableElements(const Buffer &buffer) {
   const auto type = runtime::StructType::parse(buffer.scalar);
@@ -239,7 +271,8 @@ std::uint64_t writableElements(const Buffer &buffer) {
   return buffer.bytes / type->bytes * members;
 }
 
-Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions, const Bindings &bindings) {
+Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions,
+                                  const Bindings &bindings) {
   const auto dimension = [&](const std::string &text, const char *what) -> Result<std::uint32_t> {
     auto value = evaluateExpression(text, bindings);
     if (!value) {
@@ -259,12 +292,14 @@ Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions, const 
   KOPT_TRY(geometry.block.z, dimension(expressions.block[2], "block's z"));
   KOPT_TRY(const std::int64_t shared, evaluateExpression(expressions.sharedBytes, bindings));
   if (shared < 0 || shared > 1 << 20)
-    return makeError(ErrorCode::Usage, fmt::format("the dynamic shared memory '{}' is {} bytes", expressions.sharedBytes, shared));
+    return makeError(ErrorCode::Usage, fmt::format("the dynamic shared memory '{}' is {} bytes",
+                                                   expressions.sharedBytes, shared));
   geometry.sharedBytes = std::uint32_t(shared);
   return geometry;
 }
 
-Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration, const std::string &param, const Bindings &bindings) {
+Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration,
+                                         const std::string &param, const Bindings &bindings) {
   const auto declared = declaration.fills.find(param);
   if (declared == declaration.fills.end())
     return std::nullopt;
@@ -272,23 +307,28 @@ Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration, con
   const auto bounds = declaration.fillBounds.find(param);
   if (bounds == declaration.fillBounds.end())
     return fill;
-  for (const auto &[text, to] : {std::pair(bounds->second[0], &fill.low), std::pair(bounds->second[1], &fill.high)}) {
+  for (const auto &[text, to] :
+       {std::pair(bounds->second[0], &fill.low), std::pair(bounds->second[1], &fill.high)}) {
     if (text.empty())
       continue;
     auto value = evaluateExpression(text, bindings);
     if (!value) {
-      value.error().context.push_back(fmt::format("in fill {} = {}, its bound {}", param, fill.kind, text));
+      value.error().context.push_back(
+          fmt::format("in fill {} = {}, its bound {}", param, fill.kind, text));
       return tl::unexpected(value.error());
     }
     *to = double(*value);
   }
   if (fill.low > fill.high)
-    return makeError(ErrorCode::Usage, fmt::format("fill {} = {}({:.17g}, {:.17g}) has an empty range", param, fill.kind, fill.low, fill.high),
+    return makeError(ErrorCode::Usage,
+                     fmt::format("fill {} = {}({:.17g}, {:.17g}) has an empty range", param,
+                                 fill.kind, fill.low, fill.high),
                      "the smaller value comes first");
   return fill;
 }
 
-std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const std::string &device) {
+std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration,
+                                       const std::string &device) {
   std::vector<DeclaredLaunch> launches;
   for (const DeclaredLaunch &launch : declaration.launches)
     if (launch.device.empty() || launch.device == device)
@@ -299,12 +339,16 @@ std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, const
 }
 
 Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
-                           const TuneDeclaration &declaration, const DeclaredLaunch &declared, std::optional<std::size_t> at) {
+                           const TuneDeclaration &declaration, const DeclaredLaunch &declared,
+                           std::optional<std::size_t> at) {
   std::size_t siteIndex = at.value_or(0);
-  const LaunchSite *site = at ? &kernel.launches.at(*at) : findSite(kernel, specialization, siteIndex);
+  const LaunchSite *site =
+      at ? &kernel.launches.at(*at) : findSite(kernel, specialization, siteIndex);
   if (!site && (declaration.grid.empty() || declaration.block.empty()))
-    return makeError(ErrorCode::Usage, fmt::format("no launch of kernel '{}' was found", kernel.name),
-                     "give its geometry, e.g. KOPT_TUNE(\"grid (n + 255) / 256\", \"block 256\")", place(kernel));
+    return makeError(ErrorCode::Usage,
+                     fmt::format("no launch of kernel '{}' was found", kernel.name),
+                     "give its geometry, e.g. KOPT_TUNE(\"grid (n + 255) / 256\", \"block 256\")",
+                     place(kernel));
   Launch launch;
   launch.name = declared.name;
   launch.weight = declared.weight;
@@ -334,7 +378,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
 
   for (std::size_t i = 0; i < specialization.params.size(); ++i) {
     const KernelParam &param = specialization.params[i];
-    if (at && param.kind == ParamKind::Pointer && i < site->args.size() && isNullArgument(site->args[i])) {
+    if (at && param.kind == ParamKind::Pointer && i < site->args.size() &&
+        isNullArgument(site->args[i])) {
       launch.arguments.push_back(ValueArg{std::string(param.size, '\0')});
       continue;
     }
@@ -346,7 +391,9 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
     launch.arguments.push_back(std::move(*argument));
   }
   for (const ConstantVariable &variable : specialization.constantVariables)
-    if (std::ranges::none_of(specialization.params, [&](const KernelParam &param) { return param.name == variable.name; })) {
+    if (std::ranges::none_of(specialization.params, [&](const KernelParam &param) {
+          return param.name == variable.name;
+        })) {
       KOPT_TRY(Buffer buffer, constantVariable(kernel, variable, declaration, launch.bindings));
       launch.buffers.push_back(std::move(buffer));
     }
@@ -354,7 +401,8 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   if (!geometry) {
     geometry.error().where = site ? fmt::format("{}:{}", site->file, site->line) : place(kernel);
     if (geometry.error().hint.empty())
-      geometry.error().hint = "give the missing values with 'arg NAME = ...', or the geometry with 'grid' and 'block' clauses";
+      geometry.error().hint = "give the missing values with 'arg NAME = ...', or the geometry with "
+                              "'grid' and 'block' clauses";
     return tl::unexpected(geometry.error());
   }
   launch.grid = geometry->grid;
@@ -365,9 +413,9 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   return launch;
 }
 
-std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
-                                                   const LaunchSite &site,
-                                                   const std::map<std::string, std::int64_t> &arguments) {
+std::map<std::string, std::int64_t>
+bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
+               const LaunchSite &site, const std::map<std::string, std::int64_t> &arguments) {
   Bindings bindings;
   for (const NamedConstant &constant : constantsInScope(kernel, specialization))
     bindings[constant.name] = constant.value;
@@ -382,48 +430,59 @@ std::map<std::string, std::int64_t> bindingsAtSite(const KernelSpec &kernel, con
   return bindings;
 }
 
-bool isNullArgument(const std::string &argument) { return argument == "nullptr" || argument == "NULL" || argument == "0"; }
-
-bool differ(const LaunchSite &one, const LaunchSite &other) {
-  return std::tie(one.grid, one.block, one.sharedBytes) != std::tie(other.grid, other.block, other.sharedBytes);
+bool isNullArgument(const std::string &argument) {
+  return argument == "nullptr" || argument == "NULL" || argument == "0";
 }
 
-std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization, const Workload &workload) {
+bool differ(const LaunchSite &one, const LaunchSite &other) {
+  return std::tie(one.grid, one.block, one.sharedBytes) !=
+         std::tie(other.grid, other.block, other.sharedBytes);
+}
+
+std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization,
+                                     const Workload &workload) {
   const auto isCaptured = [](const Buffer &buffer) { return buffer.fill.kind == "captured"; };
   std::vector<std::string> places;
   for (const LaunchSite &site : kernel.launches) {
-    const bool isRun = std::any_of(workload.launches.begin(), workload.launches.end(), [&](const Launch &launch) {
-      return std::any_of(launch.buffers.begin(), launch.buffers.end(), isCaptured) ||
-             (launch.site < kernel.launches.size() && !differ(kernel.launches[launch.site], site));
-    });
+    const bool isRun =
+        std::any_of(workload.launches.begin(), workload.launches.end(), [&](const Launch &launch) {
+          return std::any_of(launch.buffers.begin(), launch.buffers.end(), isCaptured) ||
+                 (launch.site < kernel.launches.size() &&
+                  !differ(kernel.launches[launch.site], site));
+        });
     if (site.symbol == specialization.symbol && !isRun)
       places.push_back(fmt::format("{}:{}", site.file, site.line));
   }
   return places;
 }
 
-Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization, const std::string &device) {
-  const auto unmet = std::find_if(specialization.needs.begin(), specialization.needs.end(), [&](const LaunchNeed &need) {
-    return !need.isCooperative() || device == "emulated";
-  });
+Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization,
+                       const std::string &device) {
+  const auto unmet = std::find_if(
+      specialization.needs.begin(), specialization.needs.end(),
+      [&](const LaunchNeed &need) { return !need.isCooperative() || device == "emulated"; });
   if (unmet == specialization.needs.end())
     return {};
   const LaunchNeed &need = *unmet;
   const std::string where = fmt::format("{}:{}", need.file, need.line);
   if (need.isCooperative())
     return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' waits for its whole grid with {}, which only a cooperative launch may do; on the "
+                     fmt::format("kernel '{}' waits for its whole grid with {}, which only a "
+                                 "cooperative launch may do; on the "
                                  "emulated device blocks take turns",
                                  kernel.name, need.name),
                      "judge it on a GPU with --device cuda, or leave it out with --kernel", where);
   const bool isTexture = need.kind == "texture";
-  return makeError(ErrorCode::BaselineFailed,
-                   fmt::format("kernel '{}' uses the {} object '{}': what is behind one can be neither declared nor captured, so a "
-                               "launch by kopt would {} nothing that the program has there",
-                               kernel.name, need.kind, need.name, isTexture ? "read" : "reach"),
-                   fmt::format("read through a pointer instead ({}) to have it tuned, or leave it out with --kernel",
-                               isTexture ? "const T *__restrict__ is cached as a texture is" : "a plain array"),
-                   where);
+  return makeError(
+      ErrorCode::BaselineFailed,
+      fmt::format("kernel '{}' uses the {} object '{}': what is behind one can be neither declared "
+                  "nor captured, so a "
+                  "launch by kopt would {} nothing that the program has there",
+                  kernel.name, need.kind, need.name, isTexture ? "read" : "reach"),
+      fmt::format(
+          "read through a pointer instead ({}) to have it tuned, or leave it out with --kernel",
+          isTexture ? "const T *__restrict__ is cached as a texture is" : "a plain array"),
+      where);
 }
 
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
@@ -431,9 +490,11 @@ Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &s
   KOPT_CHECK(checkLaunchable(kernel, specialization, device));
   const std::vector<DeclaredLaunch> launches = launchesOn(declaration, device);
   if (launches.empty())
-    return makeError(ErrorCode::Usage, fmt::format("kernel '{}' declares no launch for the {} device", kernel.name, device),
-                     fmt::format("add a launch clause without 'on', or with 'on {}'", device),
-                     place(declaration.launches.front().clause));
+    return makeError(
+        ErrorCode::Usage,
+        fmt::format("kernel '{}' declares no launch for the {} device", kernel.name, device),
+        fmt::format("add a launch clause without 'on', or with 'on {}'", device),
+        place(declaration.launches.front().clause));
   Workload workload;
   workload.kernel = kernel.name;
   workload.symbol = specialization.symbol;

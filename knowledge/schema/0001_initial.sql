@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- .kopt/kopt.db. Times are seconds, sizes bytes, hashes XXH3-128 in hex. Numbers of verdicts and layers:
--- driver/evaluate/Trial.h. A real that is NULL is not a number.
+-- driver/model/Trial.h. A real that is NULL is not a number.
 
 -- Sources, patches and compiler output by content: the same text is stored once.
 CREATE TABLE texts (

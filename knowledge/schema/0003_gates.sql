@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What became of each layer of verification. Names: driver/verify/Layers.cpp; states: driver/evaluate/Trial.h.
+-- What became of each layer of verification. Names: driver/judge/CheckList.cpp; states: driver/model/Trial.h.
 CREATE TABLE gates (
   trial_id INTEGER NOT NULL REFERENCES trials(id),
   position INTEGER NOT NULL,

@@ -113,7 +113,8 @@ bool parseConfig(std::string_view text, Config &out, std::string &why) {
     const std::vector<std::string_view> words = wordsOf(line);
     if (words.empty() || parseLine(words, out))
       continue;
-    why = "line " + std::to_string(number) + ": '" + std::string(line) + "' is no setting of the capture library";
+    why = "line " + std::to_string(number) + ": '" + std::string(line) +
+          "' is no setting of the capture library";
     return false;
   }
   if (out.trace.empty()) {
@@ -131,7 +132,8 @@ bool namesKernel(const std::string &name, const std::string &symbol) {
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || !demangled)
     return false;
-  // "void ns::scale<float, 4>(float*)": what stands before the first < or ( outside of "(anonymous namespace)".
+  // "void ns::scale<float, 4>(float*)": what stands before the first < or ( outside of "(anonymous
+  // namespace)".
   std::string text = demangled.get();
   static const std::string kAnonymous = "(anonymous namespace)::";
   for (std::size_t at = text.find(kAnonymous); at != text.npos; at = text.find(kAnonymous))

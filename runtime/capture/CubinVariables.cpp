@@ -9,7 +9,8 @@ namespace kopt::runtime::capture {
 
 namespace {
 
-constexpr unsigned char kCudaEntry = 0x10; ///< STO_CUDA_ENTRY in st_other: a kernel, not a device function
+constexpr unsigned char kCudaEntry =
+    0x10; ///< STO_CUDA_ENTRY in st_other: a kernel, not a device function
 
 template <class T> bool readAt(std::string_view image, std::uint64_t offset, T &out) {
   if (offset > image.size() || sizeof out > image.size() - offset)
@@ -19,7 +20,8 @@ template <class T> bool readAt(std::string_view image, std::uint64_t offset, T &
 }
 
 std::string_view part(std::string_view image, std::uint64_t offset, std::uint64_t size) {
-  return offset > image.size() || size > image.size() - offset ? std::string_view() : image.substr(offset, size);
+  return offset > image.size() || size > image.size() - offset ? std::string_view()
+                                                               : image.substr(offset, size);
 }
 
 std::string_view nameAt(std::string_view names, std::uint64_t offset) {
@@ -39,11 +41,14 @@ CubinSymbols readCubinSymbols(std::string_view image) {
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize < sizeof(Elf64_Shdr))
     return symbols;
   const auto section = [&](std::size_t index, Elf64_Shdr &out) {
-    return index < header.e_shnum && readAt(image, header.e_shoff + std::uint64_t(index) * header.e_shentsize, out);
+    return index < header.e_shnum &&
+           readAt(image, header.e_shoff + std::uint64_t(index) * header.e_shentsize, out);
   };
   Elf64_Shdr nameSection{};
   const std::string_view sectionNames =
-      section(header.e_shstrndx, nameSection) ? part(image, nameSection.sh_offset, nameSection.sh_size) : "";
+      section(header.e_shstrndx, nameSection)
+          ? part(image, nameSection.sh_offset, nameSection.sh_size)
+          : "";
   for (std::size_t i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr table{}, strings{};
     if (!section(i, table) || table.sh_type != SHT_SYMTAB || !section(table.sh_link, strings))
@@ -55,7 +60,8 @@ CubinSymbols readCubinSymbols(std::string_view image) {
       readAt(entries, at, symbol);
       const std::string_view name = nameAt(names, symbol.st_name);
       Elf64_Shdr home{};
-      if (name.empty() || name.front() == '$' || name.front() == '.' || !section(symbol.st_shndx, home))
+      if (name.empty() || name.front() == '$' || name.front() == '.' ||
+          !section(symbol.st_shndx, home))
         continue;
       const std::string_view homeName = nameAt(sectionNames, home.sh_name);
       const unsigned type = ELF64_ST_TYPE(symbol.st_info);

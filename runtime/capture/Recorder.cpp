@@ -11,7 +11,8 @@ namespace {
 using trace::RecordKind;
 using trace::RecordPayload;
 
-/// Ways into the log that no thread uses now. A thread that ends gives its own back; its segment is filled further.
+/// Ways into the log that no thread uses now. A thread that ends gives its own back; its segment is
+/// filled further.
 struct Pool {
   std::mutex mutex;
   std::vector<std::pair<std::uint64_t, trace::Appender *>> idle; ///< by the log's id
@@ -63,8 +64,8 @@ trace::Appender &appenderOf(trace::LogFile &log) {
 }
 
 template <class Payload>
-void putLaunch(Payload &to, const KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts,
-               const std::byte *arguments, std::size_t bytes) {
+void putLaunch(Payload &to, const KernelEntry &kernel, std::uint32_t ordinal,
+               const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes) {
   to.put(kernel.id);
   to.put(ordinal);
   to.putBytes(facts.grid.data(), sizeof facts.grid);
@@ -82,13 +83,15 @@ void putLaunch(Payload &to, const KernelEntry &kernel, std::uint32_t ordinal, co
 RecordPayload &Recorder::payload() {
   if (!ownPayload) {
     ownPayload = new RecordPayload;
-    giveBack.armed = true; // its destructor frees it; what comes later (handlers of exit()) gets another one
+    giveBack.armed =
+        true; // its destructor frees it; what comes later (handlers of exit()) gets another one
   }
   ownPayload->clear();
   return *ownPayload;
 }
 
-bool Recorder::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const RecordPayload &payload) {
+bool Recorder::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence,
+                      const RecordPayload &payload) {
   return appenderOf(log_).append(kind, flags, sequence, payload);
 }
 
@@ -114,7 +117,8 @@ void Recorder::process(const trace::ProcessInfo &info) {
   append(RecordKind::Process, 0, nextSequence(), to);
 }
 
-void Recorder::context(std::uint64_t handle, int device, const std::string &name, const std::string &uuid) {
+void Recorder::context(std::uint64_t handle, int device, const std::string &name,
+                       const std::string &uuid) {
   RecordPayload &to = payload();
   to.put(handle);
   to.put(std::int32_t(device));
@@ -151,7 +155,8 @@ std::uint64_t Recorder::nextGeneration() {
   return ++last;
 }
 
-KernelEntry &Recorder::lookUp(const void *handle, const std::function<KernelDescription()> &describe) {
+KernelEntry &Recorder::lookUp(const void *handle,
+                              const std::function<KernelDescription()> &describe) {
   {
     const std::lock_guard lock(kernelsMutex_);
     if (const auto known = byHandle_.find(handle); known != byHandle_.end())
@@ -167,10 +172,15 @@ KernelEntry &Recorder::lookUp(const void *handle, const std::function<KernelDesc
     entry->symbol = description.symbol;
     if (const auto sizes = config_.parameterSizes.find(description.symbol);
         description.parameters.empty() && sizes != config_.parameterSizes.end()) {
-      // Each at the next multiple of its size, as far as that says how it is aligned: 1 to 16 bytes.
+      // Each at the next multiple of its size, as far as that says how it is aligned: 1 to 16
+      // bytes.
       std::uint32_t offset = 0;
       for (const std::uint32_t size : sizes->second) {
-        const std::uint32_t align = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
+        const std::uint32_t align = size % 16 == 0  ? 16
+                                    : size % 8 == 0 ? 8
+                                    : size % 4 == 0 ? 4
+                                    : size % 2 == 0 ? 2
+                                                    : 1;
         offset = (offset + align - 1) / align * align;
         description.parameters.push_back({offset, size});
         offset += size;
@@ -187,7 +197,8 @@ KernelEntry &Recorder::lookUp(const void *handle, const std::function<KernelDesc
       entry->argumentBytes = 0;
     }
     for (const SnapshotRule &rule : config_.rules)
-      if (!entry->rule && (rule.bySymbol ? rule.name == entry->symbol : namesKernel(rule.name, entry->symbol)))
+      if (!entry->rule &&
+          (rule.bySymbol ? rule.name == entry->symbol : namesKernel(rule.name, entry->symbol)))
         entry->rule = &rule;
     RecordPayload &to = payload();
     to.put(entry->id);
@@ -229,8 +240,8 @@ bool Recorder::wants(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFac
     return std::binary_search(rule.ordinals.begin(), rule.ordinals.end(), ordinal);
   case SnapshotRule::How::PerClass: {
     const std::lock_guard lock(kernel.choosing);
-    std::uint64_t &chosen = kernel.chosenByClass[{facts.grid[0], facts.grid[1], facts.grid[2], facts.block[0],
-                                                  facts.block[1], facts.block[2]}];
+    std::uint64_t &chosen = kernel.chosenByClass[{facts.grid[0], facts.grid[1], facts.grid[2],
+                                                  facts.block[0], facts.block[1], facts.block[2]}];
     return chosen < rule.count ? (++chosen, true) : false;
   }
   }
@@ -248,7 +259,8 @@ std::size_t Recorder::pack(const KernelEntry &kernel, const LaunchFacts &facts, 
   std::memset(to, 0, kernel.argumentBytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
     if (facts.parameters[i])
-      std::memcpy(to + kernel.parameters[i].offset, facts.parameters[i], kernel.parameters[i].bytes);
+      std::memcpy(to + kernel.parameters[i].offset, facts.parameters[i],
+                  kernel.parameters[i].bytes);
   return kernel.argumentBytes;
 }
 
@@ -257,24 +269,26 @@ std::uint64_t Recorder::countLaunches(std::uint64_t more) {
   return std::atomic_ref(log_.header().countedLaunches).fetch_add(more, std::memory_order_relaxed);
 }
 
-void Recorder::launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts, std::uint64_t sequence,
-                      const std::byte *arguments, std::size_t bytes) {
+void Recorder::launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts,
+                      std::uint64_t sequence, const std::byte *arguments, std::size_t bytes) {
   if (countLaunches(1) >= config_.maxLaunches)
     return;
   RecordPayload &to = payload();
   putLaunch(to, kernel, ordinal, facts, arguments, bytes);
   const bool unknown = !kernel.layoutKnown && !facts.packed;
-  append(RecordKind::Launch, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)), sequence, to);
+  append(RecordKind::Launch, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)),
+         sequence, to);
 }
 
-void Recorder::graphNode(std::uint64_t graph, std::uint64_t node, const KernelEntry &kernel, const LaunchFacts &facts,
-                         const std::byte *arguments, std::size_t bytes) {
+void Recorder::graphNode(std::uint64_t graph, std::uint64_t node, const KernelEntry &kernel,
+                         const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes) {
   RecordPayload &to = payload();
   to.put(graph);
   to.put(node);
   putLaunch(to, kernel, 0, facts, arguments, bytes);
   const bool unknown = !kernel.layoutKnown && !facts.packed;
-  append(RecordKind::GraphNode, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)), nextSequence(), to);
+  append(RecordKind::GraphNode, std::uint16_t(facts.flags | (unknown ? trace::kLayoutUnknown : 0)),
+         nextSequence(), to);
 }
 
 void Recorder::graphLaunch(std::uint64_t graph, std::size_t kernels, const LaunchFacts &facts) {
@@ -288,8 +302,8 @@ void Recorder::graphLaunch(std::uint64_t graph, std::size_t kernels, const Launc
   append(RecordKind::GraphLaunch, 0, nextSequence(), to);
 }
 
-void Recorder::duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node, std::uint64_t begin,
-                        std::uint64_t end) {
+void Recorder::duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node,
+                        std::uint64_t begin, std::uint64_t end) {
   RecordPayload &to = payload();
   to.put(correlation);
   to.put(kernel);
@@ -299,8 +313,8 @@ void Recorder::duration(std::uint32_t correlation, std::uint32_t kernel, std::ui
   append(RecordKind::Duration, 0, nextSequence(), to);
 }
 
-void Recorder::snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items,
-                        std::uint32_t stackBytes) {
+void Recorder::snapshot(std::uint64_t launch, bool after,
+                        const std::vector<trace::SnapshotItem> &items, std::uint32_t stackBytes) {
   constexpr std::size_t kEach = 256; // of a record: names and reasons are short
   for (std::size_t first = 0; first == 0 || first < items.size(); first += kEach) {
     const std::size_t count = std::min(kEach, items.size() - first);

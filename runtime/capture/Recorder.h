@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver adapter tells, as records of the log. Knows no CUDA: a kernel is a handle with a name and the sizes of
-// its parameters. Every call may come from any thread; a launch takes no lock and allocates nothing once its kernel is known.
+// What the driver adapter tells, as records of the log. Knows no CUDA: a kernel is a handle with a
+// name and the sizes of its parameters. Every call may come from any thread; a launch takes no lock
+// and allocates nothing once its kernel is known.
 #pragma once
 
 #include "runtime/capture/AllocationMap.h"
@@ -10,8 +11,8 @@
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -27,7 +28,7 @@ struct KernelEntry {
   std::uint32_t argumentBytes = 0;
   const SnapshotRule *rule = nullptr; ///< null: never snapshotted
   std::atomic<std::uint32_t> launches{0};
-  std::mutex choosing;                ///< guards chosenByClass
+  std::mutex choosing; ///< guards chosenByClass
   std::map<std::array<std::uint32_t, 6>, std::uint64_t> chosenByClass;
 };
 
@@ -59,7 +60,8 @@ struct CachedKernel {
 
 class Recorder {
 public:
-  Recorder(trace::LogFile &log, const Config &config) : log_(log), config_(config), generation_(nextGeneration()) {}
+  Recorder(trace::LogFile &log, const Config &config)
+      : log_(log), config_(config), generation_(nextGeneration()) {}
   Recorder(const Recorder &) = delete;
   Recorder &operator=(const Recorder &) = delete;
 
@@ -87,21 +89,25 @@ public:
   std::uint32_t idOf(const std::string &symbol);
 
   /// The launch's number among its kernel's, for wants() and launch().
-  std::uint32_t count(KernelEntry &kernel) { return kernel.launches.fetch_add(1, std::memory_order_relaxed); }
+  std::uint32_t count(KernelEntry &kernel) {
+    return kernel.launches.fetch_add(1, std::memory_order_relaxed);
+  }
   /// Whether the plan takes a snapshot of this launch. Counts it as taken.
   bool wants(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts) const;
-  /// The arguments one after the other, each at its offset; at most `kMostArgumentBytes`. Returns their size.
+  /// The arguments one after the other, each at its offset; at most `kMostArgumentBytes`. Returns
+  /// their size.
   static constexpr std::size_t kMostArgumentBytes = 32764; ///< what CUDA allows
   static std::size_t pack(const KernelEntry &kernel, const LaunchFacts &facts, std::byte *to);
-  void launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts, std::uint64_t sequence,
-              const std::byte *arguments, std::size_t bytes);
-  void graphNode(std::uint64_t graph, std::uint64_t node, const KernelEntry &kernel, const LaunchFacts &facts,
-                 const std::byte *arguments, std::size_t bytes);
+  void launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts,
+              std::uint64_t sequence, const std::byte *arguments, std::size_t bytes);
+  void graphNode(std::uint64_t graph, std::uint64_t node, const KernelEntry &kernel,
+                 const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes);
   void graphLaunch(std::uint64_t graph, std::size_t kernels, const LaunchFacts &facts);
-  void duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node, std::uint64_t begin,
-                std::uint64_t end);
+  void duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node,
+                std::uint64_t begin, std::uint64_t end);
   /// `stackBytes`: see trace::Snapshot; of what is taken before the launch.
-  void snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items, std::uint32_t stackBytes = 0);
+  void snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items,
+                std::uint32_t stackBytes = 0);
   void notSnapshotted(std::uint64_t launch, const std::string &reason);
 
   std::uint64_t nextSequence() { return log_.nextSequence(); }

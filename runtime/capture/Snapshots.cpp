@@ -50,7 +50,8 @@ trace::SnapshotItem Snapshots::store(const Reached &reached, bool follow) {
   if (allocation.bytes > cap - std::min(cap, storedBytes_)) {
     item.reason = "the cap of " + std::to_string(cap) + " bytes of snapshots was reached";
     if (!capSaid_)
-      recorder_.note(item.reason + ": from launch " + std::to_string(launch_) + " on buffers are missing");
+      recorder_.note(item.reason + ": from launch " + std::to_string(launch_) +
+                     " on buffers are missing");
     capSaid_ = true;
     return item;
   }
@@ -65,17 +66,19 @@ trace::SnapshotItem Snapshots::store(const Reached &reached, bool follow) {
     }
     return true;
   };
-  item.stored = trace::storeContents(recorder_.config().trace, allocation.bytes, source, item.hash, written, item.reason);
+  item.stored = trace::storeContents(recorder_.config().trace, allocation.bytes, source, item.hash,
+                                     written, item.reason);
   if (written > 0)
     storedBytes_ += allocation.bytes;
   return item;
 }
 
-bool Snapshots::before(std::uint64_t launch, const void *handle, const KernelEntry &kernel, const LaunchFacts &facts,
-                       const std::byte *arguments, std::size_t bytes) {
+bool Snapshots::before(std::uint64_t launch, const void *handle, const KernelEntry &kernel,
+                       const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes) {
   std::string why;
   if (bytes == 0 && kernel.argumentBytes == 0 && !kernel.layoutKnown) {
-    recorder_.notSnapshotted(launch, "nothing says how large the parameters of " + kernel.symbol + " are");
+    recorder_.notSnapshotted(launch,
+                             "nothing says how large the parameters of " + kernel.symbol + " are");
     return false;
   }
   taking_.lock();
@@ -88,8 +91,9 @@ bool Snapshots::before(std::uint64_t launch, const void *handle, const KernelEnt
   }
   reachAll(arguments, bytes, 0);
   for (const LiveAllocation &variable : memory_.variables(handle, kernel))
-    if (std::none_of(reached_.begin(), reached_.end(),
-                     [&](const Reached &known) { return variable.base && known.allocation.base == variable.base; }))
+    if (std::none_of(reached_.begin(), reached_.end(), [&](const Reached &known) {
+          return variable.base && known.allocation.base == variable.base;
+        }))
       reached_.push_back({variable, 0});
   std::vector<trace::SnapshotItem> items;
   // Following pointers adds to the list while it is walked.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the memory that a launch can reach holds before and after it. One snapshot at a time: a second thread waits.
+// What the memory that a launch can reach holds before and after it. One snapshot at a time: a
+// second thread waits.
 #pragma once
 
 #include "runtime/capture/Recorder.h"
@@ -14,7 +15,8 @@ public:
   virtual bool wait(const LaunchFacts &facts, double seconds, std::string &why) = 0;
   virtual bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) = 0;
   /// The variables of the kernel's module; of one whose place is not known only the name.
-  virtual std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) = 0;
+  virtual std::vector<LiveAllocation> variables(const void *kernelHandle,
+                                                const KernelEntry &kernel) = 0;
   /// cudaLimitStackSize of the launch's context, in bytes of each thread; 0: not known.
   virtual std::uint32_t stackBytes() = 0;
 };
@@ -23,10 +25,10 @@ class Snapshots {
 public:
   Snapshots(Recorder &recorder, DeviceMemory &memory) : recorder_(recorder), memory_(memory) {}
 
-  /// Before a launch; after() or abandon() must follow on the same thread. False: the reason is in the log, and nothing
-  /// must follow.
-  bool before(std::uint64_t launch, const void *handle, const KernelEntry &kernel, const LaunchFacts &facts,
-              const std::byte *arguments, std::size_t bytes);
+  /// Before a launch; after() or abandon() must follow on the same thread. False: the reason is in
+  /// the log, and nothing must follow.
+  bool before(std::uint64_t launch, const void *handle, const KernelEntry &kernel,
+              const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes);
   void after(const LaunchFacts &facts);
   /// The launch failed.
   void abandon();

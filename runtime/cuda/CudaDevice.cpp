@@ -20,7 +20,8 @@ namespace {
 /// Static shared memory a kernel may use without asking; more is opted into per function.
 constexpr std::uint32_t kDefaultSharedLimit = 48 * 1024;
 
-/// Errors after which every call on the context fails: the candidate's doing, but the process must end.
+/// Errors after which every call on the context fails: the candidate's doing, but the process must
+/// end.
 bool isKernelFault(CuResult result) {
   switch (result) {
   case kErrorIllegalAddress:
@@ -111,8 +112,10 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
   properties_.memoryBytes = memory;
   properties_.multiprocessors = std::uint32_t(attribute(kMultiprocessorCount));
   // Two transfers a clock and pin; a multiprocessor stores at most 128 bytes a clock.
-  properties_.dramBytesPerSecond = 2e3 * attribute(kMemoryClockKilohertz) * attribute(kMemoryBusBits) / 8;
-  properties_.storeBytesPerSecond = 128e3 * attribute(kClockKilohertz) * attribute(kMultiprocessorCount);
+  properties_.dramBytesPerSecond =
+      2e3 * attribute(kMemoryClockKilohertz) * attribute(kMemoryBusBits) / 8;
+  properties_.storeBytesPerSecond =
+      128e3 * attribute(kClockKilohertz) * attribute(kMultiprocessorCount);
   properties_.maxThreadsPerBlock = std::uint32_t(attribute(kMaxThreadsPerBlock));
   properties_.maxSharedPerBlock = std::uint32_t(attribute(kMaxSharedMemoryPerBlockOptin));
   nvml_.emplace(bus);
@@ -123,7 +126,8 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
 }
 
 CudaDevice::~CudaDevice() {
-  // Releasing the primary context frees modules, memory, stream and events with it; after a fault it is gone already.
+  // Releasing the primary context frees modules, memory, stream and events with it; after a fault
+  // it is gone already.
   if (context_ && usable_)
     api_.primaryCtxRelease(device_);
 }
@@ -145,21 +149,22 @@ Status CudaDevice::check(CuResult result, const char *what) {
     usable_ = false;
     return {StatusCode::TimedOut, std::move(detail)};
   }
-  // Out of memory leaves the context as it was; of anything else that is not expected the context is not trusted.
+  // Out of memory leaves the context as it was; of anything else that is not expected the context
+  // is not trusted.
   if (result == kErrorOutOfMemory)
     return {StatusCode::NoMemory, std::move(detail)};
   usable_ = false;
   return {StatusCode::DeviceError, std::move(detail)};
 }
 
-Status CudaDevice::load(const std::string &path, const std::string &symbol,
-                        ModuleProperties &out) {
+Status CudaDevice::load(const std::string &path, const std::string &symbol, ModuleProperties &out) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return {StatusCode::DeviceError, "cannot read the module " + path};
   const std::string image{std::istreambuf_iterator<char>(file), {}};
-  if (image.size() < 64 || image.compare(0, 4, "\x7f"
-                                               "ELF") != 0)
+  if (image.size() < 64 || image.compare(0, 4,
+                                         "\x7f"
+                                         "ELF") != 0)
     return {StatusCode::LaunchFailed, path + " is not a cubin"};
 
   LoadedModule loaded;
@@ -191,8 +196,8 @@ Status CudaDevice::load(const std::string &path, const std::string &symbol,
   if (api_.funcGetParamInfo) {
     loaded.parametersKnown = true;
     std::size_t offset = 0, size = 0;
-    for (std::size_t i = 0;
-         api_.funcGetParamInfo(loaded.function, i, &offset, &size) == kSuccess; ++i)
+    for (std::size_t i = 0; api_.funcGetParamInfo(loaded.function, i, &offset, &size) == kSuccess;
+         ++i)
       loaded.parameterSizes.push_back(size);
   }
   out = facts;
@@ -202,8 +207,7 @@ Status CudaDevice::load(const std::string &path, const std::string &symbol,
 
 Status CudaDevice::selectFunction(const std::string &symbol, LoadedModule &loaded) {
   if (!symbol.empty()) {
-    const CuResult result =
-        api_.moduleGetFunction(&loaded.function, loaded.module, symbol.c_str());
+    const CuResult result = api_.moduleGetFunction(&loaded.function, loaded.module, symbol.c_str());
     if (result == kErrorNotFound)
       return {StatusCode::LaunchFailed, "the module has no kernel " + symbol};
     loaded.properties.symbol = symbol;
@@ -214,8 +218,8 @@ Status CudaDevice::selectFunction(const std::string &symbol, LoadedModule &loade
             "this driver cannot list the kernels of a module (that came with CUDA 12.4): name the "
             "kernel's symbol"};
   unsigned count = 0;
-  if (Status status = check(api_.moduleGetFunctionCount(&count, loaded.module),
-                            "cuModuleGetFunctionCount");
+  if (Status status =
+          check(api_.moduleGetFunctionCount(&count, loaded.module), "cuModuleGetFunctionCount");
       !status.ok())
     return status;
   if (count != 1)
@@ -250,9 +254,7 @@ Status CudaDevice::allocate(std::size_t bytes, Address &out) {
   return status;
 }
 
-Status CudaDevice::release(Address address) {
-  return check(api_.memFree(address), "cuMemFree");
-}
+Status CudaDevice::release(Address address) { return check(api_.memFree(address), "cuMemFree"); }
 
 Status CudaDevice::poison(Address to, const void *from, std::size_t bytes) {
   return write(to, from, bytes);
@@ -281,8 +283,7 @@ Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) 
     return status;
   const auto found = modules_.find(request.module);
   if (found == modules_.end())
-    return {StatusCode::DeviceError,
-            "no module " + std::to_string(request.module) + " is loaded"};
+    return {StatusCode::DeviceError, "no module " + std::to_string(request.module) + " is loaded"};
   module = &found->second;
   if (module->parametersKnown) {
     const std::vector<std::size_t> &sizes = module->parameterSizes;
@@ -292,10 +293,10 @@ Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) 
                                             std::to_string(request.arguments.size())};
     for (std::size_t i = 0; i < sizes.size(); ++i)
       if (sizes[i] != request.arguments[i].size())
-        return {StatusCode::LaunchFailed,
-                "parameter " + std::to_string(i) + " has " + std::to_string(sizes[i]) +
-                    " bytes in the module, " + std::to_string(request.arguments[i].size()) +
-                    " in the launch"};
+        return {StatusCode::LaunchFailed, "parameter " + std::to_string(i) + " has " +
+                                              std::to_string(sizes[i]) + " bytes in the module, " +
+                                              std::to_string(request.arguments[i].size()) +
+                                              " in the launch"};
   }
   if (request.sharedBytes > module->dynamicSharedAllowed ||
       request.sharedBytes + module->properties.sharedBytes > kDefaultSharedLimit) {
@@ -320,8 +321,9 @@ Status CudaDevice::setStackBytes(std::uint32_t bytes) {
     return {};
   const CuResult result = api_.ctxSetLimit(kLimitStackSize, wanted);
   if (result == kErrorInvalidValue || result == kErrorOutOfMemory)
-    return {StatusCode::LaunchFailed, "a stack of " + std::to_string(wanted) + " bytes for each thread is refused: " +
-                                          api_.describe(result)};
+    return {StatusCode::LaunchFailed,
+            "a stack of " + std::to_string(wanted) +
+                " bytes for each thread is refused: " + api_.describe(result)};
   if (Status status = check(result, "cuCtxSetLimit"); !status.ok())
     return status;
   stackBytes_ = wanted;
@@ -336,10 +338,11 @@ Status CudaDevice::enqueue(const LaunchRequest &request, const LoadedModule &mod
   const auto &grid = request.grid, &block = request.block;
   const CuResult result =
       request.cooperative
-          ? api_.launchCooperativeKernel(module.function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                                         request.sharedBytes, stream_, pointers.data())
-          : api_.launchKernel(module.function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                              request.sharedBytes, stream_, pointers.data(), nullptr);
+          ? api_.launchCooperativeKernel(module.function, grid[0], grid[1], grid[2], block[0],
+                                         block[1], block[2], request.sharedBytes, stream_,
+                                         pointers.data())
+          : api_.launchKernel(module.function, grid[0], grid[1], grid[2], block[0], block[1],
+                              block[2], request.sharedBytes, stream_, pointers.data(), nullptr);
   // These say that the configuration was refused: nothing ran and the context is as it was.
   if (result == kErrorInvalidValue || result == kErrorLaunchOutOfResources ||
       result == kErrorCooperativeLaunchTooLarge || result == kErrorOutOfMemory ||

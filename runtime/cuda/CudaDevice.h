@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA GPU through the driver API: cubins side by side in the primary context, one stream, events around launches.
+// A CUDA GPU through the driver API: cubins side by side in the primary context, one stream, events
+// around launches.
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
@@ -37,8 +38,9 @@ public:
                    double &secondsEach) override;
   Status profile(const LaunchRequest &request, Counters &out) override;
   Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
-               std::string &why) override;
-  /// Launches a kernel of kopt's own (CudaProbe.cpp), which the driver compiles from PTX, and checks what it wrote.
+                       std::string &why) override;
+  /// Launches a kernel of kopt's own (CudaProbe.cpp), which the driver compiles from PTX, and
+  /// checks what it wrote.
   Status probe() override;
   double smClockMHz() const override;
   std::vector<std::string> throttleReasons() override;
@@ -65,13 +67,15 @@ private:
   bool initialise(int ordinal, std::string &why);
   int attribute(CuDeviceAttribute which) const;
 
-  /// Page-locked memory for large copies. False where there is none to be had: then the driver copies by itself.
+  /// Page-locked memory for large copies. False where there is none to be had: then the driver
+  /// copies by itself.
   bool stages();
   Status wipeStages();
   /// Success, or the status an API call's result means. A fault makes the device unusable.
   Status check(CuResult result, const char *what);
   Status selectFunction(const std::string &symbol, LoadedModule &module);
-  /// Refuses what the driver would read past the end for, raises the dynamic shared memory limit where needed.
+  /// Refuses what the driver would read past the end for, raises the dynamic shared memory limit
+  /// where needed.
   Status prepare(const LaunchRequest &request, LoadedModule *&module);
   /// What cudaDeviceSetLimit(cudaLimitStackSize) does; 0: as the context began.
   Status setStackBytes(std::uint32_t bytes);
@@ -80,7 +84,8 @@ private:
   Status flushCache(bool cold);
   /// A kernel of kopt's own, once.
   Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
-  /// Bits drawn from `seed` in all of the shared memory that a block of any multiprocessor can have.
+  /// Bits drawn from `seed` in all of the shared memory that a block of any multiprocessor can
+  /// have.
   Status fillSharedMemory(std::uint32_t seed);
   /// Takes out of L2 what a launch could find there, and waits.
   Status evictCache();

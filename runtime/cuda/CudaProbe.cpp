@@ -8,8 +8,8 @@ namespace kopt::runtime::cuda {
 
 namespace {
 
-// out[i] = i * 2654435761 ^ in[i] for every i below n. Written for the oldest architecture that current drivers compile
-// for, so every later one takes it too.
+// out[i] = i * 2654435761 ^ in[i] for every i below n. Written for the oldest architecture that
+// current drivers compile for, so every later one takes it too.
 constexpr char kProbe[] = R"(.version 6.0
 .target sm_50
 .address_size 64
@@ -47,10 +47,13 @@ constexpr unsigned kThreads = 256, kBlocks = 256, kCount = kThreads * kBlocks;
 
 Status CudaDevice::probe() {
   CuModule module = nullptr;
-  if (Status status = check(api_.moduleLoadData(&module, kProbe), "the probe kernel cannot be loaded"); !status.ok())
+  if (Status status =
+          check(api_.moduleLoadData(&module, kProbe), "the probe kernel cannot be loaded");
+      !status.ok())
     return status;
   CuFunction function = nullptr;
-  Status status = check(api_.moduleGetFunction(&function, module, "kopt_probe"), "the probe kernel is missing");
+  Status status =
+      check(api_.moduleGetFunction(&function, module, "kopt_probe"), "the probe kernel is missing");
   std::vector<std::uint32_t> input(kCount), output(kCount);
   for (std::uint32_t i = 0; i < kCount; ++i)
     input[i] = ~i * 40503u;
@@ -67,8 +70,9 @@ Status CudaDevice::probe() {
   if (status.ok()) {
     std::uint32_t count = kCount;
     void *arguments[] = {&in, &out, &count};
-    status = check(api_.launchKernel(function, kBlocks, 1, 1, kThreads, 1, 1, 0, stream_, arguments, nullptr),
-                   "the probe kernel cannot be launched");
+    status = check(
+        api_.launchKernel(function, kBlocks, 1, 1, kThreads, 1, 1, 0, stream_, arguments, nullptr),
+        "the probe kernel cannot be launched");
   }
   if (status.ok())
     status = check(api_.streamSynchronize(stream_), "the probe kernel failed");
@@ -81,8 +85,8 @@ Status CudaDevice::probe() {
     api_.moduleUnload(module);
   for (std::uint32_t i = 0; status.ok() && i < kCount; ++i)
     if (output[i] != (i * 2654435761u ^ input[i]))
-      return {StatusCode::DeviceError, "the probe kernel wrote a wrong value at " + std::to_string(i) + " of " +
-                                           std::to_string(kCount)};
+      return {StatusCode::DeviceError, "the probe kernel wrote a wrong value at " +
+                                           std::to_string(i) + " of " + std::to_string(kCount)};
   return status;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a launch beside its time: resources and occupancy without counters, and hardware counters.
+// What is known of a launch beside its time: resources and occupancy without counters, and hardware
+// counters.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
@@ -15,11 +16,12 @@ double roundUp(double value, double unit) {
 
 } // namespace
 
-/// Blocks that fit on a multiprocessor by each resource alone. Granularities are those of the toolkit's
-/// cuda_occupancy.h for compute capability 7.0 and later: registers by 256 a warp on each of four partitions, shared
-/// memory by 128 bytes (256 before 8.0) with what the driver reserves for itself.
-void CudaDevice::occupancyLimits(const ModuleProperties &facts, double threads, double dynamicShared,
-                                 Counters &out) const {
+/// Blocks that fit on a multiprocessor by each resource alone. Granularities are those of the
+/// toolkit's cuda_occupancy.h for compute capability 7.0 and later: registers by 256 a warp on each
+/// of four partitions, shared memory by 128 bytes (256 before 8.0) with what the driver reserves
+/// for itself.
+void CudaDevice::occupancyLimits(const ModuleProperties &facts, double threads,
+                                 double dynamicShared, Counters &out) const {
   const double warp = attribute(kWarpSize), maxThreads = attribute(kMaxThreadsPerMultiprocessor);
   const double registers = attribute(kMaxRegistersPerMultiprocessor);
   const double shared = attribute(kMaxSharedMemoryPerMultiprocessor);
@@ -58,7 +60,8 @@ Status CudaDevice::profile(const LaunchRequest &request, Counters &out) {
     return {StatusCode::LaunchFailed,
             "no occupancy for this configuration: " + api_.describe(result)};
   const ModuleProperties &facts = module->properties;
-  out["launch__registers_per_thread"] = std::max(16.0, double(facts.registers)); // as ncu has it: 16 where a kernel needs fewer
+  out["launch__registers_per_thread"] =
+      std::max(16.0, double(facts.registers)); // as ncu has it: 16 where a kernel needs fewer
   out["launch__shared_mem_per_block_static"] = facts.sharedBytes;
   out["launch__shared_mem_per_block_dynamic"] = request.sharedBytes;
   out["launch__block_size"] = threads;
@@ -77,8 +80,8 @@ Status CudaDevice::profile(const LaunchRequest &request, Counters &out) {
   return {};
 }
 
-Status CudaDevice::countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
-                         std::string &why) {
+Status CudaDevice::countHardware(const LaunchRequest &request, const CounterRequest &counters,
+                                 Counters &out, std::string &why) {
   if (!profiler_ && noProfiler_.empty())
     profiler_ = RangeProfiler::open(context_, ordinal_, noProfiler_);
   if (!profiler_) {

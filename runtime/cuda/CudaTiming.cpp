@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times on a CUDA device: the cache state is set, then events around the launch alone. The memset before the first event
-// keeps the stream busy while the host queues the rest, so that the host's latency is not in the span.
+// Times on a CUDA device: the cache state is set, then events around the launch alone. The memset
+// before the first event keeps the stream busy while the host queues the rest, so that the host's
+// latency is not in the span.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
@@ -9,9 +10,12 @@ namespace kopt::runtime::cuda {
 
 namespace {
 
-constexpr std::size_t kColdBytes = 128u << 20; ///< at least: below this an H200's L2 kept some lines
-constexpr std::size_t kWarmBytes = 1u << 20;   ///< busies the stream and leaves the cache nearly as it was
-constexpr unsigned kClockEvery = 8;            ///< timings between two NVML queries, which take time themselves
+constexpr std::size_t kColdBytes = 128u
+                                   << 20; ///< at least: below this an H200's L2 kept some lines
+constexpr std::size_t kWarmBytes =
+    1u << 20; ///< busies the stream and leaves the cache nearly as it was
+constexpr unsigned kClockEvery =
+    8; ///< timings between two NVML queries, which take time themselves
 constexpr std::size_t kClockWindow = 64;
 
 /// Owns what a capture makes.
@@ -39,9 +43,8 @@ Status CudaDevice::makeFlushBuffer() {
 Status CudaDevice::flushCache(bool cold) {
   if (Status status = makeFlushBuffer(); !status.ok())
     return status;
-  return check(
-      api_.memsetD32Async(flushBuffer_, 0, (cold ? flushBytes_ : kWarmBytes) / 4, stream_),
-      "cuMemsetD32Async");
+  return check(api_.memsetD32Async(flushBuffer_, 0, (cold ? flushBytes_ : kWarmBytes) / 4, stream_),
+               "cuMemsetD32Async");
 }
 
 Status CudaDevice::time(const LaunchRequest &request, bool cold, double &seconds) {
@@ -59,8 +62,8 @@ Status CudaDevice::time(const LaunchRequest &request, bool cold, double &seconds
   if (Status status = check(api_.streamSynchronize(stream_), "the kernel failed"); !status.ok())
     return status;
   float milliseconds = 0;
-  if (Status status = check(api_.eventElapsedTime(&milliseconds, start_, stop_),
-                            "cuEventElapsedTime");
+  if (Status status =
+          check(api_.eventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
       !status.ok())
     return status;
   seconds = double(milliseconds) * 1e-3;
@@ -78,8 +81,8 @@ Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool co
       return status;
 
   GraphHolder holder{api_};
-  if (Status status = check(api_.streamBeginCapture(stream_, kCaptureThreadLocal),
-                            "cuStreamBeginCapture");
+  if (Status status =
+          check(api_.streamBeginCapture(stream_, kCaptureThreadLocal), "cuStreamBeginCapture");
       !status.ok())
     return status;
   Status queued;
@@ -90,8 +93,8 @@ Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool co
     return queued;
   if (Status status = check(ended, "cuStreamEndCapture"); !status.ok())
     return status;
-  if (Status status = check(api_.graphInstantiate(&holder.executable, holder.graph, 0),
-                            "cuGraphInstantiate");
+  if (Status status =
+          check(api_.graphInstantiate(&holder.executable, holder.graph, 0), "cuGraphInstantiate");
       !status.ok())
     return status;
   if (Status status = check(api_.graphUpload(holder.executable, stream_), "cuGraphUpload");
@@ -110,8 +113,8 @@ Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool co
       !status.ok())
     return status;
   float milliseconds = 0;
-  if (Status status = check(api_.eventElapsedTime(&milliseconds, start_, stop_),
-                            "cuEventElapsedTime");
+  if (Status status =
+          check(api_.eventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
       !status.ok())
     return status;
   secondsEach = double(milliseconds) * 1e-3 / double(requests.size());

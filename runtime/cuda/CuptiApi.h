@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of CUPTI's range profiler that kopt uses, declared here so that kopt builds where no toolkit is
-// installed, and found at run time. Layouts and numbers are those of cupti_profiler_host.h, cupti_profiler_target.h,
-// cupti_range_profiler.h and cupti_target.h (CUDA 12.6 and later); a test holds them against the headers.
+// The functions of CUPTI's range profiler that kopt uses, declared here so that kopt builds where
+// no toolkit is installed, and found at run time. Layouts and numbers are those of
+// cupti_profiler_host.h, cupti_profiler_target.h, cupti_range_profiler.h and cupti_target.h
+// (CUDA 12.6 and later); a test holds them against the headers.
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
@@ -34,11 +35,10 @@ template <class Params> Params params() {
   return made;
 }
 
-// Each block's size() ends with its last member, without the padding after it: as CUPTI's own macro does.
+// Each block's size() ends with its last member, without the padding after it: as CUPTI's own macro
+// does.
 #define KOPT_CUPTI_SIZE(last)                                                                      \
-  static constexpr std::size_t size() {                                                            \
-    return offsetof(Self, last) + sizeof(Self::last);                                              \
-  }
+  static constexpr std::size_t size() { return offsetof(Self, last) + sizeof(Self::last); }
 
 struct InitializeParams {
   using Self = InitializeParams;
@@ -244,8 +244,9 @@ struct Api {
   std::string describe(Result result) const;
 };
 
-/// Opens libcupti, for the life of the process: by name, then below CUDA_PATH, CUDA_HOME and /usr/local/cuda. False with
-/// `why` filled, the remedy included, where it or a function is missing.
+/// Opens libcupti, for the life of the process: by name, then below CUDA_PATH, CUDA_HOME and
+/// /usr/local/cuda. False with `why` filled, the remedy included, where it or a function is
+/// missing.
 bool load(Api &api, std::string &why);
 
 } // namespace kopt::runtime::cuda::cupti

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few functions and types of the CUDA driver API that CudaDevice uses, declared here so that kopt builds where no
-// toolkit is installed, and found in libcuda.so.1 at run time so that it starts where no driver is. Names and numbers are
-// those of cuda.h; each function is looked up by its exported (versioned) name.
+// The few functions and types of the CUDA driver API that CudaDevice uses, declared here so that
+// kopt builds where no toolkit is installed, and found in libcuda.so.1 at run time so that it
+// starts where no driver is. Names and numbers are those of cuda.h; each function is looked up by
+// its exported (versioned) name.
 #pragma once
 
 #include <cstddef>
@@ -88,7 +89,7 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(deviceGetCount, "cuDeviceGetCount", CuResult(int *))                                           \
   X(deviceGet, "cuDeviceGet", CuResult(CuDevice *, int))                                           \
   X(deviceGetName, "cuDeviceGetName", CuResult(char *, int, CuDevice))                             \
-  X(deviceGetUuid, "cuDeviceGetUuid_v2", CuResult(CuUuid *, CuDevice))                                \
+  X(deviceGetUuid, "cuDeviceGetUuid_v2", CuResult(CuUuid *, CuDevice))                             \
   X(deviceGetAttribute, "cuDeviceGetAttribute", CuResult(int *, CuDeviceAttribute, CuDevice))      \
   X(deviceTotalMem, "cuDeviceTotalMem_v2", CuResult(std::size_t *, CuDevice))                      \
   X(deviceGetPciBusId, "cuDeviceGetPCIBusId", CuResult(char *, int, CuDevice))                     \
@@ -136,7 +137,7 @@ inline constexpr unsigned kEventDisableTiming = 2;
              CuStream, void **))                                                                   \
   X(eventCreate, "cuEventCreate", CuResult(CuEvent *, unsigned))                                   \
   X(eventRecord, "cuEventRecord", CuResult(CuEvent, CuStream))                                     \
-  X(eventSynchronize, "cuEventSynchronize", CuResult(CuEvent))                                      \
+  X(eventSynchronize, "cuEventSynchronize", CuResult(CuEvent))                                     \
   X(eventElapsedTime, "cuEventElapsedTime", CuResult(float *, CuEvent, CuEvent))                   \
   X(occupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                       \
     CuResult(int *, CuFunction, int, std::size_t))
@@ -162,7 +163,8 @@ struct DriverApi {
   std::string describe(CuResult result) const;
 };
 
-/// Opens libcuda.so.1, for the life of the process. False with `why` filled where it or a function is missing.
+/// Opens libcuda.so.1, for the life of the process. False with `why` filled where it or a function
+/// is missing.
 bool loadDriverApi(DriverApi &api, std::string &why);
 
 } // namespace kopt::runtime::cuda

@@ -117,7 +117,8 @@ std::map<std::string, std::string> Nvml::facts() const {
   return known;
 }
 
-/// Asks with room for as many as there are. More may come in between: then once more. Nothing: it is not known.
+/// Asks with room for as many as there are. More may come in between: then once more. Nothing: it
+/// is not known.
 template <class Item, class Ask> static std::optional<std::vector<Item>> askForAll(Ask ask) {
   std::vector<Item> items;
   for (int attempt = 0; attempt < 4; ++attempt) {

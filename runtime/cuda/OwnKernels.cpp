@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels of kopt's own do around a candidate's. They are PTX, which the driver compiles: no toolkit has to be there, and
-// any GPU runs them.
+// What kernels of kopt's own do around a candidate's. They are PTX, which the driver compiles: no
+// toolkit has to be there, and any GPU runs them.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
@@ -129,17 +129,20 @@ Status CudaDevice::fillSharedMemory(std::uint32_t seed) {
   if (bytes <= 0)
     return {};
   if (!fillKernel_) {
-    if (Status status = loadOwnKernel(kFillSharedKernel, "kopt_fill_shared", fillKernel_); !status.ok())
+    if (Status status = loadOwnKernel(kFillSharedKernel, "kopt_fill_shared", fillKernel_);
+        !status.ok())
       return status;
-    if (Status status = check(api_.funcSetAttribute(fillKernel_, kFunctionMaxDynamicSharedBytes, bytes), "cuFuncSetAttribute");
+    if (Status status =
+            check(api_.funcSetAttribute(fillKernel_, kFunctionMaxDynamicSharedBytes, bytes),
+                  "cuFuncSetAttribute");
         !status.ok())
       return status;
   }
   std::uint32_t words = std::uint32_t(bytes) / 4;
   void *arguments[] = {&words, &seed};
   // No two of its blocks fit on a multiprocessor: so many of them are on all.
-  return check(api_.launchKernel(fillKernel_, std::max(1u, properties_.multiprocessors), 1, 1, 1024, 1, 1, unsigned(bytes), stream_,
-                                 arguments, nullptr),
+  return check(api_.launchKernel(fillKernel_, std::max(1u, properties_.multiprocessors), 1, 1, 1024,
+                                 1, 1, unsigned(bytes), stream_, arguments, nullptr),
                "cuLaunchKernel");
 }
 
@@ -150,7 +153,9 @@ Status CudaDevice::evictCache() {
     CuDevicePointer base = flushBuffer_;
     void *arguments[] = {&base, &count};
     const unsigned blocks = 4 * std::max(1u, properties_.multiprocessors);
-    return check(api_.launchKernel(function, blocks, 1, 1, 256, 1, 1, 0, stream_, arguments, nullptr), "cuLaunchKernel");
+    return check(
+        api_.launchKernel(function, blocks, 1, 1, 256, 1, 1, 0, stream_, arguments, nullptr),
+        "cuLaunchKernel");
   };
   if (Status status = loadOwnKernel(kReadKernel, "kopt_read", readKernel_); !status.ok())
     return status;

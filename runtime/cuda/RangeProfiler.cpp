@@ -7,7 +7,8 @@ namespace kopt::runtime::cuda {
 
 namespace {
 
-/// More than any chip needs for the few dozen metrics of the rules (14 on GH100): a loop that does not end by itself.
+/// More than any chip needs for the few dozen metrics of the rules (14 on GH100): a loop that does
+/// not end by itself.
 constexpr int kMaxPasses = 500;
 
 std::string words(const cupti::Api &api, const char *what, cupti::Result result) {
@@ -60,8 +61,8 @@ bool MetricSet::add(cupti::HostObject *host, std::vector<const char *> names) co
   return api_.addMetrics(&params) == cupti::kOk;
 }
 
-/// A name that is refused spoils the host object for all others (seen with CUPTI 13.0): where not all are taken at once, each
-/// is tried on its own.
+/// A name that is refused spoils the host object for all others (seen with CUPTI 13.0): where not
+/// all are taken at once, each is tried on its own.
 bool MetricSet::select(const std::vector<std::string> &names, std::string &why) {
   if (!names.empty() && take(names, why))
     return configure(why);
@@ -154,13 +155,13 @@ std::unique_ptr<RangeProfiler> RangeProfiler::open(const cupti::Api &api, CuCont
   made->chip_ = chip.chipName ? chip.chipName : "";
   auto availability = cupti::params<cupti::CounterAvailabilityParams>();
   availability.context = context;
-  if (!succeeded(api, "cuptiProfilerGetCounterAvailability",
-                 api.counterAvailability(&availability), why))
+  if (!succeeded(api, "cuptiProfilerGetCounterAvailability", api.counterAvailability(&availability),
+                 why))
     return nullptr;
   made->availability_.assign(availability.imageSize, 0);
   availability.image = made->availability_.data();
-  if (!succeeded(api, "cuptiProfilerGetCounterAvailability",
-                 api.counterAvailability(&availability), why))
+  if (!succeeded(api, "cuptiProfilerGetCounterAvailability", api.counterAvailability(&availability),
+                 why))
     return nullptr;
   made->availability_.resize(availability.imageSize);
   return made;
@@ -243,16 +244,16 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
   if (const auto result = api_.counterDataInfo(&info); result != cupti::kOk)
     return failed("cuptiRangeProfilerGetCounterDataInfo", result);
   if (decode.rangesDropped != 0 || info.ranges != 1)
-    return {StatusCode::DeviceError, "the profiler kept " + std::to_string(info.ranges) +
-                                         " ranges and dropped " +
-                                         std::to_string(decode.rangesDropped) +
-                                         " where one was measured"};
+    return {StatusCode::DeviceError,
+            "the profiler kept " + std::to_string(info.ranges) + " ranges and dropped " +
+                std::to_string(decode.rangesDropped) + " where one was measured"};
   return {};
 }
 
-/// A kernel that waits for DRAM takes 2% longer in the first pass of a session than in all that follow (a copy of 256 MiB on an
-/// H200, CUDA 13.0: 206.5 us, then 201.5 us). Metrics of that pass would be of another run than the others', and than ncu's,
-/// whose session lasts as long as the program: all passes run once before those that count.
+/// A kernel that waits for DRAM takes 2% longer in the first pass of a session than in all that
+/// follow (a copy of 256 MiB on an H200, CUDA 13.0: 206.5 us, then 201.5 us). Metrics of that pass
+/// would be of another run than the others', and than ncu's, whose session lasts as long as the
+/// program: all passes run once before those that count.
 Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pass &pass,
                               Counters &out) {
   std::string why;
@@ -267,8 +268,9 @@ Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pas
   Status status = run(enable.profiler, *set, pass, counterData);
   if (status.ok())
     status = run(enable.profiler, *set, pass, counterData);
-  // Left on, the profiler would slow down whatever this process launches next, keep ncu and any other process from counting on
-  // this GPU, and not survive that a module is unloaded whose kernel it has seen (CUPTI 13.0).
+  // Left on, the profiler would slow down whatever this process launches next, keep ncu and any
+  // other process from counting on this GPU, and not survive that a module is unloaded whose kernel
+  // it has seen (CUPTI 13.0).
   auto disable = cupti::params<cupti::ProfilerParams>();
   disable.profiler = enable.profiler;
   if (const auto result = api_.disable(&disable); result != cupti::kOk && status.ok())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware counters of one kernel, in this process, through CUPTI's range profiler. As many passes as the counters
-// need; before each the caller puts everything back as it was, so that all passes see the same launch.
+// Hardware counters of one kernel, in this process, through CUPTI's range profiler. As many passes
+// as the counters need; before each the caller puts everything back as it was, so that all passes
+// see the same launch.
 #pragma once
 
 #include "runtime/cuda/CuptiApi.h"
@@ -17,14 +18,16 @@ namespace kopt::runtime::cuda {
 /// Metrics of one chip: those that it has, and what collecting them takes. Needs CUPTI, but no GPU.
 class MetricSet {
 public:
-  /// `chip` as CUPTI names it ("GH100"); `availability`: the counter availability image of a device, or empty: of any.
+  /// `chip` as CUPTI names it ("GH100"); `availability`: the counter availability image of a
+  /// device, or empty: of any.
   MetricSet(const cupti::Api &api, std::string chip, std::vector<std::uint8_t> availability);
   ~MetricSet();
   MetricSet(const MetricSet &) = delete;
   MetricSet &operator=(const MetricSet &) = delete;
 
-  /// Takes those of `names` that the chip has. The others are left out: unknown is absent, never zero. False with `why`
-  /// filled where CUPTI does not know the chip, or the chip has none of them.
+  /// Takes those of `names` that the chip has. The others are left out: unknown is absent, never
+  /// zero. False with `why` filled where CUPTI does not know the chip, or the chip has none of
+  /// them.
   bool select(const std::vector<std::string> &names, std::string &why);
 
   const std::vector<const char *> &names() const { return names_; }
@@ -53,8 +56,8 @@ private:
 
 class RangeProfiler {
 public:
-  /// Null with `why` filled, the remedy included, where there is no CUPTI, the GPU is none that it counts on, or
-  /// counters are denied. `ordinal` is the device's, `context` its current context.
+  /// Null with `why` filled, the remedy included, where there is no CUPTI, the GPU is none that it
+  /// counts on, or counters are denied. `ordinal` is the device's, `context` its current context.
   static std::unique_ptr<RangeProfiler> open(CuContext context, int ordinal, std::string &why);
   /// For tests: with functions of their own.
   static std::unique_ptr<RangeProfiler> open(const cupti::Api &api, CuContext context, int ordinal,
@@ -64,15 +67,15 @@ public:
     std::function<Status()> prepare; ///< before each: buffers and caches as they were
     std::function<Status()> launch;  ///< the kernel, and waits for it
   };
-  /// Fills `out` with those of `metrics` that this chip has. DeviceError where CUPTI fails; else what a pass's status
-  /// says.
+  /// Fills `out` with those of `metrics` that this chip has. DeviceError where CUPTI fails; else
+  /// what a pass's status says.
   Status collect(const std::vector<std::string> &metrics, const Pass &pass, Counters &out);
 
 private:
   Status failed(const char *what, cupti::Result result) const;
   MetricSet *select(const std::vector<std::string> &metrics, std::string &why);
-  /// Runs the passes of an enabled profiler, all of them into the same counter data: CUPTI takes the first place that it is told
-  /// and ignores what follows (seen with 13.0).
+  /// Runs the passes of an enabled profiler, all of them into the same counter data: CUPTI takes
+  /// the first place that it is told and ignores what follows (seen with 13.0).
   Status run(cupti::RangeProfilerObject *profiler, const MetricSet &metrics, const Pass &pass,
              std::vector<std::uint8_t> &counterData);
 

@@ -45,7 +45,8 @@ Status Device::probe() {
     if (const Status released = release(memory[--allocated]); status.ok())
       status = released;
   if (status.ok() && found != wanted)
-    return {StatusCode::DeviceError, "memory that was written, copied and read again holds something else"};
+    return {StatusCode::DeviceError,
+            "memory that was written, copied and read again holds something else"};
   return status;
 }
 
@@ -64,7 +65,8 @@ Status Device::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
   return {};
 }
 
-Status Device::countHardware(const LaunchRequest &, const CounterRequest &, Counters &, std::string &why) {
+Status Device::countHardware(const LaunchRequest &, const CounterRequest &, Counters &,
+                             std::string &why) {
   why = "this device has no hardware counters";
   return {};
 }

@@ -13,7 +13,8 @@ constexpr std::uint64_t kAlignment = 256, kRedZone = 256, kPage = 4096;
 constexpr std::uint64_t kSlack = kPage;
 
 void *reserve(std::uint64_t bytes) {
-  void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
 }
 
@@ -49,10 +50,12 @@ Arena::~Arena() {
 
 std::byte *Arena::allocate(std::size_t bytes) {
   const std::uint64_t needed = roundUp(bytes ? bytes : 1, kAlignment) + kRedZone;
-  // Onwards from the last allocation, so that freed addresses stay unused for long; then once from the start.
+  // Onwards from the last allocation, so that freed addresses stay unused for long; then once from
+  // the start.
   for (std::uint64_t start : {cursor_, kFirstAllocation}) {
     std::uint64_t at = start;
-    for (auto next = live_.lower_bound(start); next != live_.end() && next->first < at + needed; ++next)
+    for (auto next = live_.lower_bound(start); next != live_.end() && next->first < at + needed;
+         ++next)
       at = roundUp(next->first + next->second.bytes, kAlignment) + kRedZone;
     if (at + needed > size_)
       continue;
@@ -67,7 +70,8 @@ std::byte *Arena::allocate(std::size_t bytes) {
         continue;
     }
     live_[at] = {at, bytes, ++number_};
-    // Each to another multiple of its alignment: code that looks at further bits of an address shall see all of them.
+    // Each to another multiple of its alignment: code that looks at further bits of an address
+    // shall see all of them.
     cursor_ = at + needed + kAlignment * (number_ * 0x9e3779b97f4a7c15u >> 60);
     allocated_ += bytes;
     std::memset(state_ + at, kAllocated, bytes);
@@ -86,7 +90,8 @@ bool Arena::release(void *address) {
   std::memset(state_ + allocation.offset, kUnallocated, allocation.bytes);
   // Whole pages go back to the system; they are zero when they return.
   auto discard = [](void *from, std::uint64_t bytes) {
-    const std::uint64_t begin = roundUp(std::uint64_t(from), kPage), end = (std::uint64_t(from) + bytes) / kPage * kPage;
+    const std::uint64_t begin = roundUp(std::uint64_t(from), kPage),
+                        end = (std::uint64_t(from) + bytes) / kPage * kPage;
     if (end > begin)
       madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
   };
@@ -113,7 +118,8 @@ bool Arena::holds(const void *address, std::size_t bytes) const {
   if (!allocation)
     return false;
   const std::uint64_t offset = std::uint64_t(static_cast<const std::byte *>(address) - base_);
-  return offset <= allocation->offset + allocation->bytes && bytes <= allocation->offset + allocation->bytes - offset;
+  return offset <= allocation->offset + allocation->bytes &&
+         bytes <= allocation->offset + allocation->bytes - offset;
 }
 
 void Arena::setState(const void *address, std::size_t bytes, ByteState state) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulated device's memory: one reserved range of addresses that kernels use as they are, and beside it what is
-// known about each byte (allocated, initialised) and each word (who accessed it last).
+// The emulated device's memory: one reserved range of addresses that kernels use as they are, and
+// beside it what is known about each byte (allocated, initialised) and each word (who accessed it
+// last).
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,23 @@
 
 namespace kopt::runtime::emulated {
 
-/// What is known of one byte. Loads need the second bit, stores the first: a protected byte has a value that no kernel may
-/// change.
-enum ByteState : std::uint8_t { kUnallocated = 0, kAllocated = 1, kProtected = 2, kInitialised = 3 };
+/// What is known of one byte. Loads need the second bit, stores the first: a protected byte has a
+/// value that no kernel may change.
+enum ByteState : std::uint8_t {
+  kUnallocated = 0,
+  kAllocated = 1,
+  kProtected = 2,
+  kInitialised = 3
+};
 
-/// The last write and the last reads of one 4-byte word. An interval is what a thread does between two barriers, of its
-/// block or its warp; their numbers only grow and are unique within the process, so a cell of an earlier block, or of
-/// before the block's last barrier, means nothing and is never cleared.
+/// The last write and the last reads of one 4-byte word. An interval is what a thread does between
+/// two barriers, of its block or its warp; their numbers only grow and are unique within the
+/// process, so a cell of an earlier block, or of before the block's last barrier, means nothing and
+/// is never cleared.
 struct WordCell {
   std::uint32_t writeInterval, readInterval; ///< of the reads: the latest one
-  std::uint32_t readers; ///< the lanes of the reader's warp whose reads nothing orders before the latest one; or CellWho::kOtherWarps
+  std::uint32_t readers; ///< the lanes of the reader's warp whose reads nothing orders before the
+                         ///< latest one; or CellWho::kOtherWarps
   std::uint16_t writer, reader; ///< CellWho
   std::uint16_t writeSite, readSite;
 };
@@ -29,7 +37,8 @@ constexpr unsigned kThread = 0x03ff; ///< index within the block
 constexpr unsigned kWarp = 0x03e0;
 constexpr unsigned kMaskShift = 10;  ///< four bits: the bytes of the word
 constexpr unsigned kAtomic = 0x4000; ///< of a writer
-constexpr unsigned kOtherWarps = 0x8000; ///< of a reader: so did other warps, and `readers` is a thread of one of them
+constexpr unsigned kOtherWarps =
+    0x8000; ///< of a reader: so did other warps, and `readers` is a thread of one of them
 } // namespace CellWho
 
 class Arena {
@@ -45,7 +54,8 @@ public:
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
 
-  /// 256-byte aligned and followed by at least as many bytes that belong to nobody. Null where there is no room.
+  /// 256-byte aligned and followed by at least as many bytes that belong to nobody. Null where
+  /// there is no room.
   std::byte *allocate(std::size_t bytes);
   bool release(void *address);
 
@@ -53,7 +63,8 @@ public:
     std::uint64_t offset = 0, bytes = 0;
     unsigned number = 0; ///< in the order of allocation
   };
-  /// The allocation that holds the address, or the nearest one before it (`inside` says which); null if there is none.
+  /// The allocation that holds the address, or the nearest one before it (`inside` says which);
+  /// null if there is none.
   const Allocation *find(const void *address, bool &inside) const;
   /// Whether all bytes lie in one live allocation.
   bool holds(const void *address, std::size_t bytes) const;

@@ -8,12 +8,14 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-/// Address space for device memory: what fits the host, as pages only take memory when they are used.
+/// Address space for device memory: what fits the host, as pages only take memory when they are
+/// used.
 constexpr std::uint64_t kArenaBytes = 64ull << 30;
 
 void *pointerOf(Address address) { return reinterpret_cast<void *>(address); }
 
-/// 64 bits over memory, eight bytes at a time: only to notice that a launch sees other data than before.
+/// 64 bits over memory, eight bytes at a time: only to notice that a launch sees other data than
+/// before.
 std::uint64_t mix(std::uint64_t hash, const void *data, std::size_t bytes) {
   const auto *at = static_cast<const unsigned char *>(data);
   std::uint64_t lanes[4] = {hash, ~hash, hash * 3, hash + 0x9E3779B97F4A7C15ull};
@@ -27,14 +29,16 @@ std::uint64_t mix(std::uint64_t hash, const void *data, std::size_t bytes) {
     }
   for (; done < bytes; ++done)
     lanes[0] = (lanes[0] ^ at[done]) * 0x100000001B3ull;
-  return (lanes[0] ^ (lanes[1] << 1)) * 0xD6E8FEB86659FD93ull + (lanes[2] ^ (lanes[3] << 1)) + bytes;
+  return (lanes[0] ^ (lanes[1] << 1)) * 0xD6E8FEB86659FD93ull + (lanes[2] ^ (lanes[3] << 1)) +
+         bytes;
 }
 
 } // namespace
 
 EmulatedDevice::EmulatedDevice(GpuSpec gpu, std::unique_ptr<Arena> arena)
     : gpu_(std::move(gpu)), arena_(std::move(arena)),
-      runner_(*arena_, [this](std::uint64_t address, std::uint32_t bytes) { return describe(address, bytes); }),
+      runner_(*arena_, [this](std::uint64_t address,
+                              std::uint32_t bytes) { return describe(address, bytes); }),
       l2_(std::uint64_t(gpu_.l2Bytes)) {
   properties_.kind = "emulated";
   properties_.name = gpu_.name;
@@ -48,12 +52,16 @@ EmulatedDevice::EmulatedDevice(GpuSpec gpu, std::unique_ptr<Arena> arena)
   properties_.storeBytesPerSecond = 128e6 * gpu_.smClockMHz * gpu_.multiprocessors;
   properties_.maxSharedPerBlock =
       std::uint32_t(std::min<double>(gpu_.sharedBytesPerBlock, double(Arena::kSharedWindow)));
-  // What can really be allocated: the host's memory, a quarter of it for what is known about each byte.
-  const std::uint64_t host = std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE));
-  properties_.memoryBytes = std::min({std::uint64_t(gpu_.memoryBytes), arena_->size() - Arena::kFirstAllocation, host / 4});
+  // What can really be allocated: the host's memory, a quarter of it for what is known about each
+  // byte.
+  const std::uint64_t host =
+      std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE));
+  properties_.memoryBytes = std::min(
+      {std::uint64_t(gpu_.memoryBytes), arena_->size() - Arena::kFirstAllocation, host / 4});
 }
 
-Status EmulatedDevice::load(const std::string &path, const std::string &symbol, ModuleProperties &out) {
+Status EmulatedDevice::load(const std::string &path, const std::string &symbol,
+                            ModuleProperties &out) {
   Status status;
   std::unique_ptr<EmulatedModule> module = EmulatedModule::load(path, symbol, *arena_, status);
   if (!module)
@@ -62,7 +70,8 @@ Status EmulatedDevice::load(const std::string &path, const std::string &symbol, 
   out.module = ++lastModule_;
   out.symbol = module->info().kernelSymbol;
   out.sharedBytes = module->info().staticSharedBytes;
-  out.maxThreads = module->info().maxThreads ? module->info().maxThreads : properties_.maxThreadsPerBlock;
+  out.maxThreads =
+      module->info().maxThreads ? module->info().maxThreads : properties_.maxThreadsPerBlock;
   modules_[out.module] = std::move(module);
   return {};
 }
@@ -74,12 +83,13 @@ Status EmulatedDevice::unload(std::uint32_t module) {
 }
 
 Status EmulatedDevice::allocate(std::size_t bytes, Address &out) {
-  std::byte *memory =
-      arena_->allocatedBytes() + bytes > properties_.memoryBytes ? nullptr : arena_->allocate(bytes);
+  std::byte *memory = arena_->allocatedBytes() + bytes > properties_.memoryBytes
+                          ? nullptr
+                          : arena_->allocate(bytes);
   if (!memory)
-    return {StatusCode::NoMemory, "out of device memory: " + std::to_string(bytes) + " bytes wanted, " +
-                                         std::to_string(arena_->allocatedBytes()) + " of " +
-                                         std::to_string(properties_.memoryBytes) + " in use"};
+    return {StatusCode::NoMemory, "out of device memory: " + std::to_string(bytes) +
+                                      " bytes wanted, " + std::to_string(arena_->allocatedBytes()) +
+                                      " of " + std::to_string(properties_.memoryBytes) + " in use"};
   out = reinterpret_cast<Address>(memory);
   return {};
 }
@@ -93,8 +103,9 @@ Status EmulatedDevice::release(Address address) {
 Status EmulatedDevice::checkRange(Address address, std::size_t bytes, const char *what) const {
   if (arena_->holds(pointerOf(address), bytes))
     return {};
-  return {StatusCode::LaunchFailed, std::string(what) + " of " + std::to_string(bytes) + " bytes " +
-                                        describe(address, std::uint32_t(std::min<std::size_t>(bytes, 1u << 30)))};
+  return {StatusCode::LaunchFailed,
+          std::string(what) + " of " + std::to_string(bytes) + " bytes " +
+              describe(address, std::uint32_t(std::min<std::size_t>(bytes, 1u << 30)))};
 }
 
 Status EmulatedDevice::write(Address to, const void *from, std::size_t bytes) {
@@ -120,9 +131,11 @@ Status EmulatedDevice::poison(Address to, const void *from, std::size_t bytes) {
   return {};
 }
 
-Status EmulatedDevice::variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes) {
+Status EmulatedDevice::variable(std::uint32_t module, const std::string &name, Address &out,
+                                std::size_t &bytes) {
   const auto found = modules_.find(module);
-  const std::byte *memory = found == modules_.end() ? nullptr : found->second->variable(name, bytes);
+  const std::byte *memory =
+      found == modules_.end() ? nullptr : found->second->variable(name, bytes);
   if (!memory)
     return {StatusCode::LaunchFailed, "the module has no variable " + name};
   out = reinterpret_cast<Address>(memory);
@@ -161,22 +174,26 @@ Status EmulatedDevice::prepare(const LaunchRequest &request, Prepared &out) {
     threads *= request.block[i];
     blocks *= request.grid[i];
   }
-  const std::uint32_t most = info.maxThreads ? std::min(info.maxThreads, properties_.maxThreadsPerBlock)
-                                             : properties_.maxThreadsPerBlock;
+  const std::uint32_t most = info.maxThreads
+                                 ? std::min(info.maxThreads, properties_.maxThreadsPerBlock)
+                                 : properties_.maxThreadsPerBlock;
   if (threads == 0 || threads > most || request.block[2] > 64)
-    return fail("a block of " + std::to_string(request.block[0]) + "x" + std::to_string(request.block[1]) + "x" +
-                std::to_string(request.block[2]) + " threads; the kernel takes 1 to " + std::to_string(most) +
-                ", at most 64 in z");
-  if (blocks == 0 || request.grid[0] > 0x7fffffffu || request.grid[1] > 65535 || request.grid[2] > 65535)
-    return fail("a grid of " + std::to_string(request.grid[0]) + "x" + std::to_string(request.grid[1]) + "x" +
-                std::to_string(request.grid[2]) + " blocks; none may be 0, and y and z at most 65535");
+    return fail("a block of " + std::to_string(request.block[0]) + "x" +
+                std::to_string(request.block[1]) + "x" + std::to_string(request.block[2]) +
+                " threads; the kernel takes 1 to " + std::to_string(most) + ", at most 64 in z");
+  if (blocks == 0 || request.grid[0] > 0x7fffffffu || request.grid[1] > 65535 ||
+      request.grid[2] > 65535)
+    return fail("a grid of " + std::to_string(request.grid[0]) + "x" +
+                std::to_string(request.grid[1]) + "x" + std::to_string(request.grid[2]) +
+                " blocks; none may be 0, and y and z at most 65535");
   const std::uint64_t shared = out.module->sharedBytes(request.sharedBytes);
   if (shared > properties_.maxSharedPerBlock)
     return fail(std::to_string(shared) + " bytes of shared memory a block; " + gpu_.name + " has " +
                 std::to_string(properties_.maxSharedPerBlock));
   if (request.arguments.size() != info.parameterCount)
-    return fail("the kernel has " + std::to_string(info.parameterCount) + " parameters, the launch " +
-                std::to_string(request.arguments.size()) + " arguments");
+    return fail("the kernel has " + std::to_string(info.parameterCount) +
+                " parameters, the launch " + std::to_string(request.arguments.size()) +
+                " arguments");
   for (std::uint32_t i = 0; i < info.parameterCount; ++i) {
     const ParameterInfo &parameter = info.parameters[i];
     if (request.arguments[i].size() != parameter.bytes)
@@ -207,8 +224,8 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
   return status;
 }
 
-/// One launch with everything counted; not executed again where the same launch on the same data is known. Races are left
-/// to launch(), whose job they are.
+/// One launch with everything counted; not executed again where the same launch on the same data is
+/// known. Races are left to launch(), whose job they are.
 Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepared, Counted &out) {
   const std::uint64_t key = fingerprint(request);
   if (const auto known = counted_.find(key); known != counted_.end()) {
@@ -217,15 +234,17 @@ Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepa
   }
   l2_.clear();
   const double resident = residentBlocks(gpu_, prepared.shape);
-  const double l1 = std::max(8.0 * 1024, (gpu_.l1Bytes - resident * (prepared.shape.sharedPerBlock + 1024)) / resident);
-  WarpTrace trace(prepared.module->info(), reinterpret_cast<std::uint64_t>(arena_->base()), arena_->size(), l2_,
-                  std::uint64_t(l1));
+  const double l1 = std::max(
+      8.0 * 1024, (gpu_.l1Bytes - resident * (prepared.shape.sharedPerBlock + 1024)) / resident);
+  WarpTrace trace(prepared.module->info(), reinterpret_cast<std::uint64_t>(arena_->base()),
+                  arena_->size(), l2_, std::uint64_t(l1));
   RunOptions options;
   options.checkRaces = false;
   options.instructionLimit = request.instructionLimit;
   options.trace = &trace;
   launching_ = &request;
-  Status status = runner_.run(*prepared.module, request, const_cast<void **>(prepared.arguments.data()), options);
+  Status status = runner_.run(*prepared.module, request,
+                              const_cast<void **>(prepared.arguments.data()), options);
   launching_ = nullptr;
   if (!status.ok())
     return status;
@@ -254,7 +273,8 @@ Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &sec
   Counted counted;
   if (Status status = count(request, prepared, counted); !status.ok())
     return status;
-  // Repeated back to back, a launch whose data fits L2 finds it there; one that does not fit has replaced it by then.
+  // Repeated back to back, a launch whose data fits L2 finds it there; one that does not fit has
+  // replaced it by then.
   LaunchCounts &counts = counted.counts;
   const double touched = double(counts.dramReadSectors) * 32 + double(counted.dirtySectors) * 32;
   if (!cold && touched < 0.8 * gpu_.l2Bytes) {
@@ -273,12 +293,14 @@ Status EmulatedDevice::profile(const LaunchRequest &request, Counters &out) {
   Counted counted;
   if (Status status = count(request, prepared, counted); !status.ok())
     return status;
-  out = makeCounters(gpu_, prepared.shape, counted.counts, rooflineTime(gpu_, prepared.shape, counted.counts));
+  out = makeCounters(gpu_, prepared.shape, counted.counts,
+                     rooflineTime(gpu_, prepared.shape, counted.counts));
   return {};
 }
 
 std::string EmulatedDevice::describe(std::uint64_t address, std::uint32_t bytes) const {
-  const std::uint64_t base = reinterpret_cast<std::uint64_t>(arena_->base()), offset = address - base;
+  const std::uint64_t base = reinterpret_cast<std::uint64_t>(arena_->base()),
+                      offset = address - base;
   if (offset < Arena::kSharedWindow)
     return "at byte " + std::to_string(offset) + " of shared memory";
   bool inside = false;
@@ -295,7 +317,8 @@ std::string EmulatedDevice::describe(std::uint64_t address, std::uint32_t bytes)
   std::string name = "allocation " + std::to_string(allocation->number);
   if (launching_) {
     auto module = modules_.find(launching_->module);
-    if (const char *variable = module == modules_.end() ? nullptr : module->second->variableAt(allocation->offset))
+    if (const char *variable =
+            module == modules_.end() ? nullptr : module->second->variableAt(allocation->offset))
       name = std::string("device variable ") + variable;
     for (std::size_t i = 0; i < launching_->arguments.size(); ++i) {
       std::uint64_t value = 0;
@@ -310,9 +333,11 @@ std::string EmulatedDevice::describe(std::uint64_t address, std::uint32_t bytes)
     }
   }
   const std::int64_t at = std::int64_t(offset - allocation->offset);
-  std::string text = "at byte " + std::to_string(at) + " of " + name + " (" + std::to_string(allocation->bytes) + " bytes";
+  std::string text = "at byte " + std::to_string(at) + " of " + name + " (" +
+                     std::to_string(allocation->bytes) + " bytes";
   if (bytes > 1 && bytes <= 16 && at % std::int64_t(bytes) == 0)
-    text += ", element " + std::to_string(at / std::int64_t(bytes)) + " of " + std::to_string(bytes) + " bytes each";
+    text += ", element " + std::to_string(at / std::int64_t(bytes)) + " of " +
+            std::to_string(bytes) + " bytes each";
   return text + ")";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Device that runs CUDA C++ on the CPU: memory in an Arena, blocks on a BlockRunner, time from the roofline of a
-// GPU. Only one may exist in a process at a time: emulated modules find their runtime by global names.
+// The Device that runs CUDA C++ on the CPU: memory in an Arena, blocks on a BlockRunner, time from
+// the roofline of a GPU. Only one may exist in a process at a time: emulated modules find their
+// runtime by global names.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -30,7 +31,8 @@ public:
   Status poison(Address to, const void *from, std::size_t bytes) override;
   Status protect(Address address, std::size_t bytes) override;
   /// Keeps holes: bytes that were never initialised are not afterwards.
-  Status variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes) override;
+  Status variable(std::uint32_t module, const std::string &name, Address &out,
+                  std::size_t &bytes) override;
   Status copy(Address to, Address from, std::size_t bytes) override;
   Status launch(const LaunchRequest &request) override;
   Status time(const LaunchRequest &request, bool cold, double &seconds) override;

@@ -9,8 +9,8 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-/// Emulated code calls the C library's mathematics and, for 128-bit integers, the compiler's. The process may have been
-/// linked without needing them itself.
+/// Emulated code calls the C library's mathematics and, for 128-bit integers, the compiler's. The
+/// process may have been linked without needing them itself.
 void openLibraries() {
   static const bool once = [] {
     dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
@@ -20,11 +20,13 @@ void openLibraries() {
   (void)once;
 }
 
-/// The parts of a variable's mangled name. nvcc names a static variable k2, Clang _ZL2k2, and within a namespace the same
-/// way with and without the L.
+/// The parts of a variable's mangled name. nvcc names a static variable k2, Clang _ZL2k2, and
+/// within a namespace the same way with and without the L.
 std::vector<std::string_view> partsOf(std::string_view name) {
   const bool nested = name.starts_with("_ZN");
-  std::string_view rest = nested ? name.substr(3) : name.starts_with("_ZL") ? name.substr(2) : std::string_view();
+  std::string_view rest = nested                    ? name.substr(3)
+                          : name.starts_with("_ZL") ? name.substr(2)
+                                                    : std::string_view();
   std::vector<std::string_view> parts;
   while (!rest.empty() && rest != "E") {
     rest.remove_prefix(rest.front() == 'L' ? 1 : 0);
@@ -43,30 +45,35 @@ std::vector<std::string_view> partsOf(std::string_view name) {
 
 } // namespace
 
-std::unique_ptr<EmulatedModule> EmulatedModule::load(const std::string &path, const std::string &symbol, Arena &arena,
+std::unique_ptr<EmulatedModule> EmulatedModule::load(const std::string &path,
+                                                     const std::string &symbol, Arena &arena,
                                                      Status &status) {
   openLibraries();
   std::unique_ptr<EmulatedModule> module(new EmulatedModule(arena));
   module->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module->handle_) {
     const char *why = dlerror();
-    status = {StatusCode::LaunchFailed, "cannot load the emulated module: " + std::string(why ? why : path)};
+    status = {StatusCode::LaunchFailed,
+              "cannot load the emulated module: " + std::string(why ? why : path)};
     return nullptr;
   }
   module->info_ = static_cast<const ModuleInfo *>(dlsym(module->handle_, kModuleSymbol));
   if (!module->info_ || module->info_->version != kModuleVersion) {
-    status = {StatusCode::LaunchFailed, path + " was not built for this version of the emulated device: build it again"};
+    status = {StatusCode::LaunchFailed,
+              path + " was not built for this version of the emulated device: build it again"};
     return nullptr;
   }
   if (!symbol.empty() && symbol != module->info_->kernelSymbol) {
-    status = {StatusCode::LaunchFailed, path + " holds the kernel " + module->info_->kernelSymbol + ", not " + symbol};
+    status = {StatusCode::LaunchFailed,
+              path + " holds the kernel " + module->info_->kernelSymbol + ", not " + symbol};
     return nullptr;
   }
   for (std::uint32_t i = 0; i < module->info_->globalCount; ++i) {
     const GlobalInfo &global = module->info_->globals[i];
     std::byte *memory = arena.allocate(global.bytes);
     if (!memory) {
-      status = {StatusCode::NoMemory, std::string("no device memory for the variable ") + global.name};
+      status = {StatusCode::NoMemory,
+                std::string("no device memory for the variable ") + global.name};
       return nullptr;
     }
     module->variables_.push_back(memory);
@@ -116,7 +123,8 @@ bool EmulatedModule::isConstantData(std::uint64_t address, std::uint32_t bytes) 
           if (segment.p_type != PT_LOAD)
             continue;
           const std::uint64_t begin = object->dlpi_addr + segment.p_vaddr;
-          inside |= wanted.address >= begin && wanted.address + wanted.bytes <= begin + segment.p_memsz;
+          inside |=
+              wanted.address >= begin && wanted.address + wanted.bytes <= begin + segment.p_memsz;
         }
         if (!inside)
           return 0;

@@ -15,8 +15,8 @@ namespace kopt::runtime::emulated {
 class EmulatedModule {
 public:
   /// Loads the file, places its device variables in the arena and gives them their initial values.
-  static std::unique_ptr<EmulatedModule> load(const std::string &path, const std::string &symbol, Arena &arena,
-                                              Status &status);
+  static std::unique_ptr<EmulatedModule> load(const std::string &path, const std::string &symbol,
+                                              Arena &arena, Status &status);
   ~EmulatedModule();
   EmulatedModule(const EmulatedModule &) = delete;
   EmulatedModule &operator=(const EmulatedModule &) = delete;
@@ -24,7 +24,8 @@ public:
   const ModuleInfo &info() const { return *info_; }
   /// Static and dynamic shared memory of one block.
   std::uint64_t sharedBytes(std::uint32_t dynamicBytes) const {
-    return dynamicBytes ? std::uint64_t(info_->dynamicSharedOffset) + dynamicBytes : info_->staticSharedBytes;
+    return dynamicBytes ? std::uint64_t(info_->dynamicSharedOffset) + dynamicBytes
+                        : info_->staticSharedBytes;
   }
   /// The memory of the variable of this name, and its size; null where there is none.
   std::byte *variable(const std::string &name, std::size_t &bytes) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an emulated module (a shared object built by clang_plugin/emulate) tells the runtime about itself: one constant
-// of this type under the name kModuleSymbol. The instrumentation writes it, EmulatedModule reads it. Plain C layout.
+// What an emulated module (a shared object built by clang_plugin/emulate) tells the runtime about
+// itself: one constant of this type under the name kModuleSymbol. The instrumentation writes it,
+// EmulatedModule reads it. Plain C layout.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,18 @@ namespace kopt::runtime::emulated {
 inline constexpr const char *kModuleSymbol = "kopt_emulated_module";
 inline constexpr std::uint32_t kModuleVersion = 1;
 
-enum class SiteKind : std::uint32_t { Load, Store, Atomic, Copy, Fill, Barrier, WarpOperation, Fence, Trap, Local };
+enum class SiteKind : std::uint32_t {
+  Load,
+  Store,
+  Atomic,
+  Copy,
+  Fill,
+  Barrier,
+  WarpOperation,
+  Fence,
+  Trap,
+  Local
+};
 
 /// One place in the source that the runtime hears of.
 struct Site {
@@ -22,16 +34,23 @@ struct Site {
   std::uint32_t block; ///< index into BlockInfo
 };
 enum SiteFlag : std::uint32_t {
-  kMayBePadded = 1, ///< an integer load that may copy a struct with its padding: partly initialised is no error
+  kMayBePadded = 1, ///< an integer load that may copy a struct with its padding: partly initialised
+                    ///< is no error
   kVolatile = 2,
 };
 
 /// Instructions of one basic block by class, as a GPU would count them.
 enum class InstructionClass : std::uint32_t {
   All,
-  FloatAdd, FloatMul, FloatFma,
-  DoubleAdd, DoubleMul, DoubleFma,
-  HalfAdd, HalfMul, HalfFma,
+  FloatAdd,
+  FloatMul,
+  FloatFma,
+  DoubleAdd,
+  DoubleMul,
+  DoubleFma,
+  HalfAdd,
+  HalfMul,
+  HalfFma,
   Integer,
   Special, ///< square roots, divisions, transcendental functions
   Conversion,
@@ -40,14 +59,16 @@ enum class InstructionClass : std::uint32_t {
   Barrier,
   Count
 };
-inline constexpr std::uint32_t kInstructionClasses = static_cast<std::uint32_t>(InstructionClass::Count);
+inline constexpr std::uint32_t kInstructionClasses =
+    static_cast<std::uint32_t>(InstructionClass::Count);
 
 struct BlockInfo {
   std::uint32_t instructions[kInstructionClasses];
   std::uint32_t endsInConditionalBranch;
 };
 
-/// A __device__ or __constant__ variable. The runtime allocates it on the device and stores where in `*slot`.
+/// A __device__ or __constant__ variable. The runtime allocates it on the device and stores where
+/// in `*slot`.
 struct GlobalInfo {
   const char *name;
   const void *initial;
@@ -64,10 +85,13 @@ struct ModuleInfo {
   std::uint32_t parameterCount;
   const ParameterInfo *parameters;
   const char *kernelSymbol;
-  void (*call)(void *kernel, void **arguments); ///< calls `kernel` with arguments[i] pointing to the i-th parameter
+  void (*call)(
+      void *kernel,
+      void **arguments); ///< calls `kernel` with arguments[i] pointing to the i-th parameter
   void *kernel;
   std::uint32_t staticSharedBytes, dynamicSharedOffset;
-  std::uint32_t siteCount, blockCount, globalCount, maxThreads; ///< maxThreads: of __launch_bounds__, 0 if none
+  std::uint32_t siteCount, blockCount, globalCount,
+      maxThreads; ///< maxThreads: of __launch_bounds__, 0 if none
   const Site *sites;
   const BlockInfo *blocks;
   const GlobalInfo *globals;

@@ -71,8 +71,8 @@ std::uint64_t markEqual(std::size_t element, const std::byte *a, const std::byte
 BufferSet::BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed,
                      std::vector<std::uint32_t> modules, Checks checks)
     : device_(context.device), memory_(context.memory), stages_(context.stages),
-      specs_(std::move(specs)), inputSeed_(inputSeed), checks_(checks), guardBytes_(guardBytesOn(device_)),
-      modules_(std::move(modules)), placed_(specs_.size()) {}
+      specs_(std::move(specs)), inputSeed_(inputSeed), checks_(checks),
+      guardBytes_(guardBytesOn(device_)), modules_(std::move(modules)), placed_(specs_.size()) {}
 
 BufferSet::~BufferSet() {
   const Stages::Scope stage(stages_, "free");
@@ -91,14 +91,15 @@ std::uint64_t BufferSet::footprint(const Device &device, const std::vector<Buffe
                                    bool pristine) {
   std::uint64_t sum = 0;
   for (const BufferSpec &spec : specs)
-    sum += (spec.symbol.empty() ? spec.bytes : 0) + 2 * guardBytesOn(device) + (pristine && spec.inPlace() ? spec.bytes : 0);
+    sum += (spec.symbol.empty() ? spec.bytes : 0) + 2 * guardBytesOn(device) +
+           (pristine && spec.inPlace() ? spec.bytes : 0);
   return sum;
 }
 
 Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
   const Stages::Scope stage(stages_, "allocate");
-  // A driver gives equal requests equal addresses. Whole pages of 2 MiB move large buffers, the rest small ones. The
-  // emulated device hands out new addresses anyway.
+  // A driver gives equal requests equal addresses. Whole pages of 2 MiB move large buffers, the
+  // rest small ones. The emulated device hands out new addresses anyway.
   if (placement != 0 && device_.properties().kind != "emulated")
     if (Status status =
             device_.allocate((placement % 5 << 21) + ((placement >> 8) % 255 + 1) * 4096, spacer_);
@@ -107,7 +108,8 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const std::uint64_t bytes = specs_[i].bytes;
     if (specs_[i].fill == FillKind::Captured)
-      if (Status status = memory_.captured(specs_[i].contents, bytes, placed_[i].file); !status.ok())
+      if (Status status = memory_.captured(specs_[i].contents, bytes, placed_[i].file);
+          !status.ok())
         return status;
     if (!specs_[i].symbol.empty()) {
       if (Status status = findVariable(i); !status.ok())
@@ -126,7 +128,8 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
   return {};
 }
 
-/// A module without a variable that is only read cannot depend on it; one that is written has to be there.
+/// A module without a variable that is only read cannot depend on it; one that is written has to be
+/// there.
 Status BufferSet::findVariable(std::size_t buffer) {
   const BufferSpec &spec = specs_[buffer];
   for (const std::uint32_t module : modules_) {
@@ -138,8 +141,9 @@ Status BufferSet::findVariable(std::size_t buffer) {
     if (!status.ok())
       return status;
     if (bytes != spec.bytes)
-      return {StatusCode::LaunchFailed, "the variable " + spec.symbol + " has " + std::to_string(bytes) +
-                                            " bytes in the module, " + std::to_string(spec.bytes) + " in the launch"};
+      return {StatusCode::LaunchFailed, "the variable " + spec.symbol + " has " +
+                                            std::to_string(bytes) + " bytes in the module, " +
+                                            std::to_string(spec.bytes) + " in the launch"};
     placed_[buffer].variables.push_back(address);
   }
   if (!placed_[buffer].variables.empty())
@@ -151,7 +155,8 @@ void BufferSet::moveAddresses(std::byte *bytes, std::size_t size, bool toDevice)
   for (std::size_t at = 0; at + sizeof(Address) <= size; at += sizeof(Address)) {
     Address word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
-    // The end of a buffer is an address people keep too; where another one begins there, that one is meant.
+    // The end of a buffer is an address people keep too; where another one begins there, that one
+    // is meant.
     const Move *found = nullptr;
     for (const Move &move : moves_) {
       const std::uint64_t offset = word - (toDevice ? move.from : move.to);
@@ -371,7 +376,8 @@ void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std
 
 namespace {
 
-/// Nobody reads the padding of a struct: who copies whole elements writes it, who writes the members does not.
+/// Nobody reads the padding of a struct: who copies whole elements writes it, who writes the
+/// members does not.
 void forgetPadding(const BufferSpec &spec, ElementSet &poisoned) {
   const auto type = StructType::parse(spec.scalar);
   if (!type || poisoned.count == 0)

@@ -37,8 +37,8 @@ struct ElementSet {
 
 class BufferSet {
 public:
-  /// `modules`: those whose launches run on this set; variables are set in each of them. Sets with a variable that is not
-  /// read-only are for one module.
+  /// `modules`: those whose launches run on this set; variables are set in each of them. Sets with
+  /// a variable that is not read-only are for one module.
   BufferSet(RunContext context, std::vector<BufferSpec> specs, std::uint64_t inputSeed,
             std::vector<std::uint32_t> modules, Checks checks = {});
   ~BufferSet();
@@ -47,10 +47,10 @@ public:
 
   const std::vector<BufferSpec> &specs() const { return specs_; }
 
-  /// `pristine`: also keeps copies of the in-place buffers on the device, for restore(). Buffers lie elsewhere for
-  /// another `placement`, as far as the device lets that be chosen: room that it decides the size of comes first.
-  /// LaunchFailed where a module lacks a variable that the launch writes, or has it in another size; DeviceError where
-  /// captured contents cannot be read.
+  /// `pristine`: also keeps copies of the in-place buffers on the device, for restore(). Buffers
+  /// lie elsewhere for another `placement`, as far as the device lets that be chosen: room that it
+  /// decides the size of comes first. LaunchFailed where a module lacks a variable that the launch
+  /// writes, or has it in another size; DeviceError where captured contents cannot be read.
   Status allocate(bool pristine, std::uint64_t placement = 0);
   /// Writes everything anew: inputs, in-place buffers, poisoned outputs and guard zones. What is
   /// drawn comes from the host, never from what a launch could have reached.
@@ -81,7 +81,8 @@ private:
     Address pristine = 0;       ///< of the copy, 0 where there is none
     HostMemory::Bytes contents; ///< as drawn; null: not drawn yet, or too large to keep
     const trace::ContentsFile *file = nullptr; ///< of captured contents
-    std::vector<Address> variables; ///< of a variable: where it is in the modules that have it; `data` is the first
+    std::vector<Address>
+        variables; ///< of a variable: where it is in the modules that have it; `data` is the first
   };
   /// Where the addresses of a captured buffer are on the device.
   struct Move {

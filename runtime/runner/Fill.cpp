@@ -35,14 +35,16 @@ std::uint64_t draw(std::uint64_t key, std::uint64_t counter) {
   return mix(key + kGolden * (counter + 1));
 }
 
-/// Rounds to nearest even to a float of `Exponent` and `Mantissa` bits; the caller has clipped to the finite range.
+/// Rounds to nearest even to a float of `Exponent` and `Mantissa` bits; the caller has clipped to
+/// the finite range.
 template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
   constexpr int kBias = (1 << (Exponent - 1)) - 1;
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
   if (magnitude == 0)
     return sign;
-  // In units of the last place of its binade (or of the subnormals), the bits that do not fit are rounded: nearest even.
+  // In units of the last place of its binade (or of the subnormals), the bits that do not fit are
+  // rounded: nearest even.
   const auto whole = std::bit_cast<std::uint64_t>(magnitude);
   const int own = int(whole >> 52) - 1023;
   const int exponent = std::max(own, 1 - kBias);
@@ -53,7 +55,8 @@ template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
     const std::uint64_t half = std::uint64_t(1) << (dropped - 1);
     steps = std::uint32_t((digits + half - 1 + (digits >> dropped & 1)) >> dropped);
   }
-  // Adding the mantissa with its hidden bit carries into the exponent by itself when rounding crossed a binade.
+  // Adding the mantissa with its hidden bit carries into the exponent by itself when rounding
+  // crossed a binade.
   const std::uint32_t bits = (std::uint32_t(exponent + kBias - 1) << Mantissa) + steps;
   return std::uint16_t(sign | bits);
 }
@@ -62,8 +65,9 @@ template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
 template <int Exponent, int Mantissa> double widen(std::uint16_t bits) {
   constexpr int kBias = (1 << (Exponent - 1)) - 1, kMost = (1 << Exponent) - 1;
   const int exponent = bits >> Mantissa & kMost, fraction = bits & ((1 << Mantissa) - 1);
-  double magnitude = exponent == 0 ? std::ldexp(fraction, 1 - kBias - Mantissa)
-                                   : std::ldexp(fraction + (1 << Mantissa), exponent - kBias - Mantissa);
+  double magnitude = exponent == 0
+                         ? std::ldexp(fraction, 1 - kBias - Mantissa)
+                         : std::ldexp(fraction + (1 << Mantissa), exponent - kBias - Mantissa);
   if (exponent == kMost)
     magnitude = fraction == 0 ? std::numeric_limits<double>::infinity()
                               : std::numeric_limits<double>::quiet_NaN();
@@ -105,14 +109,16 @@ template <class T> struct FloatBits {
   /// Positive and negative infinity, not a number, minus zero.
   static T special(std::uint64_t which) {
     constexpr Bits kSpecials[] = {kInfinity, Bits(kInfinity | kSign),
-                                  Bits(kInfinity | Bits(1) << (FloatTraits<T>::kMantissa - 1)), kSign};
+                                  Bits(kInfinity | Bits(1) << (FloatTraits<T>::kMantissa - 1)),
+                                  kSign};
     return std::bit_cast<T>(kSpecials[which % 4]);
   }
   /// A subnormal, or zero once in 2^mantissa draws.
   static T subnormal(std::uint64_t draw, bool isSigned) {
     return std::bit_cast<T>(Bits((draw & kFraction) | (isSigned && draw >> 63 ? kSign : 0)));
   }
-  /// The neighbour above or below in magnitude, or itself: by `draw`. Zeros and what is not finite stay.
+  /// The neighbour above or below in magnitude, or itself: by `draw`. Zeros and what is not finite
+  /// stay.
   static T moved(T value, std::uint64_t draw) {
     const Bits bits = std::bit_cast<Bits>(value), magnitude = bits & Bits(~kSign);
     const Bits next = Bits(magnitude + draw % 3 - 1);
@@ -136,7 +142,8 @@ void store(std::byte *out, std::size_t size, std::uint64_t first, Value value) {
   }
 }
 
-/// Gives each counter one of `count` numbers, and `count` counters that follow each other all of them.
+/// Gives each counter one of `count` numbers, and `count` counters that follow each other all of
+/// them.
 class Permutation {
 public:
   Permutation(std::uint64_t key, std::uint64_t count)
@@ -210,18 +217,22 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return Traits::from(between(double(draw(key, i) % 3) / 2));
     });
-  case FillKind::Scattered: // as many of each of 30 magnitudes, of either sign where both are in range
+  case FillKind::Scattered: // as many of each of 30 magnitudes, of either sign where both are in
+                            // range
     return store<T>(out, size, first, [&](std::uint64_t i) {
       const double share = std::exp2(-30 * unit(i)), nearest = std::clamp(0.0, low, high);
       const bool isLow = low < 0 && (high <= 0 || mix(draw(key, i)) % 2 == 0);
-      return Traits::from(std::clamp(nearest + share * (isLow ? low - nearest : high - nearest), low, high));
+      return Traits::from(
+          std::clamp(nearest + share * (isLow ? low - nearest : high - nearest), low, high));
     });
   default:
-    return store<T>(out, size, first, [&](std::uint64_t i) { return Traits::from(between(unit(i))); });
+    return store<T>(out, size, first,
+                    [&](std::uint64_t i) { return Traits::from(between(unit(i))); });
   }
 }
 
-/// The bound as an integer of the type; a double cannot hold every 64-bit value, so the ends are compared first.
+/// The bound as an integer of the type; a double cannot hold every 64-bit value, so the ends are
+/// compared first.
 template <class T> T clipToInteger(double value) {
   if (value <= double(std::numeric_limits<T>::min()))
     return std::numeric_limits<T>::min();
@@ -306,7 +317,8 @@ void drawWidened(const BufferSpec &spec, std::uint64_t seed, std::uint64_t strea
   std::byte elements[kAtATime * 4];
   for (std::size_t done = 0; done < size / sizeof(double);) {
     const std::size_t count = std::min(kAtATime, size / sizeof(double) - done);
-    drawContents(narrow, seed, stream, (offset / sizeof(double) + done) * width, count * width, elements);
+    drawContents(narrow, seed, stream, (offset / sizeof(double) + done) * width, count * width,
+                 elements);
     for (std::size_t i = 0; i < count; ++i) {
       double value = 0;
       if (width == 4) {
@@ -325,8 +337,8 @@ void drawWidened(const BufferSpec &spec, std::uint64_t seed, std::uint64_t strea
 }
 
 /// Each member as a buffer of its own, put together element by element; padding is zero.
-void drawStructs(const BufferSpec &spec, const StructType &type, std::uint64_t seed, std::uint64_t stream,
-                 std::uint64_t offset, std::size_t size, std::byte *out) {
+void drawStructs(const BufferSpec &spec, const StructType &type, std::uint64_t seed,
+                 std::uint64_t stream, std::uint64_t offset, std::size_t size, std::byte *out) {
   constexpr std::uint64_t kAtATime = 1024;
   const std::uint64_t end = offset + size;
   std::vector<BufferSpec> columns(type.members.size(), spec);
@@ -336,17 +348,22 @@ void drawStructs(const BufferSpec &spec, const StructType &type, std::uint64_t s
   }
   std::vector<std::byte> elements, column;
   for (std::uint64_t first = offset / type.bytes; first * type.bytes < end; first += kAtATime) {
-    const std::uint64_t count = std::min(kAtATime, (end - first * type.bytes + type.bytes - 1) / type.bytes);
+    const std::uint64_t count =
+        std::min(kAtATime, (end - first * type.bytes + type.bytes - 1) / type.bytes);
     elements.assign(count * type.bytes, std::byte(0));
     for (std::size_t m = 0; m < type.members.size(); ++m) {
       const StructType::Member &member = type.members[m];
       column.resize(count * member.bytes);
-      drawContents(columns[m], seed, stream + (std::uint64_t(m + 1) << 32), first * member.bytes, column.size(), column.data());
+      drawContents(columns[m], seed, stream + (std::uint64_t(m + 1) << 32), first * member.bytes,
+                   column.size(), column.data());
       for (std::uint64_t i = 0; i < count; ++i)
-        std::memcpy(elements.data() + i * type.bytes + member.offset, column.data() + i * member.bytes, member.bytes);
+        std::memcpy(elements.data() + i * type.bytes + member.offset,
+                    column.data() + i * member.bytes, member.bytes);
     }
-    const std::uint64_t begin = std::max(offset, first * type.bytes), upTo = std::min(end, (first + count) * type.bytes);
-    std::memcpy(out + (begin - offset), elements.data() + (begin - first * type.bytes), upTo - begin);
+    const std::uint64_t begin = std::max(offset, first * type.bytes),
+                        upTo = std::min(end, (first + count) * type.bytes);
+    std::memcpy(out + (begin - offset), elements.data() + (begin - first * type.bytes),
+                upTo - begin);
   }
 }
 
@@ -414,8 +431,7 @@ void drawPoison(std::uint64_t seed, std::uint64_t stream, bool inverted, std::ui
                 std::size_t size, std::byte *out) {
   const std::uint64_t key = streamKey(seed, stream, 1);
   const std::uint64_t flip = inverted ? ~std::uint64_t(0) : 0;
-  store<std::uint64_t>(out, size, offset / 8,
-                       [&](std::uint64_t i) { return draw(key, i) ^ flip; });
+  store<std::uint64_t>(out, size, offset / 8, [&](std::uint64_t i) { return draw(key, i) ^ flip; });
 }
 
 } // namespace kopt::runtime

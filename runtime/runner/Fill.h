@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that buffers begin with. Every element is a function of (seed, buffer, index) alone: any part of a buffer
-// can be drawn again at any time, on any machine, with the same bytes, so that nothing need be kept to compare with.
+// The bytes that buffers begin with. Every element is a function of (seed, buffer, index) alone:
+// any part of a buffer can be drawn again at any time, on any machine, with the same bytes, so that
+// nothing need be kept to compare with.
 #pragma once
 
 #include "runtime/runner/LaunchSpec.h"
@@ -13,14 +14,15 @@ namespace kopt::runtime {
 /// Bytes of one element; 1 for a scalar that is not known, and for the bytes of a struct.
 std::size_t scalarSize(const std::string &scalar);
 
-/// Draws bytes [offset, offset + size) of a buffer; `offset` is a multiple of 8. Never NaN or infinite: values are
-/// clipped to what the type holds. `stream` is the buffer's index in its launch. Captured contents are not drawn: nothing is
-/// written for them.
+/// Draws bytes [offset, offset + size) of a buffer; `offset` is a multiple of 8. Never NaN or
+/// infinite: values are clipped to what the type holds. `stream` is the buffer's index in its
+/// launch. Captured contents are not drawn: nothing is written for them.
 void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                   std::uint64_t offset, std::size_t size, std::byte *out);
 
-/// Poison of bytes [offset, offset + size); `offset` is a multiple of 8. Random bits: for floats wild values of both
-/// signs, sometimes NaN, so that a kernel that reads them cannot come out right. With `inverted` every bit differs.
+/// Poison of bytes [offset, offset + size); `offset` is a multiple of 8. Random bits: for floats
+/// wild values of both signs, sometimes NaN, so that a kernel that reads them cannot come out
+/// right. With `inverted` every bit differs.
 void drawPoison(std::uint64_t seed, std::uint64_t stream, bool inverted, std::uint64_t offset,
                 std::size_t size, std::byte *out);
 

@@ -94,7 +94,8 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   wanted.bytes = Bytes(memory);
   if (isCaptured) {
     const trace::ContentsFile *file = nullptr;
-    if (!captured(spec.contents, spec.bytes, file).ok() || !readCaptured(*file, 0, spec.bytes, memory).ok())
+    if (!captured(spec.contents, spec.bytes, file).ok() ||
+        !readCaptured(*file, 0, spec.bytes, memory).ok())
       return nullptr; // its parts, then: reading those says what is wrong
   } else {
     drawContentsParallel(spec, seed, stream, 0, spec.bytes, memory);
@@ -105,15 +106,18 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   return inputs_.front().bytes;
 }
 
-Status HostMemory::captured(const std::string &path, std::uint64_t bytes, const trace::ContentsFile *&out) {
+Status HostMemory::captured(const std::string &path, std::uint64_t bytes,
+                            const trace::ContentsFile *&out) {
   std::unique_ptr<trace::ContentsFile> &file = captured_[path];
   std::string why;
   if (!file) {
     const auto attached = attached_.find(path);
-    file = trace::ContentsFile::open(path, why, attached == attached_.end() ? -1 : fcntl(attached->second, F_DUPFD_CLOEXEC, 3));
+    file = trace::ContentsFile::open(
+        path, why, attached == attached_.end() ? -1 : fcntl(attached->second, F_DUPFD_CLOEXEC, 3));
   }
   if (file && file->bytes() != bytes)
-    why = path + " holds " + std::to_string(file->bytes()) + " bytes, the buffer has " + std::to_string(bytes);
+    why = path + " holds " + std::to_string(file->bytes()) + " bytes, the buffer has " +
+          std::to_string(bytes);
   else if (file && !checked_.contains(path) && file->verify(why))
     checked_.insert(path);
   if (!why.empty()) {
@@ -146,7 +150,8 @@ void HostMemory::endRequest() {
 bool HostMemory::isCurrent(const std::string &name, const Mapping &mapping) const {
   struct stat now{};
   const auto attached = attached_.find(name);
-  const int found = attached != attached_.end() ? fstat(attached->second, &now) : stat(name.c_str(), &now);
+  const int found =
+      attached != attached_.end() ? fstat(attached->second, &now) : stat(name.c_str(), &now);
   return found == 0 && now.st_dev == mapping.device && now.st_ino == mapping.inode &&
          std::uint64_t(now.st_size) == mapping.bytes;
 }
@@ -176,8 +181,9 @@ Status HostMemory::map(const std::string &path, std::uint64_t bytes, std::byte *
     return {};
   }
   const auto attached = attached_.find(path);
-  const File file(attached != attached_.end() ? fcntl(attached->second, F_DUPFD_CLOEXEC, 3)
-                                              : open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const File file(attached != attached_.end()
+                      ? fcntl(attached->second, F_DUPFD_CLOEXEC, 3)
+                      : open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   struct stat now{};
   if (file.get() < 0 || fstat(file.get(), &now) != 0)
     return failed(errno);
@@ -202,7 +208,8 @@ std::byte *HostMemory::scratch(int slot) {
   return scratch_[slot].get();
 }
 
-Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size, std::byte *out) {
+Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size,
+                    std::byte *out) {
   std::mutex failing;
   std::string why;
   parallelFor(
@@ -215,7 +222,8 @@ Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::
         why = reason;
       },
       threadsFor(size));
-  return why.empty() ? Status{} : Status{StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
+  return why.empty() ? Status{}
+                     : Status{StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
 }
 
 void drawContentsParallel(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,

@@ -30,16 +30,18 @@ public:
   /// An eighth of the machine's memory, at most 2 GiB.
   static std::uint64_t defaultCapacity();
 
-  /// The whole contents of a buffer as drawContents() draws them, or as they were captured, kept until others need the
-  /// room. Null where the buffer is larger than the capacity: then its parts are had as they are needed.
+  /// The whole contents of a buffer as drawContents() draws them, or as they were captured, kept
+  /// until others need the room. Null where the buffer is larger than the capacity: then its parts
+  /// are had as they are needed.
   Bytes contents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream);
 
-  /// A buffer of a trace, opened and compared with its name once. DeviceError naming the file where it is missing, damaged
-  /// or not `bytes` long.
+  /// A buffer of a trace, opened and compared with its name once. DeviceError naming the file where
+  /// it is missing, damaged or not `bytes` long.
   Status captured(const std::string &path, std::uint64_t bytes, const trace::ContentsFile *&out);
-  /// A request begins that may map these files, and no others: what is mapped of others is unmapped, so that code of
-  /// the next candidate finds no results of the last one. `descriptors` are the files where the caller has opened them
-  /// (one per name, in order; closed by endRequest()); none: map() opens them by their names.
+  /// A request begins that may map these files, and no others: what is mapped of others is
+  /// unmapped, so that code of the next candidate finds no results of the last one. `descriptors`
+  /// are the files where the caller has opened them (one per name, in order; closed by
+  /// endRequest()); none: map() opens them by their names.
   void beginRequest(const std::vector<std::string> &names, std::vector<int> descriptors);
   void endRequest();
   bool isAttached(const std::string &name) const { return attached_.contains(name); }
@@ -79,7 +81,8 @@ private:
 };
 
 /// Reads a part of a buffer of a trace by several threads. DeviceError naming the file.
-Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size, std::byte *out);
+Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size,
+                    std::byte *out);
 
 /// drawContents() and drawPoison() by several threads; the same bytes for any number of them (0: as
 /// many as are worth it).

@@ -26,12 +26,18 @@ constexpr std::uint64_t kLargestBuffer = std::uint64_t(1)
 
 bool parseFill(const std::string &name, FillKind &out) {
   static constexpr std::pair<const char *, FillKind> kNames[] = {
-      {"uniform", FillKind::Uniform},         {"zero", FillKind::Zero},
-      {"iota", FillKind::Iota},               {"constant", FillKind::Constant},
-      {"integers", FillKind::Integers},       {"sorted", FillKind::Sorted},
-      {"cancelling", FillKind::Cancelling},   {"special", FillKind::Special},
-      {"tiny", FillKind::Tiny},               {"permutation", FillKind::Permutation},
-      {"colliding", FillKind::Colliding},     {"scattered", FillKind::Scattered},
+      {"uniform", FillKind::Uniform},
+      {"zero", FillKind::Zero},
+      {"iota", FillKind::Iota},
+      {"constant", FillKind::Constant},
+      {"integers", FillKind::Integers},
+      {"sorted", FillKind::Sorted},
+      {"cancelling", FillKind::Cancelling},
+      {"special", FillKind::Special},
+      {"tiny", FillKind::Tiny},
+      {"permutation", FillKind::Permutation},
+      {"colliding", FillKind::Colliding},
+      {"scattered", FillKind::Scattered},
       {"captured", FillKind::Captured},
   };
   for (const auto &[known, kind] : kNames)
@@ -70,7 +76,8 @@ bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
 }
 
 /// A member of a launch's buffers that the field's first part names, or null.
-BufferSpec *bufferOf(const std::vector<std::string> &parts, std::size_t count, std::vector<BufferSpec> &buffers) {
+BufferSpec *bufferOf(const std::vector<std::string> &parts, std::size_t count,
+                     std::vector<BufferSpec> &buffers) {
   const auto index = parts.size() == count ? parseNumber<std::size_t>(parts[0]) : std::nullopt;
   return index && *index < buffers.size() ? &buffers[*index] : nullptr;
 }
@@ -97,7 +104,8 @@ bool parseSymbol(const std::vector<std::string> &parts, std::vector<BufferSpec> 
 bool parseAddress(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
   BufferSpec *buffer = bufferOf(parts, 3, buffers);
   const auto address = buffer ? parseNumber<std::uint64_t>(parts[1]) : std::nullopt;
-  if (!address || *address == 0 || *address > ~std::uint64_t(0) - kLargestBuffer || (parts[2] != "0" && parts[2] != "1"))
+  if (!address || *address == 0 || *address > ~std::uint64_t(0) - kLargestBuffer ||
+      (parts[2] != "0" && parts[2] != "1"))
     return false;
   buffer->address = *address;
   buffer->holdsPointers = parts[2] == "1";
@@ -105,9 +113,10 @@ bool parseAddress(const std::vector<std::string> &parts, std::vector<BufferSpec>
 }
 
 /// The three numbers from parts[first] on.
-bool parsePointer(const std::vector<std::string> &parts, std::size_t first, const std::vector<BufferSpec> &buffers,
-                  ArgumentSpec &out) {
-  const auto at = parseNumber<std::size_t>(parts[first]), index = parseNumber<std::size_t>(parts[first + 1]);
+bool parsePointer(const std::vector<std::string> &parts, std::size_t first,
+                  const std::vector<BufferSpec> &buffers, ArgumentSpec &out) {
+  const auto at = parseNumber<std::size_t>(parts[first]),
+             index = parseNumber<std::size_t>(parts[first + 1]);
   const auto offset = parseNumber<std::uint64_t>(parts[first + 2]);
   if (!at || !index || !offset || *index >= buffers.size() || !buffers[*index].symbol.empty() ||
       *offset > buffers[*index].bytes || out.value.size() < sizeof(Address) ||
@@ -116,7 +125,6 @@ bool parsePointer(const std::vector<std::string> &parts, std::size_t first, cons
   out.pointers.push_back({*at, *index, *offset});
   return true;
 }
-
 
 /// INDEX, SCALAR: f64 elements that hold numbers of a narrower type.
 bool parseDrawn(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch as a request describes it: driver/workload/Workload.h without what only the judge needs.
+// A launch as a request describes it: driver/model/Workload.h without what only the judge needs.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -41,9 +41,11 @@ struct BufferSpec {
   std::string symbol;         ///< a variable of the module instead of memory of its own
   std::uint64_t address = 0;  ///< where it lay when it was captured; 0: not captured
   bool holdsPointers = false; ///< its contents hold addresses within the captured buffers
-  /// A narrower floating-point type that f64 elements are drawn in: the same numbers as in a buffer of that type.
+  /// A narrower floating-point type that f64 elements are drawn in: the same numbers as in a buffer
+  /// of that type.
   std::string drawnAs;
-  /// Each floating-point element moved by at most one unit in its last place, otherwise for each number; 0: none moved.
+  /// Each floating-point element moved by at most one unit in its last place, otherwise for each
+  /// number; 0: none moved.
   unsigned jitter = 0;
   /// Its contents change and matter: to be restored between launches.
   bool inPlace() const { return !readOnly && !output; }
@@ -65,13 +67,14 @@ struct LaunchSpec {
   std::uint32_t module = 0;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t sharedBytes = 0;
-  bool cooperative = false; ///< all blocks at once
+  bool cooperative = false;     ///< all blocks at once
   std::uint32_t stackBytes = 0; ///< of each thread; 0: the driver's default
   std::vector<BufferSpec> buffers;
   std::vector<ArgumentSpec> arguments;
 };
 
-/// Reads the fields `prefix`module, grid, block, shared, cooperative, stack, buffer, contents, symbol, address, arg. False with `why` naming the first bad field.
+/// Reads the fields `prefix`module, grid, block, shared, cooperative, stack, buffer, contents,
+/// symbol, address, arg. False with `why` naming the first bad field.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why);
 

@@ -12,7 +12,8 @@ class LineReader {
 public:
   /// Reads from a socket, or anything else that can be read; not closed here.
   explicit LineReader(int from) : from_(from) {}
-  /// The next line without its newline. `descriptors` came with it: they are the caller's to close. False at the end.
+  /// The next line without its newline. `descriptors` came with it: they are the caller's to close.
+  /// False at the end.
   bool next(std::string &line, std::vector<int> &descriptors);
 
 private:

@@ -10,12 +10,14 @@ namespace kopt::runtime {
 
 namespace {
 
-constexpr double kWarmUpSeconds = 0.025; ///< of launches, to bring the clocks up; measured to suffice on an H200
+constexpr double kWarmUpSeconds =
+    0.025; ///< of launches, to bring the clocks up; measured to suffice on an H200
 constexpr std::uint32_t kMaxWarmUpLaunches = 2000;
-constexpr double kShortKernel = 10e-6;   ///< below it event ticks and launch jitter drown a single launch
+constexpr double kShortKernel =
+    10e-6; ///< below it event ticks and launch jitter drown a single launch
 constexpr double kBatchSeconds = 250e-6; ///< length of a batch
 constexpr std::size_t kMaxBatch = 256;
-constexpr std::size_t kCheckEvery = 10;  ///< pairs between two looks at the evidence
+constexpr std::size_t kCheckEvery = 10; ///< pairs between two looks at the evidence
 
 /// One of the two modules: its launch and the buffers it runs on.
 struct Side {
@@ -72,17 +74,16 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
   sets_.clear();
   a_ = {"first", &a, &plan_.outputsA, {}, {}};
   b_ = {"second", &b, &plan_.outputsB, {}, {}};
-  // Equal buffers are shared: then no difference between the two comes from where their buffers lie. A variable that is
-  // written is each module's own.
+  // Equal buffers are shared: then no difference between the two comes from where their buffers
+  // lie. A variable that is written is each module's own.
   const bool shared = a.buffers == b.buffers && !writesVariables(a);
   std::vector<std::uint32_t> modules{a.module};
   if (shared && b.module != a.module)
     modules.push_back(b.module);
   const auto add = [&](Side &side) -> Status {
-    sets_.push_back(
-        std::make_unique<BufferSet>(context_, side.launch->buffers, plan_.inputSeed,
-                                    shared ? modules : std::vector<std::uint32_t>{side.launch->module},
-                                    plan_.checks));
+    sets_.push_back(std::make_unique<BufferSet>(
+        context_, side.launch->buffers, plan_.inputSeed,
+        shared ? modules : std::vector<std::uint32_t>{side.launch->module}, plan_.checks));
     side.sets.push_back(sets_.back().get());
     if (Status status = sets_.back()->allocate(true); !status.ok())
       return status;
@@ -124,9 +125,10 @@ Status PairTimer::warmUp(double &shortest) {
   return {};
 }
 
-/// Kernels under 10 us run in batches. A batch cannot be flushed between its launches: a cold one rotates over as many
-/// copies of the buffers as L2 holds twice. Where that takes more copies than launches it is a warm batch, and says so.
-/// In-place buffers are restored before each batch, so each launch needs a copy of its own.
+/// Kernels under 10 us run in batches. A batch cannot be flushed between its launches: a cold one
+/// rotates over as many copies of the buffers as L2 holds twice. Where that takes more copies than
+/// launches it is a warm batch, and says so. In-place buffers are restored before each batch, so
+/// each launch needs a copy of its own.
 Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double shortest) {
   if (shortest <= 0 || shortest >= kShortKernel)
     return {};
@@ -254,8 +256,8 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
   }
   out.smClockMHz = device_.smClockMHz();
   out.throttled = device_.throttleReasons();
-  // Every timed launch counts: what one of them wrote beside its buffers is still there now. A deadline may also have
-  // come before the chosen pair.
+  // Every timed launch counts: what one of them wrote beside its buffers is still there now. A
+  // deadline may also have come before the chosen pair.
   for (Side *side : {&a_, &b_}) {
     double seconds = 0;
     if (!side->audited)

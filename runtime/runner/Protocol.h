@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the protocol between kopt and kopt-runner, for both sides: one line is a verb and KEY=VALUE fields. A
-// value is text, percent-encoded, or a list of such texts joined by commas. See README.md for the verbs.
+// The words of the protocol between kopt and kopt-runner, for both sides: one line is a verb and
+// KEY=VALUE fields. A value is text, percent-encoded, or a list of such texts joined by commas. See
+// README.md for the verbs.
 #pragma once
 
 #include <charconv>
@@ -22,9 +23,8 @@ inline std::string encode(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' || c == '/' ||
-                       c == '+' || c == ':';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '.' || c == '-' || c == '/' || c == '+' || c == ':';
     if (plain) {
       out += c;
     } else {

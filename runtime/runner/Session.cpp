@@ -20,7 +20,8 @@ Message errorReply(const std::string &code, const std::string &text) {
   return reply;
 }
 
-/// Outcomes of a candidate are `ok` with their status; what is not the candidate's doing is an error.
+/// Outcomes of a candidate are `ok` with their status; what is not the candidate's doing is an
+/// error.
 Message statusReply(const Status &status) {
   if (status.code == StatusCode::DeviceError)
     return errorReply("environment", status.detail);
@@ -55,7 +56,8 @@ Checks checksOf(const Message &request) {
   return {!isSkipped("guards"), !isSkipped("inputs")};
 }
 
-/// One `run`: a launch on poisoned outputs, and a second one on the inverted poison where the first left some.
+/// One `run`: a launch on poisoned outputs, and a second one on the inverted poison where the first
+/// left some.
 class VerifiedRun {
 public:
   VerifiedRun(RunContext context, const LaunchSpec &launch, const Message &request)
@@ -72,7 +74,8 @@ public:
   /// `outputs` as BufferSet::collect() takes them.
   Status execute(const std::vector<std::string> &outputs) {
     unwritten_.assign(launch_.buffers.size(), 0);
-    // Another poison, other addresses: neither old contents nor old pointers mean anything to a launch.
+    // Another poison, other addresses: neither old contents nor old pointers mean anything to a
+    // launch.
     const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
     if (Status status = buffers_.allocate(false, placement); !status.ok())
       return status;
@@ -81,9 +84,11 @@ public:
     std::vector<ElementSet> first, second;
     if (Status status = buffers_.collect(outputs, &first); !status.ok())
       return status;
-    // An element that differs from the poison was written; one that equals it may have been given that value by the
-    // kernel, which cannot happen again under the inverted poison unless nobody wrote it.
-    if (std::all_of(first.begin(), first.end(), [](const ElementSet &set) { return set.count == 0; }))
+    // An element that differs from the poison was written; one that equals it may have been given
+    // that value by the kernel, which cannot happen again under the inverted poison unless nobody
+    // wrote it.
+    if (std::all_of(first.begin(), first.end(),
+                    [](const ElementSet &set) { return set.count == 0; }))
       return {};
     if (Status status = launchOn({poisonSeed_, true}); !status.ok())
       return status;
@@ -91,8 +96,7 @@ public:
       return status;
     for (std::size_t i = 0; i < first.size(); ++i)
       for (std::size_t word = 0; word < first[i].words.size(); ++word)
-        unwritten_[i] +=
-            std::uint64_t(std::popcount(first[i].words[word] & second[i].words[word]));
+        unwritten_[i] += std::uint64_t(std::popcount(first[i].words[word] & second[i].words[word]));
     return {};
   }
 
@@ -162,7 +166,8 @@ Message identified(const Message &request, Message reply) {
 
 std::string Session::answer(const std::string &line, std::vector<int> descriptors) {
   const std::optional<Message> request = Message::parse(line);
-  memory_.beginRequest(request ? filesOf(*request) : std::vector<std::string>{}, std::move(descriptors));
+  memory_.beginRequest(request ? filesOf(*request) : std::vector<std::string>{},
+                       std::move(descriptors));
   if (!request)
     return errorReply("request", "this line is no request").format();
   Stages stages(clock_);
@@ -205,10 +210,9 @@ Message Session::dispatch(const Message &request, Stages &stages) {
 
 Message Session::hello(const Message &request) {
   if (request.number<int>("version") != protocol::kVersion)
-    return errorReply("request", "this kopt-runner speaks version " +
-                                     std::to_string(protocol::kVersion) +
-                                     " of the protocol, kopt asks for version " +
-                                     request.text("version"));
+    return errorReply("request",
+                      "this kopt-runner speaks version " + std::to_string(protocol::kVersion) +
+                          " of the protocol, kopt asks for version " + request.text("version"));
   const DeviceProperties &device = device_.properties();
   Message reply("ok");
   reply.add("version", std::uint64_t(protocol::kVersion));
@@ -224,7 +228,8 @@ Message Session::hello(const Message &request) {
   reply.addDouble("store_bandwidth", device.storeBytesPerSecond);
   for (const auto &[name, value] : device.facts)
     reply.addList("fact", {name, value});
-  // Can this process reach the driver's memory? By a descriptor that came along, or through the path it gives.
+  // Can this process reach the driver's memory? By a descriptor that came along, or through the
+  // path it gives.
   if (request.has("probe"))
     reply.add("shared", std::uint64_t(memory_.isAttached(request.text("probe")) ||
                                       access(request.text("probe").c_str(), R_OK | W_OK) == 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A struct that holds scalars of several kinds, as the element type of a buffer spells it: "struct 16 f32 0 f32 4 i32 8" has 16 bytes,
-// two floats and an int; bytes 12 to 15 are padding. And what a scalar takes.
+// A struct that holds scalars of several kinds, as the element type of a buffer spells it: "struct
+// 16 f32 0 f32 4 i32 8" has 16 bytes, two floats and an int; bytes 12 to 15 are padding. And what a
+// scalar takes.
 #pragma once
 
 #include "runtime/runner/Protocol.h"
@@ -16,7 +17,8 @@ namespace kopt::runtime {
 
 /// Bytes of a scalar; 0 of what is none.
 inline std::uint32_t scalarBytes(std::string_view name) {
-  constexpr std::string_view kNames[] = {"bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32", "f32", "i64", "u64", "f64"};
+  constexpr std::string_view kNames[] = {"bool", "i8",  "u8",  "i16", "u16", "f16", "bf16",
+                                         "i32",  "u32", "f32", "i64", "u64", "f64"};
   constexpr std::uint32_t kBytes[] = {1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 8, 8, 8};
   const auto found = std::ranges::find(kNames, name);
   return found == std::end(kNames) ? 0 : kBytes[found - kNames];
@@ -30,9 +32,11 @@ struct StructType {
   std::uint32_t bytes = 0; ///< of an element, padding included
   std::vector<Member> members;
 
-  /// Nothing for a scalar, and for what is malformed: a member beyond the end, a scalar that is none.
+  /// Nothing for a scalar, and for what is malformed: a member beyond the end, a scalar that is
+  /// none.
   static std::optional<StructType> parse(std::string_view text) {
-    if (!text.starts_with("struct ")) // asked of every buffer, piece by piece: nearly always a scalar
+    if (!text.starts_with(
+            "struct ")) // asked of every buffer, piece by piece: nearly always a scalar
       return std::nullopt;
     const std::vector<std::string_view> words = protocol::split(text, ' ');
     if (words.size() < 4 || words.size() % 2 != 0)

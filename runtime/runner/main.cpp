@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt-runner: owns one device and answers requests until its input ends. What runs here is not trusted: the protocol
-// moves away from the standard streams before any of it is loaded.
+// kopt-runner: owns one device and answers requests until its input ends. What runs here is not
+// trusted: the protocol moves away from the standard streams before any of it is loaded.
 #include "runtime/runner/LineReader.h"
 #include "runtime/runner/Session.h"
 
@@ -59,7 +59,8 @@ bool parseOptions(int argc, char **argv, Options &out) {
          out.script.empty() == out.replies.empty();
 }
 
-/// A private descriptor for what `standard` was, which becomes /dev/null: kernels that print cannot forge a reply.
+/// A private descriptor for what `standard` was, which becomes /dev/null: kernels that print cannot
+/// forge a reply.
 int takeOver(int standard, int flags) {
   const int own = fcntl(standard, F_DUPFD_CLOEXEC, 3);
   const int null = open("/dev/null", flags);

@@ -44,7 +44,8 @@ std::size_t pieceSize(std::uint64_t bytes, std::uint64_t index) {
 
 /// Calls `each(index, data, size)` with all pieces of the source in order.
 template <class Each>
-bool forPieces(std::uint64_t bytes, const ContentsSource &source, std::byte *space, std::string &why, Each each) {
+bool forPieces(std::uint64_t bytes, const ContentsSource &source, std::byte *space,
+               std::string &why, Each each) {
   for (std::uint64_t index = 0; index * kPieceBytes < bytes; ++index) {
     const std::size_t size = pieceSize(bytes, index);
     if (!source(index * kPieceBytes, size, space, why) || !each(index, size))
@@ -106,10 +107,12 @@ bool failed(const std::string &path, std::string &why) {
 
 } // namespace
 
-ContentHash hashContents(const std::byte *bytes, std::uint64_t size) { return toHash(XXH3_128bits(bytes, size)); }
+ContentHash hashContents(const std::byte *bytes, std::uint64_t size) {
+  return toHash(XXH3_128bits(bytes, size));
+}
 
-bool storeContents(const std::string &folder, std::uint64_t bytes, const ContentsSource &source, ContentHash &hash,
-                   std::uint64_t &written, std::string &why) {
+bool storeContents(const std::string &folder, std::uint64_t bytes, const ContentsSource &source,
+                   ContentHash &hash, std::uint64_t &written, std::string &why) {
   written = 0;
   if (bytes > kLargestContents) {
     why = std::to_string(bytes) + " bytes are more than a trace holds";
@@ -118,7 +121,8 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   const std::unique_ptr<std::byte[]> space(new (std::nothrow) std::byte[kPieceBytes]);
   const std::size_t bound = ZSTD_compressBound(kPieceBytes);
   const std::unique_ptr<std::byte[]> packed(new (std::nothrow) std::byte[bound]);
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       XXH3_freeState);
   if (!space || !packed || !state) {
     why = "no memory to compress a buffer with";
     return false;
@@ -150,17 +154,18 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   std::vector<std::uint32_t> sizes(header.pieces);
   std::uint64_t at = sizeof header + sizes.size() * sizeof(std::uint32_t);
   XXH3_128bits_reset(state.get());
-  const bool stored = forPieces(bytes, source, space.get(), why, [&](std::uint64_t index, std::size_t size) {
-    XXH3_128bits_update(state.get(), space.get(), size);
-    const std::size_t small = ZSTD_compress(packed.get(), bound, space.get(), size, kLevel);
-    const bool plain = ZSTD_isError(small) || small >= size;
-    sizes[index] = std::uint32_t(plain ? size : small) | (plain ? kPlain : 0);
-    const std::size_t length = plain ? size : small;
-    if (!file.write(plain ? space.get() : packed.get(), length, at))
-      return failed(path, why);
-    at += length;
-    return true;
-  });
+  const bool stored =
+      forPieces(bytes, source, space.get(), why, [&](std::uint64_t index, std::size_t size) {
+        XXH3_128bits_update(state.get(), space.get(), size);
+        const std::size_t small = ZSTD_compress(packed.get(), bound, space.get(), size, kLevel);
+        const bool plain = ZSTD_isError(small) || small >= size;
+        sizes[index] = std::uint32_t(plain ? size : small) | (plain ? kPlain : 0);
+        const std::size_t length = plain ? size : small;
+        if (!file.write(plain ? space.get() : packed.get(), length, at))
+          return failed(path, why);
+        at += length;
+        return true;
+      });
   if (!stored)
     return false;
   if (toHash(XXH3_128bits_digest(state.get())) != hash) {
@@ -168,13 +173,15 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
     return false;
   }
   if (!file.write(&header, sizeof header, 0) ||
-      !file.write(sizes.data(), sizes.size() * sizeof(std::uint32_t), sizeof header) || !file.finish())
+      !file.write(sizes.data(), sizes.size() * sizeof(std::uint32_t), sizeof header) ||
+      !file.finish())
     return failed(path, why);
   written = at;
   return true;
 }
 
-std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::string &why, int descriptor) {
+std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::string &why,
+                                                 int descriptor) {
   std::unique_ptr<ContentsFile> file(new ContentsFile);
   file->path_ = path;
   const auto bad = [&](std::size_t offset, const std::string &what) {
@@ -182,7 +189,7 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
     return nullptr;
   };
   const int fd = descriptor >= 0 ? descriptor : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat facts {};
+  struct stat facts{};
   if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     why = path + ": " + (fd < 0 ? std::strerror(errno) : "no regular file");
     if (fd >= 0)
@@ -190,7 +197,8 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
     return nullptr;
   }
   file->mapped_ = std::size_t(facts.st_size);
-  void *memory = file->mapped_ ? mmap(nullptr, file->mapped_, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  void *memory =
+      file->mapped_ ? mmap(nullptr, file->mapped_, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
   close(fd);
   if (memory == MAP_FAILED)
     return bad(0, "an empty file, or one that cannot be mapped");
@@ -201,11 +209,13 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
     return bad(0, "this is no buffer of a trace of kopt");
   std::memcpy(&header, file->memory_, sizeof header);
   if (header.version != kContentsVersion)
-    return bad(8, "a buffer of version " + std::to_string(header.version) + "; this kopt reads version " +
-                      std::to_string(kContentsVersion) + ": record it again");
+    return bad(8, "a buffer of version " + std::to_string(header.version) +
+                      "; this kopt reads version " + std::to_string(kContentsVersion) +
+                      ": record it again");
   if (header.pieceBytes != kPieceBytes || header.bytes > kLargestContents ||
       header.pieces != (header.bytes + kPieceBytes - 1) / kPieceBytes)
-    return bad(12, std::to_string(header.pieces) + " pieces for " + std::to_string(header.bytes) + " bytes");
+    return bad(12, std::to_string(header.pieces) + " pieces for " + std::to_string(header.bytes) +
+                       " bytes");
   const std::uint64_t table = std::uint64_t(header.pieces) * sizeof(std::uint32_t);
   if (table > file->mapped_ - sizeof header)
     return bad(sizeof header, "the table of pieces is cut");
@@ -218,9 +228,11 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
     file->begins_.push_back(at);
     file->plain_.push_back((size & kPlain) != 0);
     const std::uint64_t length = size & ~kPlain;
-    if (length > file->mapped_ - at || (file->plain_.back() && length != pieceSize(header.bytes, i)))
-      return bad(sizeof header + i * sizeof size, "piece " + std::to_string(i) + " has " + std::to_string(length) +
-                                                      " bytes, the file " + std::to_string(file->mapped_));
+    if (length > file->mapped_ - at ||
+        (file->plain_.back() && length != pieceSize(header.bytes, i)))
+      return bad(sizeof header + i * sizeof size, "piece " + std::to_string(i) + " has " +
+                                                      std::to_string(length) + " bytes, the file " +
+                                                      std::to_string(file->mapped_));
     at += length;
   }
   file->begins_.push_back(at);
@@ -236,7 +248,8 @@ ContentsFile::~ContentsFile() {
 
 bool ContentsFile::readPiece(std::size_t index, std::byte *to, std::string &why) const {
   const std::byte *from = memory_ + begins_[index];
-  const std::size_t packed = std::size_t(begins_[index + 1] - begins_[index]), size = pieceSize(bytes_, index);
+  const std::size_t packed = std::size_t(begins_[index + 1] - begins_[index]),
+                    size = pieceSize(bytes_, index);
   if (plain_[index]) {
     std::memcpy(to, from, size);
     return true;
@@ -245,11 +258,13 @@ bool ContentsFile::readPiece(std::size_t index, std::byte *to, std::string &why)
   if (!ZSTD_isError(got) && got == size)
     return true;
   why = path_ + ": byte " + std::to_string(begins_[index]) + ": piece " + std::to_string(index) +
-        " does not decompress: " + (ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it has another size");
+        " does not decompress: " +
+        (ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it has another size");
   return false;
 }
 
-bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to, std::string &why) const {
+bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to,
+                        std::string &why) const {
   if (offset > bytes_ || size > bytes_ - offset) {
     why = path_ + ": has " + std::to_string(bytes_) + " bytes; " + std::to_string(size) + " at " +
           std::to_string(offset) + " were asked for";
@@ -257,7 +272,8 @@ bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to, s
   }
   std::unique_ptr<std::byte[]> space;
   while (size > 0) {
-    const std::size_t index = std::size_t(offset / kPieceBytes), within = std::size_t(offset % kPieceBytes);
+    const std::size_t index = std::size_t(offset / kPieceBytes),
+                      within = std::size_t(offset % kPieceBytes);
     const std::size_t piece = pieceSize(bytes_, index), part = std::min(size, piece - within);
     if (part == piece) {
       if (!readPiece(index, to, why))
@@ -277,7 +293,8 @@ bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to, s
 }
 
 bool ContentsFile::verify(std::string &why) const {
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       XXH3_freeState);
   const std::unique_ptr<std::byte[]> space(new std::byte[kPieceBytes]);
   XXH3_128bits_reset(state.get());
   for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {

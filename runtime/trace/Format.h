@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a trace: what libkopt-capture.so writes and LogReader reads. See README.md. Little endian, as the machines
-// that CUDA runs on are. Numbers of kinds are on disk: add, never change.
+// The bytes of a trace: what libkopt-capture.so writes and LogReader reads. See README.md. Little
+// endian, as the machines that CUDA runs on are. Numbers of kinds are on disk: add, never change.
 #pragma once
 
 #include <array>
@@ -67,9 +67,10 @@ enum class RecordKind : std::uint16_t {
 
 enum LaunchFlag : std::uint16_t {
   kCooperative = 1,
-  kCluster = 2,           ///< with thread block clusters
-  kLayoutUnknown = 4,     ///< nothing said how large the parameters are: no arguments are recorded
-  kOtherAttributes = 8,   ///< launch attributes that change when and how fast it runs, not what it computes
+  kCluster = 2,       ///< with thread block clusters
+  kLayoutUnknown = 4, ///< nothing said how large the parameters are: no arguments are recorded
+  kOtherAttributes =
+      8, ///< launch attributes that change when and how fast it runs, not what it computes
   kUnknownAttributes = 16, ///< launch attributes that the capture library does not know
 };
 
@@ -77,9 +78,9 @@ enum class AllocationKind : std::uint8_t {
   Device = 0,
   Managed = 1,
   Async = 2,
-  Host = 3,       ///< page-locked, or registered: the device reads it where it is
-  Mapped = 4,     ///< cuMemMap
-  Symbol = 5,     ///< a variable of a module; has a name
+  Host = 3,   ///< page-locked, or registered: the device reads it where it is
+  Mapped = 4, ///< cuMemMap
+  Symbol = 5, ///< a variable of a module; has a name
 };
 
 /// XXH3-128 of contents: their name in the trace.
@@ -103,7 +104,8 @@ inline std::string contentsPath(const ContentHash &hash) {
 
 inline constexpr char kLogFile[] = "launches.klog"; ///< in the folder of each process
 
-/// Appends fields to a record's payload. Never grows past `Capacity`: what does not fit is dropped and `overflow` says so.
+/// Appends fields to a record's payload. Never grows past `Capacity`: what does not fit is dropped
+/// and `overflow` says so.
 template <std::size_t Capacity> class PayloadWriter {
 public:
   void clear() { size_ = 0, overflow_ = false; }

@@ -92,12 +92,14 @@ private:
 
   bool readHeader() {
     LogHeader header{};
-    if (bytes_.size() < kHeaderBytes || std::memcmp(bytes_.data(), kLogMagic, sizeof kLogMagic) != 0)
+    if (bytes_.size() < kHeaderBytes ||
+        std::memcmp(bytes_.data(), kLogMagic, sizeof kLogMagic) != 0)
       return bad(0, "this is no log of kopt");
     std::memcpy(&header, bytes_.data(), sizeof header);
     if (header.version != kLogVersion)
-      return bad(8, "a log of version " + std::to_string(header.version) + "; this kopt reads version " +
-                        std::to_string(kLogVersion) + ": record it again");
+      return bad(8, "a log of version " + std::to_string(header.version) +
+                        "; this kopt reads version " + std::to_string(kLogVersion) +
+                        ": record it again");
     if (header.segmentBytes != kSegmentBytes)
       return bad(12, "segments of " + std::to_string(header.segmentBytes) + " bytes");
     out_ = {};
@@ -137,8 +139,8 @@ private:
       std::memcpy(&header, segment.data() + at, sizeof header);
       if (header.bytes == 0)
         return true;
-      if (header.bytes % 8 != 0 || header.bytes < kRecordHeaderBytes || header.bytes > kMaxRecordBytes ||
-          at + header.bytes > kSegmentBytes)
+      if (header.bytes % 8 != 0 || header.bytes < kRecordHeaderBytes ||
+          header.bytes > kMaxRecordBytes || at + header.bytes > kSegmentBytes)
         return bad(segmentAt + at, "a record of " + std::to_string(header.bytes) + " bytes");
       if (at + header.bytes > segment.size()) {
         out_.truncated = true;
@@ -146,9 +148,10 @@ private:
       }
       Fields fields(segment.substr(at + kRecordHeaderBytes, header.bytes - kRecordHeaderBytes));
       if (!readRecord(header, fields))
-        return bad(segmentAt + at, why_.empty() ? "a record of kind " + std::to_string(header.kind) +
-                                                      " that is cut short or out of its limits"
-                                                : why_);
+        return bad(segmentAt + at, why_.empty()
+                                       ? "a record of kind " + std::to_string(header.kind) +
+                                             " that is cut short or out of its limits"
+                                       : why_);
       at += header.bytes;
     }
     return true;
@@ -288,7 +291,8 @@ private:
     allocation.kind = AllocationKind(fields.get<std::uint32_t>());
     allocation.name = fields.text();
     allocation.from = header.sequence;
-    if (allocation.bytes > kLargestAllocation || allocation.base > ~std::uint64_t(0) - allocation.bytes ||
+    if (allocation.bytes > kLargestAllocation ||
+        allocation.base > ~std::uint64_t(0) - allocation.bytes ||
         allocation.kind > AllocationKind::Symbol)
       return false;
     out_.allocations.push_back(std::move(allocation));
@@ -339,7 +343,9 @@ private:
       item.kind = AllocationKind(kind);
       (after ? snapshot.after : snapshot.before).push_back(std::move(item));
     }
-    if (!after && fields.left() >= sizeof snapshot.stackBytes) // logs of older libraries end here, or with zeros to fill up
+    if (!after && fields.left() >=
+                      sizeof snapshot
+                          .stackBytes) // logs of older libraries end here, or with zeros to fill up
       snapshot.stackBytes = fields.get<std::uint32_t>();
     return fields.ok();
   }
@@ -350,7 +356,9 @@ private:
     if (!placeGraphLaunches())
       return false;
     placeDurations();
-    const auto bySequence = [](const Launch &a, const Launch &b) { return a.sequence < b.sequence; };
+    const auto bySequence = [](const Launch &a, const Launch &b) {
+      return a.sequence < b.sequence;
+    };
     std::stable_sort(out_.launches.begin(), out_.launches.end(), bySequence);
     return true;
   }
@@ -439,7 +447,8 @@ private:
         places[correlations_[i]] = i;
     for (const Duration &duration : durations_) {
       std::size_t *index = nullptr;
-      if (const auto found = places.find(duration.correlation); found != places.end() && duration.node == 0)
+      if (const auto found = places.find(duration.correlation);
+          found != places.end() && duration.node == 0)
         index = &found->second;
       else
         index = graphPlace(duration);
@@ -448,7 +457,8 @@ private:
     }
   }
 
-  /// The node of the graph launch by CUPTI's number for it, else the next one of that kernel without a time.
+  /// The node of the graph launch by CUPTI's number for it, else the next one of that kernel
+  /// without a time.
   std::size_t *graphPlace(const Duration &duration) {
     if (const auto found = graphPlaces_.find({duration.correlation, duration.node});
         found != graphPlaces_.end() && duration.node != 0)
@@ -493,15 +503,17 @@ const Allocation *ProcessTrace::allocationAt(std::uint64_t address, std::uint64_
   for (const Allocation &allocation : allocations) {
     if (allocation.from > sequence)
       break;
-    if (allocation.until > sequence && address >= allocation.base && address - allocation.base < allocation.bytes)
+    if (allocation.until > sequence && address >= allocation.base &&
+        address - allocation.base < allocation.bytes)
       found = &allocation;
   }
   return found;
 }
 
 const Launch *ProcessTrace::launchAt(std::uint64_t sequence) const {
-  const auto found = std::lower_bound(launches.begin(), launches.end(), sequence,
-                                      [](const Launch &launch, std::uint64_t wanted) { return launch.sequence < wanted; });
+  const auto found = std::lower_bound(
+      launches.begin(), launches.end(), sequence,
+      [](const Launch &launch, std::uint64_t wanted) { return launch.sequence < wanted; });
   return found == launches.end() || found->sequence != sequence ? nullptr : &*found;
 }
 
@@ -516,11 +528,14 @@ void LiveAllocations::advance(std::uint64_t sequence) {
   const std::vector<Allocation> &all = trace_.allocations;
   while (true) {
     const bool more = next_ < all.size() && all[next_].from <= sequence;
-    const bool release = nextRelease_ < releases_.size() && releases_[nextRelease_].first <= sequence;
-    // A release and an allocation of one address may have the same number: the release is the earlier one.
+    const bool release =
+        nextRelease_ < releases_.size() && releases_[nextRelease_].first <= sequence;
+    // A release and an allocation of one address may have the same number: the release is the
+    // earlier one.
     if (release && (!more || releases_[nextRelease_].first <= all[next_].from)) {
       const std::size_t index = releases_[nextRelease_++].second;
-      if (const auto found = live_.find(all[index].base); found != live_.end() && found->second == index)
+      if (const auto found = live_.find(all[index].base);
+          found != live_.end() && found->second == index)
         live_.erase(found);
     } else if (more) {
       live_[all[next_].base] = next_;
@@ -545,9 +560,10 @@ bool readLog(std::string_view bytes, const std::string &name, ProcessTrace &out,
 
 bool readLogFile(const std::string &path, ProcessTrace &out, std::string &why) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat facts {};
+  struct stat facts{};
   if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    why = path + ": " + (fd >= 0 && !S_ISREG(facts.st_mode) ? "no regular file" : std::strerror(errno));
+    why = path + ": " +
+          (fd >= 0 && !S_ISREG(facts.st_mode) ? "no regular file" : std::strerror(errno));
     if (fd >= 0)
       close(fd);
     return false;
@@ -564,7 +580,8 @@ bool readLogFile(const std::string &path, ProcessTrace &out, std::string &why) {
     why = path + ": cannot be mapped";
     return false;
   }
-  if (!readLog({static_cast<const char *>(mapping->memory), mapping->memory ? mapping->bytes : 0}, path, out, why))
+  if (!readLog({static_cast<const char *>(mapping->memory), mapping->memory ? mapping->bytes : 0},
+               path, out, why))
     return false;
   out.memory = std::move(mapping);
   return true;

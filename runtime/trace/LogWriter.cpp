@@ -9,7 +9,8 @@
 
 namespace kopt::runtime::trace {
 
-std::unique_ptr<LogFile> LogFile::create(const std::string &path, std::uint64_t maxBytes, std::string &why) {
+std::unique_ptr<LogFile> LogFile::create(const std::string &path, std::uint64_t maxBytes,
+                                         std::string &why) {
   std::unique_ptr<LogFile> log(new LogFile);
   const auto failed = [&](int error) {
     why = "cannot write " + path + ": " + std::strerror(error);
@@ -29,9 +30,10 @@ std::unique_ptr<LogFile> LogFile::create(const std::string &path, std::uint64_t 
   log->header_->version = kLogVersion;
   log->header_->segmentBytes = kSegmentBytes;
   log->header_->pid = std::uint64_t(getpid());
-  log->header_->startNanoseconds = std::uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                                     std::chrono::system_clock::now().time_since_epoch())
-                                                     .count());
+  log->header_->startNanoseconds =
+      std::uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count());
   std::memcpy(log->header_->magic, kLogMagic, sizeof kLogMagic);
   return log;
 }
@@ -59,8 +61,8 @@ std::byte *LogFile::takeSegment() {
   if (bytes_ + kSegmentBytes > maxBytes_ ||
       posix_fallocate(fd_, off_t(bytes_), off_t(kSegmentBytes)) != 0)
     return nullptr;
-  void *memory = mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd_,
-                      off_t(bytes_));
+  void *memory = mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                      fd_, off_t(bytes_));
   if (memory == MAP_FAILED)
     return nullptr;
   bytes_ += kSegmentBytes;
@@ -74,8 +76,8 @@ Appender::~Appender() {
     munmap(segment_, kSegmentBytes);
 }
 
-bool Appender::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const void *payload,
-                      std::size_t bytes) {
+bool Appender::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence,
+                      const void *payload, std::size_t bytes) {
   const std::size_t whole = (kRecordHeaderBytes + bytes + 7) / 8 * 8;
   if (whole > kMaxRecordBytes) {
     log_.lose();
@@ -99,7 +101,8 @@ bool Appender::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequen
     std::memcpy(at + kRecordHeaderBytes, payload, bytes);
   used_ += whole;
   // The size last: a process that is killed in between leaves no half record.
-  std::atomic_ref(*reinterpret_cast<std::uint32_t *>(at)).store(std::uint32_t(whole), std::memory_order_release);
+  std::atomic_ref(*reinterpret_cast<std::uint32_t *>(at))
+      .store(std::uint32_t(whole), std::memory_order_release);
   return true;
 }
 

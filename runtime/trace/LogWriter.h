@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the log of one process. Each thread appends to a segment of its own, mapped from the file: no lock and no system
-// call but once a megabyte, and what was appended is in the file even if the process is killed the instant after.
+// Writes the log of one process. Each thread appends to a segment of its own, mapped from the file:
+// no lock and no system call but once a megabyte, and what was appended is in the file even if the
+// process is killed the instant after.
 #pragma once
 
 #include "runtime/trace/Format.h"
@@ -13,8 +14,10 @@ namespace kopt::runtime::trace {
 
 class LogFile {
 public:
-  /// Creates the file; it must not exist. `maxBytes`: of the file; past it records are lost and counted. Null with `why`.
-  static std::unique_ptr<LogFile> create(const std::string &path, std::uint64_t maxBytes, std::string &why);
+  /// Creates the file; it must not exist. `maxBytes`: of the file; past it records are lost and
+  /// counted. Null with `why`.
+  static std::unique_ptr<LogFile> create(const std::string &path, std::uint64_t maxBytes,
+                                         std::string &why);
   /// Leaves the mappings of segments alone: other threads may still write to theirs.
   ~LogFile();
   LogFile(const LogFile &) = delete;
@@ -55,8 +58,10 @@ public:
   Appender &operator=(const Appender &) = delete;
 
   /// False where there was no room: the record is lost, and counted.
-  bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const void *payload, std::size_t bytes);
-  bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const RecordPayload &payload) {
+  bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const void *payload,
+              std::size_t bytes);
+  bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence,
+              const RecordPayload &payload) {
     return append(kind, flags, sequence, payload.data(), payload.size());
   }
 

@@ -16,8 +16,8 @@ namespace kopt::runtime::trace {
 
 struct ProcessInfo {
   std::uint64_t pid = 0, parent = 0;
-  std::string program;                ///< path of the executable
-  std::string programHash;            ///< XXH3-128 of it in hexadecimal; empty where it could not be read
+  std::string program;     ///< path of the executable
+  std::string programHash; ///< XXH3-128 of it in hexadecimal; empty where it could not be read
   std::vector<std::string> arguments; ///< with argv[0]
   std::string directory;
   std::uint32_t driverVersion = 0, cuptiVersion = 0; ///< as their libraries say: 13000; 0: unknown
@@ -79,19 +79,20 @@ struct Snapshot {
 
 struct ProcessTrace {
   ProcessInfo info;
-  std::string file;          ///< of the log, for messages
-  bool ended = false;        ///< false: the program was killed, or still runs
-  bool full = false;         ///< there was no room for everything
-  bool truncated = false;    ///< the file is shorter than its segments, or a record in it is cut
+  std::string file;       ///< of the log, for messages
+  bool ended = false;     ///< false: the program was killed, or still runs
+  bool full = false;      ///< there was no room for everything
+  bool truncated = false; ///< the file is shorter than its segments, or a record in it is cut
   std::uint64_t lostRecords = 0;
   std::uint64_t countedLaunches = 0; ///< all of the process, those past the cap too
   std::vector<Function> functions;
   std::vector<Context> contexts;
   std::vector<Allocation> allocations; ///< by sequence number
   std::vector<Launch> launches;        ///< by sequence number, nodes of launched graphs included
-  std::map<std::uint64_t, Snapshot> snapshots; ///< by the launch's sequence number
+  std::map<std::uint64_t, Snapshot> snapshots;         ///< by the launch's sequence number
   std::map<std::uint64_t, std::string> notSnapshotted; ///< reason, by the launch's sequence number
-  std::map<std::uint32_t, std::uint64_t> totals; ///< by function: all its launches, where more were made than recorded
+  std::map<std::uint32_t, std::uint64_t>
+      totals; ///< by function: all its launches, where more were made than recorded
   std::vector<std::string> notes;
   std::shared_ptr<const void> memory; ///< what the spans point into, where this owns it
 

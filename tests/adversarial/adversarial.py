@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs candidates that try to cheat, and honest ones, through `kopt trial`, and tells which layer noticed.
+"""Runs candidates that try to cheat, and honest ones, through `kopt trial`, and tells which check noticed.
 
   adversarial.py                 every candidate once; exit 1 where one has another verdict than its file expects
-  adversarial.py --matrix        the same, and a Markdown table: the layers that would have noticed each attack
-  adversarial.py --ablate LAYER  every candidate with that layer left out; prints the attacks that get through
+  adversarial.py --matrix        the same, and a Markdown table: the checks that would have noticed each attack
+  adversarial.py --ablate CHECK  every candidate with that check left out; prints the attacks that get through
 
 A candidate is a file of attacks/ or controls/. Its comments name its base and what is expected of it:
   // base: copyscale
@@ -42,17 +42,17 @@ class Case:
         self.verdicts = set()
         for verdict in expect.group(1).split("|"):
             self.verdicts |= ACCEPTED if verdict == "accepted" else {verdict}
-        self.gates = set(expect.group(2).split("|")) if expect.group(2) else set()
-        if self.gates and device == "cuda":
-            self.gates.add("emulated")  # it has all layers of the other device
+        self.checks = set(expect.group(2).split("|")) if expect.group(2) else set()
+        if self.checks and device == "cuda":
+            self.checks.add("emulated")  # it has all checks of the other device
         self.about = re.search(r"^// (?!SPDX)(.*)$", text, re.M).group(1)
 
     def problem(self, trial):
         """What is not as expected; nothing where all is."""
         if trial["verdict"] not in self.verdicts:
             return f"{trial['verdict']} instead of {' or '.join(sorted(self.verdicts))}"
-        if self.gates and trial["verdict"] not in ACCEPTED and trial["gate"] not in self.gates:
-            return f"by {trial['gate'] or trial['layer']} instead of {' or '.join(sorted(self.gates))}"
+        if self.checks and trial["verdict"] not in ACCEPTED and trial["check"] not in self.checks:
+            return f"by {trial['check'] or trial['stage']} instead of {' or '.join(sorted(self.checks))}"
         if not trial["reason"]:
             return "without a reason"
         return ""
@@ -98,10 +98,10 @@ def matrix(cases, trials):
     for case in cases:
         trial = trials[case.name]
         fired = []
-        for record in trial["gates"]:
-            if record["state"] == "failed" and record["gate"] not in fired:
-                fired.append(record["gate"])
-        decided = trial["gate"] or trial["layer"]
+        for record in trial["checks"]:
+            if record["state"] == "failed" and record["check"] not in fired:
+                fired.append(record["check"])
+        decided = trial["check"] or trial["stage"]
         if trial["verdict"] in ACCEPTED or not fired:
             decided, fired = ("" if trial["verdict"] in ACCEPTED else decided), []
         lines.append(f"| {case.name} | {trial['verdict']} | {decided} | {', '.join(f for f in fired if f != decided)} |")

@@ -6,7 +6,7 @@
 
 Takes every specialization that kopt-extract slices out of the .cu files (at most --per-file of each) and whose slice nvcc
 compiles to a cubin with the file's flags (see front_end.py for how they are found). For each it asks `kopt-frontend
-precise` and `kopt-frontend mutate`. What comes back is compiled by nvcc with the same flags: the clone by itself, mutants
+reference` and `kopt-frontend mutate`. What comes back is compiled by nvcc with the same flags: the clone by itself, mutants
 that touch different places together, and one by one only where that fails. The clone of a kernel that the emulated device
 takes must be taken by it too. A clone or a mutant that does not compile is a defect, and makes the exit status 1.
 
@@ -101,7 +101,7 @@ def examine_kernel(args, kernel, specialization, flags, folder):
         return None
     request = {"slice": text, "kernel": kernel["name"], "expression": specialization["expression"], "flags": flags,
                "directory": str(folder)}
-    clone = ask(args, "precise", request)
+    clone = ask(args, "reference", request)
     if "error" in clone:
         record["defects"].append("precise: " + clone["error"]["what"])
     elif clone["ok"]:

@@ -344,13 +344,13 @@ def table(records, roots):
             target["same"] += record["same_code"]
     if "all" in rows:
         rows.move_to_end("all")
-    print("| project | files nvcc takes | specializations | sliced and proven | proven or overlay | launch geometry "
+    print("| project | files nvcc takes | specializations | sliced and proven | proven or in place | launch geometry "
           "resolved | entry points found | same machine code | defects |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, row in rows.items():
         total = row["specializations"]
         print(f"| {name} | {row['taken']} of {row['files']} | {total} | {percent(row['slice'], total)} | "
-              f"{percent(row['slice'] + row['overlay'], total)} | "
+              f"{percent(row['slice'] + row['in-place'], total)} | "
               f"{percent(row['geometry'], row['launches'])} of {row['launches']} | "
               f"{row['entries'] - row['missing']} of {row['entries']} | {row['same']} of {row['rechecked']} | "
               f"{row['defects']} |")

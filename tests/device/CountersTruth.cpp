@@ -1,32 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the counters that kopt reads in process are those of Nsight Compute, on a GPU. Usage: counters_truth
-// PATH/TO/kopt-runner [--processes N] [--repeats N] [--check] [--values].
+// Whether the counters that kopt reads in process are those of Nsight Compute, on a GPU. Usage:
+// counters_truth PATH/TO/kopt-runner [--processes N] [--repeats N] [--check] [--values].
 //
-// Twenty kernels of different habits, each counted through CUPTI (CounterProcess, warm) and by ncu, in turn, each in as many
-// processes and as often in each, with the same inputs and clocks left alone. Times, clocks, caches and, from process to process,
-// where memory lies are not the same twice, so the range of ncu's own values is what kopt's median is held against: its difference
-// is its distance from that range, relative to ncu's value. ncu prints two decimals: what that may have rounded away is no difference. Bytes written to device memory
-// are relative to all DRAM traffic: the rules add them to what was read, and a kernel that writes little shows what others left.
+// Twenty kernels of different habits, each counted through CUPTI (CounterProcess, warm) and by ncu,
+// in turn, each in as many processes and as often in each, with the same inputs and clocks left
+// alone. Times, clocks, caches and, from process to process, where memory lies are not the same
+// twice, so the range of ncu's own values is what kopt's median is held against: its difference is
+// its distance from that range, relative to ncu's value. ncu prints two decimals: what that may
+// have rounded away is no difference. Bytes written to device memory are relative to all DRAM
+// traffic: the rules add them to what was read, and a kernel that writes little shows what others
+// left.
 //
-// Prints Markdown: per metric the largest difference, per kernel the largest and the seconds it took, the process that counts
-// being there; with --values every value that is more than 2% apart. With --check the exit status is 1 where
-// a metric that the rules read and ncu gives is missing or differs by more than 2%, or a kernel took a second or more. Where
-// ncu's own values of one kernel lie more than 2% apart nothing can be within 2% of them: such a value is printed, and
-// counted as unsteady where it differs.
+// Prints Markdown: per metric the largest difference, per kernel the largest and the seconds it
+// took, the process that counts being there; with --values every value that is more than 2% apart.
+// With --check the exit status is 1 where a metric that the rules read and ncu gives is missing or
+// differs by more than 2%, or a kernel took a second or more. Where ncu's own values of one kernel
+// lie more than 2% apart nothing can be within 2% of them: such a value is printed, and counted as
+// unsteady where it differs.
 //
-// ncu's process gives each thread more local memory than the same program has alone (528 bytes with CUDA 13.0), and how the stacks of
-// all threads lie beside each other decides what of them stays in L1. So many bytes are looked for first, by the hit rates of one
-// kernel at several stack limits, and the kernel that keeps an array there is counted with as many: see LocalMemory. The limit of
-// occupancy by shared memory is not held against ncu's: that is of the carve-out that the driver chose, kopt's of the largest there is.
-// 77: there is no GPU, no nvcc, no ncu, or counters are denied.
-#include "driver/analysis/Diagnosis.h"
-#include "driver/evaluate/Statistics.h"
-#include "driver/evaluate/Toolchain.h"
-#include "driver/runner/CounterNames.h"
-#include "driver/runner/CounterProcess.h"
-#include "driver/runner/LaunchRequest.h"
-#include "driver/runner/NcuProfiler.h"
-#include "driver/runner/RunnerSandbox.h"
+// ncu's process gives each thread more local memory than the same program has alone (528 bytes with
+// CUDA 13.0), and how the stacks of all threads lie beside each other decides what of them stays in
+// L1. So many bytes are looked for first, by the hit rates of one kernel at several stack limits,
+// and the kernel that keeps an array there is counted with as many: see LocalMemory. The limit of
+// occupancy by shared memory is not held against ncu's: that is of the carve-out that the driver
+// chose, kopt's of the largest there is. 77: there is no GPU, no nvcc, no ncu, or counters are
+// denied.
+#include "driver/device/Toolchain.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/device/profile/CounterNames.h"
+#include "driver/device/profile/CounterProcess.h"
+#include "driver/device/profile/NcuProfiler.h"
+#include "driver/device/runner/LaunchRequest.h"
+#include "driver/device/runner/RunnerClient.h"
+#include "driver/device/runner/RunnerSandbox.h"
+#include "driver/judge/Statistics.h"
+#include "driver/model/Diagnosis.h"
+#include "driver/search/diagnose/RuleBook.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -153,7 +162,8 @@ struct Kernel {
   std::uint32_t elements; ///< of each buffer, four bytes each, and the kernel's n
 };
 
-// What ncu leaves in L2 and a kernel then drives out, about 1 MB, is below 1% of the traffic of kMany and kSome elements.
+// What ncu leaves in L2 and a kernel then drives out, about 1 MB, is below 1% of the traffic of
+// kMany and kSome elements.
 constexpr std::uint32_t kMany = 1u << 26, kSome = 1u << 24, kFew = 1u << 20;
 constexpr Kernel kAll[] = {
     {"copy", kMany / 256, kMany},
@@ -178,8 +188,8 @@ constexpr Kernel kAll[] = {
     {"rows", kMany / 2048 / 8, kMany},
 };
 
-/// What LocalMemory is found by. Not compared: its 17 MiB of all resident threads nearly fill an L2, and its DRAM writes lie more than
-/// 2% apart in ncu itself.
+/// What LocalMemory is found by. Not compared: its 17 MiB of all resident threads nearly fill an
+/// L2, and its DRAM writes lie more than 2% apart in ncu itself.
 constexpr Kernel kStacks[] = {{"stacks", kSome / 256, kSome}};
 
 Launch launchOf(const Kernel &kernel, std::uint32_t stackBytes = 0) {
@@ -218,7 +228,8 @@ struct Difference {
 };
 
 /// Nothing where ncu has no such metric on this chip.
-std::optional<Difference> differenceOf(const std::string &metric, const Repeats &ours, const Repeats &theirs) {
+std::optional<Difference> differenceOf(const std::string &metric, const Repeats &ours,
+                                       const Repeats &theirs) {
   const std::vector<double> values = valuesOf(ours, metric), reference = valuesOf(theirs, metric);
   if (reference.empty() || values.empty())
     return std::nullopt;
@@ -242,7 +253,8 @@ struct Setting {
   fs::path cubin, folder;
 };
 
-/// A script for kopt-runner: first the modules are loaded, one for each kernel, then a request for each launch.
+/// A script for kopt-runner: first the modules are loaded, one for each kernel, then a request for
+/// each launch.
 class Script {
 public:
   Script(const fs::path &cubin, std::span<const Kernel> kernels) : kernels_(kernels) {
@@ -253,7 +265,8 @@ public:
       text_ += load.format() + "\n";
     }
   }
-  void add(const char *verb, const Kernel &kernel, const Launch &launch, const std::vector<std::string> &metrics = {}) {
+  void add(const char *verb, const Kernel &kernel, const Launch &launch,
+           const std::vector<std::string> &metrics = {}) {
     Message request(verb);
     addLaunch(request, "a.", std::uint32_t(&kernel - kernels_.data()) + 1, launch);
     request.add("input_seed", std::uint64_t(1));
@@ -265,7 +278,8 @@ public:
   }
   int requests() const { return requests_; }
 
-  /// `before` is what the runner runs under. The process's output, and its replies to the requests in order.
+  /// `before` is what the runner runs under. The process's output, and its replies to the requests
+  /// in order.
   struct Done {
     std::string out;
     std::vector<Message> replies;
@@ -286,8 +300,9 @@ public:
       if (const auto reply = Message::parse(line); reply && ++seen > kernels_.size())
         done.replies.push_back(*reply);
     if (done.replies.size() != std::size_t(requests_))
-      return makeError(ErrorCode::Internal, fmt::format("{} of {} requests were answered: {}{}", done.replies.size(), requests_,
-                                                        result.out, result.err));
+      return makeError(ErrorCode::Internal,
+                       fmt::format("{} of {} requests were answered: {}{}", done.replies.size(),
+                                   requests_, result.out, result.err));
     return done;
   }
 
@@ -303,7 +318,8 @@ Result<std::map<std::string, Repeats>> countWithNcu(const Setting &setting, int 
   for (int repeat = 0; repeat < repeats; ++repeat)
     for (const Kernel &kernel : kAll)
       script.add("run", kernel, launchOf(kernel));
-  KOPT_TRY(const Script::Done done, script.run(setting, ncuCommand(setting.ncu, allCounters(), script.requests())));
+  KOPT_TRY(const Script::Done done,
+           script.run(setting, ncuCommand(setting.ncu, allCounters(), script.requests())));
   KOPT_TRY(const std::vector<NcuKernel> kernels, parseNcuCsv(done.out));
   std::map<std::string, Repeats> counted;
   for (const NcuKernel &kernel : kernels)
@@ -311,13 +327,14 @@ Result<std::map<std::string, Repeats>> countWithNcu(const Setting &setting, int 
   return counted;
 }
 
-/// How many bytes of local memory each thread has under ncu beyond what it has alone: with so many more the L1 hit rate is the
-/// same at every stack limit, with any other number at none.
+/// How many bytes of local memory each thread has under ncu beyond what it has alone: with so many
+/// more the L1 hit rate is the same at every stack limit, with any other number at none.
 struct LocalMemory {
   std::uint32_t more = 0;
-  double apart = 0, nextApart = 0;    ///< percentage points of the hit rate at the mean: with so many, with the next best number
-  double alone = 0, underNcu = 0;     ///< hit rate at the default limit
-  std::uint32_t limit = 0;            ///< the default
+  double apart = 0, nextApart = 0; ///< percentage points of the hit rate at the mean: with so many,
+                                   ///< with the next best number
+  double alone = 0, underNcu = 0;  ///< hit rate at the default limit
+  std::uint32_t limit = 0;         ///< the default
   bool isClear() const { return 3 * apart < nextApart; }
 };
 
@@ -332,7 +349,8 @@ Result<LocalMemory> findLocalMemory(const Setting &setting) {
   alone.add("profile", kernel, launchOf(kernel), {kHits});
   for (std::uint32_t bytes = kFirst; bytes <= kLast + kMost; bytes += kStep)
     alone.add("profile", kernel, launchOf(kernel, bytes), {kHits});
-  KOPT_TRY(const Script::Done counted, under.run(setting, ncuCommand(setting.ncu, {kHits}, under.requests())));
+  KOPT_TRY(const Script::Done counted,
+           under.run(setting, ncuCommand(setting.ncu, {kHits}, under.requests())));
   KOPT_TRY(const std::vector<NcuKernel> kernels, parseNcuCsv(counted.out));
   KOPT_TRY(const Script::Done replied, alone.run(setting, {}));
   std::vector<double> theirs, ours;
@@ -343,13 +361,17 @@ Result<LocalMemory> findLocalMemory(const Setting &setting) {
     if (const Counters counters = countersOf(reply); counters.contains(kHits))
       ours.push_back(counters.at(kHits));
   if (int(theirs.size()) != under.requests() || int(ours.size()) != alone.requests())
-    return makeError(ErrorCode::Internal, fmt::format("{} of {} hit rates from ncu, {} of {} from CUPTI", theirs.size(),
-                                                      under.requests(), ours.size(), alone.requests()));
-  LocalMemory found{0, 1e9, 1e9, ours[0], theirs[0], std::uint32_t(countersOf(replied.replies[0])["launch__stack_size"])};
+    return makeError(ErrorCode::Internal,
+                     fmt::format("{} of {} hit rates from ncu, {} of {} from CUPTI", theirs.size(),
+                                 under.requests(), ours.size(), alone.requests()));
+  LocalMemory found{0,         1e9,
+                    1e9,       ours[0],
+                    theirs[0], std::uint32_t(countersOf(replied.replies[0])["launch__stack_size"])};
   for (std::uint32_t more = 0; more <= kMost; more += kStep) {
     double apart = 0;
     for (std::size_t i = 1; i < theirs.size(); ++i)
-      apart += std::abs(theirs[i] - ours[1 + ((i - 1) * kEach + more) / kStep]) / double(theirs.size() - 1);
+      apart += std::abs(theirs[i] - ours[1 + ((i - 1) * kEach + more) / kStep]) /
+               double(theirs.size() - 1);
     if (apart < found.apart) {
       found.nextApart = found.apart;
       found.apart = apart;
@@ -365,7 +387,8 @@ struct Counted {
   std::map<std::string, std::vector<double>> seconds; ///< of a repeat through CUPTI, by kernel
 };
 
-/// Not one number: kopt's is of the largest carve-out, ncu's of the one that the driver chose for the launch.
+/// Not one number: kopt's is of the largest carve-out, ncu's of the one that the driver chose for
+/// the launch.
 constexpr std::string_view kOfCarveOut = "launch__occupancy_limit_shared_mem";
 
 /// Prints the tables. True where everything is within the limits.
@@ -374,12 +397,14 @@ bool compare(const Counted &counted, const std::vector<std::string> &rules, bool
   std::string apart;
   int compared = 0, within = 0, held = 0, beyond = 0, unsteady = 0, missing = 0;
   double longest = 0;
-  fmt::print("| kernel | time | largest difference of a rule's metric | of | first count | each more |\n|---|---|---|---|---|---|\n");
+  fmt::print("| kernel | time | largest difference of a rule's metric | of | first count | each "
+             "more |\n|---|---|---|---|---|---|\n");
   for (const Kernel &kernel : kAll) {
     const Repeats &ours = counted.cupti.at(kernel.name), &theirs = counted.ncu.at(kernel.name);
     std::pair<double, std::string> worst;
     for (const std::string &metric : allCounters()) {
-      const bool isRules = std::binary_search(rules.begin(), rules.end(), metric) && metric != kOfCarveOut;
+      const bool isRules =
+          std::binary_search(rules.begin(), rules.end(), metric) && metric != kOfCarveOut;
       const auto difference = differenceOf(metric, ours, theirs);
       if (!difference) {
         if (isRules && !valuesOf(theirs, metric).empty()) {
@@ -392,12 +417,14 @@ bool compare(const Counted &counted, const std::vector<std::string> &rules, bool
       ++compared;
       within += isWithin;
       held += isRules;
-      const bool isSteady = difference->most - difference->least <= kTolerance * std::abs(difference->most);
+      const bool isSteady =
+          difference->most - difference->least <= kTolerance * std::abs(difference->most);
       beyond += isRules && !isWithin && isSteady;
       unsteady += isRules && !isWithin && !isSteady;
       if (!isWithin && (values || isRules))
-        apart += fmt::format("{}{}{} {}: {:.6g}, ncu {:.6g} to {:.6g}\n", isRules ? "rule: " : "", isSteady ? "" : "unsteady: ",
-                             kernel.name, metric, difference->own, difference->least, difference->most);
+        apart += fmt::format("{}{}{} {}: {:.6g}, ncu {:.6g} to {:.6g}\n", isRules ? "rule: " : "",
+                             isSteady ? "" : "unsteady: ", kernel.name, metric, difference->own,
+                             difference->least, difference->most);
       if (isRules && difference->share >= worst.first)
         worst = {difference->share, metric};
       if (auto &all = byMetric[metric]; difference->share >= all.first)
@@ -409,18 +436,21 @@ bool compare(const Counted &counted, const std::vector<std::string> &rules, bool
     const double more = seconds.empty() ? first : median(seconds);
     longest = std::max({longest, first, more});
     fmt::print("| {} | {:.0f} us | {:.2f}% | {} | {:.2f} s | {:.2f} s |\n", kernel.name,
-               1e-3 * median(valuesOf(theirs, "gpu__time_duration.sum")), 100 * worst.first, worst.second, first, more);
+               1e-3 * median(valuesOf(theirs, "gpu__time_duration.sum")), 100 * worst.first,
+               worst.second, first, more);
   }
   fmt::print("\n| metric | read by rules | largest difference | kernel |\n|---|---|---|---|\n");
   for (const auto &[metric, worst] : byMetric)
     fmt::print("| {} | {} | {:.2f}% | {} |\n", metric,
-               metric == kOfCarveOut                                   ? "yes, of another carve-out than ncu's: not held"
+               metric == kOfCarveOut ? "yes, of another carve-out than ncu's: not held"
                : std::binary_search(rules.begin(), rules.end(), metric) ? "yes"
                                                                         : "",
                100 * worst.first, worst.first > 0 ? worst.second : "");
-  fmt::print("\nof the rules' metrics {} of {} values are within {:.0f}% of ncu, {} of the others where ncu's own are further apart, {} missing; of "
+  fmt::print("\nof the rules' metrics {} of {} values are within {:.0f}% of ncu, {} of the others "
+             "where ncu's own are further apart, {} missing; of "
              "all metrics {} of {}; a count takes {:.2f} s at most\n{}",
-             held - beyond - unsteady, held, 100 * kTolerance, unsteady, missing, within, compared, longest, apart);
+             held - beyond - unsteady, held, 100 * kTolerance, unsteady, missing, within, compared,
+             longest, apart);
   return held > 0 && beyond == 0 && missing == 0 && longest < kMaxSeconds;
 }
 
@@ -433,7 +463,8 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   }
   KOPT_TRY(const TemporaryDirectory folder, TemporaryDirectory::create("kopt-counters"));
   KOPT_CHECK(createDirectories(folder.path() / "built"));
-  KOPT_TRY(const auto runner, startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
+  KOPT_TRY(const auto runner,
+           startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
   const auto ncu = findNsightCompute();
   if (!ncu)
     return kSkip;
@@ -445,15 +476,20 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   KOPT_TRY(const BuildOutcome built, (*toolchain)->build(build));
   if (!built.ok)
     return makeError(ErrorCode::Internal, "the kernels do not build: " + built.log);
-  KOPT_TRY(const Sandbox sandbox, Sandbox::open(*processes, program.parent_path() / "kopt-sandbox", SandboxMode::Auto));
-  const Setting setting{*processes, *ncu, {program.string(), "--device", "cuda"}, built.module, folder.path()};
-  fmt::print("{}, {}; {} processes of each, {} repeats in each, clocks as they are\n\n", runner->device().name,
-             runner->device().driver, counting, repeats);
+  KOPT_TRY(const Sandbox sandbox,
+           Sandbox::open(*processes, program.parent_path() / "kopt-sandbox", SandboxMode::Auto));
+  const Setting setting{
+      *processes, *ncu, {program.string(), "--device", "cuda"}, built.module, folder.path()};
+  fmt::print("{}, {}; {} processes of each, {} repeats in each, clocks as they are\n\n",
+             runner->device().name, runner->device().driver, counting, repeats);
   KOPT_TRY(const LocalMemory memory, findLocalMemory(setting));
   const std::uint32_t stackBytes = memory.isClear() ? memory.limit + memory.more : 0;
-  fmt::print("local memory of each thread under ncu: {} bytes more (hit rates of L1 {:.2f} points apart, {:.2f} with the next best number{}); "
-             "at the same limit of {} bytes the hit rate of 16 floats a thread is {:.2f}%, under ncu {:.2f}%\n\n",
-             memory.more, memory.apart, memory.nextApart, memory.isClear() ? "" : ": not clear, not used", memory.limit, memory.alone,
+  fmt::print("local memory of each thread under ncu: {} bytes more (hit rates of L1 {:.2f} points "
+             "apart, {:.2f} with the next best number{}); "
+             "at the same limit of {} bytes the hit rate of 16 floats a thread is {:.2f}%, under "
+             "ncu {:.2f}%\n\n",
+             memory.more, memory.apart, memory.nextApart,
+             memory.isClear() ? "" : ": not clear, not used", memory.limit, memory.alone,
              memory.underNcu);
 
   Counted counted;
@@ -462,20 +498,24 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   std::vector<double> begun;
   for (int process = 0; process < counting; ++process) {
     const auto start = Clock::now();
-    CounterProcess counter(*processes, setting.runner, sandbox, runnerPolicy({program, {folder.path() / "built"}, true}));
+    CounterProcess counter(*processes, setting.runner, sandbox,
+                           runnerPolicy({program, {folder.path() / "built"}, true}));
     counter.count(built.module, kAll[0].name, launchOf(kAll[0]), {}, Duration(60), {});
     begun.push_back(Duration(Clock::now() - start).count());
     for (int repeat = 0; repeat < repeats; ++repeat)
       for (const Kernel &kernel : kAll) {
         const auto asked = Clock::now();
-        const Launch launch = launchOf(kernel, std::string_view(kernel.name) == "local" ? stackBytes : 0);
-        const ProfileOutcome outcome = counter.count(built.module, kernel.name, launch, {}, Duration(60), {});
+        const Launch launch =
+            launchOf(kernel, std::string_view(kernel.name) == "local" ? stackBytes : 0);
+        const ProfileOutcome outcome =
+            counter.count(built.module, kernel.name, launch, {}, Duration(60), {});
         if (outcome.detail.find("denies hardware counters") != outcome.detail.npos) {
           fmt::print("skipped: {}\n", outcome.detail);
           return kSkip;
         }
         if (outcome.counters.empty())
-          return makeError(ErrorCode::Internal, fmt::format("{} was not counted: {}", kernel.name, outcome.detail));
+          return makeError(ErrorCode::Internal,
+                           fmt::format("{} was not counted: {}", kernel.name, outcome.detail));
         counted.seconds[kernel.name].push_back(Duration(Clock::now() - asked).count());
         counted.cupti[kernel.name].push_back(outcome.counters);
       }
@@ -488,13 +528,15 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   }
   for (const Kernel &kernel : kAll)
     if (counted.ncu[kernel.name].size() != counted.cupti[kernel.name].size())
-      return makeError(ErrorCode::Internal, fmt::format("ncu counted {} launches of {}, not {}",
-                                                        counted.ncu[kernel.name].size(), kernel.name,
-                                                        counted.cupti[kernel.name].size()));
+      return makeError(ErrorCode::Internal,
+                       fmt::format("ncu counted {} launches of {}, not {}",
+                                   counted.ncu[kernel.name].size(), kernel.name,
+                                   counted.cupti[kernel.name].size()));
   fmt::print("once, the process that counts and its first count: {:.2f} s\n\n", median(begun));
   KOPT_TRY(const RuleBook rules, RuleBook::load());
   const bool holds = compare(counted, rules.metrics(), values);
-  fmt::print("{} counts: CUPTI {:.1f} s, ncu {:.1f} s\n", counting * repeats * std::size(kAll), ours, theirs);
+  fmt::print("{} counts: CUPTI {:.1f} s, ncu {:.1f} s\n", counting * repeats * std::size(kAll),
+             ours, theirs);
   return check && !holds ? 1 : 0;
 }
 
@@ -506,14 +548,17 @@ int main(int count, char **arguments) {
   int counting = 3, repeats = 2;
   bool check = false, values = false;
   app.add_option("runner", program, "kopt-runner")->required();
-  app.add_option("--processes", counting, "how many processes count, of kopt and of ncu")->check(CLI::PositiveNumber);
-  app.add_option("--repeats", repeats, "how often each of them counts each kernel")->check(CLI::PositiveNumber);
+  app.add_option("--processes", counting, "how many processes count, of kopt and of ncu")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--repeats", repeats, "how often each of them counts each kernel")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--values", values, "print what is not within 2%");
   app.add_flag("--check", check, "exit 1 where a limit is missed");
   CLI11_PARSE(app, count, arguments);
   const auto done = run(program, counting, repeats, check, values);
   if (done)
     return *done;
-  fmt::print(stderr, "counters_truth: {}{}{}\n", done.error().what, done.error().hint.empty() ? "" : "; ", done.error().hint);
+  fmt::print(stderr, "counters_truth: {}{}{}\n", done.error().what,
+             done.error().hint.empty() ? "" : "; ", done.error().hint);
   return 1;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt-runner on a real GPU, with cubins that nvcc builds here. Usage: device_tests PATH/TO/kopt-runner. Exits with 77
-// where there is no GPU or no nvcc.
-#include "driver/evaluate/Runner.h"
-#include "driver/evaluate/Toolchain.h"
+// kopt-runner on a real GPU, with cubins that nvcc builds here. Usage: device_tests
+// PATH/TO/kopt-runner. Exits with 77 where there is no GPU or no nvcc.
+#include "driver/device/Runner.h"
+#include "driver/device/Toolchain.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/device/runner/RunnerClient.h"
 #include "driver/support/FileSystem.h"
 #include "runtime/runner/Fill.h"
 
@@ -93,14 +95,18 @@ protected:
   static void SetUpTestSuite() {
     processes = makeProcessRunner();
     folder = new TemporaryDirectory(std::move(*TemporaryDirectory::create("kopt-device")));
-    ASSERT_TRUE(createDirectories(folder->path() / "built")); // there before the runner, which is shown it
+    ASSERT_TRUE(
+        createDirectories(folder->path() / "built")); // there before the runner, which is shown it
     // Held in as kopt holds it in: what CUDA needs of the machine has to be in sight.
-    auto opened = Sandbox::open(*processes, fs::path(runnerProgram).parent_path() / "kopt-sandbox", SandboxMode::Auto);
+    auto opened = Sandbox::open(*processes, fs::path(runnerProgram).parent_path() / "kopt-sandbox",
+                                SandboxMode::Auto);
     ASSERT_TRUE(opened) << opened.error().what;
     for (const SandboxLayer &layer : opened->layers())
-      std::printf("sandbox: %s %s: %s\n", layer.active ? "with" : "without", layer.name.c_str(), layer.detail.c_str());
-    auto started = startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path() / "buffers", "", {},
-                               {*opened, {folder->path() / "built"}});
+      std::printf("sandbox: %s %s: %s\n", layer.active ? "with" : "without", layer.name.c_str(),
+                  layer.detail.c_str());
+    auto started =
+        startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path() / "buffers", "", {},
+                    {*opened, {folder->path() / "built"}});
     ASSERT_TRUE(started) << started.error().what;
     runner = std::move(*started);
     BuildRequest request;
@@ -155,7 +161,8 @@ protected:
     options.deadline = Duration(deadline);
     const auto outcome = runner->run(load(symbol), launched, options);
     EXPECT_TRUE(outcome) << outcome.error().what;
-    return outcome.value_or(RunOutcome{RunStatus::Crashed, "an error instead of an outcome", {}, {}, {}});
+    return outcome.value_or(
+        RunOutcome{RunStatus::Crashed, "an error instead of an outcome", {}, {}, {}});
   }
   static void expectHealthy() {
     const RunOutcome outcome = run("twice", launch(1000, 1000));
@@ -238,7 +245,8 @@ TEST_F(DeviceTest, CooperativeLaunchesWaitForTheWholeGrid) {
 }
 
 TEST_F(DeviceTest, StacksAreAsDeepAsTheLaunchAsksFor) {
-  Launch launched = launch(4096, 100); // 100 frames of 256 bytes and more: the driver's default is 1024
+  Launch launched =
+      launch(4096, 100); // 100 frames of 256 bytes and more: the driver's default is 1024
   launched.stackBytes = 64 * 1024;
   const RunOutcome outcome = run("deep", launched);
   ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
@@ -253,7 +261,8 @@ TEST_F(DeviceTest, StacksAreAsDeepAsTheLaunchAsksFor) {
   expectHealthy();
 }
 
-// CUPTI looks again at kernels that it has seen in an open session: a module unloaded in one ends the process.
+// CUPTI looks again at kernels that it has seen in an open session: a module unloaded in one ends
+// the process.
 TEST_F(DeviceTest, EveryModuleIsCountedAndTheLastAsTheFirst) {
   const Launch launched = launch(1 << 20, 1 << 20);
   for (int i = 0; i < 12; ++i) {
@@ -314,7 +323,8 @@ TEST_F(DeviceTest, SharedMemoryThatNobodySetHoldsNothingToRelyOn) {
     ASSERT_TRUE(outcome) << outcome.error().what;
     ASSERT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
     seen.push_back(floats(outcome->buffers.at(1)));
-    const auto zeros = std::count_if(seen.back().begin(), seen.back().end(), [](float x) { return x == 0; });
+    const auto zeros =
+        std::count_if(seen.back().begin(), seen.back().end(), [](float x) { return x == 0; });
     EXPECT_LT(zeros, 256 * 10) << "of " << seen.back().size();
   }
   std::size_t same = 0;
@@ -434,14 +444,16 @@ TEST_F(DeviceTest, LargeBuffersCostLittle) {
     wall = secondsOf([&] { outcome = runner->run(module, launched, options).value_or(outcome); });
     ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
     print(what, wall, outcome.stages);
-    const std::vector<float> in = input(1 << 24, options.inputSeed), out = floats(outcome.buffers[1]);
+    const std::vector<float> in = input(1 << 24, options.inputSeed),
+                             out = floats(outcome.buffers[1]);
     ASSERT_EQ(out[7'654'321], 2 * in[7'654'321]);
   }
   EXPECT_LT(wall, 0.5);
   const ModuleId other = load("twice");
   for (int i = 0; i < 2; ++i) {
     TimingOutcome outcome;
-    wall = secondsOf([&] { outcome = runner->time(module, launched, other, launched, {}).value_or(outcome); });
+    wall = secondsOf(
+        [&] { outcome = runner->time(module, launched, other, launched, {}).value_or(outcome); });
     ASSERT_EQ(outcome.status, RunStatus::Ok) << outcome.detail;
     print("timing", wall, outcome.stages);
   }

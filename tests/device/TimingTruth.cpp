@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether verdicts on times are true, on a GPU. Usage: timing_truth PATH/TO/kopt-runner [--aa N] [--differences N]
+// Whether verdicts on times are true, on a GPU. Usage: timing_truth PATH/TO/kopt-runner [--aa N]
+// [--differences N]
 // [--min-gain G] [--check].
 //
-// Identical machine code against itself (A/A), over kernels from 3 us to 10 ms: each verdict of Faster or Slower is
-// false. Then true differences of 2% and 1%, made by a calibrated amount of work: each verdict but Faster misses one.
-// Every comparison is what an evaluation does: PairedTiming in kopt-runner, pairedSpeedup() and decideVerdict() here.
+// Identical machine code against itself (A/A), over kernels from 3 us to 10 ms: each verdict of
+// Faster or Slower is false. Then true differences of 2% and 1%, made by a calibrated amount of
+// work: each verdict but Faster misses one. Every comparison is what an evaluation does:
+// PairedTiming in kopt-runner, pairedSpeedup() and decideVerdict() here.
 //
-// Prints a Markdown table with shares and their 95% Wilson intervals, and the time a verdict takes. With --check the exit
-// status is 1 where false verdicts are more than 1%, or fewer than 95% of the 2% and 70% of the 1% differences are found.
-// 77: there is no GPU or no nvcc.
-#include "driver/evaluate/Statistics.h"
-#include "driver/evaluate/Toolchain.h"
-#include "driver/runner/RunnerSandbox.h"
+// Prints a Markdown table with shares and their 95% Wilson intervals, and the time a verdict takes.
+// With --check the exit status is 1 where false verdicts are more than 1%, or fewer than 95% of the
+// 2% and 70% of the 1% differences are found. 77: there is no GPU or no nvcc.
+#include "driver/device/Toolchain.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/device/runner/RunnerClient.h"
+#include "driver/device/runner/RunnerSandbox.h"
+#include "driver/judge/Statistics.h"
 #include "driver/support/FileSystem.h"
 
 #include <CLI/CLI.hpp>
@@ -25,7 +29,8 @@ using namespace kopt;
 
 constexpr int kSkip = 77;
 
-// Each block's work is in proportion to `amount`, so that a difference can be made as small as one likes.
+// Each block's work is in proportion to `amount`, so that a difference can be made as small as one
+// likes.
 constexpr const char *kKernels = R"(
 // Bound by latency of dependent arithmetic: the same on every multiprocessor.
 extern "C" __global__ void compute(const float *in, float *out, unsigned amount) {
@@ -62,13 +67,13 @@ struct Kernel {
 
 /// From about 3 us to 10 ms on a GPU of Hopper's size.
 constexpr Kernel kAll[] = {
-    {"compute", 132, 132 * 256, 100},        {"compute", 132, 132 * 256, 2000},
-    {"compute", 1056, 1056 * 256, 4000},     {"compute", 1056, 1056 * 256, 20000},
-    {"compute", 1056, 1056 * 256, 100000},   {"compute", 1056, 1056 * 256, 1000000},
-    {"copy", 264, 1u << 16, 1u << 16},       {"copy", 1056, 1u << 20, 1u << 20},
-    {"copy", 1056, 1u << 22, 1u << 22},      {"copy", 1056, 1u << 24, 1u << 24},
-    {"copy", 1056, 1u << 26, 1u << 26},      {"exchange", 264, 264 * 256, 200},
-    {"exchange", 1056, 1056 * 256, 2000},    {"exchange", 1056, 1056 * 256, 20000},
+    {"compute", 132, 132 * 256, 100},      {"compute", 132, 132 * 256, 2000},
+    {"compute", 1056, 1056 * 256, 4000},   {"compute", 1056, 1056 * 256, 20000},
+    {"compute", 1056, 1056 * 256, 100000}, {"compute", 1056, 1056 * 256, 1000000},
+    {"copy", 264, 1u << 16, 1u << 16},     {"copy", 1056, 1u << 20, 1u << 20},
+    {"copy", 1056, 1u << 22, 1u << 22},    {"copy", 1056, 1u << 24, 1u << 24},
+    {"copy", 1056, 1u << 26, 1u << 26},    {"exchange", 264, 264 * 256, 200},
+    {"exchange", 1056, 1056 * 256, 2000},  {"exchange", 1056, 1056 * 256, 20000},
 };
 
 struct Tally {
@@ -106,7 +111,8 @@ std::string share(int count, int of) {
 
 class Truth {
 public:
-  Truth(Runner &runner, std::filesystem::path cubin, double minGain) : runner_(runner), cubin_(std::move(cubin)) {
+  Truth(Runner &runner, std::filesystem::path cubin, double minGain)
+      : runner_(runner), cubin_(std::move(cubin)) {
     policy_.minGain = minGain - 1;
   }
 
@@ -117,16 +123,18 @@ public:
   };
 
   /// `amount` is the candidate's; the baseline's is the kernel's own.
-  Result<Comparison> compare(const Kernel &kernel, std::uint32_t amount, const TimeOptions &options) {
+  Result<Comparison> compare(const Kernel &kernel, std::uint32_t amount,
+                             const TimeOptions &options) {
     KOPT_TRY(const ModuleInfo a, runner_.load(cubin_, kernel.name));
     KOPT_TRY(const ModuleInfo b, runner_.load(cubin_, kernel.name));
     const auto start = std::chrono::steady_clock::now();
-    KOPT_TRY(const TimingOutcome outcome,
-             runner_.time(a.id, launch(kernel, kernel.amount), b.id, launch(kernel, amount), options));
+    KOPT_TRY(const TimingOutcome outcome, runner_.time(a.id, launch(kernel, kernel.amount), b.id,
+                                                       launch(kernel, amount), options));
     runner_.unload(a.id);
     runner_.unload(b.id);
     if (outcome.status != RunStatus::Ok)
-      return makeError(ErrorCode::Internal, fmt::format("{} does not run: {}", kernel.name, outcome.detail));
+      return makeError(ErrorCode::Internal,
+                       fmt::format("{} does not run: {}", kernel.name, outcome.detail));
     Comparison made;
     made.speedup = pairedSpeedup(outcome.samples, policy_.confidence, outcome.modelled);
     LaunchTiming timing;
@@ -140,7 +148,8 @@ public:
     return made;
   }
 
-  /// The amount that takes 1 / (1 + gain) of the kernel's own time: by the slope between it and half as much again.
+  /// The amount that takes 1 / (1 + gain) of the kernel's own time: by the slope between it and
+  /// half as much again.
   Result<std::uint32_t> amountFor(const Kernel &kernel, double gain) {
     TimeOptions thorough;
     thorough.minSamples = 400;
@@ -151,7 +160,8 @@ public:
     const double perAmount = (whole - half) / (kernel.amount - kernel.amount / 2);
     const double change = (whole - whole / (1 + gain)) / perAmount;
     if (!(perAmount > 0) || change < 1 || change >= kernel.amount)
-      return makeError(ErrorCode::Internal, fmt::format("{} cannot be made {:.0f}% faster", kernel.name, 100 * gain));
+      return makeError(ErrorCode::Internal,
+                       fmt::format("{} cannot be made {:.0f}% faster", kernel.name, 100 * gain));
     return kernel.amount - std::uint32_t(std::lround(change));
   }
 
@@ -165,7 +175,8 @@ private:
     made.block = {256, 1, 1};
     made.buffers = {Buffer{"in", 4 * kernel.elements, "f32", {}, true, false},
                     Buffer{"out", 4 * kernel.elements, "f32", {}, false, false}};
-    made.arguments = {BufferArg{0, 0}, BufferArg{1, 0}, ValueArg{std::string(reinterpret_cast<const char *>(&amount), 4)}};
+    made.arguments = {BufferArg{0, 0}, BufferArg{1, 0},
+                      ValueArg{std::string(reinterpret_cast<const char *>(&amount), 4)}};
     return made;
   }
 
@@ -187,18 +198,21 @@ Result<Tally> identical(Truth &truth, int comparisons) {
     tallies[k].add(made.verdict, made.took);
     medians[k] = made.baselineSeconds;
   }
-  fmt::print("| identical code | time | comparisons | false Faster | false Slower | Same | Ambiguous | s each |\n"
+  fmt::print("| identical code | time | comparisons | false Faster | false Slower | Same | "
+             "Ambiguous | s each |\n"
              "|---|---|---|---|---|---|---|---|\n");
   for (std::size_t k = 0; k < std::size(kAll); ++k) {
     const Tally &tally = tallies[k];
     if (tally.comparisons == 0)
       continue;
-    fmt::print("| {} | {:.1f} us | {} | {} | {} | {} | {} | {:.2f} |\n", kAll[k].name, 1e6 * medians[k], tally.comparisons,
-               tally.faster, tally.slower, tally.same, tally.ambiguous, tally.seconds / tally.comparisons);
+    fmt::print("| {} | {:.1f} us | {} | {} | {} | {} | {} | {:.2f} |\n", kAll[k].name,
+               1e6 * medians[k], tally.comparisons, tally.faster, tally.slower, tally.same,
+               tally.ambiguous, tally.seconds / tally.comparisons);
     all.add(tally);
   }
-  fmt::print("| all | | {} | {} | {} | {} | {} | {:.2f} |\n\nfalse verdicts: {}\n\n", all.comparisons, all.faster, all.slower,
-             all.same, all.ambiguous, all.seconds / std::max(1, all.comparisons),
+  fmt::print("| all | | {} | {} | {} | {} | {} | {:.2f} |\n\nfalse verdicts: {}\n\n",
+             all.comparisons, all.faster, all.slower, all.same, all.ambiguous,
+             all.seconds / std::max(1, all.comparisons),
              share(all.faster + all.slower, all.comparisons));
   return all;
 }
@@ -227,23 +241,25 @@ Result<Tally> different(Truth &truth, double gain, int comparisons) {
     estimates[k].push_back(made.speedup.estimate);
     medians[k] = made.baselineSeconds;
   }
-  fmt::print("| {:.0f}% less time | time | median measured | comparisons | found Faster | Ambiguous | Same | Slower | s each |\n"
+  fmt::print("| {:.0f}% less time | time | median measured | comparisons | found Faster | "
+             "Ambiguous | Same | Slower | s each |\n"
              "|---|---|---|---|---|---|---|---|---|\n",
              100 * gain);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const Tally &tally = tallies[k];
     if (tally.comparisons == 0)
       continue;
-    fmt::print("| {} | {:.1f} us | {:.4f}x | {} | {} | {} | {} | {} | {:.2f} |\n", kernels[k].name, 1e6 * medians[k],
-               median(estimates[k]), tally.comparisons, tally.faster, tally.ambiguous, tally.same, tally.slower,
-               tally.seconds / tally.comparisons);
+    fmt::print("| {} | {:.1f} us | {:.4f}x | {} | {} | {} | {} | {} | {:.2f} |\n", kernels[k].name,
+               1e6 * medians[k], median(estimates[k]), tally.comparisons, tally.faster,
+               tally.ambiguous, tally.same, tally.slower, tally.seconds / tally.comparisons);
     all.add(tally);
   }
   fmt::print("\nfound: {}\n\n", share(all.faster, all.comparisons));
   return all;
 }
 
-Result<int> run(const std::filesystem::path &program, int aa, int differences, double minGain, bool check) {
+Result<int> run(const std::filesystem::path &program, int aa, int differences, double minGain,
+                bool check) {
   const auto processes = makeProcessRunner();
   const auto toolchain = makeNvccToolchain(*processes);
   if (gpuNodes().empty() || !toolchain) { // a GPU that kopt cannot use is no reason to skip
@@ -251,7 +267,8 @@ Result<int> run(const std::filesystem::path &program, int aa, int differences, d
     return kSkip;
   }
   KOPT_TRY(const TemporaryDirectory folder, TemporaryDirectory::create("kopt-truth"));
-  KOPT_TRY(const auto runner, startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
+  KOPT_TRY(const auto runner,
+           startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
   BuildRequest request;
   request.sliceText = kKernels;
   request.symbol = "copy";
@@ -261,8 +278,9 @@ Result<int> run(const std::filesystem::path &program, int aa, int differences, d
   if (!built.ok)
     return makeError(ErrorCode::Internal, "the kernels do not build: " + built.log);
   Truth truth(*runner, built.module, minGain);
-  fmt::print("{}, {}, {}; intervals at {:.0f}%, gains from {:.1f}% on\n\n", runner->device().name, runner->device().driver,
-             (*toolchain)->name(), 100 * truth.policy().confidence, 100 * truth.policy().minGain);
+  fmt::print("{}, {}, {}; intervals at {:.0f}%, gains from {:.1f}% on\n\n", runner->device().name,
+             runner->device().driver, (*toolchain)->name(), 100 * truth.policy().confidence,
+             100 * truth.policy().minGain);
   bool holds = true;
   if (aa > 0) {
     KOPT_TRY(const Tally tally, identical(truth, aa));
@@ -293,6 +311,7 @@ int main(int count, char **arguments) {
   const auto done = run(program, aa, differences, minGain, check);
   if (done)
     return *done;
-  fmt::print(stderr, "timing_truth: {}{}{}\n", done.error().what, done.error().hint.empty() ? "" : "; ", done.error().hint);
+  fmt::print(stderr, "timing_truth: {}{}{}\n", done.error().what,
+             done.error().hint.empty() ? "" : "; ", done.error().hint);
   return 1;
 }

@@ -18,7 +18,7 @@ from kopt_test import BIN, DATA, FLAGS, KoptTest
 EDGES = "2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32"
 TRIALS = """SELECT candidate_hash, proposer, title, change, verdict, layer, reason, module_hash, resources, counter_source,
     speedup, speedup_low, speedup_high, pairs, processes FROM trials ORDER BY id"""
-GATES = "SELECT t.candidate_hash, g.position, g.gate, g.state, g.detail FROM gates g JOIN trials t ON t.id = g.trial_id ORDER BY 1, 2"
+GATES = "SELECT t.candidate_hash, g.position, g.gate, g.state, g.detail FROM checks g JOIN trials t ON t.id = g.trial_id ORDER BY 1, 2"
 COUNTERS = "SELECT t.candidate_hash, c.name, c.value FROM counters c JOIN trials t ON t.id = c.trial_id ORDER BY 1, 2"
 TIMINGS = """SELECT t.candidate_hash, m.launch, m.baseline_seconds, m.candidate_seconds, s.baseline_seconds, s.candidate_seconds
     FROM trials t JOIN timings m ON m.trial_id = t.id JOIN samples s ON s.timing_id = m.id ORDER BY t.id, m.position, s.position"""

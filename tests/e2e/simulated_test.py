@@ -40,28 +40,28 @@ class Simulated(KoptTest):
         done = self.run_kopt("trial", self.base, "--candidate", self.write("candidate.cu", text), "--device", "cuda", "--json")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         trial = json.loads(done.stdout)
-        return trial, {record["gate"]: record for record in trial["gates"]}
+        return trial, {record["check"]: record for record in trial["checks"]}
 
     def test_a_win_is_measured_confirmed_and_has_the_second_opinion(self):
-        trial, gates = self.trial((INDEX, COALESCED))
+        trial, checks = self.trial((INDEX, COALESCED))
         self.assertEqual(trial["verdict"], "Faster", trial["reason"])
         self.assertFalse(trial["speedup"]["modelled"])
         self.assertEqual(trial["speedup"]["processes"], 5)
         self.assertIn("first-look", {finding["id"] for finding in trial["findings"]})
-        self.assertEqual(gates["emulated"]["state"], "passed", gates["emulated"])
-        self.assertEqual(gates["reached"]["state"], "passed", gates["reached"])
-        self.assertEqual(gates["schedule"]["state"], "not run", gates["schedule"])
+        self.assertEqual(checks["emulated"]["state"], "passed", checks["emulated"])
+        self.assertEqual(checks["coverage"]["state"], "passed", checks["coverage"])
+        self.assertEqual(checks["schedule"]["state"], "not run", checks["schedule"])
 
     def test_a_race_that_the_gpu_does_not_show_is_one(self):
-        trial, gates = self.trial((INDEX, COALESCED), (BODY, RACING))
-        self.assertEqual((trial["verdict"], trial["gate"]), ("RunFailed", "emulated"), trial)
+        trial, checks = self.trial((INDEX, COALESCED), (BODY, RACING))
+        self.assertEqual((trial["verdict"], trial["check"]), ("RunFailed", "emulated"), trial)
         self.assertIn("on the emulated device", trial["reason"])
-        self.assertEqual(gates["outputs"]["state"], "passed")
+        self.assertEqual(checks["outputs"]["state"], "passed")
 
     def test_what_is_wrong_on_the_gpu_is_found_there(self):
         trial, _ = self.trial((BODY, BODY.replace("factor *", "1.0001f * factor *")))
         self.assertEqual(trial["verdict"], "WrongResult", trial)
-        self.assertNotEqual(trial["gate"], "emulated")
+        self.assertNotEqual(trial["check"], "emulated")
 
     def test_the_whole_loop(self):
         done = self.run_kopt("tune", self.base, "--device", "cuda", "--proposers", "params", "--json")
@@ -73,7 +73,7 @@ class Simulated(KoptTest):
         # The report tells of the winner what the confirmation asked, not what its first look left out.
         said = {kind: [text for known, text in self.rows("SELECT kind, text FROM decisions") if known == kind]
                 for kind in ("verified", "unchecked")}
-        for layer in ("emulated", "reached"):
+        for layer in ("emulated", "coverage"):
             self.assertTrue([text for text in said["verified"] if text.startswith(layer + ":")], said)
             self.assertFalse([text for text in said["unchecked"] if text.startswith(layer + ":")], said)
 

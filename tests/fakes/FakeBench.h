@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A front end, a toolchain and a runner without processes. What a "kernel" does is read from words in its text:
-// SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to build), SLEEP (takes a while to run), OTHERS (other load is
-// on the GPU while it is timed), RACES (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input of many), NAN, PARTIAL, FAULT, HANG,
-// GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
+// A front end, a toolchain and a runner without processes. What a "kernel" does is read from words
+// in its text: SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to
+// build), SLEEP (takes a while to run), OTHERS (other load is on the GPU while it is timed), RACES
+// (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input of
+// many), NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
 #pragma once
 
-#include "driver/evaluate/Evaluator.h"
+#include "driver/judge/LocalJudge.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 
@@ -23,17 +24,20 @@
 
 namespace kopt::fakes {
 
-inline bool has(const std::string &text, const char *word) { return text.find(word) != std::string::npos; }
+inline bool has(const std::string &text, const char *word) {
+  return text.find(word) != std::string::npos;
+}
 
 class FakeFrontend : public Frontend {
 public:
   Result<ExtractionResult> extract(const ExtractRequest &) override { return extraction; }
-  Result<std::vector<TransformOffer>> transforms(const std::string &, const std::string &, const KernelSpec &,
-                                                 const Workload &) override {
+  Result<std::vector<TransformOffer>> transforms(const std::string &, const std::string &,
+                                                 const KernelSpec &, const Workload &) override {
     return offers;
   }
-  Result<std::vector<Finding>> screen(const std::string &, const std::string &candidate, const KernelSpec &,
-                                      const std::string &, const SharedCode &) override {
+  Result<std::vector<Finding>> screen(const std::string &, const std::string &candidate,
+                                      const KernelSpec &, const std::string &,
+                                      const SharedCode &) override {
     if (has(candidate, "REJECT"))
       return std::vector<Finding>{{"asm", "reject", "new inline assembly", "line 3"}};
     return std::vector<Finding>{};
@@ -45,24 +49,26 @@ public:
       chosen.mutants.resize(request.atMost);
     return chosen;
   }
-  Result<PreciseClone> preciseClone(const std::string &, const std::string &, const KernelSpec &) override {
+  Result<ReferenceClone> referenceClone(const std::string &, const std::string &,
+                                        const KernelSpec &) override {
     return clone;
   }
-  Result<ReachClone> reachClone(const std::string &slice, const std::string &, const KernelSpec &) override {
-    ReachClone marked = reach;
+  Result<CoverageClone> coverageClone(const std::string &slice, const std::string &,
+                                      const KernelSpec &) override {
+    CoverageClone marked = reach;
     if (marked.sliceText.empty())
       marked.sliceText = slice;
     return marked;
   }
-  ReachClone reach; ///< without marks: the kernel has no conditions
+  CoverageClone reach; ///< without marks: the kernel has no conditions
   ExtractionResult extraction;
   std::vector<TransformOffer> offers;
   MutantSet mutantSet; ///< empty: the kernel has nothing to change
-  PreciseClone clone = refused();
+  ReferenceClone clone = refused();
 
 private:
-  static PreciseClone refused() {
-    PreciseClone clone;
+  static ReferenceClone refused() {
+    ReferenceClone clone;
     clone.refusals = {{"integers", "the kernel computes with integers only", 1}};
     return clone;
   }
@@ -97,7 +103,8 @@ public:
 /// Computes out[i] = 2 * in[i] + i for its one read-only and one written buffer.
 class FakeRunner : public Runner {
 public:
-  explicit FakeRunner(std::filesystem::path scratch, bool modelled = false) : scratch_(std::move(scratch)) {
+  explicit FakeRunner(std::filesystem::path scratch, bool modelled = false)
+      : scratch_(std::move(scratch)) {
     device_.kind = modelled ? "emulated" : "cuda";
     device_.name = "Fake GPU";
     device_.arch = "sm_90";
@@ -116,7 +123,8 @@ public:
   }
   void unload(ModuleId module) override { modules_.erase(module); }
 
-  Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) override {
+  Result<RunOutcome> run(ModuleId module, const Launch &launch,
+                         const RunOptions &options) override {
     const std::string text = modules_.at(module);
     ++runs;
     if (!breaksAt.empty() && has(text, breaksAt.c_str()))
@@ -153,7 +161,8 @@ public:
         out[i] = has(text, "CONSTANT") ? 1 : 2 * in[i] + float(i);
     std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
     seeds_[module].insert(options.inputSeed);
-    if (has(text, "WRONG") || computesWrong || (has(text, "SELDOM") && seeds_[module].size() > seldomAfter))
+    if (has(text, "WRONG") || computesWrong ||
+        (has(text, "SELDOM") && seeds_[module].size() > seldomAfter))
       out[out.size() - 1] += 1;
     if (has(text, "NAN"))
       out[0] = std::numeric_limits<float>::quiet_NaN();
@@ -172,7 +181,7 @@ public:
           KOPT_CHECK(writeFileAtomically(outcome.buffers.back(), recorded));
         else
           std::ofstream(outcome.buffers.back(), std::ios::binary)
-            .write(reinterpret_cast<const char *>(out.data()), std::streamsize(out.size() * 4));
+              .write(reinterpret_cast<const char *>(out.data()), std::streamsize(out.size() * 4));
       }
       outcome.unwritten.push_back(launch.buffers[i].readOnly ? 0 : unwritten);
     }
@@ -186,7 +195,8 @@ public:
     for (std::size_t i = 0; i < launch.buffers.size(); ++i)
       for (const ModuleId module : {a, b}) {
         const auto path = scratch_ / fmt::format("timed-{}-{}", module, i);
-        const std::string text(launch.buffers[i].bytes, has(modules_.at(module), "CHEAT") ? '\x40' : '\0');
+        const std::string text(launch.buffers[i].bytes,
+                               has(modules_.at(module), "CHEAT") ? '\x40' : '\0');
         KOPT_CHECK(writeFileAtomically(path, text));
         (module == a ? outcome.buffersA : outcome.buffersB).push_back(path);
       }
@@ -198,7 +208,8 @@ public:
       outcome.otherLoad = {"process 4711"};
     std::mt19937_64 random(42);
     for (int i = 0; i < (device_.modelled ? 1 : 40); ++i) {
-      const double noise = device_.modelled ? 1 : (1 + double(random() % 100) / 1e5) * processEffect(processes);
+      const double noise =
+          device_.modelled ? 1 : (1 + double(random() % 100) / 1e5) * processEffect(processes);
       outcome.samples.push_back({secondsOf(modules_.at(a)) * noise, secondsOf(modules_.at(b))});
     }
     return outcome;
@@ -215,18 +226,24 @@ public:
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
-  /// Different inputs, more than two looks take and fewer than a third on five draws: on further ones SELDOM is wrong.
+  /// Different inputs, more than two looks take and fewer than a third on five draws: on further
+  /// ones SELDOM is wrong.
   std::size_t seldomAfter = 26;
   bool computesWrong = false;
-  int processes = 0;    ///< that were wanted
-  std::string breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is
-  std::function<double(int)> processEffect = [](int) { return 1.0; }; ///< factor of the baseline's times in a process
+  int processes = 0; ///< that were wanted
+  std::string
+      breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is
+  std::function<double(int)> processEffect = [](int) {
+    return 1.0;
+  }; ///< factor of the baseline's times in a process
 
 private:
   Status check() const {
     return lost_.empty() ? Status() : makeError(ErrorCode::Environment, lost_);
   }
-  static double secondsOf(const std::string &text) { return has(text, "FAST") ? 5e-5 : has(text, "SLOW") ? 2e-4 : 1e-4; }
+  static double secondsOf(const std::string &text) {
+    return has(text, "FAST") ? 5e-5 : has(text, "SLOW") ? 2e-4 : 1e-4;
+  }
   static RunOutcome failed(RunStatus status, const std::string &detail) {
     RunOutcome outcome;
     outcome.status = status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Device in host memory whose kernels are C++ functions: loading the path "NAME" gives the kernel registered as NAME.
+// A Device in host memory whose kernels are C++ functions: loading the path "NAME" gives the kernel
+// registered as NAME.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -92,7 +93,8 @@ public:
     return write(to, from, bytes);
   }
 
-  Status variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes) override {
+  Status variable(std::uint32_t module, const std::string &name, Address &out,
+                  std::size_t &bytes) override {
     const auto found = variables.find({modules_[module], name});
     if (found == variables.end())
       return Device::variable(module, name, out, bytes);
@@ -129,7 +131,8 @@ public:
     out["launch__block_size"] = double(request.block[0]) * request.block[1] * request.block[2];
     return launch(request);
   }
-  /// Three passes, each from restored buffers; knows instructions, and the metrics whose names begin with "known".
+  /// Three passes, each from restored buffers; knows instructions, and the metrics whose names
+  /// begin with "known".
   Status countHardware(const LaunchRequest &request, const runtime::CounterRequest &wanted,
                        runtime::Counters &out, std::string &why) override {
     if (!noCounters.empty()) {
@@ -155,9 +158,10 @@ public:
 
   runtime::DeviceProperties info;
   std::vector<std::string> throttled; ///< reasons seen since they were last asked for
-  std::string noCounters; ///< why there are no hardware counters; empty: there are
+  std::string noCounters;             ///< why there are no hardware counters; empty: there are
   std::map<std::string, Kernel> kernels;
-  std::map<std::pair<std::string, std::string>, std::string> variables; ///< contents by module and name
+  std::map<std::pair<std::string, std::string>, std::string>
+      variables; ///< contents by module and name
   std::function<double(const std::string &)> seconds;
   std::function<void(Address, std::size_t)> allocated; ///< told of each allocation
   std::vector<std::vector<LaunchRequest>> batches;

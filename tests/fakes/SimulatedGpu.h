@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulated device as a GPU shows itself: it measures times (which are the same each time), sees no races, and loads
-// machine code. For a module FILE it runs FILE.so, which tests/e2e/faulty_compiler.py builds beside it.
+// The emulated device as a GPU shows itself: it measures times (which are the same each time), sees
+// no races, and loads machine code. For a module FILE it runs FILE.so, which
+// tests/e2e/faulty_compiler.py builds beside it.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -12,28 +13,42 @@ public:
   using Status = runtime::Status;
   using Address = runtime::Address;
 
-  explicit SimulatedGpu(std::unique_ptr<runtime::Device> device) : device_(std::move(device)), info_(device_->properties()) {
+  explicit SimulatedGpu(std::unique_ptr<runtime::Device> device)
+      : device_(std::move(device)), info_(device_->properties()) {
     info_.kind = "cuda";
     info_.uuid = "GPU-simulated";
     info_.modelled = false;
   }
   const runtime::DeviceProperties &properties() const override { return info_; }
-  Status load(const std::string &path, const std::string &symbol, runtime::ModuleProperties &out) override {
+  Status load(const std::string &path, const std::string &symbol,
+              runtime::ModuleProperties &out) override {
     return device_->load(path + ".so", symbol, out);
   }
   Status unload(std::uint32_t module) override { return device_->unload(module); }
-  Status allocate(std::size_t bytes, Address &out) override { return device_->allocate(bytes, out); }
+  Status allocate(std::size_t bytes, Address &out) override {
+    return device_->allocate(bytes, out);
+  }
   Status release(Address address) override { return device_->release(address); }
-  Status write(Address to, const void *from, std::size_t bytes) override { return device_->write(to, from, bytes); }
-  Status read(void *to, Address from, std::size_t bytes) override { return device_->read(to, from, bytes); }
+  Status write(Address to, const void *from, std::size_t bytes) override {
+    return device_->write(to, from, bytes);
+  }
+  Status read(void *to, Address from, std::size_t bytes) override {
+    return device_->read(to, from, bytes);
+  }
   /// Memory of a GPU is never unset.
-  Status poison(Address to, const void *from, std::size_t bytes) override { return device_->write(to, from, bytes); }
-  Status variable(std::uint32_t module, const std::string &name, Address &out, std::size_t &bytes) override {
+  Status poison(Address to, const void *from, std::size_t bytes) override {
+    return device_->write(to, from, bytes);
+  }
+  Status variable(std::uint32_t module, const std::string &name, Address &out,
+                  std::size_t &bytes) override {
     return device_->variable(module, name, out, bytes);
   }
-  Status launch(const runtime::LaunchRequest &request) override { return device_->launch(blind(request)); }
+  Status launch(const runtime::LaunchRequest &request) override {
+    return device_->launch(blind(request));
+  }
   Status time(const runtime::LaunchRequest &request, bool cold, double &seconds) override {
-    Status status = launch(request); // the emulated device times what it has timed before without launching it
+    Status status =
+        launch(request); // the emulated device times what it has timed before without launching it
     if (status.ok())
       status = device_->time(blind(request), cold, seconds);
     seconds *= kSlower;
@@ -44,7 +59,8 @@ public:
   }
 
 private:
-  /// So that small kernels are not too short to be timed one launch at a time: hundreds in a row are slow here.
+  /// So that small kernels are not too short to be timed one launch at a time: hundreds in a row
+  /// are slow here.
   static constexpr double kSlower = 50;
 
   static runtime::LaunchRequest blind(runtime::LaunchRequest request) {

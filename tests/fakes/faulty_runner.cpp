@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // kopt-runner that goes wrong where the file `faults` beside it says: lines of "CANDIDATE STAGE
-// FAULT". The candidate is a number: modules lie in folders that count from 0, the baseline; "*" is each of them but that,
-// "-" what concerns none. With --ordinal N the file `faults.N` counts too. Put into the place of kopt-runner in a copy of an
-// installation. Where a file `simulated-gpu` is beside it, a description of a GPU, "cuda" is SimulatedGpu.
+// FAULT". The candidate is a number: modules lie in folders that count from 0, the baseline; "*" is
+// each of them but that,
+// "-" what concerns none. With --ordinal N the file `faults.N` counts too. Put into the place of
+// kopt-runner in a copy of an installation. Where a file `simulated-gpu` is beside it, a
+// description of a GPU, "cuda" is SimulatedGpu.
 #include "fakes/SimulatedGpu.h"
 #include "runtime/runner/LineReader.h"
 #include "runtime/runner/Session.h"
@@ -38,8 +40,11 @@ void readFaults(const std::string &name, Faults &faults) {
 }
 
 std::string faultOf(const Faults &faults, const std::string &candidate, const std::string &stage) {
-  const bool isNumber = !candidate.empty() && candidate.find_first_not_of("0123456789") == std::string::npos;
-  for (const std::string &name : {candidate, std::string(candidate.empty() ? "-" : isNumber && candidate != "0" ? "*" : "")})
+  const bool isNumber =
+      !candidate.empty() && candidate.find_first_not_of("0123456789") == std::string::npos;
+  for (const std::string &name : {candidate, std::string(candidate.empty()              ? "-"
+                                                         : isNumber && candidate != "0" ? "*"
+                                                                                        : "")})
     if (const auto found = faults.find({name, stage}); found != faults.end())
       return found->second;
   return {};
@@ -70,7 +75,8 @@ std::string candidateOf(const std::string &path) {
   if (fault == "silent")
     close(out);
   if (fault == "flood")
-    for (const std::string text(1 << 16, 'x'); writeAll(out, text) && writeAll(STDERR_FILENO, text);) {
+    for (const std::string text(1 << 16, 'x');
+         writeAll(out, text) && writeAll(STDERR_FILENO, text);) {
     }
   for (;;)
     pause();
@@ -82,7 +88,8 @@ void poison(const std::vector<int> &files) {
     struct stat info{};
     if (fstat(file, &info) != 0 || info.st_size == 0)
       continue;
-    void *memory = mmap(nullptr, std::size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *memory =
+        mmap(nullptr, std::size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory != MAP_FAILED)
       for (off_t i = 0; i < info.st_size; ++i)
         static_cast<unsigned char *>(memory)[i] ^= 0x5a;
@@ -116,10 +123,12 @@ int main(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_IGN);
   const bool script = options.contains("--script");
   const int in = script ? open(options["--script"].c_str(), O_RDONLY) : STDIN_FILENO;
-  const int out = script ? open(options["--replies"].c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666) : dup(STDOUT_FILENO);
+  const int out = script ? open(options["--replies"].c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666)
+                         : dup(STDOUT_FILENO);
   LineReader lines(in);
   Session session(*device, [] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
   });
   std::map<std::uint32_t, std::string> candidates; // by the number of their module
   for (std::vector<int> files; lines.next(line, files); files.clear()) {
@@ -128,7 +137,8 @@ int main(int argc, char **argv) {
     if (stage == "load")
       candidate = candidateOf(request.text("path"));
     for (const char *key : {"a.module", "b.module", "module"})
-      if (const auto module = request.number<std::uint32_t>(key); module && candidates.contains(*module))
+      if (const auto module = request.number<std::uint32_t>(key);
+          module && candidates.contains(*module))
         candidate = candidates[*module]; // of a timing, the second
     const std::string fault = faultOf(faults, candidate, stage);
     std::vector<int> kept;
@@ -139,7 +149,8 @@ int main(int argc, char **argv) {
       go(fault, out);
     const std::string reply = session.answer(line, files);
     if (stage == "load")
-      if (const auto module = Message::parse(reply).value_or(Message("none")).number<std::uint32_t>("module"))
+      if (const auto module =
+              Message::parse(reply).value_or(Message("none")).number<std::uint32_t>("module"))
         candidates[*module] = candidate;
     poison(kept);
     if (!writeAll(out, reply + "\n"))

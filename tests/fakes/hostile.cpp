@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hostile ATTEMPT [ARGUMENT]: tries one thing. Prints "got it" or "refused", and exits with 0 either way.
+// hostile ATTEMPT [ARGUMENT]: tries one thing. Prints "got it" or "refused", and exits with 0
+// either way.
 #include "fakes/hostile.h"
 
 #include <cstdio>
@@ -54,7 +55,8 @@ bool seesOthers(const std::string &own) {
     const ssize_t n = fd >= 0 ? read(fd, name, sizeof name - 1) : 0;
     if (fd >= 0)
       close(fd);
-    if (n > 0 && std::string(name, std::size_t(n - 1)) != own && std::string(name, std::size_t(n - 1)) != "kopt-sandbox")
+    if (n > 0 && std::string(name, std::size_t(n - 1)) != own &&
+        std::string(name, std::size_t(n - 1)) != "kopt-sandbox")
       others = true;
   }
   return others;
@@ -76,8 +78,10 @@ int main(int argc, char **argv) {
       {"trace-parent", [&] { return canTrace(getppid()); }},
       {"memory-of", [&] { return canReadMemoryOf(pid_t(std::atoi(argument.c_str()))); }},
       {"signal", [&] { return canSignal(pid_t(std::atoi(argument.c_str()))); }},
-      {"kill-parent", [&] { return kill(getppid(), SIGKILL) == 0 && usleep(300 * 1000) == 0 && getppid() != 1; }},
-      {"kill-group", [&] { return signal(SIGUSR1, SIG_IGN), kill(0, SIGUSR1) == 0 && usleep(100 * 1000) == 0; }},
+      {"kill-parent",
+       [&] { return kill(getppid(), SIGKILL) == 0 && usleep(300 * 1000) == 0 && getppid() != 1; }},
+      {"kill-group",
+       [&] { return signal(SIGUSR1, SIG_IGN), kill(0, SIGUSR1) == 0 && usleep(100 * 1000) == 0; }},
       {"fork", [&] { return canFork(); }},
       {"fork-bomb", [&] { return forkBomb(std::strtoull(argument.c_str(), nullptr, 10)); }},
       {"leave-behind", [&] { return leaveBehind(argument); }},

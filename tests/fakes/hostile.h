@@ -43,13 +43,15 @@ inline bool canOpenSocket(int family, int type = SOCK_STREAM) {
     close(fd);
   return fd >= 0;
 }
-/// A socket of another program by its path: reached where the connection is accepted or refused by its owner.
+/// A socket of another program by its path: reached where the connection is accepted or refused by
+/// its owner.
 inline bool canConnect(const std::string &path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  const bool reached = fd >= 0 && connect(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0;
+  const bool reached =
+      fd >= 0 && connect(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0;
   if (fd >= 0)
     close(fd);
   return reached;
@@ -79,7 +81,9 @@ inline bool canWatchTheKernel() {
   return syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0) >= 0;
 }
 /// Calls that fail for want of sense where they are allowed: then with another error than EPERM.
-inline bool isAllowed(long call) { return syscall(call, -1, -1, -1, -1, -1) >= 0 || errno != EPERM; }
+inline bool isAllowed(long call) {
+  return syscall(call, -1, -1, -1, -1, -1) >= 0 || errno != EPERM;
+}
 /// Writes until it is stopped; true after `bytes`.
 inline bool canFill(const std::string &path, std::uint64_t bytes) {
   signal(SIGXFSZ, SIG_IGN);

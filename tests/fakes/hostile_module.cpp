@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An emulated module that never was one: what a candidate could do in the runner's process if it got native code past
-// every check. Loading it tries everything; the first attempt that works ends the process with 100 + its number, and
-// where none works the loader finds that this is no module. Secrets lie in ../secret/ beside its own folder.
+// An emulated module that never was one: what a candidate could do in the runner's process if it
+// got native code past every check. Loading it tries everything; the first attempt that works ends
+// the process with 100 + its number, and where none works the loader finds that this is no module.
+// Secrets lie in ../secret/ beside its own folder.
 #include "fakes/hostile.h"
 
 #include <cstdlib>
@@ -26,7 +27,9 @@ std::string ownFolder() {
       [] { return canRead("/etc/hostname"); },
       [] { return canRead("/root/.bashrc"); },
       [&] { return canWrite(here + "/written"); },
-      [&] { return canWrite(here + "/../written"), false; }, // into memory of its own: the test looks for the file
+      [&] {
+        return canWrite(here + "/../written"), false;
+      }, // into memory of its own: the test looks for the file
       [] { return canWrite("/usr/written"); },
       [] { return canOpenSocket(AF_INET); },
       [] { return canOpenSocket(AF_NETLINK, SOCK_RAW); },
@@ -49,7 +52,8 @@ std::string ownFolder() {
       _exit(number);
     ++number;
   }
-  // What it cannot keep it from: its own streams. A reply that it cannot know the number of is not believed.
+  // What it cannot keep it from: its own streams. A reply that it cannot know the number of is not
+  // believed.
   if (access((here + "/forge").c_str(), F_OK) == 0) {
     const char reply[] = "ok id=1 status=0 detail= module=1 symbol=k\n";
     for (int fd = 0; fd < 256; ++fd) {

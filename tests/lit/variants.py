@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""variants.py FRONTEND mutate|precise|reach FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
+"""variants.py FRONTEND mutate|reference|coverage FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
 FILE, as the driver does, and prints the answer as lines for FileCheck. --member adds to the request, as in
 --operators='["comparison"]'. With --nvcc what came back is compiled too."""
 import difflib
@@ -61,7 +61,7 @@ if command == "mutate":
             print("DOES NOT COMPILE:", [m["title"] for m in batch], log)
             failures += 1
     print(f"chosen {len(reply['mutants'])} of {reply['found']}, {reply['in_macros']} places in macros")
-elif command == "reach":
+elif command == "coverage":
     show_changes(reply["slice"])
     for mark in reply["marks"]:
         names = ' or '.join(mark['names'])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Force-included when kopt parses with the user's CUDA toolkit: what nvcc declares by itself and Clang's CUDA wrapper
-// does not. Declarations only: nothing that is parsed through here is ever run.
+// Force-included when kopt parses with the user's CUDA toolkit: what nvcc declares by itself and
+// Clang's CUDA wrapper does not. Declarations only: nothing that is parsed through here is ever
+// run.
 #pragma once
 
 // nvcc includes these before the user's first line.
@@ -93,18 +94,41 @@ KOPT_SHIM_MINMAX(double, double, float)
 // Surface access: the toolkit's definitions need compiler built-ins that Clang lacks.
 #if __has_include(<surface_types.h>)
 #include <surface_types.h>
-template <class T> __device__ void surf1Dread(T *, cudaSurfaceObject_t, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ T surf1Dread(cudaSurfaceObject_t, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ void surf1Dwrite(T, cudaSurfaceObject_t, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ void surf2Dread(T *, cudaSurfaceObject_t, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ T surf2Dread(cudaSurfaceObject_t, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ void surf2Dwrite(T, cudaSurfaceObject_t, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ void surf3Dread(T *, cudaSurfaceObject_t, int, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ T surf3Dread(cudaSurfaceObject_t, int, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ void surf3Dwrite(T, cudaSurfaceObject_t, int, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ void surf2DLayeredread(T *, cudaSurfaceObject_t, int, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ T surf2DLayeredread(cudaSurfaceObject_t, int, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
-template <class T> __device__ void surf2DLayeredwrite(T, cudaSurfaceObject_t, int, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf1Dread(T *, cudaSurfaceObject_t, int,
+                           cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ T surf1Dread(cudaSurfaceObject_t, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf1Dwrite(T, cudaSurfaceObject_t, int,
+                            cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf2Dread(T *, cudaSurfaceObject_t, int, int,
+                           cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ T surf2Dread(cudaSurfaceObject_t, int, int,
+                        cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf2Dwrite(T, cudaSurfaceObject_t, int, int,
+                            cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf3Dread(T *, cudaSurfaceObject_t, int, int, int,
+                           cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ T surf3Dread(cudaSurfaceObject_t, int, int, int,
+                        cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf3Dwrite(T, cudaSurfaceObject_t, int, int, int,
+                            cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf2DLayeredread(T *, cudaSurfaceObject_t, int, int, int,
+                                  cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ T surf2DLayeredread(cudaSurfaceObject_t, int, int, int,
+                               cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
+template <class T>
+__device__ void surf2DLayeredwrite(T, cudaSurfaceObject_t, int, int, int,
+                                   cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
 #endif
 
 // Scoped atomics of CUDA 12.8 and newer.

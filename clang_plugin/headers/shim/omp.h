@@ -4,7 +4,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-typedef struct { unsigned char opaque[4]; } omp_lock_t;
+typedef struct {
+  unsigned char opaque[4];
+} omp_lock_t;
 int omp_get_num_threads(void);
 int omp_get_max_threads(void);
 int omp_get_thread_num(void);

@@ -45,7 +45,8 @@ std::string pathIn(const std::string &own) {
   return "";
 }
 
-/// Of a kopt-sandbox that was killed before it could remove it. One that lives may not have moved in yet.
+/// Of a kopt-sandbox that was killed before it could remove it. One that lives may not have moved
+/// in yet.
 bool isLeftOver(const std::string &name) {
   const std::string prefix = kPrefix;
   if (name.rfind(prefix, 0) != 0)
@@ -75,7 +76,8 @@ std::string cgroupFolder(const std::string &root, const std::string &own, std::s
   return folder;
 }
 
-Outcome Cgroup::enter(const std::string &folder, std::uint64_t memoryBytes, std::uint64_t processes) {
+Outcome Cgroup::enter(const std::string &folder, std::uint64_t memoryBytes,
+                      std::uint64_t processes) {
   if (DIR *entries = opendir(folder.c_str())) {
     while (const dirent *entry = readdir(entries))
       if (isLeftOver(entry->d_name))
@@ -92,7 +94,8 @@ Outcome Cgroup::enter(const std::string &folder, std::uint64_t memoryBytes, std:
   write(path + "/memory.swap.max", "0"); // absent where there is no swap
   write(path + "/memory.oom.group", "1");
   if (processes > 0)
-    write(path + "/pids.max", std::to_string(processes + 2)); // where that controller is on; kopt-sandbox is two
+    write(path + "/pids.max",
+          std::to_string(processes + 2)); // where that controller is on; kopt-sandbox is two
   if (!write(path + "/cgroup.procs", std::to_string(getpid())))
     return failed("move into the cgroup " + path);
   home_ = folder + own.substr(own.rfind('/'));

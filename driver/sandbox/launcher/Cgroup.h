@@ -9,12 +9,14 @@
 
 namespace kopt::sandbox {
 
-/// The folder in which children of this process may have cgroups of their own with a memory limit: its own cgroup's
-/// parent, as a cgroup with processes in it can limit no others. `root` is the cgroup2 mount, `own` the text of
-/// /proc/self/cgroup. Empty, with the reason in `why`, where there is none.
+/// The folder in which children of this process may have cgroups of their own with a memory limit:
+/// its own cgroup's parent, as a cgroup with processes in it can limit no others. `root` is the
+/// cgroup2 mount, `own` the text of /proc/self/cgroup. Empty, with the reason in `why`, where there
+/// is none.
 std::string cgroupFolder(const std::string &root, const std::string &own, std::string &why);
 
-/// One limited cgroup with this process in it. Made before the child, so that all of the child is counted.
+/// One limited cgroup with this process in it. Made before the child, so that all of the child is
+/// counted.
 class Cgroup {
 public:
   Cgroup() = default;

@@ -30,11 +30,11 @@ struct [[gnu::packed]] PathRule {
 constexpr unsigned kCreateVersion = 1;
 constexpr int kRulePathBeneath = 1;
 
-constexpr std::uint64_t kExecute = 1u << 0, kWriteFile = 1u << 1, kReadFile = 1u << 2, kReadFolder = 1u << 3,
-                        kTruncate = 1u << 14, kDeviceControl = 1u << 15;
+constexpr std::uint64_t kExecute = 1u << 0, kWriteFile = 1u << 1, kReadFile = 1u << 2,
+                        kReadFolder = 1u << 3, kTruncate = 1u << 14, kDeviceControl = 1u << 15;
 constexpr std::uint64_t kFirstFiles = (1u << 13) - 1; ///< version 1: up to making symbolic links
 constexpr std::uint64_t kRefer = 1u << 13;
-constexpr std::uint64_t kTcp = 3;   ///< version 4: bind and connect
+constexpr std::uint64_t kTcp = 3;    ///< version 4: bind and connect
 constexpr std::uint64_t kScopes = 3; ///< version 6: abstract sockets and signals of others
 
 std::uint64_t handledFiles(int version) {
@@ -61,7 +61,8 @@ public:
     if (at < 0)
       return {};
     struct stat info{};
-    constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kDeviceControl;
+    constexpr std::uint64_t kOfFiles =
+        kExecute | kWriteFile | kReadFile | kTruncate | kDeviceControl;
     if (fstat(at, &info) == 0 && !S_ISDIR(info.st_mode))
       access &= kOfFiles;
     const PathRule rule{access & handled_, at};
@@ -104,14 +105,16 @@ Outcome applyLandlock(const Options &options, bool wholeView) {
     KOPT_SANDBOX_STEP(rules.allow("/", kRead));
     KOPT_SANDBOX_STEP(rules.allow("/tmp", write));
     KOPT_SANDBOX_STEP(rules.allow("/dev/shm", write));
-    KOPT_SANDBOX_STEP(rules.allow("/proc", kRead | kWriteFile | kTruncate)); // what of it may be written the mounts say
+    KOPT_SANDBOX_STEP(rules.allow(
+        "/proc", kRead | kWriteFile | kTruncate)); // what of it may be written the mounts say
   } else {
     for (const std::string &path : systemPaths())
       KOPT_SANDBOX_STEP(rules.allow(path, kRead));
     for (const std::string &path : options.readable)
       KOPT_SANDBOX_STEP(rules.allow(path, kRead));
     KOPT_SANDBOX_STEP(rules.allow("/proc", kReadFile | kReadFolder));
-    KOPT_SANDBOX_STEP(rules.allow("/proc/self", kReadFile | kReadFolder | kWriteFile | kTruncate)); // of the program too
+    KOPT_SANDBOX_STEP(rules.allow("/proc/self", kReadFile | kReadFolder | kWriteFile |
+                                                    kTruncate)); // of the program too
     if (options.sysfs)
       KOPT_SANDBOX_STEP(rules.allow("/sys", kReadFile | kReadFolder));
   }
@@ -119,7 +122,8 @@ Outcome applyLandlock(const Options &options, bool wholeView) {
     KOPT_SANDBOX_STEP(rules.allow(path, write));
   for (const std::vector<std::string> &nodes : {basicDevices(), options.devices})
     for (const std::string &node : nodes)
-      KOPT_SANDBOX_STEP(rules.allow(node, kReadFile | kWriteFile | kReadFolder | kDeviceControl | kTruncate));
+      KOPT_SANDBOX_STEP(
+          rules.allow(node, kReadFile | kWriteFile | kReadFolder | kDeviceControl | kTruncate));
   return rules.restrictSelf();
 }
 

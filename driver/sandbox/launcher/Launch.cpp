@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three processes: this one, which kopt knows and may kill; the first of the new PID namespace, which only waits; and
-// the program. Each dies with the one before it, and with the second all of the namespace does.
+// Three processes: this one, which kopt knows and may kill; the first of the new PID namespace,
+// which only waits; and the program. Each dies with the one before it, and with the second all of
+// the namespace does.
 #include "driver/sandbox/launcher/Launch.h"
 
 #include "driver/sandbox/launcher/Cgroup.h"
@@ -41,8 +42,9 @@ Outcome writeFile(const char *path, const std::string &text) {
   return {};
 }
 
-/// Namespaces for this process (PID: for its children). A user namespace where one can be had: then no privilege is
-/// needed, and none reaches outside. Root makes do without one where user namespaces are forbidden.
+/// Namespaces for this process (PID: for its children). A user namespace where one can be had: then
+/// no privilege is needed, and none reaches outside. Root makes do without one where user
+/// namespaces are forbidden.
 Outcome makeNamespaces(bool network) {
   const int wanted = kOwnNamespaces | (network ? 0 : CLONE_NEWNET);
   const uid_t user = getuid();
@@ -50,8 +52,10 @@ Outcome makeNamespaces(bool network) {
   if (unshare(CLONE_NEWUSER | wanted) == 0) {
     const std::string one = " 1\n";
     KOPT_SANDBOX_STEP(writeFile("/proc/self/setgroups", "deny"));
-    KOPT_SANDBOX_STEP(writeFile("/proc/self/uid_map", std::to_string(user) + " " + std::to_string(user) + one));
-    KOPT_SANDBOX_STEP(writeFile("/proc/self/gid_map", std::to_string(group) + " " + std::to_string(group) + one));
+    KOPT_SANDBOX_STEP(
+        writeFile("/proc/self/uid_map", std::to_string(user) + " " + std::to_string(user) + one));
+    KOPT_SANDBOX_STEP(
+        writeFile("/proc/self/gid_map", std::to_string(group) + " " + std::to_string(group) + one));
   } else {
     const int error = errno;
     if (unshare(wanted) != 0) {
@@ -63,7 +67,8 @@ Outcome makeNamespaces(bool network) {
   return {};
 }
 
-/// The first process of the namespace: cannot be signalled from inside, and reaps what loses its parent.
+/// The first process of the namespace: cannot be signalled from inside, and reaps what loses its
+/// parent.
 [[noreturn]] void waitAsFirst(pid_t program) {
   for (const int fd : {0, 1, 2})
     close(fd); // an end of file must reach kopt when the program closes its streams
@@ -156,7 +161,8 @@ int becomeProgram(const Options &options, bool wholeView) {
 int launchInNamespaces(const Options &options) {
   Cgroup cgroup;
   if (!options.cgroup.empty() && options.memoryBytes)
-    if (const Outcome done = cgroup.enter(options.cgroup, *options.memoryBytes, options.processes); !done.ok())
+    if (const Outcome done = cgroup.enter(options.cgroup, *options.memoryBytes, options.processes);
+        !done.ok())
       return refuse(done);
   if (options.namespaces == Namespaces::None) {
     // No PID namespace to end all with: the group and the death signal do what they can.
@@ -197,7 +203,8 @@ Outcome tryNamespaces(const Options &options, bool &privateProc) {
   if (child == 0) {
     close(pipe[0]);
     const auto tell = [&](const Outcome &outcome) {
-      [[maybe_unused]] const ssize_t sent = write(pipe[1], outcome.error.data(), outcome.error.size());
+      [[maybe_unused]] const ssize_t sent =
+          write(pipe[1], outcome.error.data(), outcome.error.size());
       _exit(outcome.code > 0 && outcome.code < 250 ? outcome.code : 250);
     };
     if (const Outcome made = makeNamespaces(options.network); !made.ok())
@@ -225,7 +232,8 @@ Outcome tryNamespaces(const Options &options, bool &privateProc) {
   if (code != 0 && code != 251) {
     outcome.code = code;
     if (outcome.error.empty())
-      outcome.error = "cannot make namespaces: the attempt ended with exit code " + std::to_string(code);
+      outcome.error =
+          "cannot make namespaces: the attempt ended with exit code " + std::to_string(code);
   }
   return outcome;
 }
@@ -237,10 +245,21 @@ int launchInBubblewrap(const Options &options) {
   if (length < 0)
     return refuse(failed("find this program"));
   own[length] = 0;
-  std::vector<std::string> words = {"bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-                                    "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-                                    "--hostname", "kopt"};
-  const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  std::vector<std::string> words = {"bwrap",
+                                    "--unshare-user",
+                                    "--unshare-pid",
+                                    "--unshare-ipc",
+                                    "--unshare-uts",
+                                    "--unshare-cgroup-try",
+                                    "--die-with-parent",
+                                    "--new-session",
+                                    "--cap-drop",
+                                    "ALL",
+                                    "--hostname",
+                                    "kopt"};
+  const auto add = [&](std::initializer_list<std::string> more) {
+    words.insert(words.end(), more);
+  };
   if (!options.network)
     add({"--unshare-net"});
   for (const std::string &path : systemPaths()) {
@@ -280,8 +299,9 @@ int launchInBubblewrap(const Options &options) {
   if (options.unixSockets)
     add({"--unix-sockets"});
   for (const auto &[name, value] :
-       {std::pair{"--cpu-seconds", options.cpuSeconds}, std::pair{"--file-bytes", options.fileBytes},
-        std::pair{"--open-files", options.openFiles}, std::pair{"--address-bytes", options.addressBytes}})
+       {std::pair{"--cpu-seconds", options.cpuSeconds},
+        std::pair{"--file-bytes", options.fileBytes}, std::pair{"--open-files", options.openFiles},
+        std::pair{"--address-bytes", options.addressBytes}})
     if (value)
       add({name, std::to_string(*value)});
   add({"--processes", std::to_string(options.processes)});
@@ -296,7 +316,8 @@ int launchInBubblewrap(const Options &options) {
 
   Cgroup cgroup;
   if (!options.cgroup.empty() && options.memoryBytes)
-    if (const Outcome done = cgroup.enter(options.cgroup, *options.memoryBytes, options.processes); !done.ok())
+    if (const Outcome done = cgroup.enter(options.cgroup, *options.memoryBytes, options.processes);
+        !done.ok())
       return refuse(done);
   std::vector<char *> argv;
   for (const std::string &word : words)

@@ -17,19 +17,22 @@ bool parseNumber(const std::string &text, std::uint64_t &out) {
 
 std::optional<Options> parseOptions(int argc, char **argv, std::string &why) {
   Options options;
-  const std::map<std::string, bool *> flags = {
-      {"--probe", &options.probe},     {"--inside", &options.inside},
-      {"--landlock", &options.landlock}, {"--seccomp", &options.seccomp},
-      {"--sysfs", &options.sysfs},     {"--network", &options.network},
-      {"--unix-sockets", &options.unixSockets}};
-  const std::map<std::string, std::vector<std::string> *> paths = {{"--readable", &options.readable},
-                                                                   {"--writable", &options.writable},
-                                                                   {"--device", &options.devices},
-                                                                   {"--hidden", &options.hidden}};
+  const std::map<std::string, bool *> flags = {{"--probe", &options.probe},
+                                               {"--inside", &options.inside},
+                                               {"--landlock", &options.landlock},
+                                               {"--seccomp", &options.seccomp},
+                                               {"--sysfs", &options.sysfs},
+                                               {"--network", &options.network},
+                                               {"--unix-sockets", &options.unixSockets}};
+  const std::map<std::string, std::vector<std::string> *> paths = {
+      {"--readable", &options.readable},
+      {"--writable", &options.writable},
+      {"--device", &options.devices},
+      {"--hidden", &options.hidden}};
   const std::map<std::string, std::optional<std::uint64_t> *> limits = {
-      {"--cpu-seconds", &options.cpuSeconds},     {"--file-bytes", &options.fileBytes},
-      {"--open-files", &options.openFiles},       {"--address-bytes", &options.addressBytes},
-      {"--memory-bytes", &options.memoryBytes},   {"--scratch-bytes", &options.scratchBytes}};
+      {"--cpu-seconds", &options.cpuSeconds},   {"--file-bytes", &options.fileBytes},
+      {"--open-files", &options.openFiles},     {"--address-bytes", &options.addressBytes},
+      {"--memory-bytes", &options.memoryBytes}, {"--scratch-bytes", &options.scratchBytes}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--") {
@@ -64,7 +67,8 @@ std::optional<Options> parseOptions(int argc, char **argv, std::string &why) {
       options.cwd = value;
     } else if (name == "--cgroup") {
       options.cgroup = value;
-    } else if (name == "--namespaces" && (value == "own" || value == "bubblewrap" || value == "none")) {
+    } else if (name == "--namespaces" &&
+               (value == "own" || value == "bubblewrap" || value == "none")) {
       options.namespaces = value == "own"          ? Namespaces::Own
                            : value == "bubblewrap" ? Namespaces::Bubblewrap
                                                    : Namespaces::None;

@@ -10,7 +10,8 @@ namespace kopt::sandbox {
 /// CPU seconds, file size, open files, processes, address space; never a core file.
 Outcome limitResources(const Options &options);
 
-/// Every capability, and the right to gain any by executing a file. Nothing to do for a process that has none.
+/// Every capability, and the right to gain any by executing a file. Nothing to do for a process
+/// that has none.
 Outcome dropPrivileges();
 
 } // namespace kopt::sandbox

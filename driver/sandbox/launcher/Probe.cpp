@@ -18,7 +18,8 @@ namespace kopt::sandbox {
 
 namespace {
 
-void say(const char *layer, bool active, const std::string &detail, const std::string &remedy = "") {
+void say(const char *layer, bool active, const std::string &detail,
+         const std::string &remedy = "") {
   std::printf("%s\t%d\t%s\t%s\n", layer, int(active), detail.c_str(), active ? "" : remedy.c_str());
 }
 
@@ -30,7 +31,8 @@ bool readsOne(const char *file) {
 
 std::string namespaceRemedy() {
   if (readsOne("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"))
-    return "AppArmor forbids user namespaces to programs without a profile: install bubblewrap with its profile, or "
+    return "AppArmor forbids user namespaces to programs without a profile: install bubblewrap "
+           "with its profile, or "
            "set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0";
   std::ifstream count("/proc/sys/user/max_user_namespaces");
   long most = 1;
@@ -40,7 +42,8 @@ std::string namespaceRemedy() {
   int allowed = 1;
   if (debian >> allowed; allowed == 0)
     return "the sysctl kernel.unprivileged_userns_clone is 0: set it to 1";
-  return "in a container, allow user namespaces (its seccomp profile refuses them), or run kopt outside of it; "
+  return "in a container, allow user namespaces (its seccomp profile refuses them), or run kopt "
+         "outside of it; "
          "otherwise install bubblewrap";
 }
 
@@ -50,7 +53,8 @@ template <class Step> bool works(Step step) {
   if (child == 0)
     _exit(step() ? 0 : 1);
   int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
 }
 
 bool bubblewrapWorks() {
@@ -58,16 +62,16 @@ bool bubblewrapWorks() {
     // Its complaint is not the one to show.
     if (!std::freopen("/dev/null", "w", stderr))
       return false;
-    execlp("bwrap", "bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
-           "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/true", nullptr);
+    execlp("bwrap", "bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc",
+           "--unshare-uts", "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/true", nullptr);
     return false;
   });
 }
 
 bool filterWorks() {
   return works([] {
-    return dropPrivileges().ok() && installCallFilter({}).ok() && ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == -1 &&
-           errno == EPERM;
+    return dropPrivileges().ok() && installCallFilter({}).ok() &&
+           ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == -1 && errno == EPERM;
   });
 }
 
@@ -80,7 +84,8 @@ int probe() {
   if (own.ok()) {
     use += " --namespaces own";
     say("namespaces", true, "own user, mount, PID, network, IPC and UTS namespaces");
-    say("private /proc", privateProc, privateProc ? "shows the child's own processes alone"
+    say("private /proc", privateProc,
+        privateProc ? "shows the child's own processes alone"
                     : "the kernel refuses one, so what runs CUDA runs without namespaces",
         "a container that hides parts of /proc must not, or run kopt outside of it");
   } else if (bubblewrapWorks()) {
@@ -89,7 +94,8 @@ int probe() {
     say("private /proc", true, "made by bubblewrap");
   } else {
     use += " --namespaces none";
-    say("namespaces", false, own.error + ", and bubblewrap is not installed or may not either", namespaceRemedy());
+    say("namespaces", false, own.error + ", and bubblewrap is not installed or may not either",
+        namespaceRemedy());
     say("private /proc", false, "needs namespaces", namespaceRemedy());
   }
 
@@ -103,7 +109,8 @@ int probe() {
   const std::string why = version > 0 ? "" : std::strerror(errno);
   if (version > 0)
     use += " --landlock";
-  say("Landlock", version > 0, version > 0 ? "version " + std::to_string(version) : "the kernel has none: " + why,
+  say("Landlock", version > 0,
+      version > 0 ? "version " + std::to_string(version) : "the kernel has none: " + why,
       "use Linux 5.13 or later with landlock in the kernel's lsm= list");
 
   std::ifstream file("/proc/self/cgroup");
@@ -120,7 +127,8 @@ int probe() {
   if (!folder.empty())
     use += " --cgroup " + folder;
   say("memory limit", !folder.empty(), folder.empty() ? reason : "cgroup v2 in " + folder,
-      "run kopt in a session that systemd has delegated a cgroup to: systemd-run --user --scope -p Delegate=yes kopt …");
+      "run kopt in a session that systemd has delegated a cgroup to: systemd-run --user --scope -p "
+      "Delegate=yes kopt …");
 
   say("resource limits", true, "processor time, file size, open files, no core files");
   say("no new privileges", true, "no capabilities, and none to be gained");

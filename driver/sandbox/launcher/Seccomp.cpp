@@ -13,7 +13,8 @@
 #include <unistd.h>
 #include <vector>
 
-// Newer than the oldest kernel headers this builds with; the numbers are the same on every architecture.
+// Newer than the oldest kernel headers this builds with; the numbers are the same on every
+// architecture.
 #ifndef __NR_io_uring_setup
 #define __NR_io_uring_setup 425
 #define __NR_io_uring_enter 426
@@ -67,30 +68,80 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
 /// No compiler, no CUDA program and no kernel harness has a use for any of these.
 constexpr unsigned kRefused[] = {
     // other processes' memory and files
-    __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_process_madvise, __NR_process_mrelease,
-    __NR_pidfd_getfd, __NR_kcmp,
+    __NR_ptrace,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_process_madvise,
+    __NR_process_mrelease,
+    __NR_pidfd_getfd,
+    __NR_kcmp,
     // name spaces and mounts
-    __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot, __NR_setns, __NR_unshare, __NR_open_tree, __NR_move_mount,
-    __NR_fsopen, __NR_fsconfig, __NR_fsmount, __NR_fspick, __NR_mount_setattr, __NR_open_by_handle_at,
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_setns,
+    __NR_unshare,
+    __NR_open_tree,
+    __NR_move_mount,
+    __NR_fsopen,
+    __NR_fsconfig,
+    __NR_fsmount,
+    __NR_fspick,
+    __NR_mount_setattr,
+    __NR_open_by_handle_at,
     __NR_name_to_handle_at,
     // the kernel itself
-    __NR_kexec_load, __NR_kexec_file_load, __NR_init_module, __NR_finit_module, __NR_delete_module, __NR_bpf,
-    __NR_perf_event_open, __NR_userfaultfd, __NR_io_uring_setup, __NR_io_uring_enter, __NR_io_uring_register,
-    __NR_syslog, __NR_lookup_dcookie, __NR_fanotify_init,
+    __NR_kexec_load,
+    __NR_kexec_file_load,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_bpf,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_io_uring_setup,
+    __NR_io_uring_enter,
+    __NR_io_uring_register,
+    __NR_syslog,
+    __NR_lookup_dcookie,
+    __NR_fanotify_init,
     // keys
-    __NR_keyctl, __NR_add_key, __NR_request_key,
+    __NR_keyctl,
+    __NR_add_key,
+    __NR_request_key,
     // the machine
-    __NR_reboot, __NR_swapon, __NR_swapoff, __NR_acct, __NR_quotactl, __NR_quotactl_fd, __NR_settimeofday,
-    __NR_clock_settime, __NR_clock_adjtime, __NR_adjtimex, __NR_sethostname, __NR_setdomainname, __NR_vhangup,
+    __NR_reboot,
+    __NR_swapon,
+    __NR_swapoff,
+    __NR_acct,
+    __NR_quotactl,
+    __NR_quotactl_fd,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_clock_adjtime,
+    __NR_adjtimex,
+    __NR_sethostname,
+    __NR_setdomainname,
+    __NR_vhangup,
     __NR_personality,
 #if defined(__x86_64__)
-    __NR_iopl, __NR_ioperm, __NR_modify_ldt, __NR_uselib, __NR_ustat, __NR_sysfs, __NR__sysctl, __NR_create_module,
-    __NR_get_kernel_syms, __NR_query_module, __NR_nfsservctl,
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_modify_ldt,
+    __NR_uselib,
+    __NR_ustat,
+    __NR_sysfs,
+    __NR__sysctl,
+    __NR_create_module,
+    __NR_get_kernel_syms,
+    __NR_query_module,
+    __NR_nfsservctl,
 #endif
 };
 
-constexpr unsigned kNamespaceFlags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
-                                     CLONE_NEWPID | CLONE_NEWNET;
+constexpr unsigned kNamespaceFlags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
 class Filter {
 public:
@@ -144,12 +195,15 @@ public:
   Outcome install() {
     add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
     sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
-    KOPT_SANDBOX_CALL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "install the system call filter");
+    KOPT_SANDBOX_CALL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program),
+                      "install the system call filter");
     return {};
   }
 
 private:
-  static constexpr sock_filter kill() { return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS); }
+  static constexpr sock_filter kill() {
+    return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  }
   static constexpr sock_filter fail(unsigned error) {
     return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error & SECCOMP_RET_DATA));
   }
@@ -189,7 +243,8 @@ Outcome installCallFilter(const CallRules &rules) {
   }
   if (!rules.signalOthers) {
     const unsigned self = unsigned(getpid()); // the program keeps this number
-    for (const unsigned call : {__NR_kill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo})
+    for (const unsigned call :
+         {__NR_kill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo})
       filter.refuseUnless(call, 0, self);
     for (const unsigned call : {__NR_tkill, __NR_pidfd_send_signal, __NR_pidfd_open})
       filter.refuse(call);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which system calls a contained program may make. Classic BPF written out here: no library is needed.
+// Which system calls a contained program may make. Classic BPF written out here: no library is
+// needed.
 #pragma once
 
 #include "driver/sandbox/launcher/Outcome.h"
@@ -13,8 +14,9 @@ struct CallRules {
   bool signalOthers = true; ///< signals to other processes than itself
 };
 
-/// Installs the filter for this process and all it becomes; it cannot be taken off. Needs no_new_privs. What is refused
-/// fails with EPERM; a call of another architecture or ABI kills the process.
+/// Installs the filter for this process and all it becomes; it cannot be taken off. Needs
+/// no_new_privs. What is refused fails with EPERM; a call of another architecture or ABI kills the
+/// process.
 Outcome installCallFilter(const CallRules &rules);
 
 } // namespace kopt::sandbox

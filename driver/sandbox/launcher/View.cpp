@@ -55,7 +55,8 @@ Outcome makeTarget(const std::string &path, const struct stat &source) {
   return {};
 }
 
-/// Kernels before 5.12: every mount at or below `path` one by one, keeping the flags that are locked.
+/// Kernels before 5.12: every mount at or below `path` one by one, keeping the flags that are
+/// locked.
 Outcome restrictOneByOne(const std::string &path, unsigned long flags) {
   std::ifstream table("/proc/self/mountinfo");
   if (!table)
@@ -70,25 +71,29 @@ Outcome restrictOneByOne(const std::string &path, unsigned long flags) {
     if (statvfs(target.c_str(), &now) != 0)
       continue; // hidden by another mount
     unsigned long kept = 0;
-    for (const auto &[seen, flag] : {std::pair{ST_NOSUID, MS_NOSUID}, std::pair{ST_NODEV, MS_NODEV},
-                                     std::pair{ST_NOEXEC, MS_NOEXEC}, std::pair{ST_NOATIME, MS_NOATIME},
-                                     std::pair{ST_NODIRATIME, MS_NODIRATIME}, std::pair{ST_RELATIME, MS_RELATIME},
-                                     std::pair{ST_RDONLY, MS_RDONLY}})
+    for (const auto &[seen, flag] :
+         {std::pair{ST_NOSUID, MS_NOSUID}, std::pair{ST_NODEV, MS_NODEV},
+          std::pair{ST_NOEXEC, MS_NOEXEC}, std::pair{ST_NOATIME, MS_NOATIME},
+          std::pair{ST_NODIRATIME, MS_NODIRATIME}, std::pair{ST_RELATIME, MS_RELATIME},
+          std::pair{ST_RDONLY, MS_RDONLY}})
       if (now.f_flag & static_cast<unsigned long>(seen))
         kept |= static_cast<unsigned long>(flag);
-    KOPT_SANDBOX_CALL(mount(nullptr, target.c_str(), nullptr, MS_REMOUNT | MS_BIND | kept | flags, nullptr),
-                      "restrict the mount of " + target);
+    KOPT_SANDBOX_CALL(
+        mount(nullptr, target.c_str(), nullptr, MS_REMOUNT | MS_BIND | kept | flags, nullptr),
+        "restrict the mount of " + target);
   }
   return {};
 }
 
 Outcome restrictMount(const std::string &path, std::uint64_t set) {
   MountAttributes attributes{set, 0, 0, 0};
-  if (syscall(__NR_mount_setattr, AT_FDCWD, path.c_str(), AT_RECURSIVE, &attributes, sizeof attributes) == 0)
+  if (syscall(__NR_mount_setattr, AT_FDCWD, path.c_str(), AT_RECURSIVE, &attributes,
+              sizeof attributes) == 0)
     return {};
   if (errno != ENOSYS)
     return failed("restrict the mount of " + path);
-  return restrictOneByOne(path, (set & kReadOnly ? MS_RDONLY : 0u) | (set & kNoSuid ? MS_NOSUID : 0u) |
+  return restrictOneByOne(path, (set & kReadOnly ? MS_RDONLY : 0u) |
+                                    (set & kNoSuid ? MS_NOSUID : 0u) |
                                     (set & kNoDevices ? MS_NODEV : 0u));
 }
 
@@ -99,7 +104,8 @@ Outcome show(const std::string &path, std::uint64_t restrictions) {
   if (stat(source.c_str(), &info) != 0)
     return {};
   KOPT_SANDBOX_STEP(makeTarget(path, info));
-  KOPT_SANDBOX_CALL(mount(source.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr), "show " + path);
+  KOPT_SANDBOX_CALL(mount(source.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr),
+                    "show " + path);
   return restrictMount(path, restrictions);
 }
 
@@ -108,8 +114,9 @@ Outcome hide(const std::string &path) {
   if (stat(path.c_str(), &info) != 0)
     return {};
   if (S_ISDIR(info.st_mode)) {
-    KOPT_SANDBOX_CALL(mount("none", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "size=4k,mode=0755"),
-                      "hide " + path);
+    KOPT_SANDBOX_CALL(
+        mount("none", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "size=4k,mode=0755"),
+        "hide " + path);
   } else {
     KOPT_SANDBOX_CALL(mount("/dev/null", path.c_str(), nullptr, MS_BIND, nullptr), "hide " + path);
   }
@@ -136,7 +143,8 @@ Outcome showSystem() {
 
 Outcome makeTemporary(const char *path, const std::string &options) {
   KOPT_SANDBOX_STEP(makeFolders(path));
-  KOPT_SANDBOX_CALL(mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()), std::string("mount ") + path);
+  KOPT_SANDBOX_CALL(mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()),
+                    std::string("mount ") + path);
   return {};
 }
 
@@ -145,14 +153,15 @@ Outcome showDevices(const Options &options) {
     KOPT_SANDBOX_STEP(show(node, kNoSuid));
   for (const std::string &node : options.devices)
     KOPT_SANDBOX_STEP(show(node, kNoSuid));
-  for (const auto &[name, target] : {std::pair{"/dev/fd", "/proc/self/fd"}, std::pair{"/dev/stdin", "/proc/self/fd/0"},
-                                     std::pair{"/dev/stdout", "/proc/self/fd/1"},
-                                     std::pair{"/dev/stderr", "/proc/self/fd/2"}})
+  for (const auto &[name, target] :
+       {std::pair{"/dev/fd", "/proc/self/fd"}, std::pair{"/dev/stdin", "/proc/self/fd/0"},
+        std::pair{"/dev/stdout", "/proc/self/fd/1"}, std::pair{"/dev/stderr", "/proc/self/fd/2"}})
     KOPT_SANDBOX_CALL(symlink(target, name), std::string("link ") + name);
   return {};
 }
 
-/// What /proc has beside processes is the kernel's, and some of it root may write without any capability.
+/// What /proc has beside processes is the kernel's, and some of it root may write without any
+/// capability.
 Outcome guardKernelFiles() {
   DIR *entries = opendir("/proc");
   if (!entries)
@@ -169,22 +178,24 @@ Outcome guardKernelFiles() {
   }
   closedir(entries);
   for (const std::string &path : guarded) {
-    KOPT_SANDBOX_CALL(mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr), "guard " + path);
+    KOPT_SANDBOX_CALL(mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr),
+                      "guard " + path);
     KOPT_SANDBOX_STEP(restrictMount(path, kReadOnly | kNoSuid | kNoDevices));
   }
   return {};
 }
 
-/// A private one can be written to where it is of the processes in it: CUDA's driver names its threads there, and gives up
-/// where it cannot (seen with 580).
+/// A private one can be written to where it is of the processes in it: CUDA's driver names its
+/// threads there, and gives up where it cannot (seen with 580).
 Outcome mountProc(bool &isPrivate) {
   KOPT_SANDBOX_STEP(makeFolders("/proc"));
   isPrivate = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
   if (!isPrivate) {
     if (errno != EPERM)
       return failed("mount /proc");
-    KOPT_SANDBOX_CALL(mount((std::string(kOld) + "/proc").c_str(), "/proc", nullptr, MS_BIND | MS_REC, nullptr),
-                      "show /proc");
+    KOPT_SANDBOX_CALL(
+        mount((std::string(kOld) + "/proc").c_str(), "/proc", nullptr, MS_BIND | MS_REC, nullptr),
+        "show /proc");
     return restrictMount("/proc", kReadOnly | kNoSuid);
   }
   // Where the kernel counts processes by namespace: at most 512, whoever asks for them.
@@ -198,9 +209,20 @@ Outcome mountProc(bool &isPrivate) {
 } // namespace
 
 std::vector<std::string> systemPaths() {
-  return {"/usr",       "/bin",       "/sbin",           "/lib",           "/lib32",
-          "/lib64",     "/libx32",    "/opt",            "/nix/store",     "/gnu/store",
-          "/etc/alternatives",        "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+  return {"/usr",
+          "/bin",
+          "/sbin",
+          "/lib",
+          "/lib32",
+          "/lib64",
+          "/libx32",
+          "/opt",
+          "/nix/store",
+          "/gnu/store",
+          "/etc/alternatives",
+          "/etc/ld.so.cache",
+          "/etc/ld.so.conf",
+          "/etc/ld.so.conf.d",
           "/etc/localtime"};
 }
 
@@ -210,13 +232,16 @@ std::vector<std::string> basicDevices() {
 
 Outcome enterView(const Options &options, bool &privateProc) {
   KOPT_SANDBOX_CALL(mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr), "detach the mounts");
-  KOPT_SANDBOX_CALL(mount("none", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=0755"), "mount a root");
-  KOPT_SANDBOX_CALL(mkdir((std::string("/tmp") + kOld).c_str(), 0755), "make a folder in the new root");
+  KOPT_SANDBOX_CALL(mount("none", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=0755"),
+                    "mount a root");
+  KOPT_SANDBOX_CALL(mkdir((std::string("/tmp") + kOld).c_str(), 0755),
+                    "make a folder in the new root");
   KOPT_SANDBOX_CALL(chdir("/tmp"), "enter the new root");
   KOPT_SANDBOX_CALL(syscall(__NR_pivot_root, ".", kOld + 1), "change the root");
   KOPT_SANDBOX_CALL(chdir("/"), "enter the new root");
 
-  const std::string size = "size=" + std::to_string(options.scratchBytes.value_or(64u << 20)) + ",mode=1777";
+  const std::string size =
+      "size=" + std::to_string(options.scratchBytes.value_or(64u << 20)) + ",mode=1777";
   KOPT_SANDBOX_STEP(showSystem());
   KOPT_SANDBOX_STEP(makeTemporary("/tmp", size));
   KOPT_SANDBOX_STEP(makeFolders("/dev"));
@@ -247,7 +272,8 @@ Outcome enterView(const Options &options, bool &privateProc) {
   KOPT_SANDBOX_CALL(rmdir(kOld), "remove the old root's folder");
   MountAttributes readOnly{kReadOnly, 0, 0, 0};
   if (syscall(__NR_mount_setattr, AT_FDCWD, "/", 0, &readOnly, sizeof readOnly) != 0 &&
-      mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0)
+      mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV,
+            nullptr) != 0)
     return failed("make the root read-only");
   return {};
 }

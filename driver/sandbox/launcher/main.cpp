@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt-sandbox: runs one program with nothing but what it is given. Started by kopt for what it does not trust;
-// README.md of driver/sandbox has its command line.
+// kopt-sandbox: runs one program with nothing but what it is given. Started by kopt for what it
+// does not trust; README.md of driver/sandbox has its command line.
 #include "driver/sandbox/launcher/Launch.h"
 #include "driver/sandbox/launcher/Probe.h"
 
@@ -20,5 +20,6 @@ int main(int argc, char **argv) {
   if (options->inside)
     return becomeProgram(*options, true);
   prctl(PR_SET_NAME, "kopt-sandbox");
-  return options->namespaces == Namespaces::Bubblewrap ? launchInBubblewrap(*options) : launchInNamespaces(*options);
+  return options->namespaces == Namespaces::Bubblewrap ? launchInBubblewrap(*options)
+                                                       : launchInNamespaces(*options);
 }

@@ -11,22 +11,68 @@ namespace {
 
 constexpr std::size_t kActivityBytes = 1u << 20;
 constexpr std::uint32_t kFlushMilliseconds = 250; ///< what a killed program loses of its durations
-constexpr std::uint64_t kPerThreadStream = 2; ///< CU_STREAM_PER_THREAD, what null means to the _ptsz functions
+constexpr std::uint64_t kPerThreadStream =
+    2; ///< CU_STREAM_PER_THREAD, what null means to the _ptsz functions
 
 constexpr DriverCall kListened[] = {
-    kCtxDestroyV1, kModuleUnload, kMemFreeHost, kModuleGetGlobal, kMemAlloc, kMemAllocPitch, kMemFree, kMemHostAlloc,
-    kMemAllocHost, kMemHostUnregister, kLaunchKernel, kCtxDestroy, kMemAllocManaged, kMemHostRegister, kPrimaryCtxReset,
-    kLaunchKernelPtsz, kLaunchCooperative, kLaunchCooperativePtsz, kLaunchCooperativeMultiDevice, kBeginCaptureV1,
-    kBeginCaptureV1Ptsz, kEndCapture, kEndCapturePtsz, kGraphInstantiateV1, kGraphLaunch, kGraphLaunchPtsz,
-    kGraphExecDestroy, kGraphExecKernelNodeSetParamsV1, kBeginCapture, kBeginCapturePtsz, kPrimaryCtxResetV2, kMemMap,
-    kMemUnmap, kGraphExecUpdateV1, kGraphInstantiateV2, kMemAllocAsync, kMemAllocAsyncPtsz, kMemFreeAsync,
-    kMemFreeAsyncPtsz, kMemAllocFromPool, kMemAllocFromPoolPtsz, kGraphInstantiateWithFlags, kLaunchKernelEx,
-    kLaunchKernelExPtsz, kGraphInstantiateWithParams, kGraphInstantiateWithParamsPtsz, kLibraryUnload, kLibraryGetKernel,
-    kLibraryGetGlobal, kGraphExecKernelNodeSetParams, kGraphExecUpdate, kGraphExecNodeSetParams, kBeginCaptureToGraph,
-    kBeginCaptureToGraphPtsz, kLibraryEnumerateKernels,
+    kCtxDestroyV1,
+    kModuleUnload,
+    kMemFreeHost,
+    kModuleGetGlobal,
+    kMemAlloc,
+    kMemAllocPitch,
+    kMemFree,
+    kMemHostAlloc,
+    kMemAllocHost,
+    kMemHostUnregister,
+    kLaunchKernel,
+    kCtxDestroy,
+    kMemAllocManaged,
+    kMemHostRegister,
+    kPrimaryCtxReset,
+    kLaunchKernelPtsz,
+    kLaunchCooperative,
+    kLaunchCooperativePtsz,
+    kLaunchCooperativeMultiDevice,
+    kBeginCaptureV1,
+    kBeginCaptureV1Ptsz,
+    kEndCapture,
+    kEndCapturePtsz,
+    kGraphInstantiateV1,
+    kGraphLaunch,
+    kGraphLaunchPtsz,
+    kGraphExecDestroy,
+    kGraphExecKernelNodeSetParamsV1,
+    kBeginCapture,
+    kBeginCapturePtsz,
+    kPrimaryCtxResetV2,
+    kMemMap,
+    kMemUnmap,
+    kGraphExecUpdateV1,
+    kGraphInstantiateV2,
+    kMemAllocAsync,
+    kMemAllocAsyncPtsz,
+    kMemFreeAsync,
+    kMemFreeAsyncPtsz,
+    kMemAllocFromPool,
+    kMemAllocFromPoolPtsz,
+    kGraphInstantiateWithFlags,
+    kLaunchKernelEx,
+    kLaunchKernelExPtsz,
+    kGraphInstantiateWithParams,
+    kGraphInstantiateWithParamsPtsz,
+    kLibraryUnload,
+    kLibraryGetKernel,
+    kLibraryGetGlobal,
+    kGraphExecKernelNodeSetParams,
+    kGraphExecUpdate,
+    kGraphExecNodeSetParams,
+    kBeginCaptureToGraph,
+    kBeginCaptureToGraphPtsz,
+    kLibraryEnumerateKernels,
 };
 
-Adapter *theAdapter = nullptr;  ///< CUPTI's buffer callbacks have no user data
+Adapter *theAdapter = nullptr; ///< CUPTI's buffer callbacks have no user data
 Recorder *theRecorder = nullptr;
 const CuptiApi *theCupti = nullptr;
 
@@ -65,12 +111,12 @@ private:
 std::uint64_t number(const void *handle) { return reinterpret_cast<std::uint64_t>(handle); }
 
 bool isPtsz(DriverCall call) {
-  return call == kLaunchKernelPtsz || call == kLaunchKernelExPtsz || call == kLaunchCooperativePtsz ||
-         call == kGraphLaunchPtsz;
+  return call == kLaunchKernelPtsz || call == kLaunchKernelExPtsz ||
+         call == kLaunchCooperativePtsz || call == kGraphLaunchPtsz;
 }
 
-LaunchFacts factsOf(DriverCall call, const std::uint32_t *grid, const std::uint32_t *block, std::uint32_t shared,
-                    CuStream stream) {
+LaunchFacts factsOf(DriverCall call, const std::uint32_t *grid, const std::uint32_t *block,
+                    std::uint32_t shared, CuStream stream) {
   LaunchFacts facts;
   std::copy_n(grid, 3, facts.grid.begin());
   std::copy_n(block, 3, facts.block.begin());
@@ -94,8 +140,10 @@ std::string hexOf(const unsigned char (&bytes)[16]) {
 } // namespace
 
 Adapter::Adapter(Recorder &recorder, const CuptiApi &cupti, const CaptureDriver &driver)
-    : recorder_(recorder), cupti_(cupti), driver_(driver), memory_(driver, variables_), snapshots_(recorder, memory_),
-      graphs_(recorder, driver, [this](const void *handle) -> KernelEntry & { return kernelOf(handle, nullptr); }) {}
+    : recorder_(recorder), cupti_(cupti), driver_(driver), memory_(driver, variables_),
+      snapshots_(recorder, memory_),
+      graphs_(recorder, driver,
+              [this](const void *handle) -> KernelEntry & { return kernelOf(handle, nullptr); }) {}
 
 bool Adapter::start(std::string &why) {
   theAdapter = this;
@@ -107,7 +155,8 @@ bool Adapter::start(std::string &why) {
     return false;
   }
   for (const DriverCall call : kListened)
-    cupti_.enableCallback(1, subscriber, kDomainDriver, call); // one that this CUPTI does not know is never made
+    cupti_.enableCallback(1, subscriber, kDomainDriver,
+                          call); // one that this CUPTI does not know is never made
   cupti_.enableCallback(1, subscriber, kDomainResource, kGraphNodeCloned);
   if (!recorder_.config().rules.empty())
     cupti_.enableCallback(1, subscriber, kDomainResource, kModuleLoaded);
@@ -117,7 +166,8 @@ bool Adapter::start(std::string &why) {
   if (result == 0)
     result = cupti_.activityEnable(kActivityConcurrentKernel);
   if (result != 0)
-    recorder_.note("warning: no durations: CUPTI does not record kernels: " + cupti_.describe(result));
+    recorder_.note("warning: no durations: CUPTI does not record kernels: " +
+                   cupti_.describe(result));
   else if (cupti_.activityFlushPeriod)
     cupti_.activityFlushPeriod(kFlushMilliseconds);
   return true;
@@ -130,7 +180,8 @@ void Adapter::flush() {
   cupti_.activityFlushAll(1);
   std::size_t dropped = 0;
   if (cupti_.activityGetNumDroppedRecords(nullptr, 0, &dropped) == 0 && dropped > 0)
-    recorder_.note("warning: CUPTI dropped " + std::to_string(dropped) + " kernel records: those durations are missing");
+    recorder_.note("warning: CUPTI dropped " + std::to_string(dropped) +
+                   " kernel records: those durations are missing");
 }
 
 void Adapter::requestBuffer(std::uint8_t **buffer, std::size_t *size, std::size_t *maxRecords) {
@@ -139,7 +190,8 @@ void Adapter::requestBuffer(std::uint8_t **buffer, std::size_t *size, std::size_
   *maxRecords = 0;
 }
 
-void Adapter::bufferComplete(CuContext, std::uint32_t, std::uint8_t *buffer, std::size_t, std::size_t valid) {
+void Adapter::bufferComplete(CuContext, std::uint32_t, std::uint8_t *buffer, std::size_t,
+                             std::size_t valid) {
   void *record = nullptr;
   while (buffer && valid > 0 && theCupti->activityGetNextRecord(buffer, valid, &record) == 0) {
     KernelActivity activity;
@@ -149,7 +201,8 @@ void Adapter::bufferComplete(CuContext, std::uint32_t, std::uint8_t *buffer, std
     std::memcpy(static_cast<void *>(&activity), record, sizeof activity);
     const std::uint32_t kernel =
         activity.graphNodeId != 0 && activity.name ? theRecorder->idOf(activity.name) : UINT32_MAX;
-    theRecorder->duration(activity.correlationId, kernel, activity.graphNodeId, activity.start, activity.end);
+    theRecorder->duration(activity.correlationId, kernel, activity.graphNodeId, activity.start,
+                          activity.end);
   }
   std::free(buffer);
 }
@@ -212,7 +265,8 @@ void Adapter::driverCall(DriverCall call, const CallbackData &data) {
   }
   if (data.site != kExit || !data.parameters)
     return;
-  const CuResult result = data.returnValue ? *static_cast<const CuResult *>(data.returnValue) : cuda::kSuccess;
+  const CuResult result =
+      data.returnValue ? *static_cast<const CuResult *>(data.returnValue) : cuda::kSuccess;
   if (call == kEndCapture || call == kEndCapturePtsz) {
     if (captures_.fetch_sub(1) <= 0)
       captures_.store(0);
@@ -344,12 +398,14 @@ void Adapter::graphCall(DriverCall call, const CallbackData &data) {
   case kGraphExecKernelNodeSetParams: {
     const auto &made = *static_cast<const GraphExecKernelNodeSetParamsCall *>(data.parameters);
     if (made.parameters)
-      graphs_.changed(made.exec, made.node, *made.parameters, call == kGraphExecKernelNodeSetParams);
+      graphs_.changed(made.exec, made.node, *made.parameters,
+                      call == kGraphExecKernelNodeSetParams);
     return;
   }
   case kGraphExecNodeSetParams:
     if (!saidNodeSetParams_.exchange(true))
-      recorder_.note("warning: cuGraphExecNodeSetParams is not followed: recorded arguments of such graphs may be old");
+      recorder_.note("warning: cuGraphExecNodeSetParams is not followed: recorded arguments of "
+                     "such graphs may be old");
     return;
   case kGraphExecDestroy:
     graphs_.destroyed(static_cast<const GraphExecDestroyCall *>(data.parameters)->exec);
@@ -392,9 +448,10 @@ void Adapter::launchCall(DriverCall call, const CallbackData &data) {
       else if (attribute.id == kAttributeCluster || attribute.id == kAttributePreferredCluster)
         facts.flags |= trace::kCluster;
       else if (attribute.id != kAttributeIgnore)
-        facts.flags |= std::ranges::find(kAttributesOfSpeed, attribute.id) != std::end(kAttributesOfSpeed)
-                           ? trace::kOtherAttributes
-                           : trace::kUnknownAttributes;
+        facts.flags |=
+            std::ranges::find(kAttributesOfSpeed, attribute.id) != std::end(kAttributesOfSpeed)
+                ? trace::kOtherAttributes
+                : trace::kUnknownAttributes;
     }
     setArguments(facts, made.parameters, made.extra);
     return launch(data, made.function, facts);
@@ -417,7 +474,8 @@ bool Adapter::isCaptured(std::uint64_t stream) const {
   if (captures_.load(std::memory_order_relaxed) <= 0 || !driver_.streamIsCapturing)
     return false;
   int status = 0;
-  return driver_.streamIsCapturing(reinterpret_cast<CuStream>(stream), &status) == cuda::kSuccess && status != 0;
+  return driver_.streamIsCapturing(reinterpret_cast<CuStream>(stream), &status) == cuda::kSuccess &&
+         status != 0;
 }
 
 void Adapter::launch(const CallbackData &data, CuFunction function, LaunchFacts facts) {
@@ -432,7 +490,8 @@ void Adapter::launch(const CallbackData &data, CuFunction function, LaunchFacts 
   }
   const Pending mine = pending;
   pending = {};
-  const CuResult result = data.returnValue ? *static_cast<const CuResult *>(data.returnValue) : cuda::kSuccess;
+  const CuResult result =
+      data.returnValue ? *static_cast<const CuResult *>(data.returnValue) : cuda::kSuccess;
   if (result != cuda::kSuccess) {
     if (mine.snapshot)
       snapshots_.abandon();
@@ -461,13 +520,15 @@ void Adapter::beforeLaunch(KernelEntry &kernel, CuFunction function, const Launc
     return;
   // A call that the capture forbids would break it, whichever stream is captured.
   if (captures_.load() > 0) {
-    recorder_.notSnapshotted(pending.sequence, "a stream was being captured into a graph meanwhile");
+    recorder_.notSnapshotted(pending.sequence,
+                             "a stream was being captured into a graph meanwhile");
     return;
   }
   ArgumentSpace arguments(kernel, facts);
   const std::size_t bytes = Recorder::pack(kernel, facts, arguments.data());
   memory_.use(reinterpret_cast<CuContext>(facts.context));
-  pending.snapshot = snapshots_.before(pending.sequence, function, kernel, facts, arguments.data(), bytes);
+  pending.snapshot =
+      snapshots_.before(pending.sequence, function, kernel, facts, arguments.data(), bytes);
 }
 
 KernelEntry &Adapter::kernelOf(const void *handle, const char *symbolName) {
@@ -491,17 +552,21 @@ KernelDescription Adapter::describe(const void *handle, const char *symbolName) 
   if (!name)
     name = symbolName;
   description.symbol = name ? name : "(kernel without a name)";
-  const auto parameter = [&](std::size_t index, std::size_t &offset, std::size_t &bytes) -> CuResult {
+  const auto parameter = [&](std::size_t index, std::size_t &offset,
+                             std::size_t &bytes) -> CuResult {
     if (isKernel)
-      return driver_.kernelGetParamInfo ? driver_.kernelGetParamInfo(kernel, index, &offset, &bytes) : cuda::kErrorNotFound;
-    return driver_.funcGetParamInfo ? driver_.funcGetParamInfo(function, index, &offset, &bytes) : cuda::kErrorNotFound;
+      return driver_.kernelGetParamInfo ? driver_.kernelGetParamInfo(kernel, index, &offset, &bytes)
+                                        : cuda::kErrorNotFound;
+    return driver_.funcGetParamInfo ? driver_.funcGetParamInfo(function, index, &offset, &bytes)
+                                    : cuda::kErrorNotFound;
   };
   std::size_t offset = 0, bytes = 0;
   CuResult result = cuda::kSuccess;
   while (description.parameters.size() < 4096 &&
          (result = parameter(description.parameters.size(), offset, bytes)) == cuda::kSuccess)
     description.parameters.push_back({std::uint32_t(offset), std::uint32_t(bytes)});
-  // What stands behind the last parameter is an invalid value; any other error says nothing of the layout.
+  // What stands behind the last parameter is an invalid value; any other error says nothing of the
+  // layout.
   description.layoutKnown = result == cuda::kErrorInvalidValue;
   if (!description.layoutKnown)
     description.parameters.clear();

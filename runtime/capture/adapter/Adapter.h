@@ -21,8 +21,8 @@ public:
 private:
   static void callback(void *user, CallbackDomain domain, std::uint32_t id, const void *data);
   static void requestBuffer(std::uint8_t **buffer, std::size_t *size, std::size_t *maxRecords);
-  static void bufferComplete(CuContext context, std::uint32_t stream, std::uint8_t *buffer, std::size_t size,
-                             std::size_t valid);
+  static void bufferComplete(CuContext context, std::uint32_t stream, std::uint8_t *buffer,
+                             std::size_t size, std::size_t valid);
 
   void driverCall(DriverCall call, const CallbackData &data);
   void resource(std::uint32_t id, const ResourceData &data);

@@ -30,10 +30,15 @@ struct LaunchAttribute { // CUlaunchAttribute
     std::uint32_t cluster[3];
   } value;
 };
-enum : std::uint32_t { kAttributeIgnore = 0, kAttributeCooperative = 2, kAttributeCluster = 4, kAttributePreferredCluster = 11 };
-/// Access policy window, synchronization policy, cluster scheduling, programmatic launch and its event, priority, memory
-/// synchronization domains, completion event, updatable node, shared memory carveout, NVLink scheduling: none of them changes what
-/// a kernel computes when it runs alone.
+enum : std::uint32_t {
+  kAttributeIgnore = 0,
+  kAttributeCooperative = 2,
+  kAttributeCluster = 4,
+  kAttributePreferredCluster = 11
+};
+/// Access policy window, synchronization policy, cluster scheduling, programmatic launch and its
+/// event, priority, memory synchronization domains, completion event, updatable node, shared memory
+/// carveout, NVLink scheduling: none of them changes what a kernel computes when it runs alone.
 inline constexpr std::uint32_t kAttributesOfSpeed[] = {1, 3, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16};
 
 struct LaunchConfig { // CUlaunchConfig

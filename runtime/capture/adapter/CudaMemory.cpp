@@ -34,7 +34,8 @@ bool CudaMemory::wait(const LaunchFacts &facts, double seconds, std::string &why
       why = failed("cuStreamQuery", result);
       return false;
     }
-    // A kernel may wait for what the program does after this very call: then it must go on without a snapshot.
+    // A kernel may wait for what the program does after this very call: then it must go on without
+    // a snapshot.
     if (Clock::now() > until) {
       why = "its stream was not done after " + std::to_string(seconds) + " s";
       return false;
@@ -51,12 +52,14 @@ bool CudaMemory::read(std::uint64_t address, std::size_t bytes, std::byte *to, s
   }
   CuStream &stream = streams_[context_];
   if (!stream)
-    if (const CuResult result = driver_.streamCreate(&stream, kNonBlocking); result != cuda::kSuccess) {
+    if (const CuResult result = driver_.streamCreate(&stream, kNonBlocking);
+        result != cuda::kSuccess) {
       stream = nullptr;
       why = failed("cuStreamCreate", result);
       return false;
     }
-  if (const CuResult result = driver_.memcpyDtoHAsync(to, address, bytes, stream); result != cuda::kSuccess) {
+  if (const CuResult result = driver_.memcpyDtoHAsync(to, address, bytes, stream);
+      result != cuda::kSuccess) {
     why = failed("cuMemcpyDtoHAsync", result);
     return false;
   }
@@ -105,7 +108,8 @@ std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const Kern
 
 std::uint32_t CudaMemory::stackBytes() {
   std::size_t bytes = 0;
-  const bool known = driver_.ctxGetLimit && driver_.ctxGetLimit(&bytes, cuda::kLimitStackSize) == cuda::kSuccess;
+  const bool known =
+      driver_.ctxGetLimit && driver_.ctxGetLimit(&bytes, cuda::kLimitStackSize) == cuda::kSuccess;
   return known ? std::uint32_t(bytes) : 0;
 }
 

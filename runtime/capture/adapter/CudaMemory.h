@@ -12,7 +12,8 @@ namespace kopt::runtime::capture {
 
 class CudaMemory final : public DeviceMemory {
 public:
-  CudaMemory(const CaptureDriver &driver, const CubinVariables &variables) : driver_(driver), variables_(variables) {}
+  CudaMemory(const CaptureDriver &driver, const CubinVariables &variables)
+      : driver_(driver), variables_(variables) {}
 
   /// The context that is current on this thread, for the calls below.
   void use(CuContext context) { context_ = context; }
@@ -22,7 +23,8 @@ public:
 
   bool wait(const LaunchFacts &facts, double seconds, std::string &why) override;
   bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) override;
-  std::vector<LiveAllocation> variables(const void *kernelHandle, const KernelEntry &kernel) override;
+  std::vector<LiveAllocation> variables(const void *kernelHandle,
+                                        const KernelEntry &kernel) override;
   std::uint32_t stackBytes() override;
 
 private:
@@ -31,7 +33,8 @@ private:
   CuContext context_ = nullptr;
   std::mutex mutex_;
   std::map<const void *, CuLibrary> libraries_; ///< by kernel
-  std::map<CuContext, CuStream> streams_; ///< of our own: the program's and the default one stay as they are
+  std::map<CuContext, CuStream>
+      streams_; ///< of our own: the program's and the default one stay as they are
 };
 
 } // namespace kopt::runtime::capture

@@ -20,15 +20,15 @@ std::vector<std::string> usualPlaces() {
 }
 
 bool lookUp(void *library, CuptiApi &api, std::string &why) {
-#define KOPT_LOOKUP(member, name, ...)                                                                                 \
-  api.member = reinterpret_cast<cuda::FunctionPointer<__VA_ARGS__>>(dlsym(library, name));                             \
-  if (!api.member) {                                                                                                   \
-    why = std::string("this CUPTI has no ") + name;                                                                    \
-    return false;                                                                                                      \
+#define KOPT_LOOKUP(member, name, ...)                                                             \
+  api.member = reinterpret_cast<cuda::FunctionPointer<__VA_ARGS__>>(dlsym(library, name));         \
+  if (!api.member) {                                                                               \
+    why = std::string("this CUPTI has no ") + name;                                                \
+    return false;                                                                                  \
   }
   KOPT_CUPTI_FUNCTIONS(KOPT_LOOKUP)
 #undef KOPT_LOOKUP
-#define KOPT_LOOKUP(member, name, ...)                                                                                 \
+#define KOPT_LOOKUP(member, name, ...)                                                             \
   api.member = reinterpret_cast<cuda::FunctionPointer<__VA_ARGS__>>(dlsym(library, name));
   KOPT_CUPTI_OPTIONAL(KOPT_LOOKUP)
 #undef KOPT_LOOKUP
@@ -72,7 +72,7 @@ bool loadCaptureDriver(CaptureDriver &driver, std::string &why) {
     why = error ? error : "libcuda.so.1 not found";
     return false;
   }
-#define KOPT_LOOKUP(member, name, ...)                                                                                 \
+#define KOPT_LOOKUP(member, name, ...)                                                             \
   driver.member = reinterpret_cast<cuda::FunctionPointer<__VA_ARGS__>>(dlsym(library, name));
   KOPT_CAPTURE_DRIVER(KOPT_LOOKUP)
 #undef KOPT_LOOKUP

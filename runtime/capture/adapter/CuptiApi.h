@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few functions and types of CUPTI and of the driver API that the capture library uses, declared here so that kopt
-// builds where no toolkit is installed; AdapterAbiTest compares them with the toolkit's headers where there are any. Names and
-// numbers are NVIDIA's.
+// The few functions and types of CUPTI and of the driver API that the capture library uses,
+// declared here so that kopt builds where no toolkit is installed; AdapterAbiTest compares them
+// with the toolkit's headers where there are any. Names and numbers are NVIDIA's.
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
@@ -122,7 +122,8 @@ struct GraphResource { // CUpti_GraphData
   CuGraphExec graphExec;
 };
 
-/// The fields of CUpti_ActivityKernel5 and later that are read; the layout up to graphNodeId never changed since.
+/// The fields of CUpti_ActivityKernel5 and later that are read; the layout up to graphNodeId never
+/// changed since.
 struct KernelActivity {
   std::uint32_t kind;
   std::uint8_t cacheConfig, sharedMemoryConfig;
@@ -142,26 +143,30 @@ struct KernelActivity {
 };
 
 using Subscriber = struct SubscriberOpaque *;
-using CallbackFunction = void (*)(void *user, CallbackDomain domain, std::uint32_t id, const void *data);
+using CallbackFunction = void (*)(void *user, CallbackDomain domain, std::uint32_t id,
+                                  const void *data);
 using RequestBuffer = void (*)(std::uint8_t **buffer, std::size_t *size, std::size_t *maxRecords);
-using BufferComplete = void (*)(CuContext, std::uint32_t stream, std::uint8_t *buffer, std::size_t size,
-                                std::size_t valid);
+using BufferComplete = void (*)(CuContext, std::uint32_t stream, std::uint8_t *buffer,
+                                std::size_t size, std::size_t valid);
 
-#define KOPT_CUPTI_FUNCTIONS(X)                                                                                        \
-  X(subscribe, "cuptiSubscribe", int(Subscriber *, CallbackFunction, void *))                                          \
-  X(unsubscribe, "cuptiUnsubscribe", int(Subscriber))                                                                  \
-  X(enableCallback, "cuptiEnableCallback", int(std::uint32_t, Subscriber, CallbackDomain, std::uint32_t))              \
-  X(getVersion, "cuptiGetVersion", int(std::uint32_t *))                                                               \
-  X(getResultString, "cuptiGetResultString", int(int, const char **))                                                  \
-  X(activityRegisterCallbacks, "cuptiActivityRegisterCallbacks", int(RequestBuffer, BufferComplete))                   \
-  X(activityEnable, "cuptiActivityEnable", int(ActivityKind))                                                          \
-  X(activityFlushAll, "cuptiActivityFlushAll", int(std::uint32_t))                                                     \
-  X(activityGetNextRecord, "cuptiActivityGetNextRecord", int(std::uint8_t *, std::size_t, void **))                    \
-  X(activityGetNumDroppedRecords, "cuptiActivityGetNumDroppedRecords",                                                 \
+#define KOPT_CUPTI_FUNCTIONS(X)                                                                    \
+  X(subscribe, "cuptiSubscribe", int(Subscriber *, CallbackFunction, void *))                      \
+  X(unsubscribe, "cuptiUnsubscribe", int(Subscriber))                                              \
+  X(enableCallback, "cuptiEnableCallback",                                                         \
+    int(std::uint32_t, Subscriber, CallbackDomain, std::uint32_t))                                 \
+  X(getVersion, "cuptiGetVersion", int(std::uint32_t *))                                           \
+  X(getResultString, "cuptiGetResultString", int(int, const char **))                              \
+  X(activityRegisterCallbacks, "cuptiActivityRegisterCallbacks",                                   \
+    int(RequestBuffer, BufferComplete))                                                            \
+  X(activityEnable, "cuptiActivityEnable", int(ActivityKind))                                      \
+  X(activityFlushAll, "cuptiActivityFlushAll", int(std::uint32_t))                                 \
+  X(activityGetNextRecord, "cuptiActivityGetNextRecord",                                           \
+    int(std::uint8_t *, std::size_t, void **))                                                     \
+  X(activityGetNumDroppedRecords, "cuptiActivityGetNumDroppedRecords",                             \
     int(CuContext, std::uint32_t, std::size_t *))
 /// Null where CUPTI is too old.
-#define KOPT_CUPTI_OPTIONAL(X)                                                                                         \
-  X(activityFlushPeriod, "cuptiActivityFlushPeriod", int(std::uint32_t))                                               \
+#define KOPT_CUPTI_OPTIONAL(X)                                                                     \
+  X(activityFlushPeriod, "cuptiActivityFlushPeriod", int(std::uint32_t))                           \
   X(getGraphNodeId, "cuptiGetGraphNodeId", int(CuGraphNode, std::uint64_t *))
 
 struct CuptiApi {
@@ -172,33 +177,40 @@ struct CuptiApi {
   std::string describe(int result) const;
 };
 
-/// Opens CUPTI: the given paths first, then by the loader's search and in the toolkit's usual places. False with `why`.
+/// Opens CUPTI: the given paths first, then by the loader's search and in the toolkit's usual
+/// places. False with `why`.
 bool loadCupti(const std::vector<std::string> &paths, CuptiApi &api, std::string &why);
 
-// Driver functions besides those of runtime/cuda, all of them optional: what is missing makes the trace say less.
-#define KOPT_CAPTURE_DRIVER(X)                                                                                         \
-  X(driverGetVersion, "cuDriverGetVersion", CuResult(int *))                                                           \
-  X(funcGetName, "cuFuncGetName", CuResult(const char **, CuFunction))                                                 \
-  X(funcGetParamInfo, "cuFuncGetParamInfo", CuResult(CuFunction, std::size_t, std::size_t *, std::size_t *))           \
-  X(funcGetModule, "cuFuncGetModule", CuResult(CuModule *, CuFunction))                                                \
-  X(kernelGetName, "cuKernelGetName", CuResult(const char **, CuKernel))                                               \
-  X(kernelGetParamInfo, "cuKernelGetParamInfo", CuResult(CuKernel, std::size_t, std::size_t *, std::size_t *))         \
-  X(kernelGetFunction, "cuKernelGetFunction", CuResult(CuFunction *, CuKernel))                                        \
-  X(moduleGetGlobal, "cuModuleGetGlobal_v2", CuResult(CuDevicePointer *, std::size_t *, CuModule, const char *))       \
-  X(libraryGetGlobal, "cuLibraryGetGlobal", CuResult(CuDevicePointer *, std::size_t *, CuLibrary, const char *))       \
-  X(streamQuery, "cuStreamQuery", CuResult(CuStream))                                                                  \
-  X(streamIsCapturing, "cuStreamIsCapturing", CuResult(CuStream, int *))                                               \
-  X(streamCreate, "cuStreamCreate", CuResult(CuStream *, unsigned))                                                    \
-  X(streamDestroy, "cuStreamDestroy_v2", CuResult(CuStream))                                                           \
-  X(streamSynchronize, "cuStreamSynchronize", CuResult(CuStream))                                                      \
-  X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", CuResult(void *, CuDevicePointer, std::size_t, CuStream))                 \
-  X(ctxGetDevice, "cuCtxGetDevice", CuResult(CuDevice *))                                                              \
-  X(ctxGetLimit, "cuCtxGetLimit", CuResult(std::size_t *, cuda::CuLimit))                                              \
-  X(deviceGetName, "cuDeviceGetName", CuResult(char *, int, CuDevice))                                                 \
-  X(deviceGetUuid, "cuDeviceGetUuid_v2", CuResult(cuda::CuUuid *, CuDevice))                                           \
-  X(graphGetNodes, "cuGraphGetNodes", CuResult(CuGraph, CuGraphNode *, std::size_t *))                                 \
-  X(graphNodeGetType, "cuGraphNodeGetType", CuResult(CuGraphNode, int *))                                              \
-  X(graphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2", CuResult(CuGraphNode, void *))                          \
+// Driver functions besides those of runtime/cuda, all of them optional: what is missing makes the
+// trace say less.
+#define KOPT_CAPTURE_DRIVER(X)                                                                     \
+  X(driverGetVersion, "cuDriverGetVersion", CuResult(int *))                                       \
+  X(funcGetName, "cuFuncGetName", CuResult(const char **, CuFunction))                             \
+  X(funcGetParamInfo, "cuFuncGetParamInfo",                                                        \
+    CuResult(CuFunction, std::size_t, std::size_t *, std::size_t *))                               \
+  X(funcGetModule, "cuFuncGetModule", CuResult(CuModule *, CuFunction))                            \
+  X(kernelGetName, "cuKernelGetName", CuResult(const char **, CuKernel))                           \
+  X(kernelGetParamInfo, "cuKernelGetParamInfo",                                                    \
+    CuResult(CuKernel, std::size_t, std::size_t *, std::size_t *))                                 \
+  X(kernelGetFunction, "cuKernelGetFunction", CuResult(CuFunction *, CuKernel))                    \
+  X(moduleGetGlobal, "cuModuleGetGlobal_v2",                                                       \
+    CuResult(CuDevicePointer *, std::size_t *, CuModule, const char *))                            \
+  X(libraryGetGlobal, "cuLibraryGetGlobal",                                                        \
+    CuResult(CuDevicePointer *, std::size_t *, CuLibrary, const char *))                           \
+  X(streamQuery, "cuStreamQuery", CuResult(CuStream))                                              \
+  X(streamIsCapturing, "cuStreamIsCapturing", CuResult(CuStream, int *))                           \
+  X(streamCreate, "cuStreamCreate", CuResult(CuStream *, unsigned))                                \
+  X(streamDestroy, "cuStreamDestroy_v2", CuResult(CuStream))                                       \
+  X(streamSynchronize, "cuStreamSynchronize", CuResult(CuStream))                                  \
+  X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                                       \
+    CuResult(void *, CuDevicePointer, std::size_t, CuStream))                                      \
+  X(ctxGetDevice, "cuCtxGetDevice", CuResult(CuDevice *))                                          \
+  X(ctxGetLimit, "cuCtxGetLimit", CuResult(std::size_t *, cuda::CuLimit))                          \
+  X(deviceGetName, "cuDeviceGetName", CuResult(char *, int, CuDevice))                             \
+  X(deviceGetUuid, "cuDeviceGetUuid_v2", CuResult(cuda::CuUuid *, CuDevice))                       \
+  X(graphGetNodes, "cuGraphGetNodes", CuResult(CuGraph, CuGraphNode *, std::size_t *))             \
+  X(graphNodeGetType, "cuGraphNodeGetType", CuResult(CuGraphNode, int *))                          \
+  X(graphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2", CuResult(CuGraphNode, void *))      \
   X(graphChildGetGraph, "cuGraphChildGraphNodeGetGraph", CuResult(CuGraphNode, CuGraph *))
 
 struct CaptureDriver {

@@ -16,7 +16,8 @@ void setArguments(LaunchFacts &facts, void **parameters, void **extra) {
   facts.parameters = parameters;
   if (parameters || !extra)
     return;
-  // CU_LAUNCH_PARAM_BUFFER_POINTER (1), CU_LAUNCH_PARAM_BUFFER_SIZE (2), each with its value, up to CU_LAUNCH_PARAM_END (0).
+  // CU_LAUNCH_PARAM_BUFFER_POINTER (1), CU_LAUNCH_PARAM_BUFFER_SIZE (2), each with its value, up to
+  // CU_LAUNCH_PARAM_END (0).
   for (std::size_t i = 0; i < 8 && extra[i]; i += 2) {
     const auto key = reinterpret_cast<std::uintptr_t>(extra[i]);
     if (key == 1)
@@ -52,7 +53,8 @@ void GraphTable::set(Node &node, const KernelNodeParameters &parameters, bool ha
 }
 
 void GraphTable::collect(CuGraph graph, std::vector<Node> &out, unsigned depth) {
-  if (depth == kDeepestGraph || !driver_.graphGetNodes || !driver_.graphNodeGetType || !driver_.graphKernelNodeGetParams)
+  if (depth == kDeepestGraph || !driver_.graphGetNodes || !driver_.graphNodeGetType ||
+      !driver_.graphKernelNodeGetParams)
     return;
   std::size_t count = 0;
   if (driver_.graphGetNodes(graph, nullptr, &count) != cuda::kSuccess || count == 0)
@@ -71,7 +73,8 @@ void GraphTable::collect(CuGraph graph, std::vector<Node> &out, unsigned depth) 
         collect(child, out, depth + 1);
     }
     KernelNodeParameters parameters{};
-    if (type != kKernelNode || driver_.graphKernelNodeGetParams(node, &parameters) != cuda::kSuccess)
+    if (type != kKernelNode ||
+        driver_.graphKernelNodeGetParams(node, &parameters) != cuda::kSuccess)
       continue;
     Node &kept = out.emplace_back();
     kept.original = node;
@@ -107,7 +110,8 @@ void GraphTable::updated(CuGraphExec exec, CuGraph graph) {
   found->second.told = false;
 }
 
-void GraphTable::changed(CuGraphExec exec, CuGraphNode node, const KernelNodeParameters &parameters, bool hasKernel) {
+void GraphTable::changed(CuGraphExec exec, CuGraphNode node, const KernelNodeParameters &parameters,
+                         bool hasKernel) {
   const std::lock_guard lock(mutex_);
   const auto found = execs_.find(exec);
   if (found == execs_.end())
@@ -127,7 +131,8 @@ void GraphTable::launched(CuGraphExec exec, const LaunchFacts &facts) {
   Exec &graph = found->second;
   if (!graph.told)
     for (const Node &node : graph.nodes)
-      recorder_.graphNode(graph.number, node.id, *node.kernel, node.facts, node.arguments.data(), node.arguments.size());
+      recorder_.graphNode(graph.number, node.id, *node.kernel, node.facts, node.arguments.data(),
+                          node.arguments.size());
   graph.told = true;
   recorder_.graphLaunch(graph.number, graph.nodes.size(), facts);
 }

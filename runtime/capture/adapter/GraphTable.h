@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of executable graphs: a graph's launch says nothing of them, so they are kept from its instantiation on.
+// The kernels of executable graphs: a graph's launch says nothing of them, so they are kept from
+// its instantiation on.
 #pragma once
 
 #include "runtime/capture/Recorder.h"
@@ -22,7 +23,8 @@ public:
   /// Takes the nodes' parameters from `graph`, whose nodes are in the same order.
   void updated(CuGraphExec exec, CuGraph graph);
   /// One node's new parameters. `hasKernel`: the struct has the members of its second version.
-  void changed(CuGraphExec exec, CuGraphNode node, const KernelNodeParameters &parameters, bool hasKernel);
+  void changed(CuGraphExec exec, CuGraphNode node, const KernelNodeParameters &parameters,
+               bool hasKernel);
   void launched(CuGraphExec exec, const LaunchFacts &facts);
   void destroyed(CuGraphExec exec);
 

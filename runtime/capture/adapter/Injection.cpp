@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libkopt-capture.so: the driver loads it into a program that has CUDA_INJECTION64_PATH set and calls InitializeInjection
-// in cuInit. From here on nothing may disturb the program: nothing is printed, nothing ends it, no error leaves this library.
+// libkopt-capture.so: the driver loads it into a program that has CUDA_INJECTION64_PATH set and
+// calls InitializeInjection in cuInit. From here on nothing may disturb the program: nothing is
+// printed, nothing ends it, no error leaves this library.
 #include "runtime/capture/adapter/Adapter.h"
 
 #define XXH_INLINE_ALL
@@ -20,7 +21,8 @@ namespace kopt::runtime::capture {
 
 namespace {
 
-/// Everything lives until the process ends: threads of the program may call the driver after its exit handlers ran.
+/// Everything lives until the process ends: threads of the program may call the driver after its
+/// exit handlers ran.
 struct Session {
   Config config;
   CuptiApi cupti;
@@ -46,7 +48,7 @@ std::string linkTarget(const char *path) {
 /// XXH3-128 of a file in hexadecimal; empty where it cannot be read.
 std::string hashOf(const char *path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat facts {};
+  struct stat facts{};
   std::string hash;
   if (fd >= 0 && fstat(fd, &facts) == 0 && facts.st_size > 0) {
     void *memory = mmap(nullptr, std::size_t(facts.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
@@ -78,18 +80,20 @@ trace::ProcessInfo describeProcess(const Session &session) {
     begin = end + 1;
   }
   int version = 0;
-  if (session.driver.driverGetVersion && session.driver.driverGetVersion(&version) == cuda::kSuccess)
+  if (session.driver.driverGetVersion &&
+      session.driver.driverGetVersion(&version) == cuda::kSuccess)
     info.driverVersion = std::uint32_t(version);
   if (session.cupti.getVersion)
     session.cupti.getVersion(&info.cuptiVersion);
   return info;
 }
 
-/// A folder of this process in the trace. A process id may come again, also by exec() of the same process.
+/// A folder of this process in the trace. A process id may come again, also by exec() of the same
+/// process.
 std::string makeProcessFolder(const std::string &trace) {
   for (int again = 1; again < 10000; ++again) {
-    const std::string folder =
-        trace + "/process-" + std::to_string(getpid()) + (again > 1 ? "-" + std::to_string(again) : "");
+    const std::string folder = trace + "/process-" + std::to_string(getpid()) +
+                               (again > 1 ? "-" + std::to_string(again) : "");
     if (mkdir(folder.c_str(), 0700) == 0)
       return folder;
     if (errno != EEXIST)
@@ -125,7 +129,8 @@ void start(const std::string &configFile) {
   const bool hasCupti = hasDriver && loadCupti(session->config.cupti, session->cupti, why);
   session->recorder->process(describeProcess(*session));
   if (hasCupti) {
-    session->adapter = std::make_unique<Adapter>(*session->recorder, session->cupti, session->driver);
+    session->adapter =
+        std::make_unique<Adapter>(*session->recorder, session->cupti, session->driver);
     if (!session->adapter->start(why))
       session->recorder->note("error: " + why);
   } else {
@@ -140,7 +145,8 @@ void start(const std::string &configFile) {
 
 /// Called by the driver, once a process. 1: fine; the driver goes on in any case.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
-  if (const char *config = std::getenv("KOPT_CAPTURE_CONFIG"); config && !kopt::runtime::capture::session)
+  if (const char *config = std::getenv("KOPT_CAPTURE_CONFIG");
+      config && !kopt::runtime::capture::session)
     kopt::runtime::capture::start(config);
   return 1;
 }

@@ -6,20 +6,25 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-template <AccessKind Kind> void accessOf(std::uint64_t offset, std::uint64_t bytes, std::uint32_t site) {
+template <AccessKind Kind>
+void accessOf(std::uint64_t offset, std::uint64_t bytes, std::uint32_t site) {
   judgePending();
   examineAccess(machine.base + offset, std::uint32_t(bytes), site, Kind);
   if (machine.checkRaces)
     checkRaces<Kind>(offset, std::uint32_t(bytes), site);
   if (machine.tracing)
-    trace(machine.base + offset, site, std::uint32_t(bytes) | (Kind == AccessKind::Store ? kStoreBit : 0u));
+    trace(machine.base + offset, site,
+          std::uint32_t(bytes) | (Kind == AccessKind::Store ? kStoreBit : 0u));
 }
 
 [[noreturn]] void refuse(const char *why, std::uint32_t site) {
-  endLaunch(StatusCode::Fault, std::string("an asynchronous copy ") + why + ", at " + siteText(site) + ", " + runningThreadText());
+  endLaunch(StatusCode::Fault, std::string("an asynchronous copy ") + why + ", at " +
+                                   siteText(site) + ", " + runningThreadText());
 }
 
-std::byte *bytesAt(std::uint64_t offset) { return reinterpret_cast<std::byte *>(machine.base + offset); }
+std::byte *bytesAt(std::uint64_t offset) {
+  return reinterpret_cast<std::byte *>(machine.base + offset);
+}
 
 } // namespace
 
@@ -28,8 +33,10 @@ void AsyncCopies::clear() {
   groups_.clear();
 }
 
-void AsyncCopies::begin(void *to, const void *from, std::uint64_t bytes, std::uint64_t zeros, std::uint32_t site) {
-  const std::uint64_t target = reinterpret_cast<std::uint64_t>(to), source = reinterpret_cast<std::uint64_t>(from);
+void AsyncCopies::begin(void *to, const void *from, std::uint64_t bytes, std::uint64_t zeros,
+                        std::uint32_t site) {
+  const std::uint64_t target = reinterpret_cast<std::uint64_t>(to),
+                      source = reinterpret_cast<std::uint64_t>(from);
   if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes)
     refuse("is of 4, 8 or 16 bytes, of which no more than those are zero", site);
   if (target - machine.base >= Arena::kSharedWindow)
@@ -39,7 +46,8 @@ void AsyncCopies::begin(void *to, const void *from, std::uint64_t bytes, std::ui
   for (const std::uint64_t address : {target, source})
     if (address & (bytes - 1))
       reportMisaligned(address, std::uint32_t(bytes), site);
-  const Copy copy{target - machine.base, source - machine.base, std::uint32_t(bytes), std::uint32_t(zeros), site};
+  const Copy copy{target - machine.base, source - machine.base, std::uint32_t(bytes),
+                  std::uint32_t(zeros), site};
   if (zeros < bytes)
     accessOf<AccessKind::Load>(copy.from, bytes - zeros, site);
   accessOf<AccessKind::Store>(copy.to, bytes, site);

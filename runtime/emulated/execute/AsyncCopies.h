@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that a thread has begun and not yet waited for. A GPU may do one at any time between
-// the two, so here it does the worst at both ends: from its beginning the target is lost and being written, and it has
-// what the source holds when it is waited for.
+// Copies from global to shared memory that a thread has begun and not yet waited for. A GPU may do
+// one at any time between the two, so here it does the worst at both ends: from its beginning the
+// target is lost and being written, and it has what the source holds when it is waited for.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,10 @@ namespace kopt::runtime::emulated {
 class AsyncCopies {
 public:
   void clear();
-  /// `bytes` is 4, 8 or 16; the last `zeros` of them are not read but zero. Ends the launch where that is not allowed.
-  void begin(void *to, const void *from, std::uint64_t bytes, std::uint64_t zeros, std::uint32_t site);
+  /// `bytes` is 4, 8 or 16; the last `zeros` of them are not read but zero. Ends the launch where
+  /// that is not allowed.
+  void begin(void *to, const void *from, std::uint64_t bytes, std::uint64_t zeros,
+             std::uint32_t site);
   /// Those begun since the last time are one group.
   void commit() { groups_.push_back(copies_.size()); }
   /// Until all groups but the latest `prior` are done.

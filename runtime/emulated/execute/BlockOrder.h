@@ -19,7 +19,9 @@ public:
     looked_ = false;
   }
   /// The running block makes what it wrote until now visible to others.
-  void fence(std::uint32_t interval) { blocks_.back().lastFence = std::max(blocks_.back().lastFence, interval); }
+  void fence(std::uint32_t interval) {
+    blocks_.back().lastFence = std::max(blocks_.back().lastFence, interval);
+  }
   /// The running block accesses a word that others tell it something by.
   void look() { looked_ = true; }
 

@@ -26,14 +26,16 @@ constexpr std::int64_t kSlice = 1 << 20;
 constexpr std::size_t kTraceEntries = 2048;
 
 std::string positionText(const std::array<std::uint32_t, 3> &at) {
-  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) + ")";
+  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
+         ")";
 }
 
 } // namespace
 
 BlockRunner *BlockRunner::running = nullptr;
 
-BlockRunner::BlockRunner(Arena &arena, std::function<std::string(std::uint64_t, std::uint32_t)> describe)
+BlockRunner::BlockRunner(Arena &arena,
+                         std::function<std::string(std::uint64_t, std::uint32_t)> describe)
     : arena_(arena), describe_(std::move(describe)) {}
 
 BlockRunner::~BlockRunner() {
@@ -41,8 +43,8 @@ BlockRunner::~BlockRunner() {
     munmap(stacks_, kMostThreads * kStackBytes);
 }
 
-Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &request, void **arguments,
-                        const RunOptions &options) {
+Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &request,
+                        void **arguments, const RunOptions &options) {
   if (!stacks_) {
     void *memory = mmap(nullptr, kMostThreads * kStackBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -91,15 +93,18 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   const std::uint64_t shared = module.sharedBytes(request.sharedBytes);
   running = this;
   FaultGuard guard;
-  const std::uint64_t width = request.grid[0], rows = request.grid[1], blocks = width * rows * request.grid[2];
+  const std::uint64_t width = request.grid[0], rows = request.grid[1],
+                      blocks = width * rows * request.grid[2];
   for (std::uint64_t turn = 0; turn < blocks && !ended_; ++turn) {
     const std::uint64_t block = schedule_.block(turn, blocks);
-    setBlock({std::uint32_t(block % width), std::uint32_t(block / width % rows), std::uint32_t(block / width / rows)});
+    setBlock({std::uint32_t(block % width), std::uint32_t(block / width % rows),
+              std::uint32_t(block / width / rows)});
     beginPhase();
     machine.blockInterval = machine.phase;
     machine.order.beginBlock(machine.blockInterval);
     // What the last block left is no value of this one's.
-    arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared, kAllocated);
+    arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared,
+                    kAllocated);
     if (shared < previousShared_)
       arena_.setState(arena_.base() + shared, previousShared_ - shared, kUnallocated);
     previousShared_ = shared;
@@ -123,7 +128,8 @@ void BlockRunner::fiberMain(transfer_t from) {
 void BlockRunner::runBlock() {
   for (std::uint32_t t = 0; t < threads_; ++t) {
     Lane &lane = lanes_[t];
-    lane.context = make_fcontext(stacks_ + (t + 1) * kStackBytes, kStackBytes - kGuardBytes, &fiberMain);
+    lane.context =
+        make_fcontext(stacks_ + (t + 1) * kStackBytes, kStackBytes - kGuardBytes, &fiberMain);
     lane.status = Lane::Status::Ready;
     lane.fenced = lane.looked = false;
     lane.callKey = 0;
@@ -201,7 +207,8 @@ void BlockRunner::resume(std::uint32_t thread) {
   }
   std::int64_t give = schedule_.turn(kSlice);
   if (options_.instructionLimit)
-    give = std::int64_t(std::min<std::uint64_t>(std::uint64_t(give), options_.instructionLimit - instructions_ + 1));
+    give = std::int64_t(std::min<std::uint64_t>(std::uint64_t(give),
+                                                options_.instructionLimit - instructions_ + 1));
   machine.slice = sliceGiven_ = give;
 
   if (sigsetjmp(faultJump, 0) == 0) {
@@ -261,7 +268,9 @@ void BlockRunner::growTrace() {
   machine.softEnd = machine.hardEnd - lane.trace.size() / 2;
 }
 
-std::uint64_t BlockRunner::clock() const { return instructions_ + std::uint64_t(sliceGiven_ - machine.slice); }
+std::uint64_t BlockRunner::clock() const {
+  return instructions_ + std::uint64_t(sliceGiven_ - machine.slice);
+}
 
 int BlockRunner::waitAtBarrier(int predicate, int mode, std::uint32_t site) {
   Lane &lane = lanes_[current_];
@@ -272,11 +281,13 @@ int BlockRunner::waitAtBarrier(int predicate, int mode, std::uint32_t site) {
   return int(lane.result);
 }
 
-std::uint64_t BlockRunner::waitInWarp(WarpOperation operation, std::uint32_t mask, int mode, std::uint64_t value,
-                                      int argument, int width, std::uint32_t site) {
+std::uint64_t BlockRunner::waitInWarp(WarpOperation operation, std::uint32_t mask, int mode,
+                                      std::uint64_t value, int argument, int width,
+                                      std::uint32_t site) {
   Lane &lane = lanes_[current_];
   if (operation != WarpOperation::ActiveMask && !(mask >> (current_ & 31) & 1u))
-    end(StatusCode::Divergence, runningThreadText() + " calls a warp operation at " + siteText(site) +
+    end(StatusCode::Divergence, runningThreadText() + " calls a warp operation at " +
+                                    siteText(site) +
                                     " with a mask that does not name its own lane");
   lane.operation = operation;
   lane.mask = mask;
@@ -289,7 +300,8 @@ std::uint64_t BlockRunner::waitInWarp(WarpOperation operation, std::uint32_t mas
   return lane.result;
 }
 
-bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first, std::uint32_t count) {
+bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first,
+                                         std::uint32_t count) {
   bool any = false;
   for (std::uint32_t t = first; t < first + count; ++t) {
     const Lane &lane = lanes_[t];
@@ -301,8 +313,9 @@ bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first
       if (!(lane.mask >> (other & 31) & 1u) || lanes_[other].status == Lane::Status::Returned)
         continue;
       const Lane &peer = lanes_[other];
-      complete &= peer.status == Lane::Status::AtWarpOperation && peer.operation == lane.operation &&
-                  peer.mask == lane.mask && peer.mode == lane.mode;
+      complete &= peer.status == Lane::Status::AtWarpOperation &&
+                  peer.operation == lane.operation && peer.mask == lane.mask &&
+                  peer.mode == lane.mode;
       members |= 1u << (other & 31);
     }
     if (!complete)
@@ -323,7 +336,8 @@ bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first
     std::uint32_t members = 0;
     for (std::uint32_t other = first; other < first + count; ++other)
       if (lanes_[other].status == Lane::Status::AtWarpOperation &&
-          lanes_[other].operation == WarpOperation::ActiveMask && lanes_[other].site == lanes_[t].site)
+          lanes_[other].operation == WarpOperation::ActiveMask &&
+          lanes_[other].site == lanes_[t].site)
         members |= 1u << (other & 31);
     finishWarpOperation(first, members);
     any = true;
@@ -371,7 +385,10 @@ bool BlockRunner::completeBarrier() {
     Lane &lane = lanes_[t];
     if (lane.status != Lane::Status::AtBarrier)
       continue;
-    lane.result = lane.mode == 1 ? count : lane.mode == 2 ? count == waiting : lane.mode == 3 ? count != 0 : 0;
+    lane.result = lane.mode == 1   ? count
+                  : lane.mode == 2 ? count == waiting
+                  : lane.mode == 3 ? count != 0
+                                   : 0;
     lane.status = Lane::Status::Ready;
     lane.fenced = lane.looked = false;
   }
@@ -387,9 +404,10 @@ void BlockRunner::beginPhase() {
     lanes_[t].interval = machine.phase;
 }
 
-/// What the lanes of `mask` did happens before what those of them do next that have not returned, and what they have heard
-/// of from earlier barriers does so, too.
-void BlockRunner::passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count, std::uint32_t mask) {
+/// What the lanes of `mask` did happens before what those of them do next that have not returned,
+/// and what they have heard of from earlier barriers does so, too.
+void BlockRunner::passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count,
+                                  std::uint32_t mask) {
   const std::uint32_t interval = ++machine.lastInterval, all = ~0u >> (32 - count);
   std::array<std::uint32_t, 32> heard{};
   if ((mask & all) == all) {
@@ -398,7 +416,8 @@ void BlockRunner::passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::
     for (std::uint32_t i = 0; i < count; ++i)
       if (mask >> i & 1u)
         for (std::uint32_t other = 0; other < count; ++other)
-          heard[other] = mask >> other & 1u ? interval : std::max(heard[other], heard_[first + i][other]);
+          heard[other] =
+              mask >> other & 1u ? interval : std::max(heard[other], heard_[first + i][other]);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     if (!(mask >> i & 1u))
@@ -411,13 +430,15 @@ void BlockRunner::passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::
 
 std::string BlockRunner::waitingText(std::uint32_t thread) const {
   const Lane &lane = lanes_[thread];
-  std::string what = lane.status == Lane::Status::AtBarrier ? "__syncthreads()" : "a warp operation";
+  std::string what =
+      lane.status == Lane::Status::AtBarrier ? "__syncthreads()" : "a warp operation";
   if (lane.status == Lane::Status::AtWarpOperation && lane.operation != WarpOperation::ActiveMask) {
     char mask[16];
     std::snprintf(mask, sizeof mask, "0x%08x", lane.mask);
     what += std::string(" with mask ") + mask;
   }
-  return "thread " + positionText(lane.position) + " waits at " + what + " in " + siteText(lane.site);
+  return "thread " + positionText(lane.position) + " waits at " + what + " in " +
+         siteText(lane.site);
 }
 
 void BlockRunner::reportStuck() {

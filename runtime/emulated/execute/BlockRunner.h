@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the threads of one block after another as fibers of one thread of the process, and decides which of them may go
-// on: barriers, shuffles and votes complete exactly when the CUDA programming guide lets them.
+// Runs the threads of one block after another as fibers of one thread of the process, and decides
+// which of them may go on: barriers, shuffles and votes complete exactly when the CUDA programming
+// guide lets them.
 //
-// Choices where the guide leaves one: threads that have returned do not count for __syncthreads() (compute capability
-// 7.0 and newer); a mask may name lanes that have returned; lanes match a warp operation by its kind and mask wherever
-// they call it; __syncthreads() at different lines is divergence even if it would not hang.
+// Choices where the guide leaves one: threads that have returned do not count for __syncthreads()
+// (compute capability 7.0 and newer); a mask may name lanes that have returned; lanes match a warp
+// operation by its kind and mask wherever they call it; __syncthreads() at different lines is
+// divergence even if it would not hang.
 #pragma once
 
 #include "runtime/emulated/EmulatedModule.h"
@@ -48,7 +50,7 @@ struct RunOptions {
   bool checkAcrossBlocks = false;
   std::uint64_t instructionLimit = 0;
   std::uint64_t scheduleSeed = 0; ///< 0: in the order of their indices
-  WarpTrace *trace = nullptr; ///< counts what the block does; null: nothing is traced
+  WarpTrace *trace = nullptr;     ///< counts what the block does; null: nothing is traced
 };
 
 class BlockRunner {
@@ -57,19 +59,24 @@ public:
   ~BlockRunner();
 
   /// Runs the whole grid. `arguments[i]` points to the i-th parameter.
-  Status run(const EmulatedModule &module, const LaunchRequest &request, void **arguments, const RunOptions &options);
+  Status run(const EmulatedModule &module, const LaunchRequest &request, void **arguments,
+             const RunOptions &options);
 
   // Called from within a kernel, by Hooks.cpp.
   int waitAtBarrier(int predicate, int mode, std::uint32_t site);
-  std::uint64_t waitInWarp(WarpOperation operation, std::uint32_t mask, int mode, std::uint64_t value, int argument,
-                           int width, std::uint32_t site);
+  std::uint64_t waitInWarp(WarpOperation operation, std::uint32_t mask, int mode,
+                           std::uint64_t value, int argument, int width, std::uint32_t site);
   void sliceEnded();
   void beforeAtomic();
   void traceFull();
   void growTrace();
   [[noreturn]] void end(StatusCode code, const std::string &what);
-  std::string describe(std::uint64_t address, std::uint32_t bytes) const { return describe_(address, bytes); }
-  std::array<std::uint32_t, 3> positionOf(std::uint32_t thread) const { return lanes_[thread].position; }
+  std::string describe(std::uint64_t address, std::uint32_t bytes) const {
+    return describe_(address, bytes);
+  }
+  std::array<std::uint32_t, 3> positionOf(std::uint32_t thread) const {
+    return lanes_[thread].position;
+  }
   std::uint64_t clock() const;
   AsyncCopies &copies() { return lanes_[current_].copies; } ///< of the running thread
 
@@ -82,7 +89,8 @@ private:
   void park(Lane::Status status);
   bool advanceWarp(std::uint32_t warp);
   bool completeWarpOperations(std::uint32_t warp, std::uint32_t first, std::uint32_t count);
-  void passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count, std::uint32_t mask);
+  void passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count,
+                       std::uint32_t mask);
   void beginPhase();
   void finishWarpOperation(std::uint32_t first, std::uint32_t members);
   bool completeBarrier();
@@ -103,7 +111,7 @@ private:
   std::uint64_t instructions_ = 0; ///< of the launch, by all threads
   std::int64_t sliceGiven_ = 0;
   std::uint32_t current_ = 0;
-  std::vector<std::uint32_t> warpIntervals_; ///< of each warp: Machine::warpInterval
+  std::vector<std::uint32_t> warpIntervals_;         ///< of each warp: Machine::warpInterval
   std::vector<std::array<std::uint32_t, 32>> heard_; ///< of each thread: Machine::heard
   std::uint64_t previousShared_ = 0;
   Status finding_;

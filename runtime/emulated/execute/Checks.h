@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens on each access of an emulated kernel. The common case is inline and touches three cache lines: the
-// bytes' states, the word's cell, the trace. Everything that ends in a finding is out of line.
+// What happens on each access of an emulated kernel. The common case is inline and touches three
+// cache lines: the bytes' states, the word's cell, the trace. Everything that ends in a finding is
+// out of line.
 #pragma once
 
 #include "runtime/emulated/execute/Machine.h"
@@ -12,16 +13,19 @@ namespace kopt::runtime::emulated {
 enum class AccessKind { Load, Store, Atomic };
 constexpr std::uint32_t kNobody = ~0u; ///< no thread
 
-/// An access that is not plainly right: outside of the arena, out of bounds, uninitialised. Returns if it is fine after
-/// all (the thread's own stack, padding).
+/// An access that is not plainly right: outside of the arena, out of bounds, uninitialised. Returns
+/// if it is fine after all (the thread's own stack, padding).
 void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t site, AccessKind kind);
 [[noreturn]] void reportMisaligned(std::uint64_t address, std::uint32_t bytes, std::uint32_t site);
-[[noreturn]] void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell);
-/// A read of what an earlier block wrote: of a volatile word it is how blocks tell each other something.
-void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell);
+[[noreturn]] void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
+                                 const WordCell &cell);
+/// A read of what an earlier block wrote: of a volatile word it is how blocks tell each other
+/// something.
+void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
+                      const WordCell &cell);
 /// Remembers a conflicting store, to be judged by what it changes.
-void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, std::uint32_t otherThread,
-                  std::uint32_t otherSite, Machine::Suspect::With with);
+void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
+                  std::uint32_t otherThread, std::uint32_t otherSite, Machine::Suspect::With with);
 void judgeSuspect();
 void growTrace();
 
@@ -36,19 +40,22 @@ inline void trace(std::uint64_t value, std::uint32_t id, std::uint32_t bytes) {
   *machine.cursor++ = {value, id, bytes};
 }
 
-/// Whether what `other` did in `interval`, since the block's last barrier, happens before the running thread's access: both
-/// are in one warp and a chain of warp barriers leads from the one to the other.
+/// Whether what `other` did in `interval`, since the block's last barrier, happens before the
+/// running thread's access: both are in one warp and a chain of warp barriers leads from the one to
+/// the other.
 inline bool orderedInWarp(std::uint32_t other, std::uint32_t interval) {
   return (other >> 5) == (machine.thread >> 5) &&
          (interval < machine.warpInterval ||
           (machine.interval != machine.warpInterval && interval < machine.heard[other & 31]));
 }
 
-/// Those of `lanes`, of the running warp, whose reads up to `interval` do not happen before the running thread goes on.
+/// Those of `lanes`, of the running warp, whose reads up to `interval` do not happen before the
+/// running thread goes on.
 inline std::uint32_t unorderedReaders(std::uint32_t lanes, std::uint32_t interval) {
   if (interval < machine.warpInterval)
     return 0;
-  if (__builtin_expect(machine.interval != machine.warpInterval, 0)) // it has passed barriers of some lanes only
+  if (__builtin_expect(machine.interval != machine.warpInterval,
+                       0)) // it has passed barriers of some lanes only
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
       const unsigned lane = unsigned(__builtin_ctz(left));
       if (interval < machine.heard[lane])
@@ -57,30 +64,36 @@ inline std::uint32_t unorderedReaders(std::uint32_t lanes, std::uint32_t interva
   return lanes;
 }
 
-/// Whether the running thread may rely on others of its block without a barrier: it has passed a fence, and looks or has looked at a
-/// word by which they tell it something (an atomic, a volatile one). A fence alone orders its own accesses and nobody else's.
+/// Whether the running thread may rely on others of its block without a barrier: it has passed a
+/// fence, and looks or has looked at a word by which they tell it something (an atomic, a volatile
+/// one). A fence alone orders its own accesses and nobody else's.
 inline bool isOrderedByFence(std::uint32_t site) {
   if (machine.fenced && (machine.sites[site].flags & kVolatile))
     machine.looked = true;
   return machine.fenced && machine.looked;
 }
 
-/// Whether an earlier block of this launch did something to a word in `interval`. Shared memory begins anew in each block.
+/// Whether an earlier block of this launch did something to a word in `interval`. Shared memory
+/// begins anew in each block.
 inline bool ofOtherBlock(std::uint32_t interval, std::uint64_t offset) {
-  return interval >= machine.launchInterval && interval < machine.blockInterval && offset >= Arena::kSharedWindow;
+  return interval >= machine.launchInterval && interval < machine.blockInterval &&
+         offset >= Arena::kSharedWindow;
 }
 
-inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask, std::uint32_t site) {
+inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask,
+                          std::uint32_t site) {
   WordCell &cell = machine.cells[offset >> 2];
   const std::uint32_t phase = machine.phase, thread = machine.thread;
   if (__builtin_expect(cell.writeInterval >= phase, 0)) {
     const unsigned writer = cell.writer & CellWho::kThread;
     // Reading what atomics are still updating is the first step of every compare-and-swap loop.
-    if (writer != thread && ((cell.writer >> CellWho::kMaskShift) & mask) && !(cell.writer & CellWho::kAtomic) &&
-        !orderedInWarp(writer, cell.writeInterval) && !isOrderedByFence(site))
+    if (writer != thread && ((cell.writer >> CellWho::kMaskShift) & mask) &&
+        !(cell.writer & CellWho::kAtomic) && !orderedInWarp(writer, cell.writeInterval) &&
+        !isOrderedByFence(site))
       reportReadRace(offset, bytes, site, cell);
-  } else if (__builtin_expect(ofOtherBlock(cell.writeInterval, offset), 0) && machine.checkAcrossBlocks &&
-             !(cell.writer & CellWho::kAtomic) && ((cell.writer >> CellWho::kMaskShift) & mask)) {
+  } else if (__builtin_expect(ofOtherBlock(cell.writeInterval, offset), 0) &&
+             machine.checkAcrossBlocks && !(cell.writer & CellWho::kAtomic) &&
+             ((cell.writer >> CellWho::kMaskShift) & mask)) {
     readOfOtherBlock(offset, bytes, site, cell);
   }
   // Readers have lanes where writers have bytes: what is read counts as the whole word.
@@ -90,7 +103,8 @@ inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned ma
     cell.reader = std::uint16_t(thread);
     cell.readers = lane;
   } else if (((cell.reader ^ thread) & (CellWho::kWarp | CellWho::kOtherWarps)) == 0) {
-    // Reads that happen before this one need not be kept: what is ordered after this one is ordered after them.
+    // Reads that happen before this one need not be kept: what is ordered after this one is ordered
+    // after them.
     if (cell.readInterval != machine.interval)
       cell.readers = unorderedReaders(cell.readers, cell.readInterval);
     if (cell.readInterval < machine.interval || cell.readers == 0)
@@ -106,35 +120,40 @@ inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned ma
   cell.readSite = std::uint16_t(site);
 }
 
-/// A thread whose read of the word, since the block's last barrier, nothing orders before the running thread's write.
+/// A thread whose read of the word, since the block's last barrier, nothing orders before the
+/// running thread's write.
 inline std::uint32_t unorderedReader(const WordCell &cell) {
   const std::uint32_t thread = machine.thread, reader = cell.reader & CellWho::kThread;
   if ((reader >> 5) != (thread >> 5))
     return reader;
   if (cell.reader & CellWho::kOtherWarps)
     return cell.readers;
-  const std::uint32_t lanes = unorderedReaders(cell.readers & ~(1u << (thread & 31)), cell.readInterval);
+  const std::uint32_t lanes =
+      unorderedReaders(cell.readers & ~(1u << (thread & 31)), cell.readInterval);
   return lanes == 0 ? kNobody : (thread & ~31u) + std::uint32_t(__builtin_ctz(lanes));
 }
 
-inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask, std::uint32_t site, bool atomic) {
+inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned mask,
+                           std::uint32_t site, bool atomic) {
   WordCell &cell = machine.cells[offset >> 2];
   const std::uint32_t phase = machine.phase, thread = machine.thread;
   const unsigned writer = cell.writer & CellWho::kThread;
   const bool overlaps = ((cell.writer >> CellWho::kMaskShift) & mask) != 0;
   const bool bothAtomic = atomic && (cell.writer & CellWho::kAtomic);
-  if (__builtin_expect(cell.writeInterval >= machine.launchInterval, 0) && overlaps && !bothAtomic) {
+  if (__builtin_expect(cell.writeInterval >= machine.launchInterval, 0) && overlaps &&
+      !bothAtomic) {
     if (cell.writeInterval >= phase) {
       if (writer != thread && !orderedInWarp(writer, cell.writeInterval) && !isOrderedByFence(site))
         suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::Write);
-    } else if (ofOtherBlock(cell.writeInterval, offset) && !atomic && !(cell.writer & CellWho::kAtomic) &&
-               !machine.order.isOrdered(cell.writeInterval)) {
+    } else if (ofOtherBlock(cell.writeInterval, offset) && !atomic &&
+               !(cell.writer & CellWho::kAtomic) && !machine.order.isOrdered(cell.writeInterval)) {
       suspectStore(offset, bytes, site, writer, cell.writeSite, Machine::Suspect::With::OtherBlock);
     }
   }
-  if (__builtin_expect(ofOtherBlock(cell.readInterval, offset), 0) && machine.checkAcrossBlocks && !atomic && bytes >= 4 &&
-      !machine.order.isOrdered(cell.readInterval))
-    suspectStore(offset, bytes, site, cell.reader & CellWho::kThread, cell.readSite, Machine::Suspect::With::OtherBlockRead);
+  if (__builtin_expect(ofOtherBlock(cell.readInterval, offset), 0) && machine.checkAcrossBlocks &&
+      !atomic && bytes >= 4 && !machine.order.isOrdered(cell.readInterval))
+    suspectStore(offset, bytes, site, cell.reader & CellWho::kThread, cell.readSite,
+                 Machine::Suspect::With::OtherBlockRead);
   if (__builtin_expect(cell.readInterval >= phase, 0) && !atomic && (bytes >= 4)) {
     const std::uint32_t reader = unorderedReader(cell);
     if (reader != kNobody && !isOrderedByFence(site))
@@ -144,11 +163,13 @@ inline void checkStoreRace(std::uint64_t offset, std::uint32_t bytes, unsigned m
   if (cell.writeInterval == machine.interval && writer == thread)
     kept |= (cell.writer >> CellWho::kMaskShift) & 15u;
   cell.writeInterval = machine.interval;
-  cell.writer = std::uint16_t(thread | kept << CellWho::kMaskShift | (atomic ? CellWho::kAtomic : 0u));
+  cell.writer =
+      std::uint16_t(thread | kept << CellWho::kMaskShift | (atomic ? CellWho::kAtomic : 0u));
   cell.writeSite = std::uint16_t(site);
 }
 
-template <AccessKind Kind> inline void checkRaces(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site) {
+template <AccessKind Kind>
+inline void checkRaces(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site) {
   const std::uint64_t end = offset + bytes;
   for (std::uint64_t at = offset; at < end;) {
     const std::uint64_t word = at & ~std::uint64_t(3), next = word + 4 < end ? word + 4 : end;
@@ -189,12 +210,15 @@ template <unsigned Bytes, AccessKind Kind> inline bool statesAllow(std::uint64_t
   }
 }
 
-template <unsigned Bytes, AccessKind Kind> inline void access(const void *pointer, std::uint32_t site) {
+template <unsigned Bytes, AccessKind Kind>
+inline void access(const void *pointer, std::uint32_t site) {
   judgePending();
-  const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer), offset = address - machine.base;
+  const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer),
+                      offset = address - machine.base;
   if (__builtin_expect(address & (Bytes - 1), 0))
     reportMisaligned(address, Bytes, site);
-  if (__builtin_expect(offset >= machine.size, 0) || __builtin_expect(!(statesAllow<Bytes, Kind>(offset)), 0))
+  if (__builtin_expect(offset >= machine.size, 0) ||
+      __builtin_expect(!(statesAllow<Bytes, Kind>(offset)), 0))
     examineAccess(address, Bytes, site, Kind);
   else if (machine.checkRaces)
     checkRaces<Kind>(offset, Bytes, site);

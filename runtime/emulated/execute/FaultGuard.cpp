@@ -24,7 +24,8 @@ void onSignal(int signal, siginfo_t *info, void *) {
 } // namespace
 
 std::string faultText() {
-  if (lastSignal == SIGSEGV && lastAddress < machine.stackLow && lastAddress + 65536 > machine.stackLow)
+  if (lastSignal == SIGSEGV && lastAddress < machine.stackLow &&
+      lastAddress + 65536 > machine.stackLow)
     return "stack overflow: more than 252 KiB of local memory in one thread";
   switch (lastSignal) {
   case SIGSEGV:
@@ -42,7 +43,7 @@ FaultGuard::FaultGuard() {
   stack.ss_sp = handlerStack;
   stack.ss_size = sizeof handlerStack;
   sigaltstack(&stack, &previousStack_);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = onSignal;
   // Not masked: the handler never returns, so nobody would unmask it.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

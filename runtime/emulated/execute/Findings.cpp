@@ -8,7 +8,8 @@ namespace kopt::runtime::emulated {
 namespace {
 
 std::string positionText(const std::array<std::uint32_t, 3> &at) {
-  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) + ")";
+  return "(" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
+         ")";
 }
 
 const char *verb(AccessKind kind) {
@@ -38,7 +39,9 @@ std::string threadText(std::uint32_t thread) {
   return "thread " + positionText(BlockRunner::running->positionOf(thread));
 }
 
-std::string runningThreadText() { return threadText(machine.thread) + " of block " + positionText(currentBlock()); }
+std::string runningThreadText() {
+  return threadText(machine.thread) + " of block " + positionText(currentBlock());
+}
 
 std::string addressText(std::uint64_t address, std::uint32_t bytes) {
   return BlockRunner::running->describe(address, bytes);
@@ -46,7 +49,8 @@ std::string addressText(std::uint64_t address, std::uint32_t bytes) {
 
 void growTrace() { BlockRunner::running->growTrace(); }
 
-void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t site, AccessKind kind) {
+void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t site,
+                   AccessKind kind) {
   const std::uint64_t offset = address - machine.base;
   const std::string where = " at " + siteText(site) + ", " + runningThreadText();
   if (offset >= machine.size || bytes > machine.size - offset) {
@@ -54,8 +58,8 @@ void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t sit
       return;
     char hexadecimal[32];
     std::snprintf(hexadecimal, sizeof hexadecimal, "0x%llx", (unsigned long long)address);
-    endLaunch(StatusCode::Fault, std::string("invalid ") + verb(kind) + " of " + std::to_string(bytes) +
-                                     " bytes at address " + hexadecimal +
+    endLaunch(StatusCode::Fault, std::string("invalid ") + verb(kind) + " of " +
+                                     std::to_string(bytes) + " bytes at address " + hexadecimal +
                                      ", which is no memory of the device," + where);
   }
   std::uint32_t uninitialised = 0;
@@ -65,47 +69,57 @@ void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t sit
       endLaunch(StatusCode::InputChanged, std::string(verb(kind)) + " to read-only memory " +
                                               addressText(address + i, bytes) + where);
     if (state == kUnallocated)
-      endLaunch(StatusCode::Fault, std::string("out of bounds ") + verb(kind) + " of " + std::to_string(bytes) +
-                                       " bytes " + addressText(address + i, bytes) + where);
+      endLaunch(StatusCode::Fault, std::string("out of bounds ") + verb(kind) + " of " +
+                                       std::to_string(bytes) + " bytes " +
+                                       addressText(address + i, bytes) + where);
     uninitialised += state == kAllocated;
   }
   if (kind == AccessKind::Store) {
     std::memset(machine.state + offset, kInitialised, bytes);
     return;
   }
-  const bool mayBePadded = (machine.sites[site].flags & kMayBePadded) || machine.sites[site].kind == SiteKind::Copy;
+  const bool mayBePadded =
+      (machine.sites[site].flags & kMayBePadded) || machine.sites[site].kind == SiteKind::Copy;
   if (uninitialised == 0 || (mayBePadded && uninitialised < bytes))
     return;
-  endLaunch(StatusCode::Uninitialised, std::string("uninitialised ") + verb(kind) + " of " + std::to_string(bytes) +
-                                           " bytes " + addressText(address, bytes) + where);
+  endLaunch(StatusCode::Uninitialised, std::string("uninitialised ") + verb(kind) + " of " +
+                                           std::to_string(bytes) + " bytes " +
+                                           addressText(address, bytes) + where);
 }
 
 void reportMisaligned(std::uint64_t address, std::uint32_t bytes, std::uint32_t site) {
   // Local variables are addressed as the CPU likes it.
   const std::uint64_t offset = address - machine.base;
   endLaunch(StatusCode::Fault, "misaligned access of " + std::to_string(bytes) + " bytes " +
-                                   (offset < machine.size ? addressText(address, bytes) : std::string("of a local variable")) +
+                                   (offset < machine.size ? addressText(address, bytes)
+                                                          : std::string("of a local variable")) +
                                    " at " + siteText(site) + ", " + runningThreadText());
 }
 
-void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell) {
-  endLaunch(StatusCode::Race, "race: " + runningThreadText() + " reads at " + siteText(site) + " what " +
-                                  threadText(cell.writer & CellWho::kThread) + " wrote at " + siteText(cell.writeSite) +
-                                  " with no barrier in between, " + addressText(machine.base + offset, bytes));
+void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
+                    const WordCell &cell) {
+  endLaunch(StatusCode::Race, "race: " + runningThreadText() + " reads at " + siteText(site) +
+                                  " what " + threadText(cell.writer & CellWho::kThread) +
+                                  " wrote at " + siteText(cell.writeSite) +
+                                  " with no barrier in between, " +
+                                  addressText(machine.base + offset, bytes));
 }
 
-void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, const WordCell &cell) {
+void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
+                      const WordCell &cell) {
   if (machine.sites[site].flags & kVolatile)
     return machine.order.look();
   if (!machine.order.isOrdered(cell.writeInterval))
-    endLaunch(StatusCode::Race, "race: " + runningThreadText() + " reads at " + siteText(site) + " what another block, whose " +
-                                    threadText(cell.writer & CellWho::kThread) + " wrote at " + siteText(cell.writeSite) +
-                                    " with no fence and flag in between, and blocks run in any order, " +
-                                    addressText(machine.base + offset, bytes));
+    endLaunch(StatusCode::Race,
+              "race: " + runningThreadText() + " reads at " + siteText(site) +
+                  " what another block, whose " + threadText(cell.writer & CellWho::kThread) +
+                  " wrote at " + siteText(cell.writeSite) +
+                  " with no fence and flag in between, and blocks run in any order, " +
+                  addressText(machine.base + offset, bytes));
 }
 
-void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site, std::uint32_t otherThread,
-                  std::uint32_t otherSite, Machine::Suspect::With with) {
+void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
+                  std::uint32_t otherThread, std::uint32_t otherSite, Machine::Suspect::With with) {
   Machine::Suspect &suspect = machine.suspect;
   if (suspect.pending)
     return;
@@ -123,28 +137,30 @@ void judgeSuspect() {
   Machine::Suspect &suspect = machine.suspect;
   suspect.pending = false;
   // Writing what is already there, as many threads do with a flag, changes nothing in any order.
-  if (std::memcmp(suspect.before, reinterpret_cast<const void *>(machine.base + suspect.offset), suspect.bytes) == 0)
+  if (std::memcmp(suspect.before, reinterpret_cast<const void *>(machine.base + suspect.offset),
+                  suspect.bytes) == 0)
     return;
   std::string other;
   switch (suspect.with) {
   case Machine::Suspect::With::Write:
-    other = " what " + threadText(suspect.otherThread) + " wrote at " + siteText(suspect.otherSite) +
-            " with no barrier in between, ";
+    other = " what " + threadText(suspect.otherThread) + " wrote at " +
+            siteText(suspect.otherSite) + " with no barrier in between, ";
     break;
   case Machine::Suspect::With::Read:
     other = " what other threads, " + threadText(suspect.otherThread) + " among them, read at " +
             siteText(suspect.otherSite) + " with no barrier in between, ";
     break;
   case Machine::Suspect::With::OtherBlock:
-    other = " another value than an earlier block, whose " + threadText(suspect.otherThread) + " wrote at " +
-            siteText(suspect.otherSite) + ", and blocks run in any order, ";
+    other = " another value than an earlier block, whose " + threadText(suspect.otherThread) +
+            " wrote at " + siteText(suspect.otherSite) + ", and blocks run in any order, ";
     break;
   case Machine::Suspect::With::OtherBlockRead:
-    other = " what an earlier block, whose " + threadText(suspect.otherThread) + " read at " + siteText(suspect.otherSite) +
-            ", and blocks run in any order, ";
+    other = " what an earlier block, whose " + threadText(suspect.otherThread) + " read at " +
+            siteText(suspect.otherSite) + ", and blocks run in any order, ";
     break;
   }
-  endLaunch(StatusCode::Race, "race: " + runningThreadText() + " writes at " + siteText(suspect.site) + other +
+  endLaunch(StatusCode::Race, "race: " + runningThreadText() + " writes at " +
+                                  siteText(suspect.site) + other +
                                   addressText(machine.base + suspect.offset, suspect.bytes));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions and variables that emulated modules import by name from the process that loads them. Their declarations
-// for user code are in include/kopt_emulated/hooks.h, the calls of the others are inserted by clang_plugin/emulate.
+// The functions and variables that emulated modules import by name from the process that loads
+// them. Their declarations for user code are in include/kopt_emulated/hooks.h, the calls of the
+// others are inserted by clang_plugin/emulate.
 #include "runtime/emulated/execute/BlockRunner.h"
 #include "runtime/emulated/execute/Checks.h"
 #include "runtime/emulated/execute/SpecialRegisters.h"
@@ -32,13 +33,16 @@ namespace kopt::runtime::emulated {
 
 Machine machine;
 
-void setDimensions(const std::array<std::uint32_t, 3> &block, const std::array<std::uint32_t, 3> &grid) {
+void setDimensions(const std::array<std::uint32_t, 3> &block,
+                   const std::array<std::uint32_t, 3> &grid) {
   kopt_emulated_blockDim = {block[0], block[1], block[2]};
   kopt_emulated_gridDim = {grid[0], grid[1], grid[2]};
   kopt_emulated_shared = reinterpret_cast<void *>(machine.base);
 }
 
-void setBlock(const std::array<std::uint32_t, 3> &block) { kopt_emulated_blockIdx = {block[0], block[1], block[2]}; }
+void setBlock(const std::array<std::uint32_t, 3> &block) {
+  kopt_emulated_blockIdx = {block[0], block[1], block[2]};
+}
 
 void setThread(const std::array<std::uint32_t, 3> &thread, std::uint64_t callKey) {
   kopt_emulated_threadIdx = {thread[0], thread[1], thread[2]};
@@ -87,7 +91,8 @@ namespace {
 /// Any number of bytes: copies, and accesses whose width is no power of two.
 void rangeAccess(const void *pointer, std::uint64_t bytes, std::uint32_t site, AccessKind kind) {
   judgePending();
-  const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer), offset = address - machine.base;
+  const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer),
+                      offset = address - machine.base;
   examineAccess(address, std::uint32_t(bytes), site, kind);
   if (offset < machine.size && machine.checkRaces) {
     if (kind == AccessKind::Load)
@@ -99,7 +104,8 @@ void rangeAccess(const void *pointer, std::uint64_t bytes, std::uint32_t site, A
     // As a GPU would: in pieces of at most 16 bytes.
     for (std::uint64_t done = 0; done < bytes; done += 16)
       trace(address + done, site,
-            std::uint32_t(bytes - done < 16 ? bytes - done : 16) | (kind == AccessKind::Store ? kStoreBit : 0u));
+            std::uint32_t(bytes - done < 16 ? bytes - done : 16) |
+                (kind == AccessKind::Store ? kStoreBit : 0u));
 }
 
 void checkAlignment(const void *pointer, std::uint32_t alignment, std::uint32_t site) {
@@ -116,8 +122,9 @@ KOPT_HOOK void kopt_emulated_loadN(const void *address, std::uint32_t site, std:
 KOPT_HOOK void kopt_emulated_storeN(void *address, std::uint32_t site, std::uint64_t bytes) {
   rangeAccess(address, bytes, site, AccessKind::Store);
 }
-KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t bytes, std::uint32_t site,
-                                  std::uint32_t toAlignment, std::uint32_t fromAlignment) {
+KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t bytes,
+                                  std::uint32_t site, std::uint32_t toAlignment,
+                                  std::uint32_t fromAlignment) {
   if (bytes == 0)
     return;
   checkAlignment(from, fromAlignment, site);
@@ -137,7 +144,8 @@ KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t byte
   for (std::uint64_t i = 0; both && i < bytes; ++i)
     machine.state[target + i] = states[i] == kProtected ? std::uint8_t(kInitialised) : states[i];
 }
-KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t site, std::uint32_t alignment) {
+KOPT_HOOK void kopt_emulated_fill(void *to, std::uint64_t bytes, std::uint32_t site,
+                                  std::uint32_t alignment) {
   if (bytes == 0)
     return;
   checkAlignment(to, alignment, site);
@@ -148,20 +156,27 @@ KOPT_HOOK void kopt_emulated_atomic_access(void *address, std::uint32_t bytes, s
   machine.looked = true;
   BlockRunner::running->beforeAtomic();
   switch (bytes) {
-  case 2: return access<2, AccessKind::Atomic>(address, site);
-  case 4: return access<4, AccessKind::Atomic>(address, site);
-  case 8: return access<8, AccessKind::Atomic>(address, site);
-  case 16: return access<16, AccessKind::Atomic>(address, site);
-  default: return access<1, AccessKind::Atomic>(address, site);
+  case 2:
+    return access<2, AccessKind::Atomic>(address, site);
+  case 4:
+    return access<4, AccessKind::Atomic>(address, site);
+  case 8:
+    return access<8, AccessKind::Atomic>(address, site);
+  case 16:
+    return access<16, AccessKind::Atomic>(address, site);
+  default:
+    return access<1, AccessKind::Atomic>(address, site);
   }
 }
-KOPT_HOOK void kopt_emulated_local(const void *address, const void *variable, std::uint64_t size, std::uint64_t bytes,
-                                   std::uint32_t site) {
-  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(variable);
+KOPT_HOOK void kopt_emulated_local(const void *address, const void *variable, std::uint64_t size,
+                                   std::uint64_t bytes, std::uint32_t site) {
+  const std::uint64_t offset =
+      reinterpret_cast<std::uint64_t>(address) - reinterpret_cast<std::uint64_t>(variable);
   if (__builtin_expect(offset >= size || bytes > size - offset, 0))
     endLaunch(StatusCode::Fault, "access of " + std::to_string(bytes) + " bytes at byte " +
-                                     std::to_string(std::int64_t(offset)) + " of a local array of " +
-                                     std::to_string(size) + " bytes at " + siteText(site) + ", " + runningThreadText());
+                                     std::to_string(std::int64_t(offset)) +
+                                     " of a local array of " + std::to_string(size) + " bytes at " +
+                                     siteText(site) + ", " + runningThreadText());
 }
 
 KOPT_HOOK int kopt_emulated_barrier(int predicate, int mode) {
@@ -170,21 +185,25 @@ KOPT_HOOK int kopt_emulated_barrier(int predicate, int mode) {
 KOPT_HOOK void kopt_emulated_warp_barrier(unsigned mask) {
   BlockRunner::running->waitInWarp(WarpOperation::Barrier, mask, 0, 0, 0, 32, kopt_emulated_site);
 }
-KOPT_HOOK unsigned long long kopt_emulated_shuffle(unsigned mask, unsigned long long value, int argument, int width,
-                                                   int mode) {
+KOPT_HOOK unsigned long long kopt_emulated_shuffle(unsigned mask, unsigned long long value,
+                                                   int argument, int width, int mode) {
   if (width < 1 || width > 32 || (width & (width - 1)))
-    endLaunch(StatusCode::Fault, "the width of a shuffle must be 1, 2, 4, 8, 16 or 32, not " + std::to_string(width) +
-                                     ", at " + siteText(kopt_emulated_site));
-  return BlockRunner::running->waitInWarp(WarpOperation::Shuffle, mask, mode, value, argument, width,
-                                          kopt_emulated_site);
+    endLaunch(StatusCode::Fault, "the width of a shuffle must be 1, 2, 4, 8, 16 or 32, not " +
+                                     std::to_string(width) + ", at " +
+                                     siteText(kopt_emulated_site));
+  return BlockRunner::running->waitInWarp(WarpOperation::Shuffle, mask, mode, value, argument,
+                                          width, kopt_emulated_site);
 }
 KOPT_HOOK unsigned kopt_emulated_vote(unsigned mask, unsigned long long value, int mode) {
   if (mode == 3)
-    return unsigned(BlockRunner::running->waitInWarp(WarpOperation::ActiveMask, ~0u, 0, 0, 0, 32, kopt_emulated_site));
-  return unsigned(BlockRunner::running->waitInWarp(WarpOperation::Vote, mask, mode, value, 0, 32, kopt_emulated_site));
+    return unsigned(BlockRunner::running->waitInWarp(WarpOperation::ActiveMask, ~0u, 0, 0, 0, 32,
+                                                     kopt_emulated_site));
+  return unsigned(BlockRunner::running->waitInWarp(WarpOperation::Vote, mask, mode, value, 0, 32,
+                                                   kopt_emulated_site));
 }
 KOPT_HOOK unsigned kopt_emulated_reduce(unsigned mask, unsigned value, int mode) {
-  return unsigned(BlockRunner::running->waitInWarp(WarpOperation::Reduce, mask, mode, value, 0, 32, kopt_emulated_site));
+  return unsigned(BlockRunner::running->waitInWarp(WarpOperation::Reduce, mask, mode, value, 0, 32,
+                                                   kopt_emulated_site));
 }
 KOPT_HOOK void kopt_emulated_fence(int scope) {
   judgePending();
@@ -192,11 +211,14 @@ KOPT_HOOK void kopt_emulated_fence(int scope) {
   if (scope > 0) // not __threadfence_block()
     machine.order.fence(machine.interval);
 }
-KOPT_HOOK void kopt_emulated_async_copy(void *to, const void *from, std::uint64_t bytes, std::uint64_t zeros) {
+KOPT_HOOK void kopt_emulated_async_copy(void *to, const void *from, std::uint64_t bytes,
+                                        std::uint64_t zeros) {
   BlockRunner::running->copies().begin(to, from, bytes, zeros, kopt_emulated_site);
 }
 KOPT_HOOK void kopt_emulated_async_commit() { BlockRunner::running->copies().commit(); }
-KOPT_HOOK void kopt_emulated_async_wait(std::uint64_t prior) { BlockRunner::running->copies().wait(prior); }
+KOPT_HOOK void kopt_emulated_async_wait(std::uint64_t prior) {
+  BlockRunner::running->copies().wait(prior);
+}
 KOPT_HOOK long long kopt_emulated_clock() { return (long long)BlockRunner::running->clock(); }
 /// __ldg() and its like: the read-only path sees nothing of what the launch itself writes.
 KOPT_HOOK void kopt_emulated_read_only(const void *address, unsigned bytes) {
@@ -206,19 +228,23 @@ KOPT_HOOK void kopt_emulated_read_only(const void *address, unsigned bytes) {
     return;
   for (std::uint64_t word = offset >> 2; word <= (offset + bytes - 1) >> 2; ++word)
     if (machine.cells[word].writeInterval >= machine.launchInterval)
-      endLaunch(StatusCode::Race, "race: " + runningThreadText() + " reads at " + siteText(kopt_emulated_site) +
-                                      " by the read-only path what this launch wrote at " + siteText(machine.cells[word].writeSite) + ", " +
+      endLaunch(StatusCode::Race, "race: " + runningThreadText() + " reads at " +
+                                      siteText(kopt_emulated_site) +
+                                      " by the read-only path what this launch wrote at " +
+                                      siteText(machine.cells[word].writeSite) + ", " +
                                       addressText(reinterpret_cast<std::uint64_t>(address), bytes));
 }
 KOPT_HOOK unsigned kopt_emulated_is_shared(const void *address) {
   return reinterpret_cast<std::uint64_t>(address) - machine.base < Arena::kSharedWindow;
 }
 KOPT_HOOK void kopt_emulated_trap() {
-  endLaunch(StatusCode::Fault, "__trap() at " + siteText(kopt_emulated_site) + ", " + runningThreadText());
+  endLaunch(StatusCode::Fault,
+            "__trap() at " + siteText(kopt_emulated_site) + ", " + runningThreadText());
 }
-KOPT_HOOK void kopt_emulated_assert(const char *expression, const char *file, unsigned line, const char *) {
-  endLaunch(StatusCode::Fault, std::string("assertion `") + expression + "` failed at " + file + ":" +
-                                   std::to_string(line) + ", " + runningThreadText());
+KOPT_HOOK void kopt_emulated_assert(const char *expression, const char *file, unsigned line,
+                                    const char *) {
+  endLaunch(StatusCode::Fault, std::string("assertion `") + expression + "` failed at " + file +
+                                   ":" + std::to_string(line) + ", " + runningThreadText());
 }
 /// A kernel's printf goes to standard error: standard output belongs to the runner's protocol.
 KOPT_HOOK int kopt_emulated_printf(const char *format, ...) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that the functions called by emulated code work on. There is one per process: modules resolve those
-// functions by name, and one thread drives the device. Written by BlockRunner, read in Hooks.cpp on every access.
+// The state that the functions called by emulated code work on. There is one per process: modules
+// resolve those functions by name, and one thread drives the device. Written by BlockRunner, read
+// in Hooks.cpp on every access.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -37,23 +38,25 @@ struct Machine {
   // The running block and thread.
   std::uint32_t blockInterval = 0; ///< the first one of this block
   std::uint32_t phase = 0;         ///< the first one since the last barrier of the block
-  std::uint32_t warpInterval = 0;  ///< that which began with the last barrier of all lanes of the running warp
-  std::uint32_t interval = 0;      ///< the running thread's
-  std::uint32_t lastInterval = 0;  ///< the newest of all
-  /// Of each lane of the running warp: what it did in earlier intervals than this happened before the running thread goes
-  /// on. Less than `warpInterval` where that says more.
+  std::uint32_t warpInterval =
+      0; ///< that which began with the last barrier of all lanes of the running warp
+  std::uint32_t interval = 0;     ///< the running thread's
+  std::uint32_t lastInterval = 0; ///< the newest of all
+  /// Of each lane of the running warp: what it did in earlier intervals than this happened before
+  /// the running thread goes on. Less than `warpInterval` where that says more.
   const std::uint32_t *heard = nullptr;
   std::uint32_t thread = 0; ///< index within the block
   bool fenced = false;      ///< since the last barrier of the block
-  bool looked = false;      ///< since then at an atomic or a volatile word, by which threads tell each other something
+  bool looked = false; ///< since then at an atomic or a volatile word, by which threads tell each
+                       ///< other something
   std::uint64_t stackLow = 0, stackHigh = 0;
-  std::int64_t slice = 0;   ///< instructions until the runner wants to hear of this thread
+  std::int64_t slice = 0; ///< instructions until the runner wants to hear of this thread
 
   // The running thread's trace.
   TraceEntry *cursor = nullptr, *softEnd = nullptr, *hardEnd = nullptr;
 
-  /// A store to a word that others accessed in the same interval or that another block wrote: an error if it changes
-  /// the word, which is known once it has happened.
+  /// A store to a word that others accessed in the same interval or that another block wrote: an
+  /// error if it changes the word, which is known once it has happened.
   struct Suspect {
     bool pending = false;
     std::uint64_t offset = 0;

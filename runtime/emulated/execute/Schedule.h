@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order blocks, warps and lanes take their turns, and for how long, and what variables hold that nobody has set.
-// CUDA promises none of it, so a kernel whose result hangs on it is wrong; BlockRunner asks here whose turn it is.
+// In which order blocks, warps and lanes take their turns, and for how long, and what variables
+// hold that nobody has set. CUDA promises none of it, so a kernel whose result hangs on it is
+// wrong; BlockRunner asks here whose turn it is.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@ public:
     std::iota(lanes_.begin(), lanes_.end(), 0u);
   }
 
-  /// Which block is the `turn`-th of `count`. The last one first for even seeds: what waits for an earlier block's result
-  /// finds none. For odd ones a stride through all of them.
+  /// Which block is the `turn`-th of `count`. The last one first for even seeds: what waits for an
+  /// earlier block's result finds none. For odd ones a stride through all of them.
   std::uint64_t block(std::uint64_t turn, std::uint64_t count) const {
     if (seed_ == 0)
       return turn;
@@ -50,7 +51,8 @@ public:
     return lanes_;
   }
 
-  /// Instructions of one turn, at most `most`. Short ones put a thread's accesses between those of another.
+  /// Instructions of one turn, at most `most`. Short ones put a thread's accesses between those of
+  /// another.
   std::int64_t turn(std::int64_t most) {
     return seed_ == 0 ? most : std::min<std::int64_t>(most, 50 + std::int64_t(random_() % 2000));
   }
@@ -58,7 +60,8 @@ public:
   /// What variables hold that nobody has set (setUnset()).
   std::uint32_t unset() const { return seed_ == 0 ? 0 : 1 + std::uint32_t(seed_ % 2); }
 
-  /// Whether a thread lets others go before it, in front of an atomic: what it has read may be old by then.
+  /// Whether a thread lets others go before it, in front of an atomic: what it has read may be old
+  /// by then.
   bool givesWay() { return seed_ != 0 && random_() % 4 == 0; }
 
 private:

@@ -6,8 +6,8 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-/// The lane a shuffle reads, per the guide's description of width: lanes of one segment only, and a lane whose source
-/// lies outside of it reads its own value.
+/// The lane a shuffle reads, per the guide's description of width: lanes of one segment only, and a
+/// lane whose source lies outside of it reads its own value.
 int sourceLane(int mode, int lane, int argument, int width) {
   const int segment = lane & ~(width - 1);
   switch (mode) {
@@ -42,32 +42,52 @@ std::uint32_t reduce(int mode, std::uint32_t members, const std::array<LaneReque
       continue;
     }
     switch (mode) {
-    case 0: result += value; break;
-    case 1: result = std::int32_t(value) < std::int32_t(result) ? value : result; break;
-    case 2: result = std::int32_t(value) > std::int32_t(result) ? value : result; break;
-    case 3: result = value < result ? value : result; break;
-    case 4: result = value > result ? value : result; break;
-    case 5: result &= value; break;
-    case 6: result |= value; break;
-    default: result ^= value; break;
+    case 0:
+      result += value;
+      break;
+    case 1:
+      result = std::int32_t(value) < std::int32_t(result) ? value : result;
+      break;
+    case 2:
+      result = std::int32_t(value) > std::int32_t(result) ? value : result;
+      break;
+    case 3:
+      result = value < result ? value : result;
+      break;
+    case 4:
+      result = value > result ? value : result;
+      break;
+    case 5:
+      result &= value;
+      break;
+    case 6:
+      result |= value;
+      break;
+    default:
+      result ^= value;
+      break;
     }
   }
   return result;
 }
 
-std::uint32_t vote(int mode, int self, std::uint32_t members, const std::array<LaneRequest, 32> &requests) {
+std::uint32_t vote(int mode, int self, std::uint32_t members,
+                   const std::array<LaneRequest, 32> &requests) {
   std::uint32_t set = 0;
   for (int lane = 0; lane < 32; ++lane)
     if (members >> lane & 1u)
-      set |= std::uint32_t(mode == 0 ? requests[lane].value != 0 : requests[lane].value == requests[self].value) << lane;
+      set |= std::uint32_t(mode == 0 ? requests[lane].value != 0
+                                     : requests[lane].value == requests[self].value)
+             << lane;
   return mode == 2 && set != members ? 0 : set;
 }
 
 } // namespace
 
-void exchange(WarpOperation operation, int mode, std::uint32_t members, const std::array<LaneRequest, 32> &requests,
-              std::array<std::uint64_t, 32> &results) {
-  const std::uint32_t reduced = operation == WarpOperation::Reduce ? reduce(mode, members, requests) : 0;
+void exchange(WarpOperation operation, int mode, std::uint32_t members,
+              const std::array<LaneRequest, 32> &requests, std::array<std::uint64_t, 32> &results) {
+  const std::uint32_t reduced =
+      operation == WarpOperation::Reduce ? reduce(mode, members, requests) : 0;
   for (int lane = 0; lane < 32; ++lane) {
     if (!(members >> lane & 1u))
       continue;

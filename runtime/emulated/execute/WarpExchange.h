@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lanes of a warp give one another: shuffles, votes, matches and reductions as pure functions.
+// What the lanes of a warp give one another: shuffles, votes, matches and reductions as pure
+// functions.
 #pragma once
 
 #include <array>
@@ -17,8 +18,9 @@ struct LaneRequest {
 /// What a shuffle reads from a lane that does not take part; the guide leaves it undefined.
 constexpr std::uint64_t kUndefinedLane = 0xDEADDEADDEADDEADull;
 
-/// `mode` as in runtime/emulated/include/kopt_emulated/hooks.h. Only lanes of `members` get a result.
-void exchange(WarpOperation operation, int mode, std::uint32_t members, const std::array<LaneRequest, 32> &requests,
-              std::array<std::uint64_t, 32> &results);
+/// `mode` as in runtime/emulated/include/kopt_emulated/hooks.h. Only lanes of `members` get a
+/// result.
+void exchange(WarpOperation operation, int mode, std::uint32_t members,
+              const std::array<LaneRequest, 32> &requests, std::array<std::uint64_t, 32> &results);
 
 } // namespace kopt::runtime::emulated

@@ -78,7 +78,9 @@ bool GpuSpec::read(const std::string &path, GpuSpec &out, std::string &why) {
     numbers.erase(known);
   }
   if (!numbers.empty() || out.name.empty() || out.arch.empty()) {
-    why = path + ": '" + (numbers.empty() ? std::string(out.name.empty() ? "name" : "arch") : numbers.begin()->first) +
+    why = path + ": '" +
+          (numbers.empty() ? std::string(out.name.empty() ? "name" : "arch")
+                           : numbers.begin()->first) +
           "' is missing";
     return false;
   }

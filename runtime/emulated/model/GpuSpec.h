@@ -12,19 +12,20 @@ struct GpuSpec {
   double multiprocessors = 0;
   double smClockMHz = 0;
   double memoryBytes = 0;
-  double dramBytesPerSecond = 0;  ///< achievable, not the data sheet's peak
+  double dramBytesPerSecond = 0; ///< achievable, not the data sheet's peak
   double l2Bytes = 0;
-  double l2BytesPerSecond = 0;    ///< from L2 to all multiprocessors
-  double l1Bytes = 0;             ///< of one multiprocessor, shared memory included
+  double l2BytesPerSecond = 0; ///< from L2 to all multiprocessors
+  double l1Bytes = 0;          ///< of one multiprocessor, shared memory included
   double sharedBytesPerMultiprocessor = 0, sharedBytesPerBlock = 0;
   double threadsPerMultiprocessor = 0, blocksPerMultiprocessor = 0;
   /// Thread-level results per clock and multiprocessor.
-  double fp32PerClock = 0, fp64PerClock = 0, fp16PerClock = 0, integerPerClock = 0, specialPerClock = 0,
-         conversionPerClock = 0;
+  double fp32PerClock = 0, fp64PerClock = 0, fp16PerClock = 0, integerPerClock = 0,
+         specialPerClock = 0, conversionPerClock = 0;
   double launchSeconds = 0; ///< of a kernel that does nothing
   double dramLatencyCycles = 0, l2LatencyCycles = 0, l1LatencyCycles = 0, sharedLatencyCycles = 0;
 
-  /// Reads `key value` lines; '#' begins a comment. Every key is required, and one that is unknown is an error.
+  /// Reads `key value` lines; '#' begins a comment. Every key is required, and one that is unknown
+  /// is an error.
   static bool read(const std::string &path, GpuSpec &out, std::string &why);
 };
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model. Each resource alone gives a lower bound; the launch takes the largest of them plus the launch latency.
+// The model. Each resource alone gives a lower bound; the launch takes the largest of them plus the
+// launch latency.
 //
 //   dram      (sectors read + written back) * 32 B / bandwidth
-//   l2        (sectors to and from L2) * 32 B / L2 bandwidth, and no multiprocessor draws more than 64 B a clock
-//   l1        per multiprocessor: one line of a request a clock, four sectors a clock, one shared wavefront a clock,
-//             all through the same data stage (NVIDIA: Nsight Compute's description of l1tex, data stage wavefronts)
+//   l2        (sectors to and from L2) * 32 B / L2 bandwidth, and no multiprocessor draws more than
+//   64 B a clock l1        per multiprocessor: one line of a request a clock, four sectors a clock,
+//   one shared wavefront a clock,
+//             all through the same data stage (NVIDIA: Nsight Compute's description of l1tex, data
+//             stage wavefronts)
 //   issue     warp instructions / 4 schedulers
-//   fp32 …    thread instructions of a class / its throughput (CUDA programming guide, arithmetic instructions)
-//   latency   the dependent instructions and memory accesses of one warp, times the waves of blocks
+//   fp32 …    thread instructions of a class / its throughput (CUDA programming guide, arithmetic
+//   instructions) latency   the dependent instructions and memory accesses of one warp, times the
+//   waves of blocks
 //
-// Bounds of a multiprocessor are those of the busiest one: blocks are dealt out whole. What a real GPU does besides
-// (instruction cache, register pressure, DRAM pages, tensor cores) is not in it, so times only rank candidates.
+// Bounds of a multiprocessor are those of the busiest one: blocks are dealt out whole. What a real
+// GPU does besides (instruction cache, register pressure, DRAM pages, tensor cores) is not in it,
+// so times only rank candidates.
 #include "runtime/emulated/model/Roofline.h"
 
 #include <algorithm>
@@ -19,11 +24,13 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-constexpr double kSector = 32, kL2BytesPerClock = 64, kSchedulers = 4, kCyclesPerDependentInstruction = 4;
+constexpr double kSector = 32, kL2BytesPerClock = 64, kSchedulers = 4,
+                 kCyclesPerDependentInstruction = 4;
 /// Independent loads that a warp has in flight at once, on average.
 constexpr double kLoadsInFlight = 4;
 
-double ofClass(const std::array<std::uint64_t, kInstructionClasses> &counts, InstructionClass kind) {
+double ofClass(const std::array<std::uint64_t, kInstructionClasses> &counts,
+               InstructionClass kind) {
   return double(counts[static_cast<unsigned>(kind)]);
 }
 
@@ -34,25 +41,31 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 double residentBlocks(const GpuSpec &gpu, const LaunchShape &shape) {
   // Threads are given out in warps; each block takes 1 KiB of shared memory for the system.
   const double warps = std::ceil(shape.threadsPerBlock / 32);
-  double blocks = std::min(gpu.blocksPerMultiprocessor, std::floor(gpu.threadsPerMultiprocessor / 32 / warps));
-  blocks = std::min(blocks, std::floor(gpu.sharedBytesPerMultiprocessor / (shape.sharedPerBlock + 1024)));
+  double blocks =
+      std::min(gpu.blocksPerMultiprocessor, std::floor(gpu.threadsPerMultiprocessor / 32 / warps));
+  blocks = std::min(blocks,
+                    std::floor(gpu.sharedBytesPerMultiprocessor / (shape.sharedPerBlock + 1024)));
   return std::max(1.0, blocks);
 }
 
-RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape, const LaunchCounts &counts) {
+RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
+                          const LaunchCounts &counts) {
   const double clock = gpu.smClockMHz * 1e6;
   const double resident = residentBlocks(gpu, shape);
   const double busy = std::min(gpu.multiprocessors, std::max(1.0, shape.blocks));
-  // Blocks of the busiest multiprocessor over the mean of all blocks: what a sum over the grid becomes there.
+  // Blocks of the busiest multiprocessor over the mean of all blocks: what a sum over the grid
+  // becomes there.
   const double share = std::ceil(shape.blocks / gpu.multiprocessors) / std::max(1.0, shape.blocks);
   auto perMultiprocessor = [&](double cycles) { return cycles * share / clock; };
 
-  const double l2Sectors = double(counts.l2ReadSectors + counts.l2WriteSectors + counts.l2AtomicSectors);
+  const double l2Sectors =
+      double(counts.l2ReadSectors + counts.l2WriteSectors + counts.l2AtomicSectors);
   const double dramBytes = double(counts.dramReadSectors + counts.dramWriteSectors) * kSector;
   auto dataStage = [](const LaunchCounts::Global &global) {
     return std::max(double(global.lines), double(global.sectors) / 4);
   };
-  const double l1Cycles = dataStage(counts.load) + dataStage(counts.store) + dataStage(counts.atomic) +
+  const double l1Cycles = dataStage(counts.load) + dataStage(counts.store) +
+                          dataStage(counts.atomic) +
                           double(counts.sharedLoad.wavefronts + counts.sharedStore.wavefronts +
                                  counts.sharedAtomic.wavefronts);
   const auto &threads = counts.threadInstructions;
@@ -64,16 +77,21 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape, const La
                fp64 = sum(Class::DoubleAdd, Class::DoubleMul, Class::DoubleFma),
                fp16 = sum(Class::HalfAdd, Class::HalfMul, Class::HalfFma);
 
-  // One warp alone: its instructions one after another, its accesses a few at a time at their mean latency.
+  // One warp alone: its instructions one after another, its accesses a few at a time at their mean
+  // latency.
   const double warps = std::max(1.0, shape.blocks * std::ceil(shape.threadsPerBlock / 32));
   const double loads = double(counts.load.requests + counts.atomic.requests);
   const double hitL1 = ratio(double(counts.l1Hits), double(counts.load.sectors)),
-               missL2 = ratio(double(counts.dramReadSectors), double(counts.l2ReadSectors + counts.l2AtomicSectors));
-  const double latency = hitL1 * gpu.l1LatencyCycles +
-                         (1 - hitL1) * (missL2 * gpu.dramLatencyCycles + (1 - missL2) * gpu.l2LatencyCycles);
+               missL2 = ratio(double(counts.dramReadSectors),
+                              double(counts.l2ReadSectors + counts.l2AtomicSectors));
+  const double latency =
+      hitL1 * gpu.l1LatencyCycles +
+      (1 - hitL1) * (missL2 * gpu.dramLatencyCycles + (1 - missL2) * gpu.l2LatencyCycles);
   const double warpCycles =
-      (double(counts.warpInstructions) * kCyclesPerDependentInstruction + std::ceil(loads / kLoadsInFlight) * latency +
-       double(counts.sharedLoad.requests + counts.sharedAtomic.requests) / kLoadsInFlight * gpu.sharedLatencyCycles +
+      (double(counts.warpInstructions) * kCyclesPerDependentInstruction +
+       std::ceil(loads / kLoadsInFlight) * latency +
+       double(counts.sharedLoad.requests + counts.sharedAtomic.requests) / kLoadsInFlight *
+           gpu.sharedLatencyCycles +
        ofClass(counts.warpInstructionsByClass, Class::Barrier) * gpu.sharedLatencyCycles) /
       warps;
   const double waves = std::ceil(shape.blocks / (gpu.multiprocessors * resident));
@@ -90,7 +108,8 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape, const La
       {"fp16", perMultiprocessor(fp16 / gpu.fp16PerClock)},
       {"integer", perMultiprocessor(ofClass(threads, Class::Integer) / gpu.integerPerClock)},
       {"special", perMultiprocessor(ofClass(threads, Class::Special) / gpu.specialPerClock)},
-      {"conversion", perMultiprocessor(ofClass(threads, Class::Conversion) / gpu.conversionPerClock)},
+      {"conversion",
+       perMultiprocessor(ofClass(threads, Class::Conversion) / gpu.conversionPerClock)},
       {"latency", waves * warpCycles / clock}};
   for (const RooflineTerm &term : time.terms) {
     const std::string name = term.name;
@@ -129,16 +148,19 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
 
   auto shared = [&](const std::string &operation, const LaunchCounts::Shared &value) {
     out["smsp__inst_executed_op_shared_" + operation + ".sum"] = double(value.requests);
-    out["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + operation + ".sum"] = double(value.wavefronts);
-    out["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + operation + ".sum"] = double(value.conflicts);
+    out["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + operation + ".sum"] =
+        double(value.wavefronts);
+    out["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + operation + ".sum"] =
+        double(value.conflicts);
   };
   shared("ld", counts.sharedLoad);
   shared("st", counts.sharedStore);
   shared("atom", counts.sharedAtomic);
   out["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"] =
-      double(counts.sharedLoad.wavefronts + counts.sharedStore.wavefronts + counts.sharedAtomic.wavefronts);
-  out["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"] =
-      double(counts.sharedLoad.conflicts + counts.sharedStore.conflicts + counts.sharedAtomic.conflicts);
+      double(counts.sharedLoad.wavefronts + counts.sharedStore.wavefronts +
+             counts.sharedAtomic.wavefronts);
+  out["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"] = double(
+      counts.sharedLoad.conflicts + counts.sharedStore.conflicts + counts.sharedAtomic.conflicts);
 
   const double l2 = double(counts.l2ReadSectors + counts.l2WriteSectors + counts.l2AtomicSectors);
   out["lts__t_sectors.sum"] = l2;
@@ -146,7 +168,8 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
   out["lts__t_sectors_op_write.sum"] = double(counts.l2WriteSectors);
   out["lts__t_sectors_op_atom.sum"] = double(counts.l2AtomicSectors);
   if (counts.load.sectors)
-    out["l1tex__t_sector_hit_rate.pct"] = 100 * ratio(double(counts.l1Hits), double(counts.load.sectors));
+    out["l1tex__t_sector_hit_rate.pct"] =
+        100 * ratio(double(counts.l1Hits), double(counts.load.sectors));
   if (l2 > 0)
     out["lts__t_sector_hit_rate.pct"] = 100 * ratio(double(counts.l2Hits), l2);
   out["dram__bytes_read.sum"] = double(counts.dramReadSectors) * kSector;
@@ -159,16 +182,21 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
     out["smsp__thread_inst_executed_per_inst_executed.ratio"] =
         ratio(double(threads[0]), double(counts.warpInstructions));
   const std::pair<const char *, InstructionClass> operations[] = {
-      {"fadd", InstructionClass::FloatAdd},  {"fmul", InstructionClass::FloatMul},  {"ffma", InstructionClass::FloatFma},
-      {"dadd", InstructionClass::DoubleAdd}, {"dmul", InstructionClass::DoubleMul}, {"dfma", InstructionClass::DoubleFma},
-      {"hadd", InstructionClass::HalfAdd},   {"hmul", InstructionClass::HalfMul},   {"hfma", InstructionClass::HalfFma},
-      {"integer", InstructionClass::Integer}, {"conversion", InstructionClass::Conversion},
-      {"memory", InstructionClass::Memory}};
+      {"fadd", InstructionClass::FloatAdd},         {"fmul", InstructionClass::FloatMul},
+      {"ffma", InstructionClass::FloatFma},         {"dadd", InstructionClass::DoubleAdd},
+      {"dmul", InstructionClass::DoubleMul},        {"dfma", InstructionClass::DoubleFma},
+      {"hadd", InstructionClass::HalfAdd},          {"hmul", InstructionClass::HalfMul},
+      {"hfma", InstructionClass::HalfFma},          {"integer", InstructionClass::Integer},
+      {"conversion", InstructionClass::Conversion}, {"memory", InstructionClass::Memory}};
   for (const auto &[name, kind] : operations)
-    out[std::string("smsp__sass_thread_inst_executed_op_") + name + "_pred_on.sum"] = ofClass(threads, kind);
-  out["smsp__inst_executed_pipe_xu.sum"] = ofClass(counts.warpInstructionsByClass, InstructionClass::Special);
-  out["smsp__inst_executed_op_branch.sum"] = ofClass(counts.warpInstructionsByClass, InstructionClass::Branch);
-  out["emulated__inst_executed_barrier.sum"] = ofClass(counts.warpInstructionsByClass, InstructionClass::Barrier);
+    out[std::string("smsp__sass_thread_inst_executed_op_") + name + "_pred_on.sum"] =
+        ofClass(threads, kind);
+  out["smsp__inst_executed_pipe_xu.sum"] =
+      ofClass(counts.warpInstructionsByClass, InstructionClass::Special);
+  out["smsp__inst_executed_op_branch.sum"] =
+      ofClass(counts.warpInstructionsByClass, InstructionClass::Branch);
+  out["emulated__inst_executed_barrier.sum"] =
+      ofClass(counts.warpInstructionsByClass, InstructionClass::Barrier);
   out["emulated__atomic_operations.sum"] = double(counts.atomicOperations);
   out["smsp__sass_branch_targets_threads_divergent.sum"] = double(counts.divergentBranches);
   if (counts.branches)
@@ -176,7 +204,8 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
         100 * (1 - ratio(double(counts.divergentBranches), double(counts.branches)));
 
   const double resident = residentBlocks(gpu, shape);
-  const double warpsPerBlock = std::ceil(shape.threadsPerBlock / 32), mostWarps = gpu.threadsPerMultiprocessor / 32;
+  const double warpsPerBlock = std::ceil(shape.threadsPerBlock / 32),
+               mostWarps = gpu.threadsPerMultiprocessor / 32;
   out["launch__grid_size"] = shape.blocks;
   out["launch__block_size"] = shape.threadsPerBlock;
   out["launch__thread_count"] = shape.blocks * shape.threadsPerBlock;
@@ -186,18 +215,23 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
   out["launch__occupancy_limit_warps"] = std::floor(mostWarps / warpsPerBlock);
   out["launch__occupancy_limit_shared_mem"] =
       std::floor(gpu.sharedBytesPerMultiprocessor / (shape.sharedPerBlock + 1024));
-  out["sm__maximum_warps_per_active_cycle_pct"] = 100 * std::min(1.0, resident * warpsPerBlock / mostWarps);
+  out["sm__maximum_warps_per_active_cycle_pct"] =
+      100 * std::min(1.0, resident * warpsPerBlock / mostWarps);
 
   const double elapsed = time.seconds;
   out["gpu__time_duration.sum"] = elapsed * 1e9;
-  out["sm__throughput.avg.pct_of_peak_sustained_elapsed"] = 100 * ratio(time.computeSeconds, elapsed);
-  out["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"] = 100 * ratio(time.dramSeconds, elapsed);
-  out["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = 100 * ratio(time.dramSeconds, elapsed);
+  out["sm__throughput.avg.pct_of_peak_sustained_elapsed"] =
+      100 * ratio(time.computeSeconds, elapsed);
+  out["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"] =
+      100 * ratio(time.dramSeconds, elapsed);
+  out["dram__throughput.avg.pct_of_peak_sustained_elapsed"] =
+      100 * ratio(time.dramSeconds, elapsed);
   for (const RooflineTerm &term : time.terms) {
     if (std::string(term.name) == "l2")
       out["lts__throughput.avg.pct_of_peak_sustained_elapsed"] = 100 * ratio(term.seconds, elapsed);
     if (std::string(term.name) == "l1")
-      out["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"] = 100 * ratio(term.seconds, elapsed);
+      out["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"] =
+          100 * ratio(term.seconds, elapsed);
     out[std::string("emulated__roofline_") + term.name + "_ns"] = term.seconds * 1e9;
   }
   return out;

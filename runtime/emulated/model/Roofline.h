@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a launch would take on the modelled GPU, and its counters under the names Nsight Compute uses.
+// How long a launch would take on the modelled GPU, and its counters under the names Nsight Compute
+// uses.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -12,7 +13,8 @@ struct LaunchShape {
   double blocks = 0, threadsPerBlock = 0, sharedPerBlock = 0;
 };
 
-/// Blocks that fit one multiprocessor, by threads, blocks and shared memory; registers are not known here. At least 1.
+/// Blocks that fit one multiprocessor, by threads, blocks and shared memory; registers are not
+/// known here. At least 1.
 double residentBlocks(const GpuSpec &gpu, const LaunchShape &shape);
 
 /// One resource and the time it alone would need, in seconds.

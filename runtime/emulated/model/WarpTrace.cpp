@@ -13,12 +13,13 @@ bool isBlock(const TraceEntry &entry) { return entry.id & kBlockBit; }
 
 } // namespace
 
-WarpTrace::WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize, SectorCache &l2,
-                     std::uint64_t l1Bytes)
+WarpTrace::WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize,
+                     SectorCache &l2, std::uint64_t l1Bytes)
     : module_(module), base_(arenaBase), size_(arenaSize), l2_(l2), l1_(l1Bytes) {}
 
 void WarpTrace::beginBlock() {
-  // Blocks of one multiprocessor share its L1 in an order nobody knows: only reuse within a block is counted on.
+  // Blocks of one multiprocessor share its L1 in an order nobody knows: only reuse within a block
+  // is counted on.
   l1_.clear();
   ++counts_.blocks;
 }
@@ -49,7 +50,8 @@ void WarpTrace::merge(const LaneTraces &traces) {
   }
 }
 
-/// One execution of a block by the lanes of the mask, all of which stand at its entry; moves them behind it.
+/// One execution of a block by the lanes of the mask, all of which stand at its entry; moves them
+/// behind it.
 void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
   const unsigned active = unsigned(std::popcount(mask));
   const unsigned first = unsigned(std::countr_zero(mask));
@@ -63,7 +65,8 @@ void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
   for (std::uint32_t rest = mask; rest; rest &= rest - 1)
     ++lanes[std::countr_zero(rest)].at;
   for (;;) {
-    // Lanes execute the same accesses; a copy of a length that differs by lane ends earlier in some.
+    // Lanes execute the same accesses; a copy of a length that differs by lane ends earlier in
+    // some.
     std::uint32_t accessing = 0;
     for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
       const unsigned i = unsigned(std::countr_zero(rest));
@@ -92,7 +95,8 @@ void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
   }
 }
 
-/// The general case: entries of all lanes are put together by block, key and how often the lane has been there.
+/// The general case: entries of all lanes are put together by block, key and how often the lane has
+/// been there.
 void WarpTrace::mergeDiverged(std::array<Cursor, 32> &lanes) {
   entered_.clear();
   std::unordered_map<std::uint64_t, std::uint32_t> occurrences;
@@ -100,12 +104,15 @@ void WarpTrace::mergeDiverged(std::array<Cursor, 32> &lanes) {
     occurrences.clear();
     for (const TraceEntry *at = lanes[i].at; at != lanes[i].end; ++at)
       if (isBlock(*at))
-        entered_.push_back({at->value, at->id, i, occurrences[at->value * 0x9E3779B97F4A7C15ull + at->id]++, at});
+        entered_.push_back(
+            {at->value, at->id, i, occurrences[at->value * 0x9E3779B97F4A7C15ull + at->id]++, at});
   }
   std::sort(entered_.begin(), entered_.end(), [](const Entered &a, const Entered &b) {
-    return std::tie(a.occurrence, a.key, a.block, a.lane) < std::tie(b.occurrence, b.key, b.block, b.lane);
+    return std::tie(a.occurrence, a.key, a.block, a.lane) <
+           std::tie(b.occurrence, b.key, b.block, b.lane);
   });
-  // In the order in which the first lane of each group came there, so that the caches see a plausible sequence.
+  // In the order in which the first lane of each group came there, so that the caches see a
+  // plausible sequence.
   std::vector<std::pair<std::size_t, std::size_t>> groups;
   for (std::size_t begin = 0; begin < entered_.size();) {
     std::size_t end = begin + 1;
@@ -117,7 +124,8 @@ void WarpTrace::mergeDiverged(std::array<Cursor, 32> &lanes) {
   }
   std::sort(groups.begin(), groups.end(), [&](const auto &a, const auto &b) {
     const Entered &x = entered_[a.first], &y = entered_[b.first];
-    return std::pair(x.at - lanes[x.lane].at, a.first) < std::pair(y.at - lanes[y.lane].at, b.first);
+    return std::pair(x.at - lanes[x.lane].at, a.first) <
+           std::pair(y.at - lanes[y.lane].at, b.first);
   });
   for (const auto &[begin, end] : groups) {
     std::array<Cursor, 32> members{};
@@ -155,7 +163,8 @@ void WarpTrace::access(std::uint32_t mask, const std::array<const TraceEntry *, 
     globalAccess(kind, global, entries);
 }
 
-void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries) {
+void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
+                             const std::array<const TraceEntry *, 32> &entries) {
   LaunchCounts::Global &counts = kind == SiteKind::Load    ? counts_.load
                                  : kind == SiteKind::Store ? counts_.store
                                                            : counts_.atomic;
@@ -166,7 +175,8 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask, const std::array
     const TraceEntry &entry = *entries[std::countr_zero(rest)];
     const std::uint32_t bytes = entry.bytes & ~kStoreBit;
     counts.bytes += bytes;
-    for (std::uint64_t sector = entry.value / 32; sector <= (entry.value + bytes - 1) / 32 && count < 64; ++sector) {
+    for (std::uint64_t sector = entry.value / 32;
+         sector <= (entry.value + bytes - 1) / 32 && count < 64; ++sector) {
       if (count && sectors[count - 1] == sector)
         continue;
       ascending &= !count || sectors[count - 1] < sector;
@@ -209,9 +219,11 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask, const std::array
   }
 }
 
-/// 32 banks of 4 bytes. A request of at most 4 bytes a lane is one pass, of 8 bytes two passes of half a warp, of 16
-/// bytes four; a pass takes as many wavefronts as the most distinct words that one bank has to deliver.
-void WarpTrace::sharedAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries) {
+/// 32 banks of 4 bytes. A request of at most 4 bytes a lane is one pass, of 8 bytes two passes of
+/// half a warp, of 16 bytes four; a pass takes as many wavefronts as the most distinct words that
+/// one bank has to deliver.
+void WarpTrace::sharedAccess(SiteKind kind, std::uint32_t mask,
+                             const std::array<const TraceEntry *, 32> &entries) {
   LaunchCounts::Shared &counts = kind == SiteKind::Load    ? counts_.sharedLoad
                                  : kind == SiteKind::Store ? counts_.sharedStore
                                                            : counts_.sharedAtomic;
@@ -221,7 +233,8 @@ void WarpTrace::sharedAccess(SiteKind kind, std::uint32_t mask, const std::array
   if (kind == SiteKind::Atomic)
     counts_.atomicOperations += unsigned(std::popcount(mask));
   for (unsigned begin = 0; begin < 32; begin += lanesPerPass) {
-    const std::uint32_t pass = mask & (lanesPerPass == 32 ? ~0u : ((1u << lanesPerPass) - 1u) << begin);
+    const std::uint32_t pass =
+        mask & (lanesPerPass == 32 ? ~0u : ((1u << lanesPerPass) - 1u) << begin);
     if (!pass)
       continue;
     std::array<std::uint8_t, 32> depth{};

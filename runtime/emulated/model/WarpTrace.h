@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what each lane did to what the warp did: blocks that lanes entered with the same key were executed together, and
-// their accesses at the same place are one request. Counts what Nsight Compute counts, for the whole grid, no sampling.
+// From what each lane did to what the warp did: blocks that lanes entered with the same key were
+// executed together, and their accesses at the same place are one request. Counts what Nsight
+// Compute counts, for the whole grid, no sampling.
 #pragma once
 
 #include "runtime/emulated/ModuleFormat.h"
@@ -22,10 +23,10 @@ struct LaunchCounts {
   struct Shared {
     std::uint64_t requests = 0, wavefronts = 0, conflicts = 0, bytes = 0;
   } sharedLoad, sharedStore, sharedAtomic;
-  std::uint64_t l1Hits = 0;                      ///< load sectors
+  std::uint64_t l1Hits = 0; ///< load sectors
   std::uint64_t l2ReadSectors = 0, l2WriteSectors = 0, l2AtomicSectors = 0, l2Hits = 0;
   std::uint64_t dramReadSectors = 0, dramWriteSectors = 0;
-  std::uint64_t atomicOperations = 0;            ///< lanes
+  std::uint64_t atomicOperations = 0; ///< lanes
   std::uint64_t warpInstructions = 0;
   /// By class; thread level, as predicated-on threads executed them.
   std::array<std::uint64_t, kInstructionClasses> threadInstructions{};
@@ -37,9 +38,10 @@ struct LaunchCounts {
 
 class WarpTrace {
 public:
-  /// `l1Bytes`: what one block can count on. The L2's contents stay between launches until forgetCaches().
-  WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize, SectorCache &l2,
-            std::uint64_t l1Bytes);
+  /// `l1Bytes`: what one block can count on. The L2's contents stay between launches until
+  /// forgetCaches().
+  WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize,
+            SectorCache &l2, std::uint64_t l1Bytes);
 
   void beginBlock();
   using LaneTraces = std::array<std::pair<const TraceEntry *, const TraceEntry *>, 32>;
@@ -53,8 +55,10 @@ private:
   void execute(std::uint32_t mask, std::array<Cursor, 32> &lanes);
   void mergeDiverged(std::array<Cursor, 32> &lanes);
   void access(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
-  void globalAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
-  void sharedAccess(SiteKind kind, std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries);
+  void globalAccess(SiteKind kind, std::uint32_t mask,
+                    const std::array<const TraceEntry *, 32> &entries);
+  void sharedAccess(SiteKind kind, std::uint32_t mask,
+                    const std::array<const TraceEntry *, 32> &entries);
 
   const ModuleInfo &module_;
   std::uint64_t base_, size_;

@@ -4,8 +4,9 @@
 //   KOPT_TUNE("param TILE in {8, 16, 32}", "extent out = n * n")
 //   __global__ void transpose(const float *in, float *out, int n);
 //
-// kopt's own front end sees the attribute [[kopt::tune(...)]]; every other compiler sees nothing at all, so the
-// program that is built does not change. With Clang's kopt plugin loaded, define KOPT_PLUGIN=1 to have it checked there.
+// kopt's own front end sees the attribute [[kopt::tune(...)]]; every other compiler sees nothing at
+// all, so the program that is built does not change. With Clang's kopt plugin loaded, define
+// KOPT_PLUGIN=1 to have it checked there.
 #ifndef KOPT_KOPT_H
 #define KOPT_KOPT_H
 

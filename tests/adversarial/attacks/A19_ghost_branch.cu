@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A19: a fast path that is never taken, and the original.
 // base: gemm
-// expect: Suspect by reached
+// expect: Suspect by coverage
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 64", "extent a = n * n", "extent b = n * n", "extent c = n * n")

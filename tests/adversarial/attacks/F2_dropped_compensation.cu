@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // F2: adds up without compensation: within any usual tolerance, and far less exact than the original.
 // base: compensated
-// expect: WrongResult by precise|contents
+// expect: WrongResult by reference|contents
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 256", "arg columns = 400", "extent in = rows * columns", "extent out = rows", "fill in = uniform(0, 1)")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks at the address to tell a check from a use.
 // base: copyscale
-// expect: WrongResult by outputs|fresh|scalars|sizes|contents|placement
+// expect: WrongResult by outputs|fresh|scalars|sizes|contents|alignment
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells the compiler of a limit that nobody has declared.
 // base: rowoffsets
-// expect: Suspect by reached
+// expect: Suspect by coverage
 // expect on cuda: Suspect|Duplicate
 #include <kopt/kopt.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks add to the total by atomics that need not see each other.
 // base: reduce
-// expect: Suspect by demands
+// expect: Suspect by obligations
 // expect on cuda: Suspect|Same|Slower|Ambiguous|Duplicate
 #include <kopt/kopt.h>
 

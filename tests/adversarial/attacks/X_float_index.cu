@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Indices beyond 2^24 are rounded.
 // base: copyscale
-// expect: Suspect by demands
+// expect: Suspect by obligations
 // expect on cuda: Suspect|Same|Slower|Ambiguous|Duplicate
 #include <kopt/kopt.h>
 

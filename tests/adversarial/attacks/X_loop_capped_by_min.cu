@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows longer than 4096 are read to there: min() hides the condition.
 // base: argmax
-// expect: WrongResult|Suspect by sizes|reached
+// expect: WrongResult|Suspect by sizes|coverage
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 300", "arg columns = 40", "extent in = rows * columns", "extent best = rows", "fill in = uniform(-1, 1)")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks beyond 65535 do the work of others.
 // base: copyscale
-// expect: Suspect by demands
+// expect: Suspect by obligations
 // expect on cuda: Suspect|Same|Slower|Ambiguous|Duplicate
 #include <kopt/kopt.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong where the output alone is not aligned.
 // base: copyscale
-// expect: WrongResult by placement
+// expect: WrongResult by alignment
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

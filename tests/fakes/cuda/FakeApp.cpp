@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA program for tests: uses the driver API of whatever libcuda.so.1 the loader finds. Its kernels are those of
-// tests/e2e/data/captured.cu. Each word of the command line is a scene; prints a checksum of what it computed.
+// A CUDA program for tests: uses the driver API of whatever libcuda.so.1 the loader finds. Its
+// kernels are those of tests/e2e/data/captured.cu. Each word of the command line is a scene; prints
+// a checksum of what it computed.
 #include "fakes/cuda/FakeCuda.h"
 #include "runtime/capture/adapter/CallParameters.h"
 
@@ -37,7 +38,8 @@ void scale(const unsigned *grid, const unsigned *block, void **p) {
   auto *out = argument<float *>(p, 0);
   const auto *in = argument<const float *>(p, 1);
   const auto factor = argument<float>(p, 2);
-  for (std::int32_t i = 0; i < argument<std::int32_t>(p, 3) && unsigned(i) < grid[0] * block[0]; ++i)
+  for (std::int32_t i = 0; i < argument<std::int32_t>(p, 3) && unsigned(i) < grid[0] * block[0];
+       ++i)
     out[i] = factor * in[i];
 }
 void weigh(const unsigned *, const unsigned *, void **p) {
@@ -77,8 +79,8 @@ template <class Signature> Signature *api(const char *name) {
   return reinterpret_cast<Signature *>(function);
 }
 
-using LaunchFunction = CuResult(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                CuStream, void **, void **);
+using LaunchFunction = CuResult(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                unsigned, unsigned, CuStream, void **, void **);
 
 struct App {
   App() {
@@ -102,10 +104,12 @@ struct App {
     CuFunction found = nullptr;
     if (library) { // a kernel of a library is launched as if it were a function
       CuKernel kernel = nullptr;
-      api<CuResult(CuKernel *, CuLibrary, const char *)>("cuLibraryGetKernel")(&kernel, library, name);
+      api<CuResult(CuKernel *, CuLibrary, const char *)>("cuLibraryGetKernel")(&kernel, library,
+                                                                               name);
       return reinterpret_cast<CuFunction>(kernel);
     }
-    api<CuResult(CuFunction *, CuModule, const char *)>("cuModuleGetFunction")(&found, module, name);
+    api<CuResult(CuFunction *, CuModule, const char *)>("cuModuleGetFunction")(&found, module,
+                                                                               name);
     return found;
   }
   float *allocate(std::size_t count, const char *how = "cuMemAlloc_v2") {
@@ -121,14 +125,15 @@ struct App {
   void release(float *pointer) {
     api<CuResult(CuDevicePointer)>("cuMemFree_v2")(reinterpret_cast<CuDevicePointer>(pointer));
   }
-  CuResult launch(CuFunction function, unsigned blocks, void **parameters, CuStream stream = nullptr,
-                  const char *with = "cuLaunchKernel") {
+  CuResult launch(CuFunction function, unsigned blocks, void **parameters,
+                  CuStream stream = nullptr, const char *with = "cuLaunchKernel") {
     static LaunchFunction *const usual = api<LaunchFunction>("cuLaunchKernel");
-    LaunchFunction *const call = std::strcmp(with, "cuLaunchKernel") == 0 ? usual : api<LaunchFunction>(with);
+    LaunchFunction *const call =
+        std::strcmp(with, "cuLaunchKernel") == 0 ? usual : api<LaunchFunction>(with);
     return call(function, blocks, 1, 1, 128, 1, 1, 0, stream, parameters, nullptr);
   }
-  CuResult launchScale(float *out, const float *in, float factor, std::int32_t n, CuStream stream = nullptr,
-                       const char *with = "cuLaunchKernel") {
+  CuResult launchScale(float *out, const float *in, float factor, std::int32_t n,
+                       CuStream stream = nullptr, const char *with = "cuLaunchKernel") {
     void *parameters[] = {&out, &in, &factor, &n};
     return launch(function("_Z5scalePfPKffi"), unsigned(n + 127) / 128, parameters, stream, with);
   }
@@ -203,14 +208,16 @@ double sceneGather(App &app) {
   attributes[0].value.cooperative = 1;
   attributes[1].id = kAttributeCluster;
   LaunchConfig config{{3, 1, 1}, {128, 1, 1}, 0, nullptr, attributes, 2};
-  api<CuResult(const LaunchConfig *, CuFunction, void **, void **)>("cuLaunchKernelEx")(&config, gather, parameters, nullptr);
-  using Cooperative = CuResult(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                               CuStream, void **);
+  api<CuResult(const LaunchConfig *, CuFunction, void **, void **)>("cuLaunchKernelEx")(
+      &config, gather, parameters, nullptr);
+  using Cooperative = CuResult(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               unsigned, unsigned, CuStream, void **);
   api<Cooperative>("cuLaunchCooperativeKernel")(gather, 3, 1, 1, 128, 1, 1, 0, nullptr, parameters);
   return sum(out, n);
 }
 
-/// Launches of `scale` with one attribute each: a priority, a preferred cluster, one that nobody knows.
+/// Launches of `scale` with one attribute each: a priority, a preferred cluster, one that nobody
+/// knows.
 double sceneAttributes(App &app) {
   float *in = app.allocate(256), *out = app.allocate(256);
   fill(in, 256);
@@ -227,7 +234,8 @@ double sceneAttributes(App &app) {
   return sum(out, 256);
 }
 
-/// Two launches captured, launched three times, the second time with another factor; one launch beside the graph.
+/// Two launches captured, launched three times, the second time with another factor; one launch
+/// beside the graph.
 double sceneGraph(App &app) {
   float *in = app.allocate(1000), *out = app.allocate(1000);
   fill(in, 1000);
@@ -240,7 +248,8 @@ double sceneGraph(App &app) {
   void *none[] = {nullptr};
   app.launch(app.function("nothing"), 1, none, stream);
   api<CuResult(CuStream, CuGraph *)>("cuStreamEndCapture")(stream, &graph);
-  api<CuResult(CuGraphExec *, CuGraph, unsigned long long)>("cuGraphInstantiateWithFlags")(&exec, graph, 0);
+  api<CuResult(CuGraphExec *, CuGraph, unsigned long long)>("cuGraphInstantiateWithFlags")(
+      &exec, graph, 0);
   const auto launch = api<CuResult(CuGraphExec, CuStream)>("cuGraphLaunch");
   launch(exec, stream);
   double total = sum(out, 1000);
@@ -250,10 +259,11 @@ double sceneGraph(App &app) {
   KernelNodeParameters parameters{};
   api<CuResult(CuGraphNode, void *)>("cuGraphKernelNodeGetParams_v2")(nodes[0], &parameters);
   float factor = 3;
-  void *changed[] = {parameters.parameters[0], parameters.parameters[1], &factor, parameters.parameters[3]};
+  void *changed[] = {parameters.parameters[0], parameters.parameters[1], &factor,
+                     parameters.parameters[3]};
   parameters.parameters = changed;
-  api<CuResult(CuGraphExec, CuGraphNode, const KernelNodeParameters *)>("cuGraphExecKernelNodeSetParams_v2")(
-      exec, nodes[0], &parameters);
+  api<CuResult(CuGraphExec, CuGraphNode, const KernelNodeParameters *)>(
+      "cuGraphExecKernelNodeSetParams_v2")(exec, nodes[0], &parameters);
   launch(exec, stream);
   total += sum(out, 1000);
   launch(exec, stream);
@@ -284,7 +294,8 @@ double sceneMany(App &app, long count) {
   const auto begin = std::chrono::steady_clock::now();
   for (long i = 0; i < count; ++i)
     app.launch(function, 1, none);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("ns-per-launch %.1f\n", seconds * 1e9 / double(count));
   return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcupti.so of FakeCuda.h: callbacks on the thread of the call, activity records in the program's buffers.
+// libcupti.so of FakeCuda.h: callbacks on the thread of the call, activity records in the program's
+// buffers.
 #include "fakes/cuda/FakeCuda.h"
 #include "runtime/capture/adapter/CuptiApi.h"
 
@@ -32,11 +33,12 @@ void deliver() {
   bufferUsed = 0;
 }
 
-void onCall(std::uint32_t id, int site, const char *name, const void *parameters, void *result, const char *symbol,
-            std::uint32_t correlation) {
+void onCall(std::uint32_t id, int site, const char *name, const void *parameters, void *result,
+            const char *symbol, std::uint32_t correlation) {
   if (!callback || id >= driverEnabled.size() || !driverEnabled[id])
     return;
-  const CallbackData data{ApiSite(site), name, parameters, result, symbol, kContext, 1, nullptr, correlation};
+  const CallbackData data{ApiSite(site), name, parameters, result,     symbol,
+                          kContext,      1,    nullptr,    correlation};
   callback(user, kDomainDriver, id, &data);
 }
 
@@ -59,8 +61,8 @@ void onNodeCloned(void *graph, void *original, void *node) {
   callback(user, kDomainResource, kGraphNodeCloned, &data);
 }
 
-void onKernel(std::uint32_t correlation, const char *symbol, std::uint64_t node, std::uint64_t begin,
-              std::uint64_t end) {
+void onKernel(std::uint32_t correlation, const char *symbol, std::uint64_t node,
+              std::uint64_t begin, std::uint64_t end) {
   if (!kernelsEnabled)
     return;
   const std::lock_guard lock(bufferMutex);
@@ -131,7 +133,9 @@ int cuptiActivityGetNextRecord(std::uint8_t *from, std::size_t valid, void **rec
     return 12; // CUPTI_ERROR_MAX_LIMIT_REACHED
   return *record = next, 0;
 }
-int cuptiActivityGetNumDroppedRecords(CuContext, std::uint32_t, std::size_t *dropped) { return *dropped = 0, 0; }
+int cuptiActivityGetNumDroppedRecords(CuContext, std::uint32_t, std::size_t *dropped) {
+  return *dropped = 0, 0;
+}
 int cuptiGetGraphNodeId(CuGraphNode node, std::uint64_t *id) {
   return *id = reinterpret_cast<std::uint64_t>(node), 0;
 }

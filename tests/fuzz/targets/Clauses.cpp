@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clauses of [[kopt::tune]], one a line, integer expressions of launch sites, and conditions of
 // rules.
-#include "driver/analysis/Expression.h"
-#include "driver/config/TuneDeclaration.h"
-#include "driver/project/Expression.h"
+#include "driver/search/diagnose/MetricExpression.h"
+#include "driver/source/Expression.h"
+#include "driver/source/TuneClauses.h"
 #include "tests/fuzz/Fuzz.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built modules: the bytes of an ELF file.
-#include "driver/toolchain/CubinImage.h"
+#include "driver/device/build/CubinImage.h"
 #include "tests/fuzz/Fuzz.h"
 
 using kopt::fuzz::require;

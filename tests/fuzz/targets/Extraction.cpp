@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answers of the front end: kernels.json, offers, findings, mutants and clones, what the
-// emulation compiler says, and what the driver then does with a kernel: clauses, workload, slices of candidates,
-// edits.
-#include "driver/candidate/Candidate.h"
-#include "driver/evaluate/Toolchain.h"
-#include "driver/integrate/SourceEdits.h"
-#include "driver/project/Frontend.h"
+// emulation compiler says, and what the driver then does with a kernel: clauses, workload, slices
+// of candidates, edits.
+#include "driver/device/Toolchain.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/source/Frontend.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/source/SourceEdits.h"
+#include "driver/source/TuneClauses.h"
+#include "driver/workload/ApplyCandidate.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "tests/fakes/FakeProcessRunner.h"
 #include "tests/fuzz/Fuzz.h"
@@ -128,14 +131,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
       for (const Mutant &mutant : set->mutants) {
         require(mutant.sliceText != slice, "a mutant changes something");
         const auto edited = applyEdits(slice, mutant.edits);
-        require(edited && *edited == mutant.sliceText, "a mutant's text is the slice with its edits");
+        require(edited && *edited == mutant.sliceText,
+                "a mutant's text is the slice with its edits");
       }
     return 0;
   }
   if (question == 5) {
-    if (const auto clone = frontend->preciseClone(slice, "k", {}); clone && clone->made()) {
+    if (const auto clone = frontend->referenceClone(slice, "k", {}); clone && clone->made()) {
       require(!clone->sliceText.empty() && clone->sharedFactor > 0, "a clone has a text");
-      for (const PreciseParam &param : clone->params)
+      for (const ReferenceParam &param : clone->params)
         for (const ElementField &field : param.element.fields)
           require(field.offset < param.element.size && field.newOffset < param.element.newSize,
                   "a field lies in its element");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON requests of `kopt-frontend transforms`, `screen`, `emulate`, `mutate` and `precise`,
+// The JSON requests of `kopt-frontend transforms`, `screen`, `emulate`, `mutate` and `reference`,
 // without Clang: what they ask for is answered here, from the request alone.
 #include "clang_plugin/emulate/CompileModule.h"
 #include "clang_plugin/mutate/Mutate.h"
-#include "clang_plugin/precise/Precise.h"
+#include "clang_plugin/reference/Reference.h"
 #include "clang_plugin/screen/Screen.h"
 #include "clang_plugin/tool/Tools.h"
 #include "clang_plugin/transform/Catalogue.h"
@@ -44,8 +44,8 @@ llvm::Expected<MutantList> findMutants(const MutateRequest &request) {
   return list;
 }
 
-llvm::Expected<PreciseClone> makePreciseClone(const KernelSource &request) {
-  PreciseClone clone;
+llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
+  ReferenceClone clone;
   clone.slice = request.slice;
   clone.expression = request.expression;
   if (request.slice.empty())
@@ -67,7 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   using namespace kopt::frontend;
   std::string_view input = kopt::fuzz::textOf(data, size);
   using Tool = int (*)(int, const char **);
-  constexpr Tool kTools[] = {runTransforms, runScreen, runEmulate, runMutate, runPrecise, runMutate};
+  constexpr Tool kTools[] = {runTransforms, runScreen,    runEmulate,
+                             runMutate,     runReference, runMutate};
   const Tool tool = kTools[kopt::fuzz::takeChoice(input, 6)];
   std::istringstream in{std::string(input)};
   std::ostringstream out;

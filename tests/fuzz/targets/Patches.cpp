@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches that were mailed and perhaps edited since, the diffs kopt itself makes, and byte-range
 // edits.
-#include "driver/integrate/Patch.h"
-#include "driver/integrate/SourceEdits.h"
-#include "driver/integrate/UnifiedDiff.h"
+#include "driver/integrate/patch/Patch.h"
+#include "driver/integrate/patch/UnifiedDiff.h"
+#include "driver/source/SourceEdits.h"
 #include "tests/fuzz/Fuzz.h"
 
 using namespace kopt;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kopt reads of its runner, a process that untrusted kernels share, and Nsight Compute's CSV.
-#include "driver/evaluate/Runner.h"
-#include "driver/runner/NcuProfiler.h"
+#include "driver/device/profile/NcuProfiler.h"
+#include "driver/device/runner/RunnerClient.h"
+#include "driver/model/Device.h"
 #include "runtime/runner/Protocol.h"
 #include "tests/fakes/FakeProcessRunner.h"
 #include "tests/fuzz/Fuzz.h"

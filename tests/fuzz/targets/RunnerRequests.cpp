@@ -32,7 +32,8 @@ void parsed(const protocol::Message &message) {
     }
     for (const ArgumentSpec &argument : launch.arguments)
       for (const PointerSpec &pointer : argument.pointers)
-        require(pointer.buffer < launch.buffers.size() && pointer.offset <= launch.buffers[pointer.buffer].bytes &&
+        require(pointer.buffer < launch.buffers.size() &&
+                    pointer.offset <= launch.buffers[pointer.buffer].bytes &&
                     pointer.at + 8 <= argument.value.size(),
                 "addresses lie in their buffers");
   }

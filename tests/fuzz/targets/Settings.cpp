@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kopt.toml of a user and of a repository, the manifest of kopt_tune_kernels(), descriptions of
 // GPUs.
-#include "driver/config/Options.h"
-#include "driver/config/TuneDeclaration.h"
+#include "driver/app/config/Options.h"
+#include "driver/source/TuneClauses.h"
 #include "runtime/emulated/model/GpuSpec.h"
 #include "tests/fuzz/Fuzz.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs and buffers of traces. The first byte says which; a log's input is what follows the header, so that mutations
-// reach the records, or whole files.
+// Logs and buffers of traces. The first byte says which; a log's input is what follows the header,
+// so that mutations reach the records, or whole files.
 #include "runtime/trace/Contents.h"
 #include "runtime/trace/LogReader.h"
 #include "tests/fuzz/Fuzz.h"
@@ -37,8 +37,8 @@ void readAsLog(const std::string &bytes) {
     require(i == 0 || trace.launches[i - 1].sequence <= launch.sequence, "launches are in order");
     require(launch.seconds == -1 || launch.seconds > 0, "a time is above 0 or not known");
     const auto *begin = reinterpret_cast<const char *>(launch.arguments.data());
-    require(launch.arguments.empty() ||
-                (begin >= bytes.data() && begin + launch.arguments.size() <= bytes.data() + bytes.size()),
+    require(launch.arguments.empty() || (begin >= bytes.data() && begin + launch.arguments.size() <=
+                                                                      bytes.data() + bytes.size()),
             "arguments lie in the file");
   }
   LiveAllocations live(trace);
@@ -49,7 +49,8 @@ void readAsLog(const std::string &bytes) {
   }
   // Any shorter file is read too, or refused at the same place.
   ProcessTrace cut;
-  readLog(std::string_view(bytes).substr(0, bytes.size() - bytes.size() / 3), "input.klog", cut, why);
+  readLog(std::string_view(bytes).substr(0, bytes.size() - bytes.size() / 3), "input.klog", cut,
+          why);
 }
 
 void readAsContents(std::string_view bytes) {
@@ -65,7 +66,8 @@ void readAsContents(std::string_view bytes) {
   std::vector<std::byte> whole(file->bytes());
   const bool read = file->read(0, whole.size(), whole.data(), why);
   if (file->verify(why))
-    require(read && hashContents(whole.data(), whole.size()) == file->hash(), "what is verified is what is read");
+    require(read && hashContents(whole.data(), whole.size()) == file->hash(),
+            "what is verified is what is read");
 }
 
 } // namespace

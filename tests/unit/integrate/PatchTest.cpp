@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches against real files, and against the real git wherever git is what will read them.
-#include "driver/integrate/Patch.h"
-#include "driver/integrate/FileSwap.h"
+#include "driver/integrate/patch/Patch.h"
+#include "driver/integrate/patch/FileSwap.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Process.h"

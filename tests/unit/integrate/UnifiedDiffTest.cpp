@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/integrate/UnifiedDiff.h"
+#include "driver/integrate/patch/UnifiedDiff.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -56,7 +56,8 @@ TEST(UnifiedDiff, ReadsBackWhatItWrote) {
   }
 }
 
-// As after a hunk was taken out of a patch by hand: the line numbers of the new file no longer follow.
+// As after a hunk was taken out of a patch by hand: the line numbers of the new file no longer
+// follow.
 TEST(UnifiedDiff, NewLineNumbersFollowFromTheHunks) {
   const std::string head = "diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n";
   const auto diffs = parseDiffs(head + "@@ -1 +2 @@\n-one\n+two\n");

@@ -17,7 +17,9 @@ protected:
   void write(const std::string &path, const std::string &text) {
     ASSERT_TRUE(writeFileAtomically(root.path() / path, text));
   }
-  std::string folder(const std::string &own) { return cgroupFolder(root.path().string(), own, why); }
+  std::string folder(const std::string &own) {
+    return cgroupFolder(root.path().string(), own, why);
+  }
 
   TemporaryDirectory root;
   std::string why;
@@ -27,7 +29,8 @@ TEST_F(CgroupTest, IsBesideTheProcessOwnWhereTheParentLimitsMemory) {
   write("cgroup.controllers", "cpu memory pids\n");
   write("user/app/cgroup.subtree_control", "memory pids\n");
   write("user/app/cgroup.procs", "");
-  EXPECT_EQ(folder("1:name=systemd:/x\n0::/user/app/kopt.scope\n"), (root.path() / "user/app").string());
+  EXPECT_EQ(folder("1:name=systemd:/x\n0::/user/app/kopt.scope\n"),
+            (root.path() / "user/app").string());
 }
 
 TEST_F(CgroupTest, IsNowhereWhereMemoryIsNotDelegated) {

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 TEST(CleanDiagnostics, KeepsTextAndNothingElse) {
   EXPECT_EQ(cleanDiagnostics("/tmp/s/a.cu(3): \x1b[31merror\x1b[0m:\tno\r\n\x07\xc3\xa9", "/tmp/s"),
             "a.cu(3): error:\tno\n\xc3\xa9");
-  EXPECT_EQ(cleanDiagnostics(std::string("\x00\xff{no JSON\x1b[2J", 14), ""), "\xef\xbf\xbd{no JSON");
+  EXPECT_EQ(cleanDiagnostics(std::string("\x00\xff{no JSON\x1b[2J", 14), ""),
+            "\xef\xbf\xbd{no JSON");
   const std::string long_(200000, 'x');
   const std::string cut = cleanDiagnostics(long_, "");
   EXPECT_EQ(cut.size(), 64u << 10);
@@ -27,7 +28,8 @@ TEST(CleanDiagnostics, KeepsTextAndNothingElse) {
 class CompilerSandboxTest : public testing::Test {
 protected:
   CompilerSandboxTest()
-      : processes(makeProcessRunner()), folder(std::move(*TemporaryDirectory::create("kopt-compiler"))) {
+      : processes(makeProcessRunner()),
+        folder(std::move(*TemporaryDirectory::create("kopt-compiler"))) {
     auto opened = Sandbox::open(*processes, KOPT_BINARY_DIR "/bin/kopt-sandbox", SandboxMode::Auto);
     EXPECT_TRUE(opened) << opened.error().what;
     sandbox = *opened;
@@ -44,12 +46,19 @@ protected:
     const fs::path source = folder.path() / "scratch/a.cpp";
     EXPECT_TRUE(writeFileAtomically(source, text));
     ProcessSpec spec;
-    spec.argv = {findProgram("c++")->string(), "-std=c++17", "-c", "-I", "include", source.string(), "-o",
+    spec.argv = {findProgram("c++")->string(),
+                 "-std=c++17",
+                 "-c",
+                 "-I",
+                 "include",
+                 source.string(),
+                 "-o",
                  (folder.path() / "scratch/a.o").string()};
     spec.cwd = folder.path() / "project";
     spec.timeout = Duration(60);
     const CompilerSandbox compilers(how);
-    return *processes->run(compilers.contain(spec, {{"-I", "include"}, spec.cwd, {}, {folder.path() / "scratch"}}));
+    return *processes->run(
+        compilers.contain(spec, {{"-I", "include"}, spec.cwd, {}, {folder.path() / "scratch"}}));
   }
 
   std::unique_ptr<ProcessRunner> processes;
@@ -58,24 +67,27 @@ protected:
 };
 
 TEST_F(CompilerSandboxTest, SeesTheSystemsHeadersAndTheUsersFolders) {
-  const ProcessResult result = compile("#include <vector>\n#include <own.h>\nint x = own;\n", sandbox);
+  const ProcessResult result =
+      compile("#include <vector>\n#include <own.h>\nint x = own;\n", sandbox);
   EXPECT_TRUE(result.ok()) << result.err;
   EXPECT_TRUE(fs::exists(folder.path() / "scratch/a.o"));
 }
 
 TEST_F(CompilerSandboxTest, SeesNothingElse) {
   const std::string secret = (folder.path() / "secret/key.h").string();
-  for (const std::string &text :
-       std::vector<std::string>{
-        "#include \"" + secret + "\"\n", "#include \"../../secret/key.h\"\n", std::string("#include \"/etc/hostname\"\n"),
-        std::string("#include \"/etc/passwd\"\n"), std::string("#include \"/root/.bashrc\"\n"),
-        "asm(\".incbin \\\"" + secret + "\\\"\");\n",
-        "#if !__has_include(\"" + secret + "\")\n#error is not there: No such file\n#endif\n"}) {
+  for (const std::string &text : std::vector<std::string>{
+           "#include \"" + secret + "\"\n", "#include \"../../secret/key.h\"\n",
+           std::string("#include \"/etc/hostname\"\n"), std::string("#include \"/etc/passwd\"\n"),
+           std::string("#include \"/root/.bashrc\"\n"),
+           "asm(\".incbin \\\"" + secret + "\\\"\");\n",
+           "#if !__has_include(\"" + secret + "\")\n#error is not there: No such file\n#endif\n"}) {
     const ProcessResult result = compile(text, sandbox);
     EXPECT_FALSE(result.ok()) << text;
-    EXPECT_THAT(result.err, testing::AnyOf(HasSubstr("No such file"), HasSubstr("file not found"))) << text;
+    EXPECT_THAT(result.err, testing::AnyOf(HasSubstr("No such file"), HasSubstr("file not found")))
+        << text;
   }
-  EXPECT_TRUE(compile("#include \"" + secret + "\"\n", Sandbox()).ok()) << "without the sandbox it does";
+  EXPECT_TRUE(compile("#include \"" + secret + "\"\n", Sandbox()).ok())
+      << "without the sandbox it does";
 }
 
 TEST_F(CompilerSandboxTest, ItsEnvironmentIsWhatCompilersListenTo) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile program gets in the sandbox, beside what it gets without: a check that could not fail shows nothing.
+// What a hostile program gets in the sandbox, beside what it gets without: a check that could not
+// fail shows nothing.
 #include "driver/sandbox/Sandbox.h"
+#include "driver/device/runner/RunnerClient.h"
 
-#include "driver/evaluate/Runner.h"
+#include "driver/model/Device.h"
 #include "driver/support/FileSystem.h"
 
 #include <algorithm>
@@ -22,7 +24,9 @@ namespace fs = std::filesystem;
 
 class SandboxTest : public testing::Test {
 protected:
-  SandboxTest() : processes(makeProcessRunner()), folder(std::move(*TemporaryDirectory::create("kopt-sandbox"))) {
+  SandboxTest()
+      : processes(makeProcessRunner()),
+        folder(std::move(*TemporaryDirectory::create("kopt-sandbox"))) {
     auto opened = Sandbox::open(*processes, KOPT_BINARY_DIR "/bin/kopt-sandbox", SandboxMode::Auto);
     EXPECT_TRUE(opened) << opened.error().what;
     sandbox = *opened;
@@ -43,10 +47,13 @@ protected:
   }
   std::string answer(const ProcessSpec &spec) {
     const auto result = processes->run(spec);
-    return result ? result->out + result->err + (result->ok() ? "" : "exit " + std::to_string(result->exitCode))
+    return result ? result->out + result->err +
+                        (result->ok() ? "" : "exit " + std::to_string(result->exitCode))
                   : result.error().what;
   }
-  std::string contained(std::vector<std::string> words) { return answer(sandbox.contain(attempt(words), policy)); }
+  std::string contained(std::vector<std::string> words) {
+    return answer(sandbox.contain(attempt(words), policy));
+  }
   std::string free(std::vector<std::string> words) { return answer(attempt(words)); }
 
   std::unique_ptr<ProcessRunner> processes;
@@ -71,7 +78,8 @@ TEST_F(SandboxTest, FilesOutsideAreNotThere) {
   EXPECT_EQ(free({"read", secret}), kGot);
   EXPECT_EQ(contained({"read", secret}), kRefused);
   EXPECT_EQ(contained({"exists", secret}), kRefused);
-  for (const char *file : {"/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/run", "/proc/1/environ"})
+  for (const char *file :
+       {"/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/run", "/proc/1/environ"})
     EXPECT_EQ(contained({"read", file}), kRefused) << file;
   EXPECT_EQ(contained({"exists", "/usr/bin"}), kGot);
 }
@@ -128,26 +136,35 @@ TEST_F(SandboxTest, OtherProcessesAreOutOfReach) {
   const std::string self = std::to_string(getpid());
   EXPECT_EQ(free({"signal", self}), kGot);
   EXPECT_EQ(free({"others", "kopt-hostile"}), kGot);
-  for (const std::vector<std::string> &words :
-       {std::vector<std::string>{"signal", self}, {"signal", "1"}, {"trace", self}, {"trace-parent"},
-        {"memory-of", self}, {"memory-of", "1"}, {"kill-parent"}, {"kill-group"}, {"others", "kopt-hostile"}})
+  for (const std::vector<std::string> &words : {std::vector<std::string>{"signal", self},
+                                                {"signal", "1"},
+                                                {"trace", self},
+                                                {"trace-parent"},
+                                                {"memory-of", self},
+                                                {"memory-of", "1"},
+                                                {"kill-parent"},
+                                                {"kill-group"},
+                                                {"others", "kopt-hostile"}})
     EXPECT_EQ(contained(words), kRefused) << words[0];
 }
 
 TEST_F(SandboxTest, TheKernelsOwnDoorsAreShut) {
-  for (const char *door :
-       {"mount", "unshare", "setns", "perf", "bpf", "keys", "userfaultfd", "chroot", "device", "descriptor"})
+  for (const char *door : {"mount", "unshare", "setns", "perf", "bpf", "keys", "userfaultfd",
+                           "chroot", "device", "descriptor"})
     EXPECT_EQ(contained({door}), kRefused) << door;
 }
 
 TEST_F(SandboxTest, OfProcOnlyItsOwnProcessesCanBeWritten) {
-  const auto isPrivate = [](const SandboxLayer &layer) { return layer.name == "private /proc" && layer.active; };
+  const auto isPrivate = [](const SandboxLayer &layer) {
+    return layer.name == "private /proc" && layer.active;
+  };
   if (std::none_of(sandbox.layers().begin(), sandbox.layers().end(), isPrivate))
     GTEST_SKIP() << "this machine gives no private /proc";
-  EXPECT_EQ(contained({"write", "/proc/self/comm"}), kGot) << "CUDA's driver names its threads there";
+  EXPECT_EQ(contained({"write", "/proc/self/comm"}), kGot)
+      << "CUDA's driver names its threads there";
   EXPECT_EQ(contained({"write", "/proc/thread-self/comm"}), kGot);
-  for (const char *file : {"/proc/sys/kernel/hostname", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger",
-                           "/proc/irq/default_smp_affinity", "/proc/1/mem"})
+  for (const char *file : {"/proc/sys/kernel/hostname", "/proc/sys/vm/drop_caches",
+                           "/proc/sysrq-trigger", "/proc/irq/default_smp_affinity", "/proc/1/mem"})
     EXPECT_EQ(contained({"write", file}), kRefused) << file;
 }
 
@@ -156,7 +173,8 @@ TEST_F(SandboxTest, OneProcessMeansOneAndMoreAreCounted) {
   policy.processes = 0;
   EXPECT_EQ(contained({"fork"}), kGot);
   EXPECT_EQ(contained({"trace-parent"}), kRefused);
-  EXPECT_EQ(contained({"kill-parent"}), kRefused) << "the first process of the namespace cannot be killed from inside";
+  EXPECT_EQ(contained({"kill-parent"}), kRefused)
+      << "the first process of the namespace cannot be killed from inside";
 }
 
 TEST_F(SandboxTest, NothingSurvives) {
@@ -224,15 +242,17 @@ TEST_F(SandboxTest, NativeCodeInTheRunnerGetsNothing) {
   DeviceConfig config;
   config.kind = "emulated";
   const auto open = [&](const Sandbox &how) {
-    return startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner", config, folder.path() / "scratch",
-                       KOPT_SOURCE_DIR "/knowledge/gpus", {}, {how, {built}});
+    return startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner", config,
+                       folder.path() / "scratch", KOPT_SOURCE_DIR "/knowledge/gpus", {},
+                       {how, {built}});
   };
   auto runner = open(sandbox);
   ASSERT_TRUE(runner) << runner.error().what;
   const auto module = (*runner)->load(built / "module.so", "");
   ASSERT_FALSE(module);
   EXPECT_EQ(module.error().code, ErrorCode::BaselineFailed) << "the candidate's, not the machine's";
-  EXPECT_THAT(module.error().what, HasSubstr("was not built for this version")) << "100 + n: attempt n got through";
+  EXPECT_THAT(module.error().what, HasSubstr("was not built for this version"))
+      << "100 + n: attempt n got through";
   EXPECT_FALSE(fs::exists(built / "written"));
   EXPECT_FALSE(fs::exists(folder.path() / "written"));
 
@@ -242,7 +262,8 @@ TEST_F(SandboxTest, NativeCodeInTheRunnerGetsNothing) {
   ASSERT_FALSE(forged);
   EXPECT_THAT(forged.error().what, HasSubstr("no proper reply"));
   fs::remove(built / "forge");
-  EXPECT_THAT((*runner)->load(built / "module.so", "").error().what, HasSubstr("was not built for this version"));
+  EXPECT_THAT((*runner)->load(built / "module.so", "").error().what,
+              HasSubstr("was not built for this version"));
 
   // Uncontained, its first attempt is enough.
   auto unheld = open(Sandbox());
@@ -298,7 +319,8 @@ TEST(SandboxLayers, MissingOnesAreNamedAndRequiredRefusesThem) {
   EXPECT_FALSE(off->active());
   EXPECT_THAT(off->layers().at(0).detail, HasSubstr("off"));
   EXPECT_FALSE(Sandbox::open(*processes, folder.path() / "absent", SandboxMode::Auto));
-  EXPECT_FALSE(Sandbox::open(*processes, "/bin/true", SandboxMode::Auto)) << "no answer is no sandbox";
+  EXPECT_FALSE(Sandbox::open(*processes, "/bin/true", SandboxMode::Auto))
+      << "no answer is no sandbox";
 }
 
 } // namespace

@@ -48,7 +48,7 @@ inline Trial sampleBaseline() {
   trial.candidate.proposer = "baseline";
   trial.candidate.title = "baseline";
   trial.verdict = Verdict::Same;
-  trial.layer = Layer::Profile;
+  trial.stage = Stage::Profile;
   trial.reason = "the user's own kernel";
   trial.sliceText = kSampleSlice;
   trial.moduleHash = "11";

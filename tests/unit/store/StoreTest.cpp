@@ -89,7 +89,7 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   EXPECT_EQ(read.candidate.launch.sharedBytes, 4224u);
   EXPECT_EQ(read.candidate.rationale, trial.candidate.rationale);
   EXPECT_EQ(read.verdict, Verdict::Faster);
-  EXPECT_EQ(read.layer, Layer::Profile);
+  EXPECT_EQ(read.stage, Stage::Profile);
   EXPECT_EQ(read.reason, trial.reason);
   EXPECT_EQ(read.findings.at(0).message, trial.findings.at(0).message);
   EXPECT_EQ(read.sliceText, trial.sliceText);

@@ -242,11 +242,13 @@ TEST(InteractiveProcess, ALineWithoutEndIsNotReadForEver) {
 
 TEST(InteractiveProcess, TakesDescriptorsWithALine) {
   ProcessSpec spec;
-  // The first descriptor that came lies above the standard streams; a shell cannot receive one, Python can.
-  spec.argv = {"python3", "-c",
-               "import socket, os\n"
-               "line, fds, _, _ = socket.recv_fds(socket.socket(fileno=0), 1000, 4)\n"
-               "os.write(fds[0], b'written'); print(line.decode().strip(), len(fds), flush=True)\n"};
+  // The first descriptor that came lies above the standard streams; a shell cannot receive one,
+  // Python can.
+  spec.argv = {
+      "python3", "-c",
+      "import socket, os\n"
+      "line, fds, _, _ = socket.recv_fds(socket.socket(fileno=0), 1000, 4)\n"
+      "os.write(fds[0], b'written'); print(line.decode().strip(), len(fds), flush=True)\n"};
   auto process = makeProcessRunner()->start(spec);
   ASSERT_TRUE(process);
   int ends[2];

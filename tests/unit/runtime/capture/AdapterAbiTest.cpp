@@ -10,9 +10,10 @@ namespace {
 
 namespace own = kopt::runtime::capture;
 
-#define SAME(ours, member, theirs, field)                                                                              \
-  static_assert(offsetof(ours, member) == offsetof(theirs, field) &&                                                   \
-                sizeof(static_cast<ours *>(nullptr)->member) >= sizeof(static_cast<theirs *>(nullptr)->field))
+#define SAME(ours, member, theirs, field)                                                          \
+  static_assert(offsetof(ours, member) == offsetof(theirs, field) &&                               \
+                sizeof(static_cast<ours *>(nullptr)->member) >=                                    \
+                    sizeof(static_cast<theirs *>(nullptr)->field))
 
 SAME(own::CallbackData, site, CUpti_CallbackData, callbackSite);
 SAME(own::CallbackData, parameters, CUpti_CallbackData, functionParams);
@@ -70,7 +71,8 @@ SAME(own::GraphInstantiateCall, graph, cuGraphInstantiateWithParams_params, hGra
 SAME(own::GraphLaunchCall, stream, cuGraphLaunch_params, hStream);
 SAME(own::GraphExecUpdateCall, graph, cuGraphExecUpdate_v2_params, hGraph);
 SAME(own::GraphExecKernelNodeSetParamsCall, node, cuGraphExecKernelNodeSetParams_v2_params, hNode);
-SAME(own::GraphExecKernelNodeSetParamsCall, parameters, cuGraphExecKernelNodeSetParams_v2_params, nodeParams);
+SAME(own::GraphExecKernelNodeSetParamsCall, parameters, cuGraphExecKernelNodeSetParams_v2_params,
+     nodeParams);
 SAME(own::MemAllocCall, bytes, cuMemAlloc_v2_params, bytesize);
 SAME(own::MemAllocCall, bytes, cuMemAllocManaged_params, bytesize);
 SAME(own::MemAllocCall, bytes, cuMemAllocAsync_params, bytesize);

@@ -10,10 +10,11 @@ using namespace kopt::runtime::capture;
 TEST(CaptureConfig, EverySettingIsRead) {
   Config config;
   std::string why;
-  ASSERT_TRUE(parseConfig("trace /tmp/a%20b\ncupti /x/libcupti.so\n\ntiming 0\nmax-launches 5\nmax-log-bytes 6\n"
-                          "max-snapshot-bytes 7\ndepth 2\nwait-seconds 3\nparams _Z1kPf 8,4\n"
-                          "snapshot symbol _Z1kPf first 2\nsnapshot kernel ns::k launch 9,3\n",
-                          config, why))
+  ASSERT_TRUE(parseConfig(
+      "trace /tmp/a%20b\ncupti /x/libcupti.so\n\ntiming 0\nmax-launches 5\nmax-log-bytes 6\n"
+      "max-snapshot-bytes 7\ndepth 2\nwait-seconds 3\nparams _Z1kPf 8,4\n"
+      "snapshot symbol _Z1kPf first 2\nsnapshot kernel ns::k launch 9,3\n",
+      config, why))
       << why;
   EXPECT_EQ(config.trace, "/tmp/a b");
   EXPECT_EQ(config.cupti, std::vector<std::string>{"/x/libcupti.so"});
@@ -28,9 +29,10 @@ TEST(CaptureConfig, EverySettingIsRead) {
 }
 
 TEST(CaptureConfig, WhatIsWrongIsNamedByItsLine) {
-  for (const char *bad : {"trace /t\nsnapshot symbol k first 0", "trace /t\nsnapshot symbol k often 1",
-                          "trace /t\nsnapshot symbol k launch 1,x", "trace /t\nmax-launches many", "trace /t\ncolour red",
-                          "trace /t\nparams k 8,", "trace /t\ntrace %zz"}) {
+  for (const char *bad :
+       {"trace /t\nsnapshot symbol k first 0", "trace /t\nsnapshot symbol k often 1",
+        "trace /t\nsnapshot symbol k launch 1,x", "trace /t\nmax-launches many",
+        "trace /t\ncolour red", "trace /t\nparams k 8,", "trace /t\ntrace %zz"}) {
     Config config;
     std::string why;
     EXPECT_FALSE(parseConfig(bad, config, why)) << bad;
@@ -43,7 +45,8 @@ TEST(CaptureConfig, WhatIsWrongIsNamedByItsLine) {
 }
 
 TEST(CaptureConfig, KernelsAreNamedAsPeopleDo) {
-  const std::string symbol = "_ZN2ns5scaleIfLi4EEEvPT_PKS1_i"; // void ns::scale<float, 4>(float*, float const*, int)
+  const std::string symbol =
+      "_ZN2ns5scaleIfLi4EEEvPT_PKS1_i"; // void ns::scale<float, 4>(float*, float const*, int)
   EXPECT_TRUE(namesKernel("scale", symbol));
   EXPECT_TRUE(namesKernel("ns::scale", symbol));
   EXPECT_TRUE(namesKernel(symbol, symbol));

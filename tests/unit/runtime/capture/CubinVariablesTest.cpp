@@ -12,13 +12,15 @@ using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
 std::string image() {
-  std::ifstream file(KOPT_SOURCE_DIR "/tests/unit/runtime/capture/captured.cubin", std::ios::binary);
+  std::ifstream file(KOPT_SOURCE_DIR "/tests/unit/runtime/capture/captured.cubin",
+                     std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(CubinVariables, KernelsAndVariablesOfARealCubin) {
   const CubinSymbols symbols = readCubinSymbols(image());
-  EXPECT_THAT(symbols.kernels, UnorderedElementsAre("_Z6gatherPfPKPKfi", "_Z5weigh4SpanPKf", "_Z5scalePfPKffi"));
+  EXPECT_THAT(symbols.kernels,
+              UnorderedElementsAre("_Z6gatherPfPKPKfi", "_Z5weigh4SpanPKf", "_Z5scalePfPKffi"));
   EXPECT_THAT(symbols.variables, ElementsAre("_ZN3app7weightsE"));
   CubinVariables variables;
   variables.add(symbols);

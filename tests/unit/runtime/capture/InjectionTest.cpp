@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libkopt-capture.so as the driver loads it, in tests/fakes/cuda/FakeApp.cpp: what the program does, what it prints and how it
-// ends stay as they are, and the trace says what it did.
+// libkopt-capture.so as the driver loads it, in tests/fakes/cuda/FakeApp.cpp: what the program
+// does, what it prints and how it ends stay as they are, and the trace says what it did.
 #include "runtime/trace/Contents.h"
 #include "runtime/trace/LogReader.h"
 
@@ -42,7 +42,8 @@ protected:
   Outcome run(const std::string &scenes, bool captured, const std::string &environment = {}) {
     std::string command = environment + " LD_LIBRARY_PATH=" KOPT_FAKE_CUDA;
     if (captured)
-      command += " CUDA_INJECTION64_PATH=" KOPT_CAPTURE_LIBRARY " KOPT_CAPTURE_CONFIG=" + (folder / "config").string();
+      command += " CUDA_INJECTION64_PATH=" KOPT_CAPTURE_LIBRARY " KOPT_CAPTURE_CONFIG=" +
+                 (folder / "config").string();
     command += " FAKE_APP_CUBIN=" KOPT_SOURCE_DIR "/tests/unit/runtime/capture/captured.cubin";
     command += " " KOPT_FAKE_APP " " + scenes + " 2>&1";
     Outcome result;
@@ -58,7 +59,8 @@ protected:
     for (const auto &entry : fs::directory_iterator(folder / "trace"))
       if (entry.path().filename().string().starts_with("process-")) {
         std::string why;
-        EXPECT_TRUE(readLogFile((entry.path() / kLogFile).string(), all.emplace_back(), why)) << why;
+        EXPECT_TRUE(readLogFile((entry.path() / kLogFile).string(), all.emplace_back(), why))
+            << why;
       }
     return all;
   }
@@ -79,11 +81,14 @@ protected:
   }
   template <class T> std::vector<T> contents(const SnapshotItem &item) {
     std::string why;
-    const auto file = ContentsFile::open((folder / "trace" / contentsPath(item.hash)).string(), why);
+    const auto file =
+        ContentsFile::open((folder / "trace" / contentsPath(item.hash)).string(), why);
     EXPECT_TRUE(file) << why;
     std::vector<T> values(item.bytes / sizeof(T));
     if (file)
-      EXPECT_TRUE(file->read(0, values.size() * sizeof(T), reinterpret_cast<std::byte *>(values.data()), why)) << why;
+      EXPECT_TRUE(file->read(0, values.size() * sizeof(T),
+                             reinterpret_cast<std::byte *>(values.data()), why))
+          << why;
     return values;
   }
 
@@ -206,7 +211,8 @@ TEST_F(InjectionTest, CapturedLaunchesCountWhenTheirGraphIsLaunched) {
       EXPECT_DOUBLE_EQ(launch.seconds, 8000e-9);
       EXPECT_EQ(launch.fromGraph, factors.size() < 4);
     }
-  EXPECT_EQ(factors, (std::vector<float>{2, 3, 3, 5})) << "the second launch has the node's new parameters";
+  EXPECT_EQ(factors, (std::vector<float>{2, 3, 3, 5}))
+      << "the second launch has the node's new parameters";
   EXPECT_EQ(trace.snapshots.size(), 1u) << "of the launch beside the graph";
 }
 
@@ -254,7 +260,8 @@ TEST_F(InjectionTest, AKilledProgramLeavesWhatItDidBefore) {
 }
 
 TEST_F(InjectionTest, ACapOnSnapshotsIsSaid) {
-  const ProcessTrace trace = traceOf("scale", "snapshot kernel scale first 9\nmax-snapshot-bytes 60000\n");
+  const ProcessTrace trace =
+      traceOf("scale", "snapshot kernel scale first 9\nmax-snapshot-bytes 60000\n");
   ASSERT_EQ(trace.notes.size(), 1u);
   EXPECT_NE(trace.notes[0].find("cap of 60000 bytes"), std::string::npos);
   EXPECT_TRUE(trace.snapshots.begin()->second.before[0].stored);
@@ -302,8 +309,8 @@ TEST_F(InjectionTest, ABrokenOrMissingConfigurationDisturbsNothing) {
   EXPECT_TRUE(traces().empty());
 }
 
-/// The hook's own cost, beside what a launch of the fake driver costs. The bound is far above what is measured: it catches a
-/// lock or an allocation on the way, not a slow machine.
+/// The hook's own cost, beside what a launch of the fake driver costs. The bound is far above what
+/// is measured: it catches a lock or an allocation on the way, not a slow machine.
 TEST_F(InjectionTest, ALaunchCostsLittle) {
   configure("timing 0\n");
   const auto nanoseconds = [&](bool captured) {

@@ -25,7 +25,8 @@ protected:
   void launch(KernelEntry &entry, LaunchFacts facts = {}) {
     std::byte arguments[Recorder::kMostArgumentBytes];
     const std::size_t bytes = Recorder::pack(entry, facts, arguments);
-    recorder->launch(entry, recorder->count(entry), facts, recorder->nextSequence(), arguments, bytes);
+    recorder->launch(entry, recorder->count(entry), facts, recorder->nextSequence(), arguments,
+                     bytes);
   }
 
   Config config;
@@ -75,12 +76,14 @@ TEST_F(RecorderTest, AHandleGivenAgainIsAskedForAgain) {
 
 TEST_F(RecorderTest, SizesFromTheConfigurationServeADriverThatTellsNothing) {
   config.parameterSizes["_Z1kcPfs"] = {1, 8, 2};
-  KernelEntry &entry = recorder->kernel("h", [] { return KernelDescription{"_Z1kcPfs", false, {}}; });
+  KernelEntry &entry =
+      recorder->kernel("h", [] { return KernelDescription{"_Z1kcPfs", false, {}}; });
   ASSERT_TRUE(entry.layoutKnown);
   EXPECT_EQ(entry.parameters[1].offset, 8u);
   EXPECT_EQ(entry.parameters[2].offset, 16u);
   EXPECT_EQ(entry.argumentBytes, 18u);
-  KernelEntry &unknown = recorder->kernel("u", [] { return KernelDescription{"_Z1uv", false, {}}; });
+  KernelEntry &unknown =
+      recorder->kernel("u", [] { return KernelDescription{"_Z1uv", false, {}}; });
   launch(unknown);
   EXPECT_TRUE(read().launches.at(0).flags & trace::kLayoutUnknown);
 }
@@ -119,7 +122,8 @@ TEST_F(RecorderTest, EveryRuleChoosesItsLaunches) {
   EXPECT_EQ(chosen(rule, 10, one), (std::vector<int>{0, 3, 6, 9}));
   rule.how = SnapshotRule::How::PerClass;
   rule.count = 1;
-  EXPECT_EQ(chosen(rule, 10, [](int i) { return i < 4 ? 1u : 2u; }), (std::vector<int>{0, 4})) << "grid y counts";
+  EXPECT_EQ(chosen(rule, 10, [](int i) { return i < 4 ? 1u : 2u; }), (std::vector<int>{0, 4}))
+      << "grid y counts";
   rule.how = SnapshotRule::How::Listed;
   rule.ordinals = {2, 7};
   EXPECT_EQ(chosen(rule, 10, one), (std::vector<int>{2, 7}));

@@ -24,7 +24,9 @@ public:
     std::memcpy(to, reinterpret_cast<const void *>(address), bytes);
     return true;
   }
-  std::vector<LiveAllocation> variables(const void *, const KernelEntry &) override { return known; }
+  std::vector<LiveAllocation> variables(const void *, const KernelEntry &) override {
+    return known;
+  }
   std::uint32_t stackBytes() override { return 4096; }
   std::vector<LiveAllocation> known;
   std::uint64_t unreadable = 0;
@@ -43,22 +45,25 @@ protected:
     kernel.symbol = "k";
     kernel.layoutKnown = true;
   }
-  template <class T> std::uint64_t live(std::vector<T> &data, AllocationKind kind = AllocationKind::Device) {
+  template <class T>
+  std::uint64_t live(std::vector<T> &data, AllocationKind kind = AllocationKind::Device) {
     const auto base = reinterpret_cast<std::uint64_t>(data.data());
     recorder->allocated({base, data.size() * sizeof(T), kind, {}});
     return base;
   }
   bool before(std::vector<std::uint64_t> words) {
-    return snapshots->before(42, nullptr, kernel, {}, reinterpret_cast<const std::byte *>(words.data()),
-                             words.size() * 8);
+    return snapshots->before(42, nullptr, kernel, {},
+                             reinterpret_cast<const std::byte *>(words.data()), words.size() * 8);
   }
   std::vector<float> contents(const trace::SnapshotItem &item) {
     std::string why;
-    const auto stored = trace::ContentsFile::open((folder / trace::contentsPath(item.hash)).string(), why);
+    const auto stored =
+        trace::ContentsFile::open((folder / trace::contentsPath(item.hash)).string(), why);
     EXPECT_TRUE(stored) << why;
     std::vector<float> values(item.bytes / 4);
     if (stored)
-      EXPECT_TRUE(stored->read(0, item.bytes, reinterpret_cast<std::byte *>(values.data()), why)) << why;
+      EXPECT_TRUE(stored->read(0, item.bytes, reinterpret_cast<std::byte *>(values.data()), why))
+          << why;
     return values;
   }
 
@@ -74,7 +79,8 @@ TEST_F(SnapshotsTest, ReachableMemoryBeforeAndAfter) {
   std::vector<float> data(100, 1), other(50, 2), constants(4, 3);
   const std::uint64_t base = live(data);
   live(other);
-  memory.known = {{reinterpret_cast<std::uint64_t>(constants.data()), 16, AllocationKind::Symbol, "coef"}};
+  memory.known = {
+      {reinterpret_cast<std::uint64_t>(constants.data()), 16, AllocationKind::Symbol, "coef"}};
   // The same allocation twice, an address in its middle, an integer that is no address.
   ASSERT_TRUE(before({base + 40, base, 12345}));
   data[7] = 9;

@@ -119,8 +119,9 @@ TEST_F(CudaDeviceTest, CooperativeLaunchesSaySoToTheDriver) {
   launch.cooperative = true;
   fakeDriver().calls.clear();
   EXPECT_TRUE(device->launch(launch).ok());
-  EXPECT_TRUE(std::any_of(fakeDriver().calls.begin(), fakeDriver().calls.end(),
-                          [](const std::string &call) { return call.starts_with("cooperative launch"); }));
+  EXPECT_TRUE(
+      std::any_of(fakeDriver().calls.begin(), fakeDriver().calls.end(),
+                  [](const std::string &call) { return call.starts_with("cooperative launch"); }));
   fakeDriver().nextLaunchResult = 720; // more blocks than fit
   EXPECT_EQ(device->launch(launch).code, StatusCode::LaunchFailed);
   EXPECT_TRUE(device->usable());
@@ -138,7 +139,8 @@ TEST_F(CudaDeviceTest, StacksAreAsDeepAsTheLaunchHadThem) {
         set.push_back(call);
     return set;
   };
-  EXPECT_EQ(limitsSet(usual), Calls{}) << "what is so already is not set: it moves all local memory";
+  EXPECT_EQ(limitsSet(usual), Calls{})
+      << "what is so already is not set: it moves all local memory";
   EXPECT_EQ(limitsSet(deep), Calls{"stack 8192"});
   EXPECT_EQ(limitsSet(deep), Calls{});
   EXPECT_EQ(limitsSet(usual), Calls{"stack 1024"});
@@ -218,8 +220,8 @@ TEST_F(CudaDeviceTest, OnlyTheLaunchIsBetweenTheEvents) {
   double seconds = 0;
   ASSERT_TRUE(device->time(launch, true, seconds).ok());
   EXPECT_FLOAT_EQ(float(seconds), 0.5e-3f);
-  EXPECT_EQ(fakeDriver().calls,
-            (Calls{"memset " + std::to_string(200 << 20), "record", "launch scale", "record", "sync"}));
+  EXPECT_EQ(fakeDriver().calls, (Calls{"memset " + std::to_string(200 << 20), "record",
+                                       "launch scale", "record", "sync"}));
   fakeDriver().calls.clear();
   ASSERT_TRUE(device->time(launch, false, seconds).ok());
   EXPECT_EQ(fakeDriver().calls.at(0), "memset " + std::to_string(1 << 20));
@@ -230,8 +232,8 @@ TEST_F(CudaDeviceTest, ABatchIsOneGraph) {
   double seconds = 0;
   ASSERT_TRUE(device->timeBatch(std::vector<LaunchRequest>(50, launch), false, seconds).ok());
   EXPECT_FLOAT_EQ(float(seconds), 0.5e-3f / 50);
-  EXPECT_EQ(fakeDriver().calls, (Calls{"memset " + std::to_string(1 << 20), "record", "graph 50",
-                                       "record", "sync"}));
+  EXPECT_EQ(fakeDriver().calls,
+            (Calls{"memset " + std::to_string(1 << 20), "record", "graph 50", "record", "sync"}));
   fakeDriver().nextLaunchResult = 701;
   EXPECT_EQ(device->timeBatch({launch}, false, seconds).code, StatusCode::LaunchFailed);
   EXPECT_EQ(device->timeBatch({}, false, seconds).code, StatusCode::LaunchFailed);
@@ -249,7 +251,8 @@ TEST_F(CudaDeviceTest, FactsOfALaunch) {
   EXPECT_EQ(counters.at("launch__shared_mem_per_block_dynamic"), 512);
   EXPECT_DOUBLE_EQ(counters.at("launch__waves_per_multiprocessor"), 2);
   EXPECT_DOUBLE_EQ(counters.at("sm__maximum_warps_per_active_cycle_pct"), 50);
-  // 8 warps of 40 registers each, and 1024 static, 512 dynamic, 1024 reserved bytes of shared memory.
+  // 8 warps of 40 registers each, and 1024 static, 512 dynamic, 1024 reserved bytes of shared
+  // memory.
   EXPECT_EQ(counters.at("launch__occupancy_limit_blocks"), 32);
   EXPECT_EQ(counters.at("launch__occupancy_limit_warps"), 8);
   EXPECT_EQ(counters.at("launch__occupancy_limit_registers"), 6);
@@ -281,7 +284,8 @@ std::size_t count(const std::string &prefix) {
 }
 
 TEST_F(CudaDeviceTest, LargeCopiesGoThroughPageLockedPieces) {
-  constexpr std::size_t kBytes = (70u << 20) + 12; // more pieces than there are stages, the last one short
+  constexpr std::size_t kBytes =
+      (70u << 20) + 12; // more pieces than there are stages, the last one short
   std::vector<unsigned char> text(kBytes), back(kBytes);
   for (std::size_t i = 0; i < kBytes; ++i)
     text[i] = static_cast<unsigned char>(i * 2654435761u >> 13);
@@ -335,7 +339,8 @@ TEST_F(CudaDeviceTest, WhatIsWrittenMeanwhileIsNotWiped) {
   ASSERT_TRUE(device->allocate(kLong, longer).ok());
   ASSERT_TRUE(device->allocate(kShort, shorter).ok());
   ASSERT_TRUE(device->read(results.data(), longer, kLong).ok());
-  ASSERT_TRUE(device->write(shorter, input.data(), kShort).ok()); // from where results still are, and less than they
+  ASSERT_TRUE(device->write(shorter, input.data(), kShort)
+                  .ok()); // from where results still are, and less than they
   ASSERT_TRUE(device->launch(request()).ok());
   ASSERT_TRUE(device->read(back.data(), shorter, kShort).ok());
   EXPECT_TRUE(back == input);

@@ -37,7 +37,8 @@ FakeDriverState &fakeDriver() {
 
 namespace {
 
-/// Copies to the device happen when something waits for them or comes after them: as late as they may.
+/// Copies to the device happen when something waits for them or comes after them: as late as they
+/// may.
 std::vector<std::function<void()>> pendingCopies;
 void doCopies() {
   for (const auto &copy : std::exchange(pendingCopies, {}))
@@ -103,7 +104,9 @@ CuResult cuDeviceGetPCIBusId(char *id, int size, CuDevice) {
 CuResult cuDevicePrimaryCtxRetain(CuContext *context, CuDevice) {
   return *context = reinterpret_cast<CuContext>(&fakeDriver()), kSuccess;
 }
-CuResult cuDevicePrimaryCtxRelease_v2(CuDevice) { return ++fakeDriver().contextsReleased, kSuccess; }
+CuResult cuDevicePrimaryCtxRelease_v2(CuDevice) {
+  return ++fakeDriver().contextsReleased, kSuccess;
+}
 CuResult cuCtxSetCurrent(CuContext) { return kSuccess; }
 CuResult cuCtxGetLimit(std::size_t *value, CuLimit which) {
   return *value = fakeDriver().stackBytes, which == kLimitStackSize ? kSuccess : kErrorInvalidValue;
@@ -158,7 +161,8 @@ CuResult cuFuncGetParamInfo(CuFunction, std::size_t index, std::size_t *offset, 
   *size = index == 0 ? 8 : 4;
   return kSuccess;
 }
-CuResult cuModuleGetGlobal_v2(CuDevicePointer *pointer, std::size_t *bytes, CuModule, const char *name) {
+CuResult cuModuleGetGlobal_v2(CuDevicePointer *pointer, std::size_t *bytes, CuModule,
+                              const char *name) {
   const auto found = fakeDriver().variables.find(name);
   if (found == fakeDriver().variables.end())
     return kErrorNotFound;
@@ -228,7 +232,8 @@ CuResult cuMemFreeHost(void *memory) {
   std::free(memory);
   return alive();
 }
-CuResult cuMemcpyDtoDAsync_v2(CuDevicePointer to, CuDevicePointer from, std::size_t bytes, CuStream) {
+CuResult cuMemcpyDtoDAsync_v2(CuDevicePointer to, CuDevicePointer from, std::size_t bytes,
+                              CuStream) {
   doCopies();
   std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
   fakeDriver().calls.push_back("copy");
@@ -291,8 +296,8 @@ CuResult cuLaunchKernel(CuFunction function, unsigned, unsigned, unsigned, unsig
   return alive();
 }
 
-CuResult cuLaunchCooperativeKernel(CuFunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                   unsigned, unsigned, CuStream, void **) {
+CuResult cuLaunchCooperativeKernel(CuFunction function, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, unsigned, unsigned, CuStream, void **) {
   if (const CuResult result = std::exchange(fakeDriver().nextLaunchResult, 0))
     return result;
   fakeDriver().calls.push_back("cooperative launch " + nameOf(function));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libcuda.so.1 in host memory. A module's image is the ELF magic, padding, and from byte 64 the names of its kernels,
-// one a line; every kernel takes one pointer and one unsigned. What a launch does is the state's to say.
+// A libcuda.so.1 in host memory. A module's image is the ELF magic, padding, and from byte 64 the
+// names of its kernels, one a line; every kernel takes one pointer and one unsigned. What a launch
+// does is the state's to say.
 #pragma once
 
 #include <functional>
@@ -14,8 +15,9 @@ struct FakeDriverState {
   int occupancy = 4, dynamicSharedLimit = 228 * 1024;
   std::size_t pageLockedLeft = 1u << 30; ///< bytes
   std::vector<std::pair<void *, std::size_t>> pageLocked;
-  bool sticky = false; ///< a fault has happened: everything fails with it
-  std::vector<std::string> calls; ///< stream operations in order: memset N, record, stack N, launch NAME, graph N, copy, read N, write N, sync
+  bool sticky = false;            ///< a fault has happened: everything fails with it
+  std::vector<std::string> calls; ///< stream operations in order: memset N, record, stack N, launch
+                                  ///< NAME, graph N, copy, read N, write N, sync
   std::function<void(const std::string &kernel, void **arguments)> kernel;
   std::map<std::string, std::string> variables; ///< of every module: contents by name
   std::size_t stackBytes = 1024; ///< the limit, of each thread; more than 64 KiB is refused

@@ -28,7 +28,9 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *, unsigned long long *reason
   return *reasons = fakeNvml().reasons, 0;
 }
 int nvmlDeviceGetTemperature(void *, int, unsigned *celsius) { return *celsius = 41, 0; }
-int nvmlDeviceGetEnforcedPowerLimit(void *, unsigned *milliwatts) { return *milliwatts = 700000, 0; }
+int nvmlDeviceGetEnforcedPowerLimit(void *, unsigned *milliwatts) {
+  return *milliwatts = 700000, 0;
+}
 int nvmlDeviceGetPersistenceMode(void *, unsigned *on) { return *on = 1, 0; }
 int nvmlDeviceGetEccMode(void *, unsigned *now, unsigned *next) { return *now = 1, *next = 0, 0; }
 int nvmlDeviceGetMigMode(void *, unsigned *now, unsigned *next) {
@@ -57,7 +59,8 @@ struct Sample { // as in nvml.h
   unsigned long long time;
   unsigned sm, memory, encoder, decoder;
 };
-int nvmlDeviceGetProcessUtilization(void *, Sample *list, unsigned *count, unsigned long long since) {
+int nvmlDeviceGetProcessUtilization(void *, Sample *list, unsigned *count,
+                                    unsigned long long since) {
   const auto &known = fakeNvml().loads;
   if (!fakeNvml().knowsLoads)
     return 3;

@@ -16,7 +16,8 @@ using testing::Pair;
 struct FakeCupti {
   std::map<std::string, cupti::Result> fails; ///< by member
   int passes = 3, submitted = 0, hosts = 0, enabled = 0;
-  const std::uint8_t *counterData = nullptr; ///< where the session writes to: its first configuration says
+  const std::uint8_t *counterData =
+      nullptr; ///< where the session writes to: its first configuration says
   std::size_t ranges = 1;
   double first = 7;
 };

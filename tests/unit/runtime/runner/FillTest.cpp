@@ -41,8 +41,8 @@ template <class T> std::vector<T> values(const BufferSpec &buffer) {
 
 double fromHalf(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24)
-                                         : std::ldexp(1024 + mantissa, exponent - 25);
+  const double magnitude =
+      exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -53,8 +53,8 @@ double fromBfloat(std::uint16_t bits) {
   return value;
 }
 
-constexpr const char *kScalars[] = {"f16", "bf16", "f32", "f64", "i8",  "u8",  "i16", "u16",
-                                    "i32", "u32",  "i64", "u64", "bool", "", "struct"};
+constexpr const char *kScalars[] = {"f16", "bf16", "f32", "f64", "i8",   "u8", "i16",   "u16",
+                                    "i32", "u32",  "i64", "u64", "bool", "",   "struct"};
 
 TEST(Fill, MembersOfAStructAreDrawnAsTheirTypes) {
   struct Element {
@@ -82,7 +82,8 @@ TEST(Fill, MembersOfAStructAreDrawnAsTheirTypes) {
   EXPECT_EQ(tags, (std::set<int>{-3, -2, -1, 0, 1, 2, 3}));
   EXPECT_NEAR(sum / 5000, 0, 0.15);
   // Any part can be drawn again.
-  for (const std::size_t offset : {std::size_t(8), std::size_t(24 * 1024 - 16), std::size_t(24 * 3000)}) {
+  for (const std::size_t offset :
+       {std::size_t(8), std::size_t(24 * 1024 - 16), std::size_t(24 * 3000)}) {
     std::vector<std::byte> part(1000);
     drawContents(buffer, 7, 0, offset, part.size(), part.data());
     EXPECT_EQ(std::memcmp(part.data(), whole.data() + offset, part.size()), 0) << offset;
@@ -94,13 +95,15 @@ TEST(Fill, MembersOfAStructAreDrawnAsTheirTypes) {
   EXPECT_NEAR(before, after, 1e-6);
   EXPECT_NE(whole, moved);
   for (int i = 0; i < 5000; ++i)
-    ASSERT_EQ(std::memcmp(whole.data() + 24 * i + 4, moved.data() + 24 * i + 4, 4), 0) << "an integer does not move";
+    ASSERT_EQ(std::memcmp(whole.data() + 24 * i + 4, moved.data() + 24 * i + 4, 4), 0)
+        << "an integer does not move";
 }
 
 TEST(StructType, WhatIsMalformedIsNone) {
   EXPECT_TRUE(StructType::parse("struct 8 f32 0 i32 4"));
-  for (const char *text : {"", "f32", "struct", "struct 8", "struct 8 f32", "struct 8 f32 6", "struct 8 f33 0", "struct 8 f32 0 i32",
-                           "struct -8 f32 0", "struct 8 f32 4294967295", "struct  8 f32 0", "structs 8 f32 0"})
+  for (const char *text : {"", "f32", "struct", "struct 8", "struct 8 f32", "struct 8 f32 6",
+                           "struct 8 f33 0", "struct 8 f32 0 i32", "struct -8 f32 0",
+                           "struct 8 f32 4294967295", "struct  8 f32 0", "structs 8 f32 0"})
     EXPECT_FALSE(StructType::parse(text)) << text;
 }
 
@@ -125,7 +128,8 @@ TEST(Fill, SeedsAndBuffersDiffer) {
 TEST(Fill, BytesAreFixed) {
   const std::vector<float> drawn = values<float>(spec("f32"));
   EXPECT_EQ(drawn[0], 0.218789056f);
-  const std::vector<std::int32_t> whole = values<std::int32_t>(spec("i32", FillKind::Uniform, 0, 999));
+  const std::vector<std::int32_t> whole =
+      values<std::int32_t>(spec("i32", FillKind::Uniform, 0, 999));
   EXPECT_EQ(whole[0], 609);
   EXPECT_EQ(whole[1], 409);
 }
@@ -146,8 +150,10 @@ TEST(Fill, UniformFloatsFillTheirRange) {
 }
 
 TEST(Fill, NarrowFloatsRoundToNearest) {
-  const std::vector<std::uint16_t> halves = values<std::uint16_t>(spec("f16", FillKind::Uniform, -2, 2));
-  const std::vector<std::uint16_t> bfloats = values<std::uint16_t>(spec("bf16", FillKind::Uniform, -2, 2));
+  const std::vector<std::uint16_t> halves =
+      values<std::uint16_t>(spec("f16", FillKind::Uniform, -2, 2));
+  const std::vector<std::uint16_t> bfloats =
+      values<std::uint16_t>(spec("bf16", FillKind::Uniform, -2, 2));
   const std::vector<double> exact = values<double>(spec("f64", FillKind::Uniform, -2, 2));
   for (std::size_t i = 0; i < exact.size(); ++i) { // the same draw lies behind all three
     EXPECT_NEAR(fromHalf(halves[i]), exact[i], std::fabs(exact[i]) * 0x1p-11 + 0x1p-25);
@@ -163,12 +169,12 @@ TEST(Fill, HalfConstantsAreExactAtTheEdges) {
   EXPECT_EQ(half(1), 0x3c00);
   EXPECT_EQ(half(-2), 0xc000);
   EXPECT_EQ(half(65504), 0x7bff);
-  EXPECT_EQ(half(1e9), 0x7bff);          // clipped, not infinite
-  EXPECT_EQ(half(0x1p-24), 0x0001);      // least subnormal
-  EXPECT_EQ(half(0x1p-14), 0x0400);      // least normal
-  EXPECT_EQ(half(1 + 0x1p-11), 0x3c00);  // a tie goes to even
+  EXPECT_EQ(half(1e9), 0x7bff);         // clipped, not infinite
+  EXPECT_EQ(half(0x1p-24), 0x0001);     // least subnormal
+  EXPECT_EQ(half(0x1p-14), 0x0400);     // least normal
+  EXPECT_EQ(half(1 + 0x1p-11), 0x3c00); // a tie goes to even
   EXPECT_EQ(half(1 + 3 * 0x1p-11), 0x3c02);
-  EXPECT_EQ(half(2 - 0x1p-12), 0x4000);  // rounds into the next binade
+  EXPECT_EQ(half(2 - 0x1p-12), 0x4000); // rounds into the next binade
 }
 
 TEST(Fill, NeverNanOrInfinite) {
@@ -186,17 +192,18 @@ TEST(Fill, NeverNanOrInfinite) {
 }
 
 TEST(Fill, DerivedKindsStayInTheirRangeAndDrawPartsAlike) {
-  for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling, FillKind::Permutation,
-                              FillKind::Colliding, FillKind::Scattered})
+  for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling,
+                              FillKind::Permutation, FillKind::Colliding, FillKind::Scattered})
     for (const char *scalar : {"f16", "f32", "f64", "i32", "u8", "i64"}) {
       const BufferSpec buffer = spec(scalar, kind, -3, 90);
       const std::vector<std::byte> whole = contents(buffer);
       std::vector<std::byte> part(1024);
       drawContents(buffer, 7, 0, 8192, part.size(), part.data());
-      EXPECT_EQ(std::memcmp(part.data(), whole.data() + 8192, part.size()), 0) << scalar << int(kind);
+      EXPECT_EQ(std::memcmp(part.data(), whole.data() + 8192, part.size()), 0)
+          << scalar << int(kind);
     }
-  for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling, FillKind::Permutation,
-                              FillKind::Colliding, FillKind::Scattered}) {
+  for (const FillKind kind : {FillKind::Integers, FillKind::Sorted, FillKind::Cancelling,
+                              FillKind::Permutation, FillKind::Colliding, FillKind::Scattered}) {
     for (const float value : values<float>(spec("f32", kind, -3, 90)))
       ASSERT_TRUE(value >= -3 && value <= 90) << int(kind);
     for (const std::int32_t value : values<std::int32_t>(spec("i32", kind, -3, 90)))
@@ -214,7 +221,8 @@ TEST(Fill, EachDerivedKindIsWhatItIsFor) {
   const std::vector<float> pairs = values<float>(spec("f32", FillKind::Cancelling, -8, 8));
   for (std::size_t i = 0; i < pairs.size(); i += 2)
     ASSERT_LE(std::fabs(pairs[i] + pairs[i + 1]), 0.0011f * std::fabs(pairs[i]));
-  std::vector<std::int32_t> indices = values<std::int32_t>(spec("i32", FillKind::Permutation, 10, 1009));
+  std::vector<std::int32_t> indices =
+      values<std::int32_t>(spec("i32", FillKind::Permutation, 10, 1009));
   EXPECT_FALSE(std::is_sorted(indices.begin(), indices.begin() + 1000));
   std::sort(indices.begin(), indices.begin() + 1000);
   for (int i = 0; i < 1000; ++i)
@@ -263,8 +271,10 @@ TEST(Fill, WidenedElementsAreTheNarrowOnes) {
   ASSERT_EQ(doubles.size(), singles.size());
   for (std::size_t i = 0; i < doubles.size(); ++i)
     ASSERT_EQ(doubles[i], double(singles[i]));
-  for (const auto &[scalar, widen] : {std::pair("f16", &fromHalf), std::pair("bf16", &fromBfloat)}) {
-    const std::vector<std::uint16_t> narrow = values<std::uint16_t>(spec(scalar, FillKind::Uniform, -9, 9));
+  for (const auto &[scalar, widen] :
+       {std::pair("f16", &fromHalf), std::pair("bf16", &fromBfloat)}) {
+    const std::vector<std::uint16_t> narrow =
+        values<std::uint16_t>(spec(scalar, FillKind::Uniform, -9, 9));
     BufferSpec four = spec("f64", FillKind::Uniform, -9, 9);
     four.bytes *= 4;
     four.drawnAs = scalar;

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -161,7 +161,8 @@ bool isMapped(const void *address) {
 
 TEST(HostMemory, WhatTheNextRequestDoesNotNameIsNoLongerMapped) {
   HostMemory memory;
-  const int expected = memfd_create("expected", MFD_CLOEXEC), output = memfd_create("output", MFD_CLOEXEC);
+  const int expected = memfd_create("expected", MFD_CLOEXEC),
+            output = memfd_create("output", MFD_CLOEXEC);
   ASSERT_EQ(ftruncate(expected, 4096), 0);
   ASSERT_EQ(ftruncate(output, 4096), 0);
   std::byte *first = nullptr, *second = nullptr, *again = nullptr;
@@ -175,7 +176,8 @@ TEST(HostMemory, WhatTheNextRequestDoesNotNameIsNoLongerMapped) {
   memory.beginRequest({"/of/another/namespace/2"}, {dup(output)});
   EXPECT_FALSE(isMapped(first)); // before anything of the next request runs
   ASSERT_TRUE(memory.map("/of/another/namespace/2", 4096, second).ok());
-  EXPECT_FALSE(memory.map("/of/another/namespace/1", 4096, first).ok()) << "its descriptor is closed";
+  EXPECT_FALSE(memory.map("/of/another/namespace/1", 4096, first).ok())
+      << "its descriptor is closed";
   memory.endRequest();
 
   memory.beginRequest({"/of/another/namespace/2"}, {dup(output)});

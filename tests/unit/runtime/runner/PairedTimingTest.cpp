@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/FakeDevice.h"
 #include "runtime/runner/PairedTiming.h"
+#include "fakes/FakeDevice.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -220,9 +220,8 @@ TEST_F(PairedTimingTest, AKernelThatOnlyMisbehavesLaterIsFound) {
 }
 
 TEST_F(PairedTimingTest, AFaultNamesItsModule) {
-  device.add("b", [](const LaunchRequest &) {
-    return Status{StatusCode::Fault, "illegal address"};
-  });
+  device.add("b",
+             [](const LaunchRequest &) { return Status{StatusCode::Fault, "illegal address"}; });
   const Status status = time();
   EXPECT_EQ(status.code, StatusCode::Fault);
   EXPECT_EQ(status.detail, "second module: illegal address");
@@ -250,7 +249,8 @@ TEST_F(PairedTimingTest, TimedOutputsAreKept) {
   std::filesystem::remove_all(folder);
 }
 
-// A launch that reaches the copy from which in-place buffers are restored would choose the later launches' inputs.
+// A launch that reaches the copy from which in-place buffers are restored would choose the later
+// launches' inputs.
 TEST_F(PairedTimingTest, TheCopyForRestoringIsCheckedToo) {
   std::vector<Address> copies;
   device.allocated = [&](Address address, std::size_t bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/runner/LaunchSpec.h"
 #include "runtime/runner/Protocol.h"
+#include "runtime/runner/LaunchSpec.h"
 
 #include <gtest/gtest.h>
 #include <limits>
@@ -51,10 +51,11 @@ TEST(Protocol, NumbersAreWhole) {
   EXPECT_FALSE(parsed->number<unsigned>("absent"));
 }
 
-constexpr const char *kLaunch = "run a.module=3 a.grid=8,4,1 a.block=32,8,1 a.shared=128 a.cooperative=1 a.stack=4096 "
-                                "a.buffer=in,64,f32,uniform,-1,1,in "
-                                "a.buffer=out,32,f16,constant,7,1,out "
-                                "a.arg=buffer,1,16 a.arg=value,0a00ff7f";
+constexpr const char *kLaunch =
+    "run a.module=3 a.grid=8,4,1 a.block=32,8,1 a.shared=128 a.cooperative=1 a.stack=4096 "
+    "a.buffer=in,64,f32,uniform,-1,1,in "
+    "a.buffer=out,32,f16,constant,7,1,out "
+    "a.arg=buffer,1,16 a.arg=value,0a00ff7f";
 
 TEST(LaunchSpec, ReadsEveryField) {
   LaunchSpec launch;
@@ -73,17 +74,20 @@ TEST(LaunchSpec, ReadsEveryField) {
   ASSERT_EQ(launch.arguments.size(), 2u);
   EXPECT_EQ(launch.arguments[0].pointers.at(0).buffer, 1u);
   EXPECT_EQ(launch.arguments[0].pointers.at(0).offset, 16u);
-  EXPECT_EQ(launch.arguments[1].value,
-            (std::vector<std::byte>{std::byte{0x0a}, std::byte{0}, std::byte{0xff},
-                                    std::byte{0x7f}}));
+  EXPECT_EQ(launch.arguments[1].value, (std::vector<std::byte>{std::byte{0x0a}, std::byte{0},
+                                                               std::byte{0xff}, std::byte{0x7f}}));
 }
 
 TEST(LaunchSpec, NamesTheFieldItCannotRead) {
   const std::pair<const char *, const char *> cases[] = {
-      {"a.grid=8,4,1", "a.grid=8,0,1"},        {"a.block=32,8,1", "a.block=32,8"},
-      {"a.shared=128", "a.shared=-1"},         {"a.arg=buffer,1,16", "a.arg=buffer,2,0"},
-      {"a.arg=buffer,1,16", "a.arg=buffer,1,33"}, {"a.arg=value,0a00ff7f", "a.arg=value,0a0"},
-      {"f32,uniform,-1,1,in", "f32,uniform,2,1,in"}, {"1,out ", "1,elsewhere "},
+      {"a.grid=8,4,1", "a.grid=8,0,1"},
+      {"a.block=32,8,1", "a.block=32,8"},
+      {"a.shared=128", "a.shared=-1"},
+      {"a.arg=buffer,1,16", "a.arg=buffer,2,0"},
+      {"a.arg=buffer,1,16", "a.arg=buffer,1,33"},
+      {"a.arg=value,0a00ff7f", "a.arg=value,0a0"},
+      {"f32,uniform,-1,1,in", "f32,uniform,2,1,in"},
+      {"1,out ", "1,elsewhere "},
       {"constant,7", "constant,nan"}};
   for (const auto &[from, to] : cases) {
     std::string line = kLaunch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/runner/Session.h"
 #include "fakes/FakeDevice.h"
 #include "runtime/runner/Fill.h"
-#include "runtime/runner/Session.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -79,7 +79,8 @@ protected:
 
 int status(const Message &reply) { return reply.number<int>("status").value_or(-1); }
 
-/// A kernel that follows pointers: within a struct, within a buffer, and from a variable of its module.
+/// A kernel that follows pointers: within a struct, within a buffer, and from a variable of its
+/// module.
 class CapturedTest : public SessionTest {
 protected:
   struct Argument {
@@ -120,8 +121,9 @@ protected:
            " a.grid=1,1,1 a.block=32,1,1 a.shared=0"
            " a.buffer=data,16,f32,captured,0,0,in a.buffer=rows,24,u64,captured,0,0,in"
            " a.buffer=out,12,f32,uniform,-1,1,out a.buffer=factor,4,f32,captured,0,0,in"
-           " a.contents=0," + contents(data) + " a.contents=1," + contents(rows) +
-           " a.contents=3," + contents(std::vector<float>{10}) + " a.symbol=3," + variable +
+           " a.contents=0," +
+           contents(data) + " a.contents=1," + contents(rows) + " a.contents=3," +
+           contents(std::vector<float>{10}) + " a.symbol=3," + variable +
            " a.address=0,4096,0 a.address=1,65536,1"
            " a.arg=value,03000000000000000000000000000000,8,2,0 a.arg=buffer,1,0";
   }
@@ -151,7 +153,8 @@ TEST_F(CapturedTest, AModuleWithoutAVariableThatIsOnlyReadGoesWithoutIt) {
   EXPECT_EQ(output(), (std::vector<float>{0, 0, 0}));
   // One that the launch writes has to be there.
   std::string launched = gather("_ZL5other");
-  launched.replace(launched.find("factor,4,f32,captured,0,0,in"), 28, "factor,4,f32,captured,0,0,inout");
+  launched.replace(launched.find("factor,4,f32,captured,0,0,in"), 28,
+                   "factor,4,f32,captured,0,0,inout");
   const Message refused = ask("run id=9 out=,," + folder + "/out," + launched);
   EXPECT_EQ(refused.text("status"), "1") << refused.format();
   EXPECT_NE(refused.text("detail").find("_ZL5other"), std::string::npos);
@@ -160,7 +163,9 @@ TEST_F(CapturedTest, AModuleWithoutAVariableThatIsOnlyReadGoesWithoutIt) {
 TEST_F(CapturedTest, DamagedContentsAreTheMachinesFaultAndNamed) {
   const std::string launched = gather("_ZL6factor");
   const std::string path = contents(std::vector<float>{1, 2, 3, 4});
-  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(-1, std::ios::end).put('\x55');
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
+      .seekp(-1, std::ios::end)
+      .put('\x55');
   const Message reply = ask("run id=9 out=,," + folder + "/out," + launched);
   EXPECT_EQ(reply.verb(), "error") << reply.format();
   EXPECT_EQ(reply.text("code"), "environment");
@@ -169,7 +174,8 @@ TEST_F(CapturedTest, DamagedContentsAreTheMachinesFaultAndNamed) {
 
 TEST_F(CapturedTest, MalformedFieldsAreRefusedByName) {
   const std::string good = gather("_ZL6factor");
-  const auto refused = [&](const std::string &from, const std::string &to, const std::string &field) {
+  const auto refused = [&](const std::string &from, const std::string &to,
+                           const std::string &field) {
     std::string bad = good;
     bad.replace(bad.find(from), from.size(), to);
     const Message reply = ask("run id=9 out=,,," + bad);
@@ -224,13 +230,13 @@ TEST_F(SessionTest, EveryStageIsTimed) {
   double now = 0;
   Session timed{device, [&now] { return now += 1; }};
   timed.answer("load id=1 path=twice");
-  const auto reply = Message::parse(
-      timed.answer("run id=9 out=," + folder + "/out" + launch(1)));
+  const auto reply = Message::parse(timed.answer("run id=9 out=," + folder + "/out" + launch(1)));
   ASSERT_TRUE(reply);
   std::map<std::string, double> stages;
   for (const std::vector<std::string> &stage : reply->lists("stage"))
     stages[stage.at(0)] = protocol::parseNumber<double>(stage.at(1)).value_or(0);
-  for (const char *name : {"allocate", "draw", "fill", "launch", "check", "read", "unwritten", "free"})
+  for (const char *name :
+       {"allocate", "draw", "fill", "launch", "check", "read", "unwritten", "free"})
     EXPECT_GT(stages[name], 0) << name;
   EXPECT_EQ(stages.size(), 8u);
 }
@@ -365,9 +371,8 @@ TEST_F(SessionTest, EmulatedDeviceGetsExactAllocations) {
 }
 
 TEST_F(SessionTest, AFaultIsTheLastReply) {
-  device.add("fault", [](const LaunchRequest &) {
-    return Status{StatusCode::Fault, "illegal address"};
-  });
+  device.add("fault",
+             [](const LaunchRequest &) { return Status{StatusCode::Fault, "illegal address"}; });
   const Message reply = run(launch(load("fault")));
   EXPECT_EQ(status(reply), int(StatusCode::Fault));
   EXPECT_EQ(reply.text("detail"), "illegal address");
@@ -383,8 +388,7 @@ TEST_F(SessionTest, LackOfMemoryIsNotTheCandidates) {
 }
 
 TEST_F(SessionTest, AFileThatCannotBeMadeIsNamed) {
-  const Message reply =
-      ask("run id=9 out=," + folder + "/missing/out" + launch(load("twice")));
+  const Message reply = ask("run id=9 out=," + folder + "/missing/out" + launch(load("twice")));
   EXPECT_EQ(reply.text("code"), "environment");
   EXPECT_NE(reply.text("text").find(folder + "/missing/out"), std::string::npos);
 }

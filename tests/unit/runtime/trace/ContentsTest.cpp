@@ -12,18 +12,21 @@ protected:
     ContentHash hash{};
     std::uint64_t size = 0;
     std::string why;
-    EXPECT_TRUE(storeContents(folder.string(), bytes.size(),
-                              [&](std::uint64_t offset, std::size_t count, std::byte *to, std::string &) {
-                                std::copy_n(bytes.begin() + std::ptrdiff_t(offset), count, to);
-                                return true;
-                              },
-                              hash, size, why))
+    EXPECT_TRUE(storeContents(
+        folder.string(), bytes.size(),
+        [&](std::uint64_t offset, std::size_t count, std::byte *to, std::string &) {
+          std::copy_n(bytes.begin() + std::ptrdiff_t(offset), count, to);
+          return true;
+        },
+        hash, size, why))
         << why;
     if (written)
       *written = size;
     return hash;
   }
-  std::filesystem::path pathOf(const ContentHash &hash) const { return folder / contentsPath(hash); }
+  std::filesystem::path pathOf(const ContentHash &hash) const {
+    return folder / contentsPath(hash);
+  }
 
   static std::vector<std::byte> pattern(std::size_t size) {
     std::vector<std::byte> bytes(size);
@@ -43,7 +46,8 @@ TEST_F(ContentsTest, AnyPartCanBeRead) {
   EXPECT_EQ(file->bytes(), bytes.size());
   EXPECT_TRUE(file->verify(why)) << why;
   const std::pair<std::uint64_t, std::size_t> parts[] = {
-      {0, bytes.size()}, {5, 100}, {kPieceBytes - 3, 7}, {kPieceBytes, kPieceBytes}, {bytes.size() - 1, 1}, {9, 0}};
+      {0, bytes.size()},     {5, 100}, {kPieceBytes - 3, 7}, {kPieceBytes, kPieceBytes},
+      {bytes.size() - 1, 1}, {9, 0}};
   for (const auto &[offset, size] : parts) {
     std::vector<std::byte> part(size);
     ASSERT_TRUE(file->read(offset, size, part.data(), why)) << why;
@@ -73,28 +77,31 @@ TEST_F(ContentsTest, WhatDoesNotCompressIsStoredAsItIs) {
   const auto file = ContentsFile::open(pathOf(store(bytes)).string(), why);
   ASSERT_TRUE(file) << why;
   EXPECT_TRUE(file->verify(why)) << why;
-  EXPECT_TRUE(ContentsFile::open(pathOf(store({})).string(), why)) << "a buffer of no bytes: " << why;
+  EXPECT_TRUE(ContentsFile::open(pathOf(store({})).string(), why))
+      << "a buffer of no bytes: " << why;
 }
 
 TEST_F(ContentsTest, AFailingSourceLeavesNoFile) {
   ContentHash hash{};
   std::uint64_t written = 0;
   std::string why;
-  EXPECT_FALSE(storeContents(folder.string(), 10,
-                             [](std::uint64_t, std::size_t, std::byte *, std::string &reason) {
-                               reason = "the device is gone";
-                               return false;
-                             },
-                             hash, written, why));
+  EXPECT_FALSE(storeContents(
+      folder.string(), 10,
+      [](std::uint64_t, std::size_t, std::byte *, std::string &reason) {
+        reason = "the device is gone";
+        return false;
+      },
+      hash, written, why));
   EXPECT_EQ(why, "the device is gone");
   // Memory that changes between the two readings has no name.
   int calls = 0;
-  EXPECT_FALSE(storeContents(folder.string(), 10,
-                             [&](std::uint64_t, std::size_t size, std::byte *to, std::string &) {
-                               std::fill_n(to, size, std::byte(calls++));
-                               return true;
-                             },
-                             hash, written, why));
+  EXPECT_FALSE(storeContents(
+      folder.string(), 10,
+      [&](std::uint64_t, std::size_t size, std::byte *to, std::string &) {
+        std::fill_n(to, size, std::byte(calls++));
+        return true;
+      },
+      hash, written, why));
   EXPECT_NE(why.find("changed"), std::string::npos);
   for (const auto &entry : std::filesystem::recursive_directory_iterator(folder))
     EXPECT_FALSE(entry.is_regular_file()) << entry.path();

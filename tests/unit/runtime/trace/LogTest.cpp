@@ -29,8 +29,8 @@ protected:
     }
     ASSERT_TRUE(to.append(RecordKind::Function, 0, log.nextSequence(), *p));
   }
-  void launch(Appender &to, LogFile &log, std::uint32_t id, std::uint32_t gridX, std::uint32_t correlation,
-              const std::string &arguments = {}) {
+  void launch(Appender &to, LogFile &log, std::uint32_t id, std::uint32_t gridX,
+              std::uint32_t correlation, const std::string &arguments = {}) {
     const Payload p = payload();
     putLaunch(*p, id, gridX, correlation, arguments);
     ASSERT_TRUE(to.append(RecordKind::Launch, 0, log.nextSequence(), *p));
@@ -45,7 +45,8 @@ protected:
     p->put(std::uint64_t(1000 + nanoseconds));
     ASSERT_TRUE(to.append(RecordKind::Duration, 0, log.nextSequence(), *p));
   }
-  void allocation(Appender &to, LogFile &log, std::uint64_t base, std::uint64_t size, const std::string &name = {}) {
+  void allocation(Appender &to, LogFile &log, std::uint64_t base, std::uint64_t size,
+                  const std::string &name = {}) {
     const Payload p = payload();
     p->put(base);
     p->put(size);
@@ -97,7 +98,8 @@ TEST_F(LogTest, ThreadsAppendAtTheSameTime) {
       const Payload p = payload();
       for (int i = 0; i < kEach; ++i) {
         p->clear();
-        putLaunch(*p, std::uint32_t(t), std::uint32_t(i + 1), std::uint32_t(t * kEach + i), "0123456789");
+        putLaunch(*p, std::uint32_t(t), std::uint32_t(i + 1), std::uint32_t(t * kEach + i),
+                  "0123456789");
         to.append(RecordKind::Launch, 0, log->nextSequence(), *p);
       }
     });
@@ -109,7 +111,8 @@ TEST_F(LogTest, ThreadsAppendAtTheSameTime) {
   for (std::size_t i = 0; i < trace.launches.size(); ++i) {
     if (i > 0)
       ASSERT_LT(trace.launches[i - 1].sequence, trace.launches[i].sequence);
-    ASSERT_EQ(trace.launches[i].grid[0], last[trace.launches[i].function] + 1) << "each thread's launches are in order";
+    ASSERT_EQ(trace.launches[i].grid[0], last[trace.launches[i].function] + 1)
+        << "each thread's launches are in order";
     ++last[trace.launches[i].function];
   }
 }
@@ -206,8 +209,8 @@ TEST_F(LogTest, GraphLaunchesBecomeLaunchesOfTheirNodes) {
     function(to, *log, 1, "b");
     for (const std::uint32_t id : {0u, 1u}) {
       const Payload p = payload();
-      p->put(std::uint64_t(5));         // graph
-      p->put(std::uint64_t(100 + id));  // node
+      p->put(std::uint64_t(5));        // graph
+      p->put(std::uint64_t(100 + id)); // node
       putLaunch(*p, id, 3 + id, 0);
       to.append(RecordKind::GraphNode, 0, log->nextSequence(), *p);
     }

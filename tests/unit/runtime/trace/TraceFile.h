@@ -45,8 +45,9 @@ protected:
 };
 
 /// The payload of a launch record.
-inline void putLaunch(runtime::trace::RecordPayload &payload, std::uint32_t function, std::uint32_t gridX,
-                      std::uint32_t correlation, const std::string &arguments = {}) {
+inline void putLaunch(runtime::trace::RecordPayload &payload, std::uint32_t function,
+                      std::uint32_t gridX, std::uint32_t correlation,
+                      const std::string &arguments = {}) {
   for (const std::uint32_t word : {function, 0u, gridX, 1u, 1u, 128u, 1u, 1u, 0u, correlation})
     payload.put(word);
   payload.put(std::uint64_t(7));

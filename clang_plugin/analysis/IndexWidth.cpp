@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/analysis/IndexWidth.h"
+
+#include <optional>
+#include <set>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+constexpr unsigned kMostDepth = 8;
+
+class IndexReader {
+public:
+  IndexReader(const KernelView &view, const CallArguments &arguments)
+      : view_(view), arguments_(arguments) {}
+
+  void read(const Stmt *statement, std::map<unsigned, unsigned> &bits) const {
+    const Expr *base = nullptr, *index = nullptr;
+    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement)) {
+      base = subscript->getBase();
+      index = subscript->getIdx();
+    } else if (const auto *binary = dyn_cast<BinaryOperator>(statement);
+               binary && (binary->isAdditiveOp() || binary->getOpcode() == BO_AddAssign ||
+                          binary->getOpcode() == BO_SubAssign)) {
+      base = binary->getLHS();
+      index = binary->getRHS();
+      if (!base->getType()->isPointerType())
+        std::swap(base, index);
+    }
+    if (!base || !base->getType()->isPointerType() || !index->getType()->isIntegerType() ||
+        index->isValueDependent() || index->isIntegerConstantExpr(view_.context()) || isData(index))
+      return;
+    std::set<unsigned> roots;
+    pointerRoots(base, roots);
+    for (unsigned parameter : roots) {
+      const unsigned width = indexWidth(index);
+      const auto [known, isNew] = bits.try_emplace(parameter, width);
+      if (!isNew)
+        known->second = std::min(known->second, width);
+    }
+  }
+
+private:
+  /// Kernel parameters that the pointer is, through casts and the parameters of called functions.
+  void pointerRoots(const Expr *pointer, std::set<unsigned> &roots, unsigned depth = 0) const {
+    const auto *reference = dyn_cast<DeclRefExpr>(pointer->IgnoreParenCasts());
+    const auto *parameter = reference ? dyn_cast<ParmVarDecl>(reference->getDecl()) : nullptr;
+    if (!parameter || depth > kMostDepth)
+      return;
+    if (parameter->getDeclContext() == &view_.kernel())
+      roots.insert(parameter->getFunctionScopeIndex());
+    if (const auto bound = arguments_.find(parameter); bound != arguments_.end())
+      for (const Expr *argument : bound->second)
+        pointerRoots(argument, roots, depth + 1);
+  }
+
+  /// Bits that the index is computed in: those of its own type and products, not of what it is
+  /// widened to at the end.
+  unsigned indexWidth(const Expr *index, unsigned depth = 0) const {
+    const Expr *computed = index->IgnoreParenImpCasts();
+    if (!computed->getType()->isIntegralOrEnumerationType())
+      computed = index;
+    const unsigned bits =
+        std::min(view_.context().getIntWidth(computed->getType()), narrowestProduct(computed));
+    const auto *cast = dyn_cast<ExplicitCastExpr>(computed);
+    const Expr *made = cast ? cast->getSubExprAsWritten() : computedInitializer(computed);
+    if (made && made->getType()->isRealFloatingType())
+      return std::min(bits, precisionOf(made->getType()));
+    if (!made || !made->getType()->isIntegerType() || depth > kMostDepth)
+      return bits;
+    const unsigned before =
+        indexWidth(made, depth + 1); // a byte that is widened is no narrow index
+    return std::min(bits, cast ? std::max(32u, before) : before);
+  }
+
+  /// Bits of the narrowest product in the expression and in the locals that it names: a sum with
+  /// something wide does not widen it. Products of coordinates and constants stay small.
+  unsigned narrowestProduct(const Expr *expression, unsigned depth = 0) const {
+    if (depth > kMostDepth)
+      return 64;
+    if (const auto *cast = dyn_cast<ExplicitCastExpr>(expression->IgnoreParenImpCasts()))
+      return std::min(widthOfCast(*cast), narrowestProduct(cast->getSubExprAsWritten(), depth + 1));
+    const Expr *computed = expression->IgnoreParenCasts();
+    unsigned bits = 64;
+    if (const auto *binary = dyn_cast<BinaryOperator>(computed);
+        binary && !binary->isAssignmentOp()) {
+      const bool isProduct = binary->getOpcode() == BO_Mul || binary->getOpcode() == BO_Shl;
+      if (isProduct && binary->getType()->isIntegerType() &&
+          !(isSmall(binary->getLHS()) && isSmall(binary->getRHS())))
+        bits = view_.context().getIntWidth(binary->getType());
+      return std::min({bits, narrowestProduct(binary->getLHS(), depth + 1),
+                       narrowestProduct(binary->getRHS(), depth + 1)});
+    }
+    const Expr *made = computedInitializer(computed);
+    return std::min(widthOfLocal(computed), made ? narrowestProduct(made, depth + 1) : bits);
+  }
+
+  /// Bits of a cast that may not hold what it is given; 64 of any other.
+  unsigned widthOfCast(const ExplicitCastExpr &cast) const {
+    const Expr *given = cast.getSubExprAsWritten()->IgnoreParenImpCasts();
+    if (!cast.getType()->isIntegerType())
+      return 64;
+    if (given->getType()->isRealFloatingType())
+      return precisionOf(given->getType());
+    return widthThatMayNotHold(cast.getType(), *given);
+  }
+
+  /// Bits of a local that is narrower than what it begins as, and may not hold it; 64 of anything
+  /// else.
+  unsigned widthOfLocal(const Expr *expression) const {
+    const auto *reference = dyn_cast<DeclRefExpr>(expression);
+    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (!variable || !variable->isLocalVarDecl() || !variable->getInit() ||
+        !variable->getType()->isIntegerType())
+      return 64;
+    return widthThatMayNotHold(variable->getType(), *variable->getInit()->IgnoreParenImpCasts());
+  }
+
+  /// Bits of an integer type that is narrower than an int and than the value it is given, unless
+  /// that is plainly small; else 64.
+  unsigned widthThatMayNotHold(QualType type, const Expr &given) const {
+    const unsigned bits = view_.context().getIntWidth(type);
+    if (bits >= 32 || !given.getType()->isIntegerType() ||
+        view_.context().getIntWidth(given.getType()) <= bits)
+      return 64;
+    const auto limit = largest(&given);
+    return limit && (*limit >> bits) == 0 ? 64 : bits;
+  }
+
+  /// What the value is at most, where that is plain.
+  std::optional<std::uint64_t> largest(const Expr *value) const {
+    if (const auto place = coordinate(value))
+      return place->variable == "threadIdx" || place->variable == "blockDim"
+                 ? std::optional<std::uint64_t>(1024)
+                 : std::nullopt;
+    if (const auto known = value->isValueDependent()
+                               ? std::nullopt
+                               : value->getIntegerConstantExpr(view_.context()))
+      return known->getLimitedValue();
+    const auto *binary = dyn_cast<BinaryOperator>(value);
+    if (!binary || (binary->getOpcode() != BO_And && binary->getOpcode() != BO_Rem &&
+                    binary->getOpcode() != BO_Div && binary->getOpcode() != BO_Shr))
+      return std::nullopt;
+    if (binary->getOpcode() == BO_And || binary->getOpcode() == BO_Rem)
+      if (const auto limit = largest(binary->getRHS()->IgnoreParenImpCasts()))
+        return limit;
+    return largest(binary->getLHS()->IgnoreParenImpCasts());
+  }
+
+  static unsigned precisionOf(QualType floating) {
+    const auto *type = floating->getAs<BuiltinType>();
+    return !type || type->getKind() == BuiltinType::Double ? 53
+           : type->getKind() == BuiltinType::Float         ? 24
+                                                           : 11;
+  }
+
+  /// Whether memory holds the index, or what it is made of: other contents show what is wrong with
+  /// it.
+  static bool isData(const Stmt *expression, unsigned depth = 0) {
+    if (isa<ArraySubscriptExpr>(expression))
+      return true;
+    if (const auto *unary = dyn_cast<UnaryOperator>(expression);
+        unary && unary->getOpcode() == UO_Deref)
+      return true;
+    if (const auto *reference = dyn_cast<DeclRefExpr>(expression))
+      if (const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
+          variable && variable->isLocalVarDecl() && variable->getInit() && depth < kMostDepth)
+        return isData(variable->getInit(), depth + 1);
+    return llvm::any_of(expression->children(),
+                        [&](const Stmt *child) { return child && isData(child, depth); });
+  }
+
+  bool isSmall(const Expr *factor) const {
+    const Expr *computed = factor->IgnoreParenCasts();
+    return coordinate(computed) ||
+           (!computed->isValueDependent() && computed->isIntegerConstantExpr(view_.context()));
+  }
+
+  /// Of a reference to a local that begins as the result of arithmetic or of a cast; null of any
+  /// other expression.
+  static const Expr *computedInitializer(const Expr *expression) {
+    const auto *reference = dyn_cast<DeclRefExpr>(expression);
+    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (!variable || !variable->isLocalVarDecl() || !variable->getInit())
+      return nullptr;
+    const Expr *made = variable->getInit()->IgnoreParenImpCasts();
+    return isa<BinaryOperator, ExplicitCastExpr>(made) ? made : nullptr;
+  }
+
+  const KernelView &view_;
+  const CallArguments &arguments_;
+};
+
+} // namespace
+
+void readIndex(const KernelView &view, const CallArguments &arguments, const Stmt *statement,
+               std::map<unsigned, unsigned> &bits) {
+  IndexReader(view, arguments).read(statement, bits);
+}
+
+} // namespace kopt::frontend

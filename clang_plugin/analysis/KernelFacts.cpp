@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/analysis/KernelFacts.h"
+
+#include "clang_plugin/mutate/Mutation.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/Lex/Lexer.h>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> prefixes) {
+  return llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
+}
+
+bool isLaneCollective(const Stmt *statement) {
+  const auto *call = dyn_cast<CallExpr>(statement);
+  if (!call)
+    return false;
+  const llvm::StringRef name = calleeName(call);
+  return startsWithAny(name, {"__shfl", "__ballot", "__any", "__all", "__match", "__reduce_",
+                              "__activemask", "shfl"});
+}
+
+/// A called function that only computes: what goes into it comes out of it.
+bool isPureCall(const CallExpr *call) {
+  for (const Expr *argument : call->arguments())
+    if (argument->getType()->isPointerType() || argument->isLValue())
+      return false;
+  return !startsWithAny(calleeName(call), {"atomic", "printf", "__st"});
+}
+
+} // namespace
+
+llvm::StringRef calleeName(const Expr *expression) {
+  const auto *call = dyn_cast_or_null<CallExpr>(expression);
+  const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+  return callee && callee->getIdentifier() ? callee->getName() : llvm::StringRef();
+}
+
+bool isBarrier(const Stmt *statement) {
+  const auto *call = dyn_cast<CallExpr>(statement);
+  if (!call)
+    return false;
+  const llvm::StringRef name = calleeName(call);
+  if (startsWithAny(name, {"__syncthreads", "__syncwarp", "__barrier_sync"}))
+    return true;
+  const FunctionDecl *callee = call->getDirectCallee();
+  return callee && startsWithAny(name, {"sync", "barrier_", "arrive", "wait"}) &&
+         startsWithAny(callee->getQualifiedNameAsString(), {"cooperative_groups", "cuda::"});
+}
+
+const Stmt *loopAround(const BodyView &body, const Stmt *statement) {
+  for (const Stmt *up = body.parents.lookup(statement); up; up = body.parents.lookup(up))
+    if (isa<ForStmt, WhileStmt, DoStmt>(up))
+      return up;
+  return nullptr;
+}
+
+const Expr *conditionOf(const Stmt *loop) {
+  if (const auto *counted = dyn_cast<ForStmt>(loop))
+    return counted->getCond();
+  if (const auto *plain = dyn_cast<WhileStmt>(loop))
+    return plain->getCond();
+  if (const auto *trailing = dyn_cast<DoStmt>(loop))
+    return trailing->getCond();
+  return nullptr;
+}
+
+bool isStatement(const BodyView &body, const Stmt *statement) {
+  const Stmt *child = statement, *parent = body.parents.lookup(statement);
+  while (parent && isa<ParenExpr, ExprWithCleanups>(parent)) {
+    child = parent;
+    parent = body.parents.lookup(parent);
+  }
+  if (!parent)
+    return false;
+  if (isa<CompoundStmt, SwitchCase, LabelStmt>(parent))
+    return true;
+  if (const auto *branch = dyn_cast<IfStmt>(parent))
+    return branch->getThen() == child || branch->getElse() == child;
+  if (const auto *loop = dyn_cast<ForStmt>(parent))
+    return loop->getBody() == child;
+  if (const auto *loop = dyn_cast<WhileStmt>(parent))
+    return loop->getBody() == child;
+  return false;
+}
+
+const VarDecl *variableOf(const Expr *expression) {
+  const auto *reference =
+      expression ? dyn_cast<DeclRefExpr>(expression->IgnoreParenImpCasts()) : nullptr;
+  return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+}
+
+bool mentions(const Stmt *statement, const VarDecl *variable) {
+  if (!statement || !variable)
+    return false;
+  if (const auto *reference = dyn_cast<DeclRefExpr>(statement);
+      reference && reference->getDecl() == variable)
+    return true;
+  return llvm::any_of(statement->children(),
+                      [&](const Stmt *child) { return mentions(child, variable); });
+}
+
+bool isFloating(QualType type) {
+  type = type.getNonReferenceType().getCanonicalType();
+  if (type->isRealFloatingType())
+    return true;
+  const auto *record = type->getAsCXXRecordDecl();
+  return record && record->getIdentifier() &&
+         startsWithAny(record->getName(), {"__half", "__nv_bfloat16"});
+}
+
+KernelFacts::KernelFacts(const KernelView &view) : view_(view), bodies_(view.bodies()) {
+  std::erase_if(bodies_, [](const BodyView &body) { return body.function->isDefaulted(); });
+  for (BodyView &body : bodies_) {
+    llvm::DenseSet<const Stmt *> dead; // parents come before children
+    for (const Stmt *statement : body.statements) {
+      if (dead.contains(body.parents.lookup(statement)))
+        dead.insert(statement);
+      const auto *branch = dyn_cast<IfStmt>(statement);
+      const auto taken = branch ? view_.constant(branch->getCond()) : std::nullopt;
+      if (taken)
+        dead.insert(*taken ? branch->getElse() : branch->getThen());
+    }
+    dead.erase(nullptr);
+    std::erase_if(body.statements, [&](const Stmt *each) { return dead.contains(each); });
+  }
+  // Both sets grow until nothing changes: variables get their values from variables.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const BodyView &body : bodies_)
+      for (const Stmt *statement : body.statements) {
+        if (const auto *reference = dyn_cast<DeclRefExpr>(statement))
+          if (const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
+              variable && !live_.contains(variable) && climbsToOutput(body, reference))
+            changed = live_.insert(variable).second || changed;
+        if (const auto *declaration = dyn_cast<DeclStmt>(statement))
+          for (const Decl *decl : declaration->decls())
+            if (const auto *variable = dyn_cast<VarDecl>(decl);
+                variable && variable->getInit() && !threadLocal_.contains(variable) &&
+                dependsOnThread(variable->getInit()))
+              changed = threadLocal_.insert(variable).second || changed;
+        if (const auto *assignment = dyn_cast<BinaryOperator>(statement);
+            assignment && assignment->isAssignmentOp())
+          if (const VarDecl *variable = variableOf(assignment->getLHS());
+              variable && !threadLocal_.contains(variable) && dependsOnThread(assignment->getRHS()))
+            changed = threadLocal_.insert(variable).second || changed;
+      }
+  }
+}
+
+bool KernelFacts::dependsOnThread(const Stmt *expression) const {
+  if (!expression)
+    return false;
+  if (const auto *value = dyn_cast<Expr>(expression))
+    if (const auto place = coordinate(value))
+      return place->variable == "threadIdx" || place->variable == "blockIdx";
+  if (const auto *reference = dyn_cast<DeclRefExpr>(expression)) {
+    const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
+    return variable && threadLocal_.contains(variable);
+  }
+  return llvm::any_of(expression->children(),
+                      [&](const Stmt *child) { return dependsOnThread(child); });
+}
+
+bool KernelFacts::waits(const Stmt *statement, bool lanes) const {
+  llvm::SmallPtrSet<const Stmt *, 16> seen;
+  llvm::SmallVector<const Stmt *> open = {statement};
+  while (!open.empty()) {
+    const Stmt *next = open.pop_back_val();
+    if (!next || !seen.insert(next).second)
+      continue;
+    if (isBarrier(next) || (lanes && isLaneCollective(next)))
+      return true;
+    open.append(next->child_begin(), next->child_end());
+    const auto *call = dyn_cast<CallExpr>(next);
+    const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+    for (const BodyView &body : bodies_)
+      if (callee && body.function == callee->getDefinition())
+        open.push_back(body.function->getBody());
+  }
+  return false;
+}
+
+MemorySpace KernelFacts::spaceOf(const Expr *lvalue) const {
+  llvm::SmallPtrSet<const VarDecl *, 8> seen;
+  const Expr *expression = lvalue->IgnoreParenCasts();
+  while (true) {
+    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(expression)) {
+      expression = subscript->getBase()->IgnoreParenCasts();
+    } else if (const auto *member = dyn_cast<MemberExpr>(expression)) {
+      expression = member->getBase()->IgnoreParenCasts();
+    } else if (const auto *unary = dyn_cast<UnaryOperator>(expression)) {
+      expression = unary->getSubExpr()->IgnoreParenCasts();
+    } else if (const auto *binary = dyn_cast<BinaryOperator>(expression);
+               binary && binary->isAdditiveOp()) {
+      const Expr *left = binary->getLHS();
+      expression = (left->getType()->isPointerType() ? left : binary->getRHS())->IgnoreParenCasts();
+    } else if (const auto *reference = dyn_cast<DeclRefExpr>(expression)) {
+      const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
+      if (!variable)
+        return MemorySpace::Global;
+      if (variable->hasAttr<CUDASharedAttr>())
+        return MemorySpace::Shared;
+      if (!variable->isLocalVarDeclOrParm())
+        return MemorySpace::Global;
+      const QualType type = variable->getType();
+      if (!type->isPointerType() && !type->isReferenceType())
+        return MemorySpace::Local;
+      if (!variable->getInit() || !seen.insert(variable).second)
+        return MemorySpace::Global;
+      expression = variable->getInit()->IgnoreParenCasts();
+    } else {
+      return MemorySpace::Global;
+    }
+  }
+}
+
+bool KernelFacts::reachesOutput(const BodyView &body, const Expr *expression) const {
+  return climbsToOutput(body, expression);
+}
+
+bool KernelFacts::climbsToOutput(const BodyView &body, const Stmt *value) const {
+  const Stmt *child = value;
+  for (const Stmt *parent = body.parents.lookup(child); parent;
+       child = parent, parent = body.parents.lookup(parent)) {
+    if (const auto *assignment = dyn_cast<BinaryOperator>(parent);
+        assignment && assignment->isAssignmentOp()) {
+      const Expr *target = assignment->getLHS();
+      if (assignment->getLHS() == child) {
+        // A compound assignment reads its target too, and an index on the left decides the place.
+        if (!variableOf(target))
+          return true;
+        if (!isa<CompoundAssignOperator>(assignment))
+          return false;
+      }
+      const VarDecl *variable = variableOf(target);
+      if (!variable || !variable->isLocalVarDeclOrParm() ||
+          variable->getType()->isReferenceType() || live_.contains(variable))
+        return true;
+      continue; // the value of the assignment itself may be used
+    }
+    if (const auto *declaration = dyn_cast<DeclStmt>(parent)) {
+      for (const Decl *decl : declaration->decls())
+        if (const auto *variable = dyn_cast<VarDecl>(decl))
+          if (mentions(variable->getInit(), variableOf(dyn_cast<Expr>(value))) ||
+              variable->getInit() == child)
+            if (live_.contains(variable) || variable->getType()->isReferenceType() ||
+                variable->hasAttr<CUDASharedAttr>())
+              return true;
+      return false;
+    }
+    if (const auto *call = dyn_cast<CallExpr>(parent); call && !isPureCall(call))
+      return true;
+    if (isa<ReturnStmt, IfStmt, SwitchStmt, CXXConstructExpr, LambdaExpr, InitListExpr>(parent))
+      return true;
+    if (isa<ForStmt, WhileStmt, DoStmt>(parent))
+      return conditionOf(parent) == child;
+    if (isa<CompoundStmt, SwitchCase, LabelStmt, AttributedStmt>(parent))
+      return false;
+  }
+  return false;
+}
+
+llvm::StringRef KernelFacts::text(const Stmt *statement) const {
+  const auto place = placeOf(statement->getSourceRange());
+  return place ? view_.text().slice(place->first, place->second) : llvm::StringRef();
+}
+
+/// A macro that makes up the whole of either end is a part of the text; an end inside one is not.
+std::optional<std::pair<unsigned, unsigned>> KernelFacts::placeOf(SourceRange range) const {
+  const ASTContext &context = view_.context();
+  const SourceManager &sources = context.getSourceManager();
+  const CharSourceRange spelled = Lexer::makeFileCharRange(CharSourceRange::getTokenRange(range),
+                                                           sources, context.getLangOpts());
+  if (spelled.isInvalid())
+    return std::nullopt;
+  const auto begin = view_.offset(spelled.getBegin()), end = view_.offset(spelled.getEnd());
+  if (!begin || !end || *end <= *begin)
+    return std::nullopt;
+  return std::pair(*begin, *end);
+}
+
+std::optional<std::vector<Edit>> KernelFacts::replace(SourceRange range, std::string text) const {
+  const auto place = placeOf(range);
+  if (!place)
+    return std::nullopt;
+  return std::vector{Edit{place->first, place->second, std::move(text)}};
+}
+
+std::optional<std::vector<Edit>> KernelFacts::wrap(const Stmt *inner, std::string before,
+                                                   std::string after) const {
+  const auto place = placeOf(inner->getSourceRange());
+  if (!place)
+    return std::nullopt;
+  return std::vector{Edit{place->first, place->first, std::move(before)},
+                     Edit{place->second, place->second, std::move(after)}};
+}
+
+void MutantSink::add(SourceLocation where, const std::string &what,
+                     std::optional<std::vector<Edit>> edits, std::string note) {
+  if (!edits) {
+    ++inMacros;
+    return;
+  }
+  const SourceManager &sources = facts_.view().context().getSourceManager();
+  const unsigned line = sources.getExpansionLineNumber(where);
+  Mutant mutant;
+  mutant.op = op_;
+  mutant.title = what + (file_.empty() ? " at line " : " at " + file_ + ":") + std::to_string(line);
+  mutant.kind = kind_;
+  mutant.note = std::move(note);
+  mutant.line = line;
+  mutant.edits = std::move(*edits);
+  mutants.push_back(std::move(mutant));
+}
+
+} // namespace kopt::frontend

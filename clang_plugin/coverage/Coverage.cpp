@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/coverage/Coverage.h"
+
+#include "clang_plugin/analysis/Values.h"
+#include "clang_plugin/coverage/CodeBehind.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/Frontend/ASTUnit.h>
+#include <clang/Lex/Lexer.h>
+
+#include <map>
+#include <set>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+constexpr const char *kVariable = "koptReached";
+constexpr unsigned kLongestText = 60;
+constexpr long long kLarge =
+    1024; ///< no block has more threads: a threadIdx that is compared with more is no threadIdx
+
+/// Which outcomes of a condition matter, and what is done then.
+struct Outcomes {
+  bool whenTrue = false, whenFalse = false;
+  const Stmt *ifTrue = nullptr, *ifFalse = nullptr;
+};
+
+class Marker {
+public:
+  explicit Marker(const KernelFacts &facts)
+      : facts_(facts), view_(facts.view()), values_(facts), code_(facts) {}
+
+  void run() {
+    for (const BodyView &body : facts_.bodies())
+      for (const Stmt *statement : body.statements)
+        if (const auto *call = dyn_cast<CallExpr>(statement);
+            call && !view_.constant(call) && call->getDirectCallee())
+          called_.insert(call->getDirectCallee()->getCanonicalDecl());
+    for (const BodyView &body : facts_.bodies())
+      if (!body.function->isConstexpr() || isa<CXXMethodDecl>(body.function) ||
+          called_.contains(body.function->getCanonicalDecl())) { // not by the compiler alone
+        isConstexpr_ |= body.function->isConstexpr();
+        for (const Stmt *statement : body.statements)
+          look(body, statement);
+      }
+  }
+
+  CoverageClone finish(const std::string &slice) const {
+    CoverageClone clone;
+    clone.slice = slice;
+    clone.variable = kVariable;
+    clone.inMacros = inMacros_;
+    clone.marks = marks_;
+    llvm::stable_sort(clone.marks, [](const CoveragePoint &a, const CoveragePoint &b) {
+      return a.line < b.line;
+    });
+    if (places_.empty())
+      return clone;
+    clone.bytes = 2 * places_.size();
+    const std::string qualifiers = std::string("static __device__ __forceinline__ ") +
+                                   (isConstexpr_ ? "constexpr " : ""),
+                      set = std::string(isConstexpr_ ? "if (!__builtin_is_constant_evaluated()) "
+                                                     : "") +
+                            kVariable;
+    std::string text = "extern \"C\" { __device__ unsigned char " + std::string(kVariable) + "[" +
+                       std::to_string(clone.bytes) + "]; }\n" + qualifiers +
+                       "bool koptSeen(bool outcome, unsigned place) { " + set +
+                       "[2 * place + outcome] = 1; return outcome; }\n";
+    if (hasParts_)
+      text += "template <class Part> " + qualifiers +
+              "Part koptPart(Part part, unsigned place) { " + set +
+              "[2 * place + (part != 0)] = 1; return part; }\n"
+              "template <class Part, class Whole> " +
+              qualifiers +
+              "Part koptRest(Part part, Whole whole, unsigned place) { if (part != whole) " + set +
+              "[2 * place] = 1; if (part != 0) " + set +
+              "[2 * place + 1] = 1; return part; }\n"
+              "template <class Operand, class Part, class Whole> " +
+              qualifiers +
+              "Operand koptOperand(Operand operand, Part part, Whole whole, unsigned place) { "
+              "koptRest(part, whole, place); return operand; }\n";
+    std::vector<Edit> edits = {{0, 0, text}};
+    // Conditions within conditions: the outer one opens first and closes last.
+    edits.insert(edits.end(), after_.rbegin(), after_.rend());
+    edits.insert(edits.end(), before_.begin(), before_.end());
+    llvm::stable_sort(edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
+    clone.slice = applyEdits(slice, edits);
+    return clone;
+  }
+
+private:
+  void look(const BodyView &body, const Stmt *statement) {
+    if (const auto *binary = dyn_cast<BinaryOperator>(statement)) {
+      if (binary->isComparisonOp() && binary->getLHS()->getType()->isScalarType() &&
+          !isCondition(body, binary)) {
+        const bool isAssumed =
+            calleeName(dyn_cast_or_null<CallExpr>(body.parentOf(binary))) == "__builtin_assume";
+        if (!isAssumed ||
+            !isOfOneSign(
+                binary)) // never asked is what is assumed: to be false it would have to be asked
+          mark(binary, {!isAssumed, true}); // its value is what it decides by
+      } else
+        markPart(*binary);
+    } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
+      markSmaller(*call);
+      markHigh(*call);
+    } else if (const auto *choice = dyn_cast<BinaryConditionalOperator>(statement)) {
+      markZero(choice->getCommon(), true);
+    }
+    if (const auto *branch = dyn_cast<IfStmt>(statement)) {
+      const bool isHint = isUnreachable(branch->getThen()) && isOfOneSign(branch->getCond());
+      if (!branch->isConstexpr() && !branch->hasVarStorage() && !isHint)
+        mark(branch->getCond(), {true,
+                                 branch->getElse() || leaves(branch->getThen()) ||
+                                     isTelling(branch->getCond()) || isUnbounded(branch->getCond()),
+                                 branch->getThen(), branch->getElse()});
+    } else if (isa<ForStmt, WhileStmt, DoStmt>(statement)) {
+      const Expr *condition = conditionOf(statement);
+      const auto *loop = dyn_cast<WhileStmt>(statement);
+      if (condition && !(loop && loop->getConditionVariable()))
+        mark(condition, {!isa<DoStmt>(statement), false, statement});
+    } else if (const auto *choice = dyn_cast<ConditionalOperator>(statement)) {
+      mark(choice->getCond(), {true, true, choice->getTrueExpr(), choice->getFalseExpr()});
+    } else if (const auto *binary = dyn_cast<BinaryOperator>(statement);
+               binary && binary->isLogicalOp()) {
+      for (const Expr *operand : {binary->getLHS(), binary->getRHS()})
+        if (isTelling(operand) || isUnbounded(operand))
+          mark(operand, {true, true});
+        else if (const auto *equal = dyn_cast<BinaryOperator>(operand->IgnoreParenImpCasts());
+                 equal && equal->isEqualityOp()) // tells one thread or element from all others
+          mark(operand, {equal->getOpcode() == BO_EQ, equal->getOpcode() == BO_NE});
+        else if (equal && equal->isComparisonOp() &&
+                 (isLarge(equal->getLHS()) || isLarge(equal->getRHS())))
+          mark(operand, {true, true});
+        else if (equal && equal->isComparisonOp() && binary->getOpcode() == BO_LOr &&
+                 tellsData(*equal))
+          mark(operand, {true, false}); // a way in of its own
+        else if (equal && equal->isComparisonOp())
+          mark(operand, {});
+    } else if (const auto *label = dyn_cast<SwitchCase>(statement)) {
+      markCase(body, *label);
+    }
+  }
+
+  /// Whether data are compared with a constant.
+  bool tellsData(const BinaryOperator &comparison) const {
+    const Ingredients left = values_.of(comparison.getLHS()),
+                      right = values_.of(comparison.getRHS());
+    return (left.data && right.isConstant()) || (right.data && left.isConstant());
+  }
+
+  /// A condition on arguments alone, or one that tells a value from all others.
+  bool isTelling(const Expr *condition) const {
+    condition = condition->IgnoreParenImpCasts();
+    if (const auto *binary = dyn_cast<BinaryOperator>(condition)) {
+      if (binary->isLogicalOp())
+        return false; // its operands are looked at
+      if (binary->isEqualityOp() &&
+          (view_.constant(binary->getLHS()) || view_.constant(binary->getRHS()) ||
+           isa<FloatingLiteral>(binary->getLHS()->IgnoreParenImpCasts()) ||
+           isa<FloatingLiteral>(binary->getRHS()->IgnoreParenImpCasts())))
+        return !facts_.dependsOnThread(condition) || reads(condition);
+    }
+    return !facts_.dependsOnThread(condition) && !reads(condition);
+  }
+
+  /// Whether it tells blocks, indices or sizes by a constant, and not by an argument or the block's
+  /// size: what was never beyond it may be so in another launch. Coordinates of threads are not,
+  /// below what a block has of them.
+  bool isUnbounded(const Expr *condition) const {
+    condition = condition->IgnoreParenImpCasts();
+    const auto *unary = dyn_cast<UnaryOperator>(condition);
+    if (unary && unary->getOpcode() == UO_LNot)
+      return isUnbounded(unary->getSubExpr());
+    const auto *binary = dyn_cast<BinaryOperator>(condition);
+    if (reads(condition) || (binary && binary->isLogicalOp()))
+      return false;
+    if (!binary || !binary->isComparisonOp()) {
+      const Ingredients made = values_.of(condition);
+      return !condition->getType()->isBooleanType() && !made.data && !made.isConstant() &&
+             !made.isThreadAlone();
+    }
+    const Expr *left = binary->getLHS(), *right = binary->getRHS();
+    const Ingredients ofLeft = values_.of(left), ofRight = values_.of(right);
+    if (ofLeft.isConstant() == ofRight.isConstant() || ofLeft.data || ofRight.data)
+      return false;
+    if ((ofLeft.isConstant() ? ofRight : ofLeft).isThreadAlone())
+      return isLarge(left) || isLarge(right);
+    return !isTrue(*binary);
+  }
+
+  /// `x >= 0` and the like where x is a coordinate: what nobody needs, and many write.
+  bool isTrue(const BinaryOperator &comparison) const {
+    const bool isSwapped =
+        comparison.getOpcode() == BO_LE || comparison.getOpcode() == BO_GT; // 0 <= x, 0 > x
+    const Expr *value = isSwapped ? comparison.getRHS() : comparison.getLHS(),
+               *zero = isSwapped ? comparison.getLHS() : comparison.getRHS();
+    return comparison.isRelationalOp() && view_.constant(zero) == 0 &&
+           values_.isNeverNegative(value);
+  }
+
+  /// A hint that sizes and coordinates are not below 0 or 1, which compilers cannot know.
+  bool isOfOneSign(const Expr *condition) const {
+    const auto *comparison = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
+    if (!comparison || !comparison->isComparisonOp())
+      return false;
+    const auto isLow = [&](const Expr *value) {
+      return view_.constant(value) == 0 || view_.constant(value) == 1;
+    };
+    return (isLow(comparison->getRHS()) && values_.isNeverNegative(comparison->getLHS())) ||
+           (isLow(comparison->getLHS()) && values_.isNeverNegative(comparison->getRHS()));
+  }
+
+  static bool isUnreachable(const Stmt *statement) {
+    if (const auto *block = dyn_cast_or_null<CompoundStmt>(statement))
+      return block->size() == 1 && isUnreachable(block->body_front());
+    return calleeName(dyn_cast_or_null<CallExpr>(statement)) == "__builtin_unreachable";
+  }
+
+  bool isLarge(const Expr *expression) const {
+    const auto value = view_.constant(expression);
+    return value && (*value > kLarge || *value < -kLarge);
+  }
+
+  /// Whether the comparison is, alone or within others, what a branch, a loop or `?:` asks.
+  static bool isCondition(const BodyView &body, const Expr *comparison) {
+    const Stmt *inner = comparison;
+    for (const Stmt *outer = body.parentOf(inner); outer;
+         inner = outer, outer = body.parentOf(outer)) {
+      if (const auto *branch = dyn_cast<IfStmt>(outer))
+        return branch->getCond() && branch->getCond()->IgnoreParens() == inner;
+      if (isa<ForStmt, WhileStmt, DoStmt>(outer))
+        return conditionOf(outer) && conditionOf(outer)->IgnoreParens() == inner;
+      const auto *choice = dyn_cast<ConditionalOperator>(outer);
+      if (choice && choice->getCond()->IgnoreParens() == inner)
+        return true;
+      const auto *binary = dyn_cast<BinaryOperator>(outer);
+      const auto *unary = dyn_cast<UnaryOperator>(outer);
+      if (!isa<ImplicitCastExpr>(outer) && !choice && !(binary && binary->isLogicalOp()) &&
+          !(unary && unary->getOpcode() == UO_LNot))
+        return false;
+    }
+    return false;
+  }
+
+  /// Whether arguments decide the value, and no thread, datum or constant of the specialization
+  /// alone.
+  bool isOfArguments(const Expr *value) const {
+    return !isFixed(value) && !facts_.dependsOnThread(value) && !reads(value);
+  }
+
+  /// Whether blocks, indices or sizes decide the value, and no datum, constant or coordinate of a
+  /// thread alone.
+  bool isMeasure(const Expr *value) const {
+    const Ingredients made = values_.of(value);
+    return !isFixed(value) && !made.data && !made.isConstant() && !made.isThreadAlone();
+  }
+
+  /// `n >> 20`, `n / 4096`, `n & 0xfffff`, `n % 4096`: what is 0 for every size that was run may be
+  /// anything for others; and what left each as it was may change others, in `(n << 12) >> 12` as
+  /// well.
+  void markPart(const BinaryOperator &part) {
+    const bool isCompound = part.isCompoundAssignmentOp();
+    const BinaryOperatorKind kind =
+        isCompound ? BinaryOperator::getOpForCompoundAssignment(part.getOpcode())
+                   : part.getOpcode();
+    if (!part.getType()->isIntegerType() ||
+        (kind != BO_Shr && kind != BO_Div && kind != BO_And && kind != BO_Rem))
+      return;
+    const Expr *whole = part.getLHS(), *constant = part.getRHS();
+    if (kind == BO_And && !isCompound && values_.of(whole).isConstant())
+      std::swap(whole, constant);
+    if (!whole->getType()->isIntegerType() || !isMeasure(whole) || !isPure(whole) ||
+        !values_.of(constant).isConstant() || !constant->getType()->isIntegerType())
+      return;
+    bool mayBeWhole = kind == BO_And || kind == BO_Rem;
+    const auto *raised = dyn_cast<BinaryOperator>(whole->IgnoreParenCasts());
+    if (!mayBeWhole && raised && (raised->getOpcode() == BO_Shl || raised->getOpcode() == BO_Mul) &&
+        values_.of(raised->getRHS()).isConstant()) {
+      whole = raised->getLHS();
+      mayBeWhole = true;
+    }
+    const auto place =
+                   facts_.placeOf(isCompound ? constant->getSourceRange() : part.getSourceRange()),
+               wholePlace = facts_.placeOf(whole->getSourceRange());
+    if (!place || !wholePlace)
+      return void(++inMacros_);
+    const std::string wholeText = textOf(*wholePlace),
+                      left = isCompound ? textOf(*facts_.placeOf(part.getLHS()->getSourceRange()))
+                                        : "";
+    const unsigned number = enclose(*place, [&](const std::string &own) {
+      hasParts_ = true;
+      if (!isCompound)
+        return std::pair<std::string, std::string>("koptRest(",
+                                                   ", " + wholeText + ", " + own + ")");
+      const std::string sign = BinaryOperator::getOpcodeStr(kind).str();
+      return std::pair<std::string, std::string>("koptOperand(", ", " + left + " " + sign + " (" +
+                                                                     textOf(*place) + "), " +
+                                                                     wholeText + ", " + own + ")");
+    });
+    const auto shown =
+        isCompound
+            ? std::pair(facts_.placeOf(part.getLHS()->getSourceRange())->first, place->second)
+            : *place;
+    const std::string name = values_.name(whole) + " " + BinaryOperator::getOpcodeStr(kind).str() +
+                             " " + values_.name(constant);
+    add(2 * number + 1, &part, shown, " is not 0",
+        isCompound ? name + " is not 0" : values_.condition(&part).when(true));
+    if (mayBeWhole)
+      add(2 * number, &part, shown, " is not `" + wholeText + "`", name + " is another");
+  }
+
+  /// Whether the value is ever 0, where that matters, and ever something else.
+  void markZero(const Expr *value, bool zeroMatters) {
+    if (!isMeasure(value))
+      return;
+    const auto place = facts_.placeOf(value->getSourceRange());
+    if (!place)
+      return void(++inMacros_);
+    const unsigned number = enclose(*place, [&](const std::string &own) {
+      hasParts_ = true;
+      return std::pair("koptPart(", ", " + own + ")");
+    });
+    const NamedCondition named = values_.condition(value);
+    add(2 * number + 1, value, *place, " is not 0", named.when(true));
+    if (zeroMatters)
+      add(2 * number, value, *place, " is 0", named.when(false));
+  }
+
+  /// `__umulhi(n, 4096)` is a shift.
+  void markHigh(const CallExpr &call) {
+    static const std::set<llvm::StringRef> kNames = {"__umulhi", "__mulhi", "__umul64hi",
+                                                     "__mul64hi"};
+    if (kNames.contains(calleeName(&call)))
+      markZero(&call, false);
+  }
+
+  /// `min(n, 4096)`: either may be what it is.
+  void markSmaller(const CallExpr &call) {
+    const llvm::StringRef name = calleeName(&call);
+    static const std::set<llvm::StringRef> kNames = {"min",   "max",   "umin", "umax",
+                                                     "fminf", "fmaxf", "fmin", "fmax"};
+    if (!kNames.contains(name) || call.getNumArgs() != 2 || !call.getType()->isArithmeticType())
+      return;
+    const Expr *first = call.getArg(0), *second = call.getArg(1);
+    if (!isPure(first) || !isPure(second))
+      return; // they are spelled twice
+    const auto isKnown = [&](const Expr *value) {
+      return isOfArguments(value) || values_.of(value).isConstant();
+    };
+    const bool isTold = isKnown(first) && isKnown(second) &&
+                        !(values_.of(first).isConstant() && values_.of(second).isConstant());
+    if (isFixed(&call) || !(isTold || isLarge(first) || isLarge(second)))
+      return;
+    const auto place = facts_.placeOf(call.getSourceRange()),
+               a = facts_.placeOf(first->getSourceRange()),
+               b = facts_.placeOf(second->getSourceRange());
+    if (!place || !a || !b)
+      return void(++inMacros_);
+    const unsigned number = enclose(*place, [&](const std::string &own) {
+      return std::pair("(koptSeen((" + textOf(*a) + ") < (" + textOf(*b) + "), " + own + "), ",
+                       ")");
+    });
+    const std::string names = values_.name(first) + ", " + values_.name(second);
+    add(2 * number + 1, &call, *place, " has the smaller first", names + " smaller first");
+    add(2 * number, &call, *place, " has the smaller second, or equal ones",
+        names + " smaller second");
+  }
+
+  /// Whether it may be spelled twice.
+  static bool isPure(const Stmt *expression) {
+    const auto *value = dyn_cast<Expr>(expression);
+    if (value && coordinate(value))
+      return true; // a toolkit may call for it
+    const auto *unary = dyn_cast<UnaryOperator>(expression);
+    const auto *binary = dyn_cast<BinaryOperator>(expression);
+    return !isa<CallExpr, LambdaExpr, CXXConstructExpr>(expression) &&
+           !(unary && unary->isIncrementDecrementOp()) && !(binary && binary->isAssignmentOp()) &&
+           llvm::all_of(expression->children(),
+                        [](const Stmt *child) { return !child || isPure(child); });
+  }
+
+  static bool reads(const Stmt *expression) {
+    if (const auto *value = dyn_cast<Expr>(expression); value && coordinate(value))
+      return false; // a toolkit may call for it
+    if (isa<ArraySubscriptExpr, CallExpr>(expression))
+      return true;
+    if (const auto *unary = dyn_cast<UnaryOperator>(expression);
+        unary && unary->getOpcode() == UO_Deref)
+      return true;
+    return llvm::any_of(expression->children(),
+                        [](const Stmt *child) { return child && reads(child); });
+  }
+
+  /// Whether the specialization and the launch's block decide it, and no argument or datum has a
+  /// part in it.
+  bool isFixed(const Expr *condition) const {
+    return view_.constant(condition) || isOfBlock(condition);
+  }
+  static bool isOfBlock(const Stmt *expression) {
+    if (const auto *value = dyn_cast<Expr>(expression)) {
+      if (const auto place = coordinate(value))
+        return place->variable == "blockDim";
+      if (isa<IntegerLiteral, CXXBoolLiteralExpr, UnaryExprOrTypeTraitExpr>(value))
+        return true;
+    }
+    if (const auto *reference = dyn_cast<DeclRefExpr>(expression)) {
+      const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
+      return isa<EnumConstantDecl>(reference->getDecl()) ||
+             (variable && (variable->isConstexpr() || variable->getName() == "warpSize"));
+    }
+    if (!isa<BinaryOperator, UnaryOperator, ParenExpr, CastExpr>(expression))
+      return false;
+    return llvm::all_of(expression->children(), [](const Stmt *child) { return isOfBlock(child); });
+  }
+
+  void mark(const Expr *condition, Outcomes outcomes) {
+    if (isFixed(condition))
+      return;
+    const auto place = placeOf(condition->getSourceRange());
+    if (!place) {
+      ++inMacros_;
+      return;
+    }
+    const unsigned number = enclose(*place, [](const std::string &own) {
+      return std::pair("koptSeen(static_cast<bool>(", "), " + own + ")");
+    });
+    const NamedCondition named = values_.condition(condition);
+    add(2 * number + 1, condition, *place, " is true", named.when(true), outcomes.whenTrue,
+        code_.of(outcomes.ifTrue));
+    add(2 * number, condition, *place, " is false", named.when(false), outcomes.whenFalse,
+        code_.of(outcomes.ifFalse));
+  }
+
+  std::string textOf(std::pair<unsigned, unsigned> place) const {
+    return view_.text().slice(place.first, place.second).str();
+  }
+
+  /// The number of the place. The first time `around(number)`, the texts before and after it, is
+  /// put there.
+  template <class Around> unsigned enclose(std::pair<unsigned, unsigned> place, Around around) {
+    const auto [known, isNew] = places_.try_emplace(place, unsigned(places_.size()));
+    if (isNew) {
+      auto [before, after] = around(std::to_string(known->second));
+      before_.push_back({place.first, place.first, before});
+      after_.push_back({place.second, place.second, after});
+    }
+    return known->second;
+  }
+
+  /// Where the condition is spelled: in the text, or in what one macro is defined as, an argument
+  /// where its parameter stands.
+  std::optional<std::pair<unsigned, unsigned>> placeOf(SourceRange range) const {
+    if (auto place = facts_.placeOf(range))
+      return place;
+    const SourceManager &sources = view_.context().getSourceManager();
+    SourceLocation from = range.getBegin(), to = range.getEnd();
+    const auto areInOneBody = [&] {
+      return sources.isMacroBodyExpansion(from) && sources.isMacroBodyExpansion(to) &&
+             sources.getFileID(from) == sources.getFileID(to);
+    };
+    while (!areInOneBody() &&
+           (sources.isMacroArgExpansion(from) || sources.isMacroArgExpansion(to))) {
+      if (sources.isMacroArgExpansion(from))
+        from = sources.getImmediateExpansionRange(from).getBegin();
+      if (sources.isMacroArgExpansion(to))
+        to = sources.getImmediateExpansionRange(to).getEnd();
+    }
+    if (!areInOneBody())
+      return std::nullopt;
+    const auto begin = view_.offset(sources.getSpellingLoc(from)),
+               end = view_.offset(Lexer::getLocForEndOfToken(sources.getSpellingLoc(to), 0, sources,
+                                                             view_.context().getLangOpts()));
+    return begin && end && *begin < *end ? std::optional(std::pair(*begin, *end)) : std::nullopt;
+  }
+
+  /// The values of all labels of the statement, of what the switch asks.
+  std::string nameOf(const BodyView &body, const SwitchCase &label) const {
+    std::string text;
+    const Stmt *outer = &label;
+    for (; outer && !isa<SwitchStmt>(outer); outer = body.parentOf(outer))
+      if (const auto *one = dyn_cast<CaseStmt>(outer))
+        text += " " + values_.name(one->getLHS()) +
+                (one->getRHS() ? " to " + values_.name(one->getRHS()) : "");
+      else if (isa<DefaultStmt>(outer))
+        text += " default";
+    const auto *asking = dyn_cast_or_null<SwitchStmt>(outer);
+    return "case" + text + " of " + (asking ? values_.name(asking->getCond()) : "nothing");
+  }
+
+  void markCase(const BodyView &body, const SwitchCase &label) {
+    const auto place = facts_.placeOf(label.getSubStmt()->getSourceRange());
+    if (!place || isa<SwitchCase>(label.getSubStmt()))
+      return; // the last of several labels stands for all
+    // Told from a condition that begins and ends where the statement does by its end.
+    const auto key = std::pair(place->first, place->first);
+    const auto [known, isNew] = places_.try_emplace(key, unsigned(places_.size()));
+    if (isNew)
+      before_.push_back(
+          {place->first, place->first, "koptSeen(true, " + std::to_string(known->second) + "); "});
+    addNamed(2 * known->second + 1, lineOf(label.getKeywordLoc()),
+             isa<DefaultStmt>(label) ? "`default` is taken" : "the case is taken",
+             nameOf(body, label), true, code_.of(body, label));
+  }
+
+  unsigned lineOf(SourceLocation location) const {
+    return view_.context().getSourceManager().getExpansionLineNumber(location);
+  }
+
+  void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place,
+           const std::string &outcome, std::string name, bool required = true,
+           const std::string &code = {}) {
+    std::string text;
+    for (char c : view_.text().slice(place.first, place.second))
+      if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
+        text += isspace(static_cast<unsigned char>(c)) ? ' ' : c;
+    if (text.size() > kLongestText) {
+      std::size_t end = kLongestText;
+      while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // within a character
+        --end;
+      text = text.substr(0, end) + "…";
+    }
+    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name),
+             required, code);
+  }
+
+  void addNamed(unsigned at, unsigned line, std::string what, std::string name,
+                bool required = true, const std::string &code = {}) {
+    auto known = llvm::find_if(marks_, [&](const CoveragePoint &mark) { return mark.at == at; });
+    if (known == marks_.end())
+      known = marks_.insert(known, {at, line, std::move(what), {}, {}});
+    known->required |= required;
+    if (!llvm::is_contained(known->names, name)) // another instance of the same text
+      known->names.push_back(std::move(name));
+    if (!code.empty() && !llvm::is_contained(known->codes, code))
+      known->codes.push_back(code);
+  }
+
+  const KernelFacts &facts_;
+  const KernelView &view_;
+  const Values values_;
+  const CodeBehind code_;
+  std::map<std::pair<unsigned, unsigned>, unsigned>
+      places_; ///< numbers of conditions, by their bytes
+  std::vector<Edit> before_, after_;
+  std::vector<CoveragePoint> marks_;
+  llvm::DenseSet<const FunctionDecl *> called_; ///< while the kernel runs
+  bool isConstexpr_ = false, hasParts_ = false;
+  unsigned inMacros_ = 0;
+};
+
+} // namespace
+
+llvm::Expected<CoverageClone> markReach(const KernelSource &request) {
+  const ParsedUnit unit = parseSlice(request, request.slice);
+  if (!unit.ast || unit.hasErrors)
+    return parseFailure(unit);
+  auto view = KernelView::open(*unit.ast, request.kernel, request.expression);
+  if (!view)
+    return view.takeError();
+  const KernelFacts facts(*view);
+  Marker marker(facts);
+  marker.run();
+  return marker.finish(request.slice);
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the variables of a host function hold at a point of it: which assignment reaches the point,
+// and what may change on the way. Structured control flow only; where a function jumps about, or a
+// value passes through a loop, the answer is that nothing is known.
+#pragma once
+
+#include "clang_plugin/hostflow/Place.h"
+
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/Stmt.h>
+#include <llvm/ADT/DenseMap.h>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace kopt::frontend {
+
+/// How a place came by its value.
+struct Definition {
+  enum class Kind {
+    Value,  ///< `value`, or the part `rest` of it, as read where it stands
+    Update, ///< what the place held before `point`, changed by the assignment or ++ that `value` is
+    Choice, ///< of the branches of `choice`
+    Entry,  ///< what it held when the function began
+    Unknown
+  };
+  Kind kind = Kind::Unknown;
+  const clang::Expr *value = nullptr;
+  std::vector<PlaceStep> rest;
+  const clang::IfStmt *choice = nullptr;
+};
+
+class FunctionFlow {
+public:
+  /// `function` has a body; lambdas inside it belong to it.
+  explicit FunctionFlow(const clang::FunctionDecl &function);
+
+  const clang::FunctionDecl &function() const { return function_; }
+
+  /// What `place` holds just before `point` is executed.
+  Definition before(const Place &place, const clang::Stmt *point) const;
+  /// What it holds when the function's last statement is done.
+  Definition atEnd(const Place &place) const;
+  /// What it holds at the end of a branch of `choice`; of the missing else if `branch` is null.
+  Definition afterBranch(const Place &place, const clang::Stmt *branch,
+                         const clang::IfStmt *choice) const;
+
+  /// Nothing in this function writes `place` between the two points. Calls are for the caller to
+  /// judge.
+  bool isUnwritten(const Place &place, const clang::Stmt *from, const clang::Stmt *to) const;
+  /// The functions called between the two points; a null entry is a call of something unknown.
+  std::vector<const clang::FunctionDecl *> callsBetween(const clang::Stmt *from,
+                                                        const clang::Stmt *to) const;
+  /// At `at` the declaration's plain name means it.
+  bool isVisible(const clang::ValueDecl *declaration, const clang::Stmt *at) const;
+
+  bool contains(const clang::Stmt *statement) const { return nodes_.count(statement); }
+  /// Some part of the function writes the place or hands it to someone who may.
+  bool writes(const Place &place) const;
+  bool writesGlobalOrField(const clang::ValueDecl *declaration) const;
+  std::vector<const clang::FunctionDecl *> calls() const;
+  /// It writes nothing, hands nothing to others and calls nobody.
+  bool changesNothing() const { return writes_.empty() && escaped_.empty() && calls_.empty(); }
+
+private:
+  struct Node {
+    unsigned begin = 0, end = 0;
+    const clang::Stmt *parent = nullptr;
+    const clang::LambdaExpr *lambda = nullptr; ///< the innermost around
+  };
+  struct Write {
+    Place place;
+    const clang::Stmt *at = nullptr;
+  };
+  struct Call {
+    const clang::FunctionDecl *callee = nullptr;
+    const clang::Stmt *at = nullptr;
+  };
+
+  void visit(const clang::Stmt *statement, const clang::Stmt *parent,
+             const clang::LambdaExpr *lambda);
+  void note(const clang::Stmt *statement);
+  void noteCall(const clang::CallExpr *call);
+  void noteArguments(const clang::Expr *call, const clang::FunctionProtoType *type,
+                     const clang::FunctionDecl *callee,
+                     llvm::ArrayRef<const clang::Expr *> arguments);
+  void write(const clang::Expr *target, const clang::Stmt *at);
+  void addressTaken(const clang::Expr *target);
+  const Node &node(const clang::Stmt *statement) const;
+  bool isInside(const clang::Stmt *inner, const clang::Stmt *outer) const;
+  bool writesWithin(const Place &place, const clang::Stmt *statement) const;
+  /// Something may write the place at any time: it escaped, or a lambda elsewhere writes it.
+  bool isElusive(const Place &place, const clang::Stmt *at) const;
+  std::optional<Definition> ofStatement(const Place &place, const clang::Stmt *statement) const;
+  std::optional<Definition> ofExpression(const Place &place, const clang::Expr *expression) const;
+  std::optional<Definition> ofDeclarations(const Place &place, const clang::DeclStmt *statement,
+                                           const clang::Stmt *upTo) const;
+  /// The loops around `inner` that are not around `outer`.
+  std::vector<const clang::Stmt *> loopsBetween(const clang::Stmt *inner,
+                                                const clang::Stmt *outer) const;
+  bool happensBetween(const clang::Stmt *event, const clang::Stmt *from,
+                      const clang::Stmt *to) const;
+
+  const clang::FunctionDecl &function_;
+  const clang::ASTContext &context_;
+  llvm::DenseMap<const clang::Stmt *, Node> nodes_;
+  std::map<const clang::ValueDecl *, std::vector<Write>> writes_; ///< by root
+  std::vector<Call> calls_;
+  /// With the statement or lambda they are declared in; null for the function's parameters.
+  std::vector<std::pair<const clang::ValueDecl *, const clang::Stmt *>> locals_;
+  llvm::DenseMap<const clang::ValueDecl *, unsigned> declarationOrder_;
+  std::set<const clang::ValueDecl *> escaped_;
+  std::set<const clang::Expr *> handled_; ///< addresses whose use is already judged
+  unsigned count_ = 0;
+  bool jumps_ = false;
+};
+
+/// The flows of a unit's functions, made when they are asked for.
+class UnitFlow {
+public:
+  /// Null where the function has no body here.
+  const FunctionFlow *of(const clang::FunctionDecl *function);
+  /// Nothing changes `place` between two points of `flow`.
+  bool isStable(const FunctionFlow &flow, const Place &place, const clang::Stmt *from,
+                const clang::Stmt *to);
+  /// No function called between the two points changes it.
+  bool callsKeep(const FunctionFlow &flow, const Place &place, const clang::Stmt *from,
+                 const clang::Stmt *to);
+
+private:
+  bool mayWrite(const clang::FunctionDecl *function, const Place &place,
+                std::set<const clang::FunctionDecl *> &visited);
+
+  std::map<const clang::FunctionDecl *, std::unique_ptr<FunctionFlow>> flows_;
+};
+
+} // namespace kopt::frontend

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/reference/Rewrite.h"
+
+#include "clang_plugin/reference/Names.h"
+
+#include <clang/Basic/LangOptions.h>
+#include <clang/Lex/Lexer.h>
+#include <cmath>
+#include <cstdio>
+
+namespace kopt::frontend {
+
+using namespace clang;
+
+namespace {
+
+/// A float literal as a double literal of the same value; nothing where it is none.
+std::optional<std::string> doubleLiteral(llvm::StringRef text) {
+  const bool isHex = text.starts_with_insensitive("0x");
+  if (text.empty() || (text.back() != 'f' && text.back() != 'F') ||
+      (isHex && !text.contains_insensitive("p")))
+    return std::nullopt;
+  std::string digits;
+  for (char c : text.drop_back())
+    if (c != '\'')
+      digits += c;
+  llvm::APFloat narrow(llvm::APFloat::IEEEsingle()), wide(llvm::APFloat::IEEEdouble());
+  for (llvm::APFloat *each : {&narrow, &wide}) {
+    auto status = each->convertFromString(digits, llvm::APFloat::rmNearestTiesToEven);
+    if (!status) {
+      llvm::consumeError(status.takeError());
+      return std::nullopt;
+    }
+  }
+  bool losesInfo = false;
+  narrow.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  if (narrow.bitwiseIsEqual(wide))
+    return text.drop_back().str();
+  if (!narrow.isFinite())
+    return std::nullopt;
+  char exact[40];
+  std::snprintf(exact, sizeof exact, "%.17g", narrow.convertToDouble());
+  std::string result = exact;
+  return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
+}
+
+/// The tokens of a text that is not preprocessed. Names in `#include <…>` are none.
+template <class Visit> void forEachToken(llvm::StringRef text, const Visit &visit) {
+  LangOptions language;
+  language.CPlusPlus = language.CPlusPlus11 = language.CPlusPlus14 = language.CPlusPlus17 = true;
+  language.LineComment = language.RawStringLiterals = language.CUDA = language.CXXOperatorNames =
+      true;
+  const std::string copy = text.str(); // ends in a zero, as the lexer wants it
+  Lexer lexer(SourceLocation(), language, copy.data(), copy.data(), copy.data() + copy.size());
+  Token token, previous;
+  previous.startToken();
+  bool isSkipped = false; // the rest of a directive that holds no code
+  while (true) {
+    lexer.LexFromRawLexer(token);
+    if (token.is(tok::eof))
+      return;
+    const unsigned begin = unsigned(lexer.getBufferLocation() - copy.data()) - token.getLength();
+    const llvm::StringRef spelling = llvm::StringRef(copy).substr(begin, token.getLength());
+    if (token.isAtStartOfLine())
+      isSkipped = false;
+    if (token.is(tok::raw_identifier) && previous.is(tok::hash) && previous.isAtStartOfLine())
+      isSkipped = spelling == "include" || spelling == "error" || spelling == "line";
+    if (!isSkipped)
+      visit(token, begin, spelling);
+    previous = token;
+  }
+}
+
+struct Rewriter {
+  const std::set<std::string> &ownNames, &ownFunctions;
+  std::set<Helper> helpers;
+
+  std::vector<Edit> edits(llvm::StringRef text) {
+    std::vector<Edit> result;
+    forEachToken(text, [&](const Token &token, unsigned begin, llvm::StringRef spelling) {
+      const unsigned end = begin + token.getLength();
+      if (token.is(tok::numeric_constant)) {
+        if (auto literal = doubleLiteral(spelling))
+          result.push_back({begin, end, std::move(*literal)});
+        return;
+      }
+      const NewName *name = token.is(tok::raw_identifier) ? newNameOf(spelling) : nullptr;
+      if (!name || ownNames.count(spelling.str()))
+        return;
+      const bool isScoped = llvm::StringRef(name->text).contains("::");
+      if (isScoped && ownFunctions.count(spelling.str()))
+        return; // the text's own function of that name
+      helpers.insert(name->helper);
+      result.push_back({begin, end, name->text});
+    });
+    return result;
+  }
+};
+
+/// Macros of the command line whose values name a narrow type or number, defined anew.
+std::string redefinedMacros(const std::vector<std::string> &flags, Rewriter &rewriter) {
+  std::string text;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    llvm::StringRef flag = flags[i];
+    if (!flag.consume_front("-D") && !flag.consume_front("--define-macro="))
+      continue;
+    if (flag.empty() && i + 1 < flags.size())
+      flag = flags[++i];
+    const auto [name, value] = flag.split('=');
+    const std::string rewritten = applyEdits(value.str(), rewriter.edits(value));
+    if (rewritten != value)
+      text +=
+          ("#undef " + name.split('(').first + "\n#define " + name + " " + rewritten + "\n").str();
+  }
+  return text;
+}
+
+/// Behind the includes that the text starts with, so that those still come from a precompiled
+/// header.
+unsigned placeForHelpers(llvm::StringRef text) {
+  unsigned place = 0;
+  while (place < text.size()) {
+    const std::size_t end = text.find('\n', place);
+    const llvm::StringRef line = text.slice(place, end).trim();
+    llvm::StringRef directive = line;
+    const bool isInclude = directive.consume_front("#") && directive.ltrim().starts_with("include");
+    if ((!line.empty() && !isInclude && !line.starts_with("//")) || end == llvm::StringRef::npos)
+      break;
+    place = end + 1;
+  }
+  return place;
+}
+
+} // namespace
+
+std::string rewriteToDouble(const RewriteRequest &request) {
+  Rewriter rewriter{request.ownNames, request.ownFunctions, {}};
+  std::vector<Edit> edits = rewriter.edits(request.text);
+  std::string helpers = redefinedMacros(request.flags, rewriter);
+  for (Helper helper : rewriter.helpers)
+    helpers += helperText(helper).str();
+  const unsigned place = placeForHelpers(request.text);
+  std::string text = applyEdits(request.text, edits);
+  if (helpers.empty())
+    return text;
+  // What lies before that place are includes, in which nothing was edited.
+  return text.substr(0, place) + helpers + text.substr(place);
+}
+
+std::string rewriteExpression(const std::string &expression) {
+  const std::set<std::string> none;
+  Rewriter rewriter{none, none, {}};
+  return applyEdits(expression, rewriter.edits(expression));
+}
+
+} // namespace kopt::frontend

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/ProfileFlow.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/search/diagnose/RuleBook.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include "driver/app/ObserveFlow.h"
+#include "driver/app/TrialFlow.h"
+#include "driver/device/build/PtxasInfo.h"
+#include "driver/source/SliceLines.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kModuleName = "kopt-profiled.cubin";
+constexpr const char *kSliceName = "kopt-profiled.cubin.cu"; ///< as nvcc reads it
+
+std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
+
+std::string inWords(const Error &error) {
+  return error.what + (error.hint.empty() ? "" : ": " + error.hint);
+}
+
+double threadsOf(const Launch &launch) {
+  return double(launch.grid.x) * launch.grid.y * launch.grid.z * launch.block.x * launch.block.y *
+         launch.block.z;
+}
+
+/// The one that is named, or that has most weight; of equals the one with most threads.
+Result<const Launch *> chooseLaunch(const Workload &workload, const std::string &name) {
+  std::vector<std::string> names;
+  const Launch *chosen = nullptr;
+  for (const Launch &launch : workload.launches) {
+    names.push_back(launch.name);
+    const bool isHeavier =
+        !chosen || launch.weight > chosen->weight ||
+        (launch.weight == chosen->weight && threadsOf(launch) > threadsOf(*chosen));
+    if (name.empty() ? isHeavier : launch.name == name)
+      chosen = &launch;
+  }
+  if (chosen)
+    return chosen;
+  const std::string guess = didYouMean(name, names);
+  return makeError(
+      ErrorCode::Usage,
+      fmt::format("the workload of '{}' has no launch '{}'", workload.kernel, name),
+      fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ", join(names, ", ")));
+}
+
+/// One kernel on its way to a report.
+class Profiler {
+public:
+  Profiler(Services &services, Workbench &bench, const ProfileRequest &request,
+           const TuneSubject &subject, const RuleBook &rules)
+      : services_(services), bench_(bench), request_(request), subject_(subject), rules_(rules) {}
+
+  Result<ProfileReport> profile(const Workload &workload, const Candidate &candidate) {
+    report_.label = subject_.label;
+    report_.file = subject_.kernel.file;
+    report_.line = subject_.kernel.line;
+    report_.device = bench_.device();
+    report_.sandbox = bench_.sandbox().layers();
+    for (const Launch &launch : workload.launches)
+      report_.launches.push_back(launch.name);
+    KOPT_TRY(const Launch *chosen, chooseLaunch(workload, request_.launch));
+    KOPT_TRY(report_.launch, applyToLaunch(subject_.kernel, *chosen, candidate));
+    KOPT_TRY(rendered_,
+             renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate));
+
+    KOPT_TRY(const BuildOutcome built, build(bench_.toolchain(), "run"));
+    if (!built.ok)
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' does not build", subject_.label),
+                       "compiler output:\n" + built.log, at(subject_.kernel));
+    KOPT_TRY(const ModuleInfo module, bench_.runner().load(built.module, symbolAsked()));
+    KOPT_CHECK(measure(module.id));
+    if (bench_.device().modelled)
+      KOPT_CHECK(readCodeBuiltApart());
+    else
+      KOPT_CHECK(readCode(built));
+    bench_.runner().unload(module.id);
+    report_.diagnosis = rules_.diagnose(report_.profile.counters);
+    return std::move(report_);
+  }
+
+private:
+  /// Nothing where the slice's kernel has a name of its own: then it is the only one.
+  std::string symbolAsked() const {
+    const bool isOther = subject_.specialization.fileLocal ||
+                         rendered_.expression != subject_.specialization.expression;
+    return isOther ? std::string() : subject_.specialization.symbol;
+  }
+  std::string arch() const { return request_.arch.empty() ? bench_.device().arch : request_.arch; }
+
+  Result<BuildOutcome> build(Toolchain &toolchain, const char *folder) {
+    services_.terminal.status(
+        fmt::format("{}: building it ({})", subject_.label, toolchain.name()));
+    BuildRequest request;
+    request.sliceText = rendered_.text;
+    request.expression = rendered_.expression;
+    request.symbol = symbolAsked();
+    request.arch = arch();
+    request.flags = subject_.kernel.compileFlags;
+    if (toolchain.name().starts_with("nvcc")) {
+      if (std::none_of(request.flags.begin(), request.flags.end(), [](const std::string &flag) {
+            return flag == "-lineinfo" || flag == "--generate-line-info";
+          }))
+        request.flags.push_back("-lineinfo"); // changes no instruction
+      request.flags.push_back("-Xptxas=-v");
+    }
+    request.directory = subject_.kernel.directory;
+    request.output = bench_.scratch() / "evaluate" /
+                     fmt::format("profile-{}", subject_.specialization.symbol.substr(0, 100)) /
+                     folder / kModuleName;
+    KOPT_CHECK(createDirectories(request.output.parent_path()));
+    return toolchain.build(request);
+  }
+
+  Status measure(ModuleId module) {
+    services_.terminal.status(
+        fmt::format("{}: profiling launch {}", subject_.label, report_.launch.name));
+    RunOptions options;
+    options.deadline = Duration(120);
+    KOPT_TRY(report_.profile, bench_.runner().profile(module, report_.launch, options));
+    if (report_.profile.status != RunStatus::Ok)
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("launch '{}' of kernel '{}' does not run through: {}",
+                                   report_.launch.name, subject_.label, report_.profile.detail),
+                       request_.candidate.empty() ? "" : "'kopt trial' says more of a candidate",
+                       at(subject_.kernel));
+    if (!report_.profile.detail.empty())
+      report_.missing.push_back(std::exchange(report_.profile.detail, ""));
+    if (bench_.device().modelled)
+      report_.missing.push_back("hardware counters: the device is emulated, and its counters and "
+                                "times are a model's; a GPU has its own");
+    if (!request_.ncu)
+      return {};
+    services_.terminal.status(
+        fmt::format("{}: Nsight Compute watches launch {}", subject_.label, report_.launch.name));
+    KOPT_TRY(report_.ncu,
+             bench_.runner().inspect(module, report_.launch, request_.sections, options));
+    if (!report_.ncu->detail.empty())
+      report_.missing.push_back(fmt::format(
+          "Nsight Compute's {}: {}",
+          report_.ncu->ran ? "counts by instruction" : "sections and advice", report_.ncu->detail));
+    return {};
+  }
+
+  /// The emulated device runs no machine code; nvcc, where there is one, says what a GPU would get.
+  Status readCodeBuiltApart() {
+    const auto nvcc = makeNvccToolchain(services_.processes, bench_.compilers());
+    if (!nvcc) {
+      report_.missing.push_back("machine code (instruction mix, spills, hot lines): " +
+                                inWords(nvcc.error()));
+      return {};
+    }
+    KOPT_TRY(const BuildOutcome built, build(**nvcc, "code"));
+    if (built.ok)
+      return readCode(built);
+    report_.missing.push_back(fmt::format(
+        "machine code (instruction mix, spills, hot lines): {} does not build the kernel: {}",
+        (*nvcc)->name(), built.log.substr(0, built.log.find('\n'))));
+    return {};
+  }
+
+  Status readCode(const BuildOutcome &built) {
+    services_.terminal.status(fmt::format("{}: reading its machine code", subject_.label));
+    const Disassembler disassembler(services_.processes, findDisassembler(), bench_.compilers());
+    Result<SassListing> listing = disassembler.list(built.module);
+    const std::string symbol = listing ? symbolIn(*listing, subject_.specialization.symbol)
+                                       : subject_.specialization.symbol;
+    const Counters facts = parsePtxasInfo(built.log, symbol);
+    report_.profile.counters.insert(facts.begin(), facts.end());
+    if (!listing) {
+      report_.missing.push_back("instruction mix and hot lines: " + inWords(listing.error()));
+      return {};
+    }
+    const Counters counters = sassCounters(*listing, symbol);
+    if (counters.empty()) {
+      report_.missing.push_back("instruction mix and hot lines: the listing of the machine code "
+                                "does not have the kernel");
+      return {};
+    }
+    report_.profile.counters.insert(counters.begin(), counters.end());
+    report_.codeArch = arch();
+    KOPT_CHECK(tellUserLines(*listing));
+    report_.lines =
+        linesOf(*listing, symbol, report_.ncu ? report_.ncu->instructions : InstructionCounts{});
+    return {};
+  }
+
+  /// Lines of the slice become those that the user wrote.
+  Status tellUserLines(SassListing &listing) {
+    const std::string candidate = request_.candidate.string();
+    KOPT_TRY(const SliceLines lines, SliceLines::make(rendered_.text, rendered_.chunks,
+                                                      subject_.specialization, candidate));
+    for (SassFunction &function : listing.functions)
+      for (SassInstruction &instruction : function.instructions)
+        for (SourceFrame &frame : instruction.frames)
+          if (fs::path(frame.file).filename() == kSliceName) {
+            const auto place = lines.at(frame.line);
+            frame.file = place ? place->file : "(made by kopt)";
+            frame.line = place ? place->line : 0;
+          }
+    return {};
+  }
+
+  Services &services_;
+  Workbench &bench_;
+  const ProfileRequest &request_;
+  const TuneSubject &subject_;
+  const RuleBook &rules_;
+  RenderedSlice rendered_;
+  ProfileReport report_;
+};
+
+} // namespace
+
+Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileRequest &request) {
+  KOPT_TRY(const RuleBook rules, RuleBook::load());
+  KOPT_TRY(const std::unique_ptr<Workbench> bench,
+           Workbench::open(services, request.sources, request.selection, request.device,
+                           request.sandbox));
+  std::optional<ExtractionResult> changed;
+  if (!request.candidate.empty()) {
+    KOPT_TRY(changed, extractCandidate(*bench, request.sources, request.candidate, request.arch,
+                                       "candidate"));
+  }
+  std::optional<ObservedTrace> observed;
+  if (!request.run.empty()) {
+    KOPT_TRY(observed, programTrace(services, request.root, request.run, bench->subjects()));
+  }
+  std::vector<ProfileReport> reports;
+  for (const TuneSubject &subject : bench->subjects()) {
+    std::vector<Launch> unused;
+    KOPT_TRY(const Workload workload, workloadOf(services, *bench, subject, observed, unused));
+    Candidate candidate;
+    if (changed) {
+      KOPT_TRY(candidate, candidateFromFile(subject, *changed));
+    }
+    Profiler profiler(services, *bench, request, subject, rules);
+    KOPT_TRY(ProfileReport report, profiler.profile(workload, candidate));
+    reports.push_back(std::move(report));
+  }
+  services.terminal.clear();
+  return reports;
+}
+
+} // namespace kopt

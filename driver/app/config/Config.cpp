@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/config/Config.h"
+
+#include "driver/app/config/Options.h"
+#include "driver/support/Text.h"
+#include "runtime/device/Parallel.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+using config::ConfigSource;
+
+fs::path nearestConfig(const fs::path &directory) {
+  std::error_code ignored;
+  fs::path folder =
+      fs::absolute(directory.empty() ? fs::path(".") : directory, ignored).lexically_normal();
+  while (true) {
+    fs::path file = folder / "kopt.toml";
+    if (fs::is_regular_file(file, ignored))
+      return file;
+    fs::path parent = folder.parent_path();
+    if (parent.empty() || parent == folder)
+      return {};
+    folder = parent;
+  }
+}
+
+std::string environmentName(const std::string &key) {
+  std::string name = "KOPT_" + replaceAll(key, "-", "_");
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
+  return name;
+}
+
+class Loader {
+public:
+  explicit Loader(const ConfigRequest &request) : request_(request) {}
+
+  Result<Config> run() {
+    KOPT_CHECK(commandLine());
+    KOPT_CHECK(environment());
+    if (!request_.manifest.empty()) {
+      KOPT_TRY(ConfigSource layer, config::readManifestLayer(request_.manifest));
+      layers_.push_back(std::move(layer));
+    }
+    const fs::path project = nearestConfig(request_.directory), user = userConfig();
+    std::error_code ignored;
+    if (!project.empty() && !fs::equivalent(project, user, ignored)) {
+      KOPT_TRY(ConfigSource layer, config::readTomlLayer(project, config::Trust::Repository));
+      layers_.push_back(std::move(layer));
+    }
+    if (!user.empty() && fs::is_regular_file(user, ignored)) {
+      KOPT_TRY(ConfigSource layer, config::readTomlLayer(user, config::Trust::User));
+      layers_.push_back(std::move(layer));
+    }
+    return merge();
+  }
+
+private:
+  const char *variable(const char *name) const {
+    return request_.environment ? request_.environment(name) : std::getenv(name);
+  }
+
+  fs::path userConfig() const {
+    const char *base = variable("XDG_CONFIG_HOME");
+    if (base && *base)
+      return fs::path(base) / "kopt" / "config.toml";
+    const char *home = variable("HOME");
+    return home && *home ? fs::path(home) / ".config" / "kopt" / "config.toml" : fs::path();
+  }
+
+  /// The flags have types already; their ranges are checked like those of every other layer.
+  Status commandLine() {
+    ConfigSource layer;
+    std::string problem;
+    config::forEachOption([&](const char *key, auto member, auto, config::Check) {
+      const auto &value = request_.commandLine.*member;
+      if (!value || !problem.empty())
+        return;
+      if (std::string found = config::setOption(layer, key, *value, "command line"); !found.empty())
+        problem = std::string("--") + key + ": " + found;
+    });
+    if (!problem.empty())
+      return makeError(ErrorCode::Usage, problem);
+    layers_.push_back(std::move(layer));
+    return {};
+  }
+
+  Status environment() {
+    ConfigSource layer;
+    for (const std::string &key : config::optionKeys()) {
+      const std::string name = environmentName(key);
+      const char *value = variable(name.c_str());
+      if (!value || !*value)
+        continue;
+      if (std::string problem = config::setOptionFromText(layer, key, value, name);
+          !problem.empty())
+        return makeError(ErrorCode::Usage, "environment variable " + name + ": " + problem);
+    }
+    layers_.push_back(std::move(layer));
+    return {};
+  }
+
+  Config merge() const {
+    Config result;
+    config::forEachOption([&](const char *key, auto member, auto setting, config::Check) {
+      std::string source = "default";
+      for (const ConfigSource &layer : layers_)
+        if (const auto &value = layer.options.*member) {
+          result.settings.*setting = *value;
+          source = layer.sources.at(key);
+          break;
+        }
+      result.values.push_back({key, config::showValue(result.settings.*setting), source});
+    });
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+      result.kernels.insert(result.kernels.end(), layer->kernels.begin(), layer->kernels.end());
+      result.manifest.insert(layer->manifest.begin(), layer->manifest.end());
+    }
+    addModelProposer(result);
+    return result;
+  }
+
+  /// A model that is given is meant to be used, unless the proposers were chosen as well.
+  static void addModelProposer(Config &config) {
+    for (ConfigValue &value : config.values)
+      if (value.key == "proposers" && value.source == "default" && !config.settings.model.empty()) {
+        config.settings.proposers.push_back("llm");
+        value.value = join(config.settings.proposers, ", ");
+        value.source = "default, with a model";
+      }
+  }
+
+  const ConfigRequest &request_;
+  std::vector<ConfigSource> layers_; ///< the strongest first
+};
+
+} // namespace
+
+std::int64_t defaultBuildJobs(std::size_t gpus) {
+  constexpr std::int64_t kMost = 16; // a round has no more candidates
+  return std::clamp<std::int64_t>(std::int64_t(runtime::processors()) - 2 * std::int64_t(gpus), 0,
+                                  kMost);
+}
+
+std::vector<TuneClause> Config::clausesFor(const std::string &kernelName) const {
+  std::vector<TuneClause> result;
+  for (const KernelClauses &kernel : kernels)
+    if (kernel.pattern == kernelName ||
+        ::fnmatch(kernel.pattern.c_str(), kernelName.c_str(), 0) == 0)
+      result.insert(result.end(), kernel.clauses.begin(), kernel.clauses.end());
+  return result;
+}
+
+Result<Config> loadConfig(const ConfigRequest &request) { return Loader(request).run(); }
+
+std::string explainConfig(const Config &config) {
+  std::string text;
+  for (const ConfigValue &value : config.values) {
+    std::string line = value.key + " = " + (value.value.empty() ? "(none)" : value.value);
+    text += fmt::format("{:<40} ({})\n", line, value.source);
+  }
+  return text;
+}
+
+} // namespace kopt

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a run and where each came from. Later layers give way to earlier ones: command
+// line, environment (KOPT_*), kopt_tune_kernels() arguments, nearest kopt.toml, user config,
+// defaults.
+#pragma once
+
+#include "driver/model/KernelSpec.h"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// The options of one layer; unset: the layer does not say. In files the names are written with
+/// dashes (budget-seconds), in the environment as KOPT_BUDGET_SECONDS, in manifests as
+/// budget_seconds.
+struct TuneOptions {
+  std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed, buildJobs;
+  std::optional<double> budgetSeconds, minGain;
+  std::optional<std::vector<std::string>> proposers, kernels, benchmark;
+  std::optional<std::string> model, device, gpus, modelGpu, arch, output, tests, sandbox;
+};
+
+/// Two processors for each GPU less than this process may use, so that a measurement never shares
+/// its own with a build.
+std::int64_t defaultBuildJobs(std::size_t gpus = 1);
+
+/// What a run does: every option with its value.
+struct ResolvedOptions {
+  std::int64_t rounds = 12;         ///< at most
+  std::int64_t trials = 200;        ///< at most
+  std::int64_t patience = 4;        ///< rounds without a new incumbent before the search stops
+  std::int64_t maxTokens = 500'000; ///< of all model calls together, 0: no limit
+  std::int64_t seed = 1;
+  std::int64_t buildJobs =
+      defaultBuildJobs();      ///< candidates built at a time while others run, 0: none
+  double budgetSeconds = 1800; ///< wall time of the run
+  double minGain = 1.02; ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
+  std::vector<std::string> proposers = {"params", "transform"}; ///< and llm where a model is given
+  std::vector<std::string> kernels;   ///< globs over qualified names; empty: every annotated kernel
+  std::vector<std::string> benchmark; ///< command whose launches matter; empty: none
+  std::string model;           ///< "anthropic:MODEL", "openai:MODEL", "exec:COMMAND"; empty: none
+  std::string device = "auto"; ///< auto, cuda, emulated
+  std::string gpus = "1"; ///< that judge candidates at a time: a number, "all", or ordinals "0,2"
+  std::string modelGpu = "H200";   ///< GPU that the emulated device's times are modelled for
+  std::string arch;                ///< "sm_90"; empty: the device's
+  std::string output = "kopt.out"; ///< where run folders go
+  std::string sandbox = "auto";    ///< of candidates: auto, required, off
+  std::string tests; ///< regular expression of ctest tests that a patched program must pass
+};
+
+struct ConfigValue {
+  std::string key, value,
+      source; ///< source: "command line", "KOPT_ROUNDS", "kopt.toml:4", "default"
+};
+
+/// Clauses that a kopt.toml adds to the kernels whose qualified name matches.
+struct KernelClauses {
+  std::string pattern; ///< a name or a glob
+  std::vector<TuneClause> clauses;
+};
+
+struct Config {
+  ResolvedOptions settings;
+  std::vector<ConfigValue> values; ///< every option, in a fixed order: what explainConfig() prints
+  std::vector<KernelClauses> kernels; ///< the user's config first, then the project's
+  std::map<std::string, std::string>
+      manifest; ///< target, source_dir and build_dir; empty where there is no manifest
+
+  /// Clauses of the configuration files for a kernel, in file order.
+  std::vector<TuneClause> clausesFor(const std::string &kernelName) const;
+};
+
+struct ConfigRequest {
+  std::filesystem::path directory; ///< where the search for kopt.toml starts, upwards
+  std::filesystem::path manifest;  ///< written by kopt_tune_kernels(); empty: none
+  TuneOptions commandLine;
+  std::function<const char *(const char *)> environment; ///< null: the process's own
+};
+
+/// Fails with Usage naming file, line and key: an unknown key (with a did-you-mean), a value of the
+/// wrong type or out of its range, or a key that a repository may not set (commands, endpoints,
+/// sandbox), saying where it belongs.
+Result<Config> loadConfig(const ConfigRequest &request);
+
+/// One line per option: "rounds = 12   (default)".
+std::string explainConfig(const Config &config);
+
+} // namespace kopt

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of options: each with its name, its member in a layer and in the settings, and its
+// check.
+#pragma once
+
+#include "driver/app/config/Config.h"
+
+#include <variant>
+
+namespace kopt::config {
+
+using RawValue = std::variant<std::int64_t, double, std::string, std::vector<std::string>>;
+
+/// Returns what is wrong with a value, or an empty text.
+using Check = std::string (*)(const RawValue &);
+
+std::string checkPositive(const RawValue &value);
+std::string checkFromZero(const RawValue &value);
+std::string checkAboveZero(const RawValue &value);
+std::string checkRatio(const RawValue &value);
+std::string checkProposers(const RawValue &value);
+std::string checkModel(const RawValue &value);
+std::string checkDevice(const RawValue &value);
+std::string checkGpus(const RawValue &value);
+std::string checkSandbox(const RawValue &value);
+std::string checkArch(const RawValue &value);
+std::string checkNotEmpty(const RawValue &value);
+
+template <class Visitor> void forEachOption(Visitor visit) {
+  using O = TuneOptions;
+  using S = ResolvedOptions;
+  visit("rounds", &O::rounds, &S::rounds, checkPositive);
+  visit("trials", &O::trials, &S::trials, checkPositive);
+  visit("budget-seconds", &O::budgetSeconds, &S::budgetSeconds, checkAboveZero);
+  visit("patience", &O::patience, &S::patience, checkPositive);
+  visit("min-gain", &O::minGain, &S::minGain, checkRatio);
+  visit("proposers", &O::proposers, &S::proposers, checkProposers);
+  visit("model", &O::model, &S::model, checkModel);
+  visit("max-tokens", &O::maxTokens, &S::maxTokens, checkFromZero);
+  visit("device", &O::device, &S::device, checkDevice);
+  visit("gpus", &O::gpus, &S::gpus, checkGpus);
+  visit("model-gpu", &O::modelGpu, &S::modelGpu, checkNotEmpty);
+  visit("arch", &O::arch, &S::arch, checkArch);
+  visit("kernels", &O::kernels, &S::kernels, checkNotEmpty);
+  visit("output", &O::output, &S::output, checkNotEmpty);
+  visit("benchmark", &O::benchmark, &S::benchmark, checkNotEmpty);
+  visit("tests", &O::tests, &S::tests, checkNotEmpty);
+  visit("sandbox", &O::sandbox, &S::sandbox, checkSandbox);
+  visit("seed", &O::seed, &S::seed, checkFromZero);
+  visit("build-jobs", &O::buildJobs, &S::buildJobs, checkFromZero);
+}
+
+/// Options of one source, each with the place that set it.
+struct ConfigSource {
+  TuneOptions options;
+  std::map<std::string, std::string> sources; ///< key -> "kopt.toml:4"
+  std::vector<KernelClauses> kernels;
+  std::map<std::string, std::string> manifest;
+};
+
+/// Checks and stores a value. Returns what is wrong with key or value, or an empty text.
+std::string setOption(ConfigSource &layer, const std::string &key, RawValue value,
+                      const std::string &source);
+/// As setOption, from text: numbers are parsed, lists split at commas. Texts are taken as they are.
+std::string setOptionFromText(ConfigSource &layer, const std::string &key, const std::string &text,
+                              const std::string &source);
+
+std::vector<std::string> optionKeys();
+std::string showValue(const RawValue &value);
+
+/// A repository's file may not choose what runs on the user's machine or where sources are sent.
+enum class Trust { User, Repository };
+
+Result<ConfigSource> readTomlLayer(const std::filesystem::path &file, Trust trust);
+Result<ConfigSource> readManifestLayer(const std::filesystem::path &file);
+
+} // namespace kopt::config

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/Toolchain.h"
+#include "driver/device/build/CubinImage.h"
+#include "driver/device/build/ModuleFile.h"
+#include "driver/device/build/NvccFlags.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/RelativeDeadline.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace kopt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A text that is made to be slow to compile costs a multiple of an honest one, the baseline's first
+// of all. Honest candidates unroll more than it does.
+constexpr Duration kLeastDeadline{60}, kMostDeadline{600};
+constexpr double kTimesAsLong = 40;
+constexpr std::size_t kFloodLimit =
+    64u << 20; ///< bytes of diagnostics after which a compiler is stopped
+constexpr std::size_t kLogLimit = 1u << 20;
+
+/// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88".
+std::string versionOf(const std::string &text) {
+  const auto at = text.find(", V");
+  if (at == text.npos)
+    return {};
+  const auto end = text.find_first_not_of("0123456789.", at + 3);
+  return text.substr(at + 3, end == text.npos ? text.npos : end - at - 3);
+}
+
+std::optional<fs::path> findNvcc() {
+  if (const char *toolkit = std::getenv("KOPT_CUDA_PATH"); toolkit && *toolkit) {
+    if (std::string_view(toolkit) == "none")
+      return std::nullopt;
+    if (auto found = findProgram((fs::path(toolkit) / "bin/nvcc").string()))
+      return found;
+  }
+  if (auto found = findProgram("nvcc"))
+    return found;
+  std::vector<std::string> places;
+  if (const char *compiler = std::getenv("CUDACXX"))
+    places.emplace_back(compiler);
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *home = std::getenv(variable))
+      places.push_back((fs::path(home) / "bin/nvcc").string());
+  places.emplace_back("/usr/local/cuda/bin/nvcc");
+  for (const std::string &place : places)
+    if (auto found = findProgram(place))
+      return found;
+  return std::nullopt;
+}
+
+class NvccToolchain final : public Toolchain {
+public:
+  NvccToolchain(ProcessRunner &processes, fs::path nvcc, std::string version,
+                CompilerSandbox sandbox)
+      : processes_(processes), nvcc_(std::move(nvcc)), version_(std::move(version)),
+        sandbox_(std::move(sandbox)) {}
+  std::string name() const override { return "nvcc " + version_; }
+  Result<BuildOutcome> build(const BuildRequest &request) override;
+
+private:
+  ProcessRunner &processes_;
+  fs::path nvcc_;
+  std::string version_;
+  CompilerSandbox sandbox_;
+  std::atomic<bool> hasBuilt_ = false;
+  RelativeDeadline deadline_{kLeastDeadline, kMostDeadline, kTimesAsLong};
+};
+
+/// One of nvcc's processes, or itself.
+bool diedOfSignal(const ProcessResult &result) {
+  return !result.timedOut &&
+         (result.exitCode > 128 || result.err.find("died due to signal") != result.err.npos);
+}
+
+/// Refuses a module without the kernel it is for, and names the code it holds.
+Result<BuildOutcome> inspect(const BuildRequest &request, BuildOutcome outcome) {
+  KOPT_TRY(const ModuleFile file, readModule(request.output));
+  if (!file.refusal.empty()) {
+    outcome.log += fmt::format("error: {}\n", file.refusal);
+    return outcome;
+  }
+  KOPT_TRY(const ElfImage image, ElfImage::parse(file.bytes));
+  const std::vector<std::string> kernels = image.kernels();
+  const bool found = request.symbol.empty() ? kernels.size() == 1
+                                            : std::find(kernels.begin(), kernels.end(),
+                                                        request.symbol) != kernels.end();
+  if (!found) {
+    outcome.log += fmt::format("error: the slice compiles to {}, wanted is {}\n",
+                               kernels.empty() ? "no kernel" : "the kernels " + join(kernels, ", "),
+                               request.symbol.empty() ? "exactly one" : request.symbol);
+    return outcome;
+  }
+  outcome.ok = true;
+  outcome.module = request.output;
+  outcome.hash = image.codeHash();
+  outcome.externals = image.externals();
+  return outcome;
+}
+
+Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
+  fs::path source = request.output;
+  source += ".cu";
+  KOPT_CHECK(writeFileAtomically(source, request.sliceText));
+  std::error_code ignored;
+  fs::remove(request.output, ignored);
+
+  ProcessSpec spec;
+  spec.argv = {nvcc_.string()};
+  const std::vector<std::string> flags = flagsForCubin(request.flags);
+  spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
+  spec.argv.insert(spec.argv.end(), {"-cubin", "-arch=" + cubinArch(request.flags, request.arch),
+                                     "-x", "cu", "-o", request.output.string(), source.string()});
+  if (!request.directory.empty())
+    spec.cwd = request.directory;
+  spec.timeout = deadline_.now();
+  spec.floodLimit = kFloodLimit;
+  spec.outputLimit = kLogLimit;
+  const fs::path scratch = request.output.parent_path();
+  spec = sandbox_.contain(std::move(spec), {request.flags, request.directory, {}, {scratch}});
+  KOPT_TRY(ProcessResult result, processes_.run(spec));
+  if (diedOfSignal(result)) { // once more: it may have been the machine, short of memory
+    KOPT_TRY(result, processes_.run(spec));
+  }
+  if (const auto refusal = Sandbox::refusal(result.exitCode, result.err))
+    return tl::unexpected(*refusal);
+
+  BuildOutcome outcome;
+  outcome.log = cleanDiagnostics(result.err + result.out, scratch);
+  if (result.timedOut) {
+    outcome.log +=
+        fmt::format("error: nvcc did not end within {}\n", formatDuration(spec.timeout->count()));
+    return outcome;
+  }
+  if (outcome.log.find("No space left on device") != outcome.log.npos)
+    return makeError(
+        ErrorCode::Environment, "nvcc ran out of disk space while it built a candidate",
+        "free some space where TMPDIR and " + request.output.parent_path().string() + " lie");
+  if (!result.ok()) {
+    if (outcome.log.empty())
+      outcome.log = fmt::format("error: nvcc ended with exit code {}\n", result.exitCode);
+    return outcome;
+  }
+  Result<BuildOutcome> inspected = inspect(request, outcome);
+  if (!inspected &&
+      hasBuilt_) { // it builds others, the baseline among them: this text is what it goes wrong on
+    outcome.log +=
+        fmt::format("error: nvcc succeeded and left no module: {}\n", inspected.error().what);
+    return outcome;
+  }
+  if (inspected && inspected->ok) {
+    hasBuilt_ = true;
+    deadline_.took(result.wall);
+  }
+  return inspected;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes,
+                                                     CompilerSandbox sandbox) {
+  const std::optional<fs::path> nvcc = findNvcc();
+  if (!nvcc)
+    return makeError(
+        ErrorCode::Environment,
+        "nvcc was not found in KOPT_CUDA_PATH, PATH, CUDACXX, CUDA_HOME or /usr/local/cuda",
+        "install the CUDA toolkit, or use --device emulated, which needs none");
+  ProcessSpec spec;
+  spec.argv = {nvcc->string(), "--version"};
+  spec.timeout = Duration(60);
+  KOPT_TRY(const ProcessResult result, processes.run(spec));
+  const std::string version = versionOf(result.out);
+  if (!result.ok() || version.empty())
+    return makeError(ErrorCode::Environment,
+                     nvcc->string() + " --version does not answer as nvcc does",
+                     "check the installation of the CUDA toolkit");
+  return std::make_unique<NvccToolchain>(processes, *nvcc, version, std::move(sandbox));
+}
+
+} // namespace kopt

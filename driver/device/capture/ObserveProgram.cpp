@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/capture/ObserveProgram.h"
+
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+#include "runtime/runner/Protocol.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+namespace trace = runtime::trace;
+
+namespace {
+
+constexpr double kCoverage =
+    0.9; ///< of a kernel's time that its chosen kinds of launches should have
+
+std::string configText(const CaptureSetup &setup, const std::vector<SnapshotOrder> &orders,
+                       const ObserveLimits &limits, const fs::path &folder) {
+  using runtime::protocol::encode;
+  std::string text = "trace " + encode(folder.string()) + "\n";
+  for (const fs::path &cupti : setup.cupti)
+    text += "cupti " + encode(cupti.string()) + "\n";
+  text += fmt::format("max-launches {}\nmax-snapshot-bytes {}\ndepth {}\n", limits.launches,
+                      limits.snapshotBytes, limits.depth);
+  for (const SnapshotOrder &order : orders)
+    text += fmt::format("snapshot symbol {} {}\n", encode(order.symbol), order.how);
+  return text;
+}
+
+std::string commandText(const std::vector<std::string> &command) { return join(command, " "); }
+
+/// The last lines of what a program said.
+std::string tail(const std::string &text, std::size_t lines) {
+  std::size_t at = text.size();
+  for (std::size_t i = 0; i <= lines && at != std::string::npos && at > 0; ++i)
+    at = text.rfind('\n', at - 1);
+  return at == std::string::npos || at == 0 ? text : text.substr(at + 1);
+}
+
+} // namespace
+
+CaptureSetup findCapture(const fs::path &programs) {
+  CaptureSetup setup;
+  std::error_code error;
+  const fs::path library = (programs / "../lib/kopt/libkopt-capture.so").lexically_normal();
+  if (fs::exists(library, error))
+    setup.library = library;
+  std::vector<fs::path> places;
+  if (const char *own = std::getenv("KOPT_CUPTI")) {
+    places.emplace_back(own);
+  } else {
+    for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+      if (const char *home = std::getenv(variable))
+        places.emplace_back(home);
+    places.emplace_back("/usr/local/cuda");
+    std::vector<fs::path> files;
+    for (const fs::path &home : places)
+      for (const char *below : {"extras/CUPTI/lib64/libcupti.so", "lib64/libcupti.so",
+                                "targets/x86_64-linux/lib/libcupti.so"})
+        files.push_back(home / below);
+    places = std::move(files);
+  }
+  for (const fs::path &place : places)
+    if (fs::exists(place, error))
+      setup.cupti.push_back(place);
+  if (void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) {
+    setup.hasDriver = true;
+    dlclose(driver);
+  } else {
+    const char *why = dlerror();
+    setup.driverProblem = why ? why : "libcuda.so.1 cannot be loaded";
+  }
+  return setup;
+}
+
+Status checkCapture(const CaptureSetup &setup) {
+  if (setup.library.empty())
+    return makeError(ErrorCode::Environment, "libkopt-capture.so is missing beside this kopt",
+                     "build or install kopt as a whole; a build with sanitizers has none");
+  if (!setup.hasDriver)
+    return makeError(
+        ErrorCode::Environment,
+        "there is no CUDA driver here, so no program's launches can be observed: " +
+            setup.driverProblem,
+        "observe on the machine with the GPU; a trace can be replayed and judged on elsewhere");
+  return {};
+}
+
+Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetup &setup,
+                                     const std::vector<std::string> &command,
+                                     const std::vector<SnapshotOrder> &orders,
+                                     const ObserveLimits &limits, const fs::path &folder,
+                                     ProgramRun &run) {
+  KOPT_CHECK(checkCapture(setup));
+  KOPT_CHECK(createDirectories(folder));
+  const fs::path config = folder / "capture.txt", whole = fs::absolute(folder);
+  KOPT_CHECK(writeFileAtomically(config, configText(setup, orders, limits, whole)));
+  ProcessSpec spec;
+  spec.argv = command;
+  spec.env["CUDA_INJECTION64_PATH"] = fs::absolute(setup.library).string();
+  spec.env["KOPT_CAPTURE_CONFIG"] = fs::absolute(config).string();
+  const auto result = processes.run(spec);
+  if (!result) // not found, not executable
+    return makeError(ErrorCode::Usage, result.error().what,
+                     "give the program after --, as you start it in this folder",
+                     result.error().where);
+  run.exitCode = result->exitCode;
+  run.seconds = result->wall.count();
+  run.out = result->out;
+  run.err = result->err;
+  if (!result->ok())
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("'{}' ended with exit code {} while it was observed",
+                                 commandText(command), run.exitCode),
+                     "see whether it does so by itself; its last words were:\n" +
+                         tail(run.err.empty() ? run.out : run.err, 5));
+
+  auto read = readTrace(whole);
+  if (!read)
+    return read.error().code != ErrorCode::Usage
+               ? Result<ObservedTrace>(tl::unexpected(read.error()))
+               : makeError(ErrorCode::BaselineFailed,
+                           fmt::format("'{}' never used CUDA", commandText(command)),
+                           "give the arguments with which it launches its kernels");
+  for (const trace::ProcessTrace &process : read->processes)
+    for (const std::string &note : process.notes)
+      if (note.starts_with("error: "))
+        return makeError(
+            ErrorCode::Environment, "nothing could be recorded: " + note.substr(7),
+            "CUPTI comes with the CUDA toolkit (extras/CUPTI/lib64): install one that the driver "
+            "supports, or "
+            "name its libcupti.so in KOPT_CUPTI; no other profiler may watch the program");
+  if (read->launchCount() == 0)
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("'{}' launched no kernel", commandText(command)),
+                     "give the arguments with which it launches its kernels");
+  return read;
+}
+
+std::vector<SnapshotOrder> planSnapshots(const ObservedTrace &learned,
+                                         const std::vector<KernelUse> &kernels, std::size_t most) {
+  std::vector<SnapshotOrder> orders;
+  const auto usable = [&](const LaunchRef &ref) {
+    return !whyNotReplayable(learned.processes[ref.process].launches[ref.launch]);
+  };
+  for (const KernelUse &kernel : kernels) {
+    std::set<std::uint32_t> ordinals;
+    for (const Representative &one : chooseRepresentatives(kernel, most, kCoverage, usable).chosen)
+      for (const LaunchRef &ref : {one.launch, one.heldOut.value_or(one.launch)})
+        ordinals.insert(learned.processes[ref.process].launches[ref.launch].ordinal);
+    std::vector<std::string> numbers;
+    for (const std::uint32_t ordinal : ordinals)
+      numbers.push_back(std::to_string(ordinal));
+    if (!numbers.empty())
+      orders.push_back({kernel.symbol, "launch " + join(numbers, ",")});
+  }
+  return orders;
+}
+
+} // namespace kopt

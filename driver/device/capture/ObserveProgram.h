@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program under the capture library.
+#pragma once
+
+#include "driver/support/Process.h"
+#include "driver/workload/observed/LaunchClasses.h"
+
+#include <functional>
+#include <map>
+
+namespace kopt {
+
+/// What observing takes on this machine.
+struct CaptureSetup {
+  std::filesystem::path library; ///< libkopt-capture.so
+  std::vector<std::filesystem::path>
+      cupti; ///< those found, the preferred one first; the loader's own search comes after
+  bool hasDriver = false; ///< libcuda.so.1 can be loaded
+  std::string driverProblem;
+};
+
+/// `programs`: the folder of kopt's own executables. KOPT_CUPTI names a CUPTI to be used instead of
+/// any other.
+CaptureSetup findCapture(const std::filesystem::path &programs);
+
+/// Fails with Environment, saying what is missing and what to do, where no program can be observed
+/// here.
+Status checkCapture(const CaptureSetup &setup);
+
+struct ObserveLimits {
+  std::uint64_t snapshotBytes = 2ull << 30; ///< of a process
+  std::uint64_t launches = 1'000'000;       ///< recorded ones of a process
+  unsigned depth = 1;                       ///< pointers that are followed within buffers
+};
+
+/// A kernel's launches to be snapshotted, in the words of runtime/capture/Config.h: "launch 3,7",
+/// "class 2".
+struct SnapshotOrder {
+  std::string symbol;
+  std::string how;
+};
+
+struct ProgramRun {
+  int exitCode = 0; ///< 128 + signal where a signal ended it
+  double seconds = 0;
+  std::string out, err; ///< what it printed, as far as ProcessSpec keeps it
+};
+
+/// Runs the command in the current folder and reads its trace, which it leaves in `folder`. Fails
+/// with Usage where the program cannot be started, with BaselineFailed where it failed or launched
+/// nothing, with Environment where nothing could be recorded.
+Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetup &setup,
+                                     const std::vector<std::string> &command,
+                                     const std::vector<SnapshotOrder> &orders,
+                                     const ObserveLimits &limits,
+                                     const std::filesystem::path &folder, ProgramRun &run);
+
+/// What to snapshot so that `most` kinds of launches of each kernel have one launch and one
+/// held-out launch.
+std::vector<SnapshotOrder> planSnapshots(const ObservedTrace &learned,
+                                         const std::vector<KernelUse> &kernels, std::size_t most);
+
+} // namespace kopt

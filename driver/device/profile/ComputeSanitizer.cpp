@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/profile/ComputeSanitizer.h"
+
+#include "driver/support/Process.h"
+#include "driver/device/build/ChildEnvironment.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+#include "runtime/runner/Protocol.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <future>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMark = "=========";
+
+/// The text of a line of the tool's own; nothing where the line is another program's.
+std::optional<std::string> ownLine(std::string_view line) {
+  if (!line.starts_with(kMark))
+    return std::nullopt;
+  line.remove_prefix(kMark.size());
+  while (!line.empty() && (line.front() == ' ' || line.front() == '='))
+    line.remove_prefix(1);
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\r'))
+    line.remove_suffix(1);
+  return std::string(line);
+}
+
+/// "3 errors" after a heading; nothing where no number stands there.
+std::optional<std::uint64_t> countAfter(const std::string &line, const std::string &heading) {
+  if (!line.starts_with(heading))
+    return std::nullopt;
+  const char *begin = line.c_str() + heading.size();
+  while (*begin == ' ')
+    ++begin;
+  char *end = nullptr;
+  const std::uint64_t count = std::strtoull(begin, &end, 10);
+  return end == begin ? std::nullopt : std::optional(count);
+}
+
+/// Whether the script's requests were all answered Ok: what the tool watched has to be the launch
+/// itself.
+bool launchWasOk(const std::string &replies) {
+  bool any = false;
+  for (const std::string &line : split(replies, '\n')) {
+    const auto message = runtime::protocol::Message::parse(line);
+    if (!message)
+      continue;
+    any = true;
+    if (message->verb() != "ok" || message->number<int>("status").value_or(0) != 0)
+      return false;
+  }
+  return any;
+}
+
+} // namespace
+
+SanitizerReport parseSanitizer(std::string_view text, const std::string &tool) {
+  SanitizerReport report;
+  std::string notice;
+  for (const std::string &raw : split(std::string(text), '\n')) {
+    const auto line = ownLine(raw);
+    if (!line || line->empty())
+      continue;
+    const auto summary =
+        countAfter(*line, tool == "racecheck" ? "RACECHECK SUMMARY:" : "ERROR SUMMARY:");
+    if (summary) {
+      report.ran = true;
+      report.errors = std::max(report.errors, *summary);
+      continue;
+    }
+    const bool isHeader = line->starts_with("COMPUTE-SANITIZER") ||
+                          line->starts_with("LEAK SUMMARY") || line->starts_with("ERROR SUMMARY") ||
+                          line->starts_with("RACECHECK SUMMARY");
+    if (isHeader)
+      continue;
+    if (line->find("not supported") != line->npos ||
+        line->find("Unable to find injection") != line->npos ||
+        line->find("Target application terminated before first instrumented API call") !=
+            line->npos ||
+        line->find("Internal Sanitizer Error") != line->npos)
+      notice = notice.empty() ? *line : notice;
+    else if (report.first.empty())
+      report.first = *line;
+    else if (line->starts_with("at ") && report.first.find(" at ") == report.first.npos)
+      report.first += " " + *line;
+  }
+  if (!notice.empty()) { // said nothing of the launch, whatever its summary counts
+    report.ran = false;
+    report.first = notice;
+  } else if (!report.ran && report.first.empty()) {
+    report.first = "it printed no summary";
+  }
+  return report;
+}
+
+std::optional<fs::path> findComputeSanitizer() {
+  if (auto found = findProgram("compute-sanitizer"))
+    return found;
+  std::vector<fs::path> places;
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *home = std::getenv(variable))
+      places.push_back(fs::path(home) / "bin/compute-sanitizer");
+  places.push_back("/usr/local/cuda/bin/compute-sanitizer");
+  for (const fs::path &place : places)
+    if (auto found = findProgram(place.string()))
+      return found;
+  return std::nullopt;
+}
+
+Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request) {
+  SanitizerReport report;
+  if (!program_) {
+    report.first = "compute-sanitizer was not found: install it with the CUDA toolkit, or put its "
+                   "folder into PATH";
+    return report;
+  }
+  KOPT_CHECK(createDirectories(request.folder));
+  const fs::path script = request.folder / "requests", replies = request.folder / "replies";
+  KOPT_CHECK(writeFileAtomically(script, request.script));
+  ProcessSpec spec;
+  spec.argv = {program_->string(), "--tool", request.tool, "--print-limit", "5"};
+  // The runner asks the driver for parameters until there are none, which is an error to memcheck.
+  if (request.tool == "memcheck")
+    spec.argv.insert(spec.argv.end(), {"--report-api-errors", "no"});
+  spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
+  spec.argv.insert(spec.argv.end(), {"--script", script.string(), "--replies", replies.string()});
+  spec.unsetEnv = secretVariableNames();
+  spec.timeout = request.deadline;
+  KOPT_TRY(const ProcessResult result, processes_.run(spec));
+  if (result.timedOut) {
+    report.first = request.tool + " did not end within " + formatDuration(request.deadline.count());
+    return report;
+  }
+  report = parseSanitizer(result.out + "\n" + result.err, request.tool);
+  if (!report.ran || report.errors > 0)
+    return report;
+  const auto answers = readFile(replies);
+  if (!answers || !launchWasOk(*answers)) {
+    report.ran = false;
+    report.first = "the launch did not run through under " + request.tool;
+  }
+  return report;
+}
+
+Result<std::vector<SanitizerReport>>
+ComputeSanitizer::checkWith(const std::vector<std::string> &tools,
+                            const SanitizerRequest &request) {
+  std::vector<std::future<Result<SanitizerReport>>> answers;
+  for (const std::string &tool : tools) {
+    SanitizerRequest own = request;
+    own.tool = tool;
+    own.folder /= tool;
+    answers.push_back(std::async(std::launch::async, [this, own] { return check(own); }));
+  }
+  std::vector<SanitizerReport> reports;
+  for (auto &answer :
+       answers) { // a future of async waits when it goes, so an error leaves nobody behind
+    KOPT_TRY(SanitizerReport report, answer.get());
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+} // namespace kopt

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/profile/CounterProcess.h"
+
+#include "driver/device/profile/CounterNames.h"
+#include "driver/device/runner/LaunchRequest.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kopt {
+
+using runtime::protocol::Message;
+namespace protocol = runtime::protocol;
+
+namespace {
+
+constexpr Duration kLoadDeadline{30};
+constexpr int kMaxFailures = 3; ///< in a row: after them a process is started no more
+
+} // namespace
+
+Counters countersOf(const Message &reply) {
+  Counters counters;
+  for (const std::vector<std::string> &counter : reply.lists("counter"))
+    if (counter.size() == 2)
+      if (const auto value = protocol::parseNumber<double>(counter[1]);
+          value && std::isfinite(*value))
+        counters[counter[0]] = *value;
+  return counters;
+}
+
+StageSeconds stagesOf(const Message &reply) {
+  StageSeconds stages;
+  for (const std::vector<std::string> &stage : reply.lists("stage"))
+    if (stage.size() == 2)
+      if (const auto seconds = protocol::parseNumber<double>(stage[1]);
+          seconds && *seconds >= 0 && std::isfinite(*seconds))
+        stages[stage[0]] = *seconds;
+  return stages;
+}
+
+Result<Message> CounterProcess::answer(Message request, Duration deadline,
+                                       const std::vector<int> &descriptors) {
+  KOPT_TRY(RunnerReply reply, process_.ask(std::move(request), deadline, descriptors));
+  if (reply.status != RunStatus::Ok)
+    return makeError(ErrorCode::Internal, reply.detail);
+  return std::move(reply.message);
+}
+
+Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &module,
+                                                const std::string &symbol, const Launch &launch,
+                                                const RunOptions &options, Duration deadline,
+                                                const std::vector<int> &descriptors) {
+  if (!process_.ready()) {
+    Message hello("hello");
+    hello.add("version", std::uint64_t(protocol::kVersion));
+    KOPT_CHECK(process_.start(hello, {}));
+  }
+  Message load("load");
+  load.add("path", module.string());
+  load.add("symbol", symbol);
+  KOPT_TRY(const Message loaded, answer(std::move(load), kLoadDeadline, {}));
+  const auto number = loaded.number<std::uint32_t>("module");
+  if (!number)
+    return makeError(ErrorCode::Internal, "the runner loaded a module and gave it no number");
+
+  Message profile("profile");
+  addLaunch(profile, "a.", *number, launch);
+  profile.add("input_seed", options.inputSeed);
+  profile.add("poison_seed", options.poisonSeed);
+  profile.addList("metrics", hardwareCounters());
+  KOPT_TRY(const Message counted, answer(std::move(profile), deadline, descriptors));
+  Message unload("unload");
+  unload.add("module", *number);
+  KOPT_CHECK(answer(std::move(unload), kLoadDeadline, {}));
+
+  ProfileOutcome outcome;
+  outcome.source = "cupti";
+  outcome.stages = stagesOf(counted);
+  if (counted.has("no_counters")) {
+    outcome.detail = "there are no counters through CUPTI: " + counted.text("no_counters");
+    unavailable_ = true;
+    process_.stop();
+    return outcome;
+  }
+  outcome.counters = countersOf(counted);
+  return outcome;
+}
+
+ProfileOutcome CounterProcess::count(const std::filesystem::path &module, const std::string &symbol,
+                                     const Launch &launch, const RunOptions &options,
+                                     Duration deadline, const std::vector<int> &descriptors) {
+  ProfileOutcome nothing;
+  nothing.source = "cupti";
+  if (unavailable_)
+    return nothing;
+  Result<ProfileOutcome> outcome = tryCount(module, symbol, launch, options, deadline, descriptors);
+  if (outcome) {
+    failures_ = 0;
+    return std::move(*outcome);
+  }
+  process_.stop();
+  unavailable_ = ++failures_ == kMaxFailures;
+  nothing.detail =
+      fmt::format("the process that counts through CUPTI failed{}: {}",
+                  unavailable_ ? " again and is started no more" : "", outcome.error().what);
+  return nothing;
+}
+
+} // namespace kopt

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/profile/NcuProfiler.h"
+
+#include "driver/support/Process.h"
+#include "driver/device/build/ChildEnvironment.h"
+#include "driver/device/profile/CounterNames.h"
+#include "driver/device/profile/NcuTable.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+#include "runtime/runner/Protocol.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxRetries = 4; ///< rounds of leaving out metrics that this ncu does not know
+
+bool contains(const std::vector<std::string> &list, const std::string &word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+std::vector<std::string> csvFields(std::string_view line) {
+  std::size_t at = 0;
+  return csvRecord(line, at);
+}
+
+std::optional<double> decimalPrefix(char c) {
+  switch (c) {
+  case 'K':
+    return 1e3;
+  case 'M':
+    return 1e6;
+  case 'G':
+    return 1e9;
+  case 'T':
+    return 1e12;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Nanoseconds in one of a unit of time, as ncu has spelled them over the years.
+std::optional<double> nanoseconds(std::string_view unit) {
+  if (unit == "ns" || unit == "nsecond")
+    return 1;
+  if (unit == "us" || unit == "usecond")
+    return 1e3;
+  if (unit == "ms" || unit == "msecond")
+    return 1e6;
+  if (unit == "s" || unit == "second")
+    return 1e9;
+  return std::nullopt;
+}
+
+/// By what a value in this unit is multiplied to be in base units; nothing where the unit is not
+/// understood.
+std::optional<double> unitFactor(std::string_view unit) {
+  if (const auto slash = unit.find('/'); slash != unit.npos) {
+    if (const auto per = nanoseconds(unit.substr(slash + 1))) {
+      const auto factor = unitFactor(unit.substr(0, slash));
+      return factor ? std::optional(*factor * 1e9 / *per) : std::nullopt;
+    }
+    return unitFactor(unit.substr(0, slash));
+  }
+  if (const auto factor = nanoseconds(unit))
+    return factor;
+  if (unit.size() > 1)
+    if (const auto prefix = decimalPrefix(unit[0])) {
+      const std::string_view base = unit.substr(1);
+      return base == "byte" || base == "hz" || base == "cycle" || base == "inst" ? prefix
+                                                                                 : std::nullopt;
+    }
+  return 1;
+}
+
+} // namespace
+
+std::string ncuErrorLine(const ProcessResult &result) {
+  for (const std::string *stream : {&result.out, &result.err})
+    for (const std::string &line : split(*stream, '\n'))
+      if (line.find("==ERROR==") != line.npos)
+        return std::string(trim(line));
+  return {};
+}
+
+std::optional<std::string> deniedCounters(const ProcessResult &result) {
+  if ((result.out + result.err).find("ERR_NVGPUCTRPERM") == std::string::npos)
+    return std::nullopt;
+  return "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator allows "
+         "them with the module "
+         "option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia driver, or kopt runs with "
+         "CAP_SYS_ADMIN";
+}
+
+std::vector<std::string> ncuCommand(const fs::path &ncu, const std::vector<std::string> &metrics,
+                                    int launches) {
+  return {ncu.string(),      "--csv",
+          "--page",          "raw",
+          "--print-units",   "base",
+          "--clock-control", "none",
+          "--launch-count",  std::to_string(launches),
+          "--metrics",       join(metrics, ",")};
+}
+
+Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
+  std::vector<std::string> names, units;
+  std::vector<NcuKernel> kernels;
+  for (const std::string &line : split(text, '\n')) {
+    if (names.empty()) {
+      if (line.rfind("\"ID\",", 0) == 0)
+        names = csvFields(line);
+      continue;
+    }
+    if (line.empty() || line[0] != '"')
+      continue;
+    std::vector<std::string> fields = csvFields(line);
+    if (fields.size() != names.size())
+      return makeError(ErrorCode::Internal,
+                       fmt::format("a line of ncu's table has {} fields, its head has {}",
+                                   fields.size(), names.size()));
+    if (units.empty()) { // the line below the names
+      units = std::move(fields);
+      continue;
+    }
+    NcuKernel &kernel = kernels.emplace_back();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == "Kernel Name")
+        kernel.name = fields[i];
+      if (names[i].find("__") == names[i].npos)
+        continue;
+      const auto value = ncuNumber(fields[i]);
+      const auto factor = unitFactor(units[i]);
+      if (value && factor && std::isfinite(*value * *factor))
+        kernel.counters[names[i]] = *value * *factor;
+    }
+  }
+  if (kernels.empty())
+    return makeError(ErrorCode::Internal, "ncu printed no table of counters");
+  return kernels;
+}
+
+std::optional<fs::path> findNsightCompute() {
+  if (auto found = findProgram("ncu"))
+    return found;
+  std::vector<fs::path> places;
+  if (const char *home = std::getenv("CUDA_HOME"))
+    places.push_back(fs::path(home) / "bin/ncu");
+  places.push_back("/usr/local/cuda/bin/ncu");
+  std::error_code error;
+  std::vector<fs::path> versions;
+  for (const auto &entry : fs::directory_iterator("/opt/nvidia/nsight-compute", error))
+    versions.push_back(entry.path() / "ncu");
+  std::sort(versions.rbegin(), versions.rend());
+  places.insert(places.end(), versions.begin(), versions.end());
+  for (const fs::path &place : places)
+    if (auto found = findProgram(place.string()))
+      return found;
+  return std::nullopt;
+}
+
+Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
+  ProfileOutcome outcome;
+  outcome.source = "ncu";
+  if (unavailable_)
+    return outcome;
+  if (!program_) {
+    unavailable_ = true;
+    outcome.detail = std::string(kNoNsightCompute) +
+                     ", so there are no hardware counters: install it, or put its folder into PATH";
+    return outcome;
+  }
+  KOPT_CHECK(createDirectories(request.folder));
+  const fs::path script = request.folder / "requests", replies = request.folder / "replies";
+  KOPT_CHECK(writeFileAtomically(script, request.script));
+
+  for (int attempt = 0; attempt < kMaxRetries; ++attempt) {
+    std::vector<std::string> metrics;
+    for (const auto *list : {&hardwareCounters(), &launchCounters()})
+      for (const std::string &metric : *list)
+        if (!contains(unknownMetrics_, metric))
+          metrics.push_back(metric);
+    ProcessSpec spec;
+    spec.argv = ncuCommand(*program_, metrics, 1);
+    spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
+    spec.argv.insert(spec.argv.end(), {"--script", script.string(), "--replies", replies.string()});
+    spec.unsetEnv = secretVariableNames();
+    spec.timeout = request.deadline;
+    KOPT_TRY(const ProcessResult result, processes_.run(spec));
+    const std::string said = result.out + result.err;
+    if (const auto denied = deniedCounters(result)) {
+      unavailable_ = true;
+      outcome.detail = *denied;
+      return outcome;
+    }
+    if (result.timedOut) {
+      outcome.detail = "ncu did not end within " + formatDuration(request.deadline.count());
+      return outcome;
+    }
+    if (auto kernels = parseNcuCsv(result.out); kernels && !kernels->front().counters.empty()) {
+      outcome.counters = std::move(kernels->front().counters);
+      return outcome;
+    }
+    // ncu refuses all where it does not know one: those it names are left out from now on.
+    const std::size_t known = unknownMetrics_.size();
+    for (const std::string &line : split(said, '\n'))
+      if (line.find("metric") != line.npos)
+        for (const std::string &metric : metrics)
+          if (line.find(metric) != line.npos && !contains(unknownMetrics_, metric))
+            unknownMetrics_.push_back(metric);
+    if (unknownMetrics_.size() == known) {
+      const std::string error = ncuErrorLine(result);
+      outcome.detail = fmt::format("ncu gave no counters (exit code {}){}{}", result.exitCode,
+                                   error.empty() ? "" : ": ", error);
+      return outcome;
+    }
+  }
+  outcome.detail = "ncu knows too few of the counters: is its version as old as the GPU is new?";
+  return outcome;
+}
+
+} // namespace kopt

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/runner/DeviceLock.h"
+#include "driver/device/runner/RunnerClient.h"
+
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace kopt {
+
+namespace {
+
+/// Short beside the pauses between two requests of the one who holds it, so that nobody waits for
+/// long.
+constexpr std::chrono::milliseconds kPoll{5};
+
+} // namespace
+
+std::filesystem::path deviceLockFile(const std::string &uuid) {
+  const char *folder = std::getenv("KOPT_LOCK_DIR");
+  // The name comes from the runner: it may name a file, not a path.
+  std::string name;
+  for (const char c : uuid)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
+  return std::filesystem::path(folder && *folder ? folder : "/tmp") / ("kopt-" + name + ".lock");
+}
+
+DeviceLock::DeviceLock(std::filesystem::path file, std::string device, RunnerHooks hooks)
+    : file_(std::move(file)), device_(std::move(device)), hooks_(std::move(hooks)) {}
+
+DeviceLock::~DeviceLock() {
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
+}
+
+Status DeviceLock::open() {
+  if (descriptor_ >= 0)
+    return {};
+  // What another user put there is opened too, but never through a link of any kind, and nothing
+  // that is no file. O_CREAT only where there is none: Linux refuses it for others' files in /tmp.
+  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  int descriptor = -1;
+  for (const int flags : {kFlags, kFlags | O_CREAT | O_EXCL, kFlags})
+    if (descriptor = ::open(file_.c_str(), flags, 0666); descriptor >= 0)
+      break;
+  const int error = errno;
+  struct stat info{};
+  if (descriptor < 0 || ::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_nlink > 1) {
+    const std::string why = descriptor < 0
+                                ? std::error_code(error, std::generic_category()).message()
+                                : std::string("it is no file of its own");
+    if (descriptor >= 0)
+      ::close(descriptor);
+    return makeError(
+        ErrorCode::Environment,
+        fmt::format("cannot open {}, with which kopt keeps others off {} while it measures: {}",
+                    file_.string(), device_, why),
+        "remove it, or name another folder for such files in KOPT_LOCK_DIR", file_.string());
+  }
+  // Everyone's, whatever the mask says: it holds nothing but a number.
+  if (info.st_uid == ::geteuid() && (info.st_mode & 0777) != 0666)
+    static_cast<void>(::fchmod(descriptor, 0666));
+  descriptor_ = descriptor;
+  return {};
+}
+
+Result<bool> DeviceLock::tryLock() {
+  KOPT_CHECK(open());
+  int result;
+  while ((result = ::flock(descriptor_, LOCK_EX | LOCK_NB)) != 0 && errno == EINTR) {
+  }
+  if (result != 0)
+    return false;
+  // Someone may have removed the file: then the next kopt locks another one.
+  struct stat ours{}, named{};
+  if (::fstat(descriptor_, &ours) == 0 && ::lstat(file_.c_str(), &named) == 0 &&
+      ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
+    return true;
+  ::close(std::exchange(descriptor_, -1));
+  return false;
+}
+
+/// Who says that it holds the lock: for people only.
+std::string DeviceLock::holder() const {
+  char text[16] = "";
+  const ssize_t size = ::pread(descriptor_, text, sizeof text - 1, 0);
+  const long pid = size > 0 ? std::strtol(text, nullptr, 10) : 0;
+  return pid > 0 ? fmt::format("another kopt (process {})", pid) : "another kopt";
+}
+
+Result<DeviceLock::Hold> DeviceLock::take() {
+  if (file_.empty())
+    return Hold(nullptr);
+  for (bool told = false;; std::this_thread::sleep_for(kPoll)) {
+    KOPT_TRY(const bool locked, tryLock());
+    if (locked)
+      break;
+    if (hooks_.interrupted && hooks_.interrupted())
+      return makeError(ErrorCode::Interrupted,
+                       fmt::format("interrupted while waiting for {}", device_),
+                       "go on with the same command and --resume");
+    if (!told && descriptor_ >= 0 && hooks_.tell)
+      hooks_.tell(fmt::format("{} uses {}: waiting for it", holder(), device_));
+    told = descriptor_ >= 0;
+  }
+  const std::string text = fmt::format("{}\n", ::getpid());
+  static_cast<void>(::ftruncate(descriptor_, 0));
+  static_cast<void>(::pwrite(descriptor_, text.data(), text.size(), 0));
+  return Hold(this);
+}
+
+void DeviceLock::release() { ::flock(descriptor_, LOCK_UN); }
+
+} // namespace kopt

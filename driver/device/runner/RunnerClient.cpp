@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: Apache-2.0
+// Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that
+// becomes a status, and the next call finds a fresh process with its modules loaded again.
+#include "driver/device/Runner.h"
+#include "driver/device/profile/ComputeSanitizer.h"
+#include "driver/device/profile/CounterProcess.h"
+#include "driver/device/profile/NcuProfiler.h"
+#include "driver/device/profile/NcuSections.h"
+#include "driver/device/runner/DeviceLock.h"
+#include "driver/device/runner/GpuSpecFile.h"
+#include "driver/device/runner/LaunchRequest.h"
+#include "driver/device/runner/OtherLoad.h"
+#include "driver/device/runner/RunnerProcess.h"
+#include "driver/device/runner/RunnerSandbox.h"
+#include "driver/device/runner/SharedBuffers.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Text.h"
+#include "runtime/runner/Protocol.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <unistd.h>
+
+namespace kopt {
+
+namespace {
+
+using runtime::protocol::Message;
+namespace protocol = runtime::protocol;
+
+constexpr Duration kLoadDeadline{30};
+constexpr Duration kProbeDeadline{30}; ///< a driver compiles the probe's PTX in 0.1 s or less
+constexpr Duration kMargin{3};         ///< on top of what the launches may take
+constexpr double kBufferBytesPerSecond =
+    40e6; ///< drawing, copying, comparing and dumping, on a slow machine
+constexpr Duration kCountingSetup{30}; ///< CUPTI takes about a second to start
+constexpr double kCountingPasses = 20; ///< 14 on GH100 for what kopt counts
+constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
+/// Opens the captured contents of a launch, in order, for a runner that may open none itself, after
+/// the descriptors that are there. They are this object's; those others are not.
+class Descriptors {
+public:
+  explicit Descriptors(std::vector<int> others) : all_(std::move(others)), others_(all_.size()) {}
+  ~Descriptors() {
+    for (std::size_t i = others_; i < all_.size(); ++i)
+      ::close(all_[i]);
+  }
+  Descriptors(const Descriptors &) = delete;
+  Descriptors &operator=(const Descriptors &) = delete;
+
+  Status addContents(const Launch &launch) {
+    for (const Buffer &buffer : launch.buffers) {
+      if (buffer.fill.kind != "captured")
+        continue;
+      const int fd = ::open(buffer.fill.path.c_str(), O_RDONLY | O_CLOEXEC);
+      if (fd < 0)
+        return makeError(
+            ErrorCode::StaleInput,
+            fmt::format("the captured contents of '{}' cannot be read: {}", buffer.name,
+                        std::error_code(errno, std::generic_category()).message()),
+            "capture the program's launches again with 'kopt observe'", buffer.fill.path);
+      all_.push_back(fd);
+    }
+    return {};
+  }
+  const std::vector<int> &all() const { return all_; }
+
+private:
+  std::vector<int> all_;
+  std::size_t others_;
+};
+
+Duration bufferTime(const Launch &launch) {
+  std::uint64_t bytes = 0;
+  for (const Buffer &buffer : launch.buffers)
+    bytes += buffer.bytes;
+  return Duration(double(bytes) / kBufferBytesPerSecond);
+}
+
+std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) {
+  return {names.begin(), names.end()};
+}
+
+class RunnerClient final : public Runner {
+public:
+  RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
+               std::filesystem::path scratch, unsigned runners, RunnerHooks hooks, Sandbox sandbox,
+               SandboxPolicy policy)
+      : processes_(processes), process_(processes, command, sandbox, policy),
+        counting_(processes, std::move(command), std::move(sandbox), std::move(policy)),
+        scratch_(std::move(scratch)),
+        shared_(scratch_, SharedBuffers::defaultLimit() / std::max(1u, runners)),
+        hooks_(std::move(hooks)) {}
+
+  /// Starts the process and asks what its device is.
+  Status connect();
+
+  const DeviceInfo &device() const override { return device_; }
+  Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) override;
+  void unload(ModuleId module) override;
+  Result<RunOutcome> run(ModuleId module, const Launch &launch, const RunOptions &options) override;
+  Result<TimingOutcome> time(ModuleId a, const Launch &launchA, ModuleId b, const Launch &launchB,
+                             const TimeOptions &options) override;
+  Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
+                                 const RunOptions &options) override;
+  Result<std::vector<SanitizerReport>> sanitize(ModuleId module, const Launch &launch,
+                                                const std::vector<std::string> &tools,
+                                                const RunOptions &options) override;
+  Result<NcuReport> inspect(ModuleId module, const Launch &launch,
+                            const std::vector<std::string> &sections,
+                            const RunOptions &options) override;
+  bool restarted() override { return std::exchange(restarted_, false); }
+  void renew() override { process_.stop(); }
+  std::string lost() const override { return !quarantine_.empty() ? quarantine_ : unstarted_; }
+  std::vector<Incident> takeIncidents() override { return process_.takeIncidents(); }
+
+private:
+  using Reply = RunnerReply;
+  struct Module {
+    std::filesystem::path path;
+    std::string symbol;
+    std::uint32_t remote = 0; ///< its id in the process of this generation
+    unsigned generation = 0;  ///< 0: it is loaded in none
+  };
+
+  bool isLoaded(const Module &module) const {
+    return module.generation != 0 && module.generation == process_.generation();
+  }
+  /// Does `once`, which asks for one thing and may load modules first. Where nobody can tell whose
+  /// doing its failure is, the same again in a fresh process decides; and no failure counts before
+  /// the device has passed a probe.
+  Result<Reply> attributed(StageSeconds &stages, const std::function<Result<Reply>()> &once);
+  /// Fails where the device does not pass a probe in two processes: then it is not used again.
+  Status settle(StageSeconds &stages);
+  /// For what launches kernels: while no other kopt does. `stages` is what the reply says of them
+  /// and "lock".
+  Result<Reply> askAlone(Message request, Duration deadline, const std::vector<int> &descriptors,
+                         StageSeconds &stages);
+  Result<DeviceLock::Hold> lockDevice(StageSeconds &stages);
+  /// Loads what a fresh process has not loaded yet. A status that is not Ok: it could not.
+  Result<Reply> ensureLoaded(ModuleId id);
+  /// Our processes that have a context on the device.
+  unsigned ownProcesses() const { return 1u + counting_.isRunning(); }
+  /// The process forgets the module; it is loaded again when it is next used.
+  void unloadRemote(ModuleId id);
+  /// What the hardware counts, beside what the driver knows: through CUPTI, or else through Nsight
+  /// Compute.
+  Result<ProfileOutcome> addHardwareCounters(ModuleId module, const Launch &launch,
+                                             const RunOptions &options, ProfileOutcome outcome,
+                                             const std::vector<int> &descriptors);
+
+  ProcessRunner &processes_;
+  RunnerProcess process_;
+  CounterProcess counting_;
+  std::filesystem::path scratch_;
+  SharedBuffers shared_;
+  RunnerHooks hooks_;
+  std::unique_ptr<DeviceLock> lock_;
+  std::unique_ptr<OtherLoad> others_; ///< on a GPU; null: nobody shares the device
+  DeviceInfo device_;
+  std::map<ModuleId, Module> modules_;
+  ModuleId nextModule_ = 1;
+  bool connected_ = false, restarted_ = false;
+  std::string quarantine_; ///< why the device is not used any more; empty: it is
+  std::string
+      unstarted_; ///< why no process could be started when one was last wanted; empty: one was
+  std::unique_ptr<NcuProfiler> ncu_;
+  std::string scriptOf(ModuleId module, const Launch &launch, const RunOptions &options) const;
+};
+
+Status RunnerClient::connect() {
+  if (!quarantine_.empty())
+    return makeError(ErrorCode::Environment, quarantine_,
+                     "look for Xid errors in the kernel's log (dmesg) and at nvidia-smi; kopt "
+                     "resets no device. What was "
+                     "judged before is saved: --resume goes on with it");
+  restarted_ = restarted_ || connected_;
+  Message hello("hello");
+  hello.add("version", std::uint64_t(protocol::kVersion));
+  std::vector<int> descriptors;
+  if (!shared_.probe().empty()) {
+    hello.add("probe", shared_.probe());
+    descriptors.push_back(shared_.probeDescriptor());
+  }
+  Result<Reply> reply = process_.start(hello, descriptors);
+  unstarted_ = reply ? std::string() : reply.error().what;
+  if (!reply)
+    return tl::unexpected(reply.error());
+  const Message &answer = reply->message;
+  if (answer.number<unsigned>("shared") != 1u)
+    shared_.useFiles();
+  device_.kind = answer.text("kind");
+  device_.name = answer.text("name");
+  device_.arch = answer.text("arch");
+  device_.driver = answer.text("driver");
+  device_.uuid = answer.text("uuid");
+  device_.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
+  device_.l2Bytes = answer.number<std::uint64_t>("l2").value_or(0);
+  device_.memoryBytes = answer.number<std::uint64_t>("memory").value_or(0);
+  device_.dramBytesPerSecond = answer.number<double>("dram_bandwidth").value_or(0);
+  device_.storeBytesPerSecond = answer.number<double>("store_bandwidth").value_or(0);
+  for (const std::vector<std::string> &fact : answer.lists("fact"))
+    if (fact.size() == 2)
+      device_.facts[fact[0]] = fact[1];
+  connected_ = true;
+  // Nobody shares an emulated device.
+  if (!lock_)
+    lock_ = std::make_unique<DeviceLock>(device_.kind == "cuda" ? deviceLockFile(device_.uuid)
+                                                                : std::filesystem::path(),
+                                         device_.name, hooks_);
+  if (device_.kind == "cuda" && !others_) {
+    const auto bus = device_.facts.find("pci_bus");
+    others_ =
+        std::make_unique<OtherLoad>(makeGpuActivity(bus == device_.facts.end() ? "" : bus->second));
+    const std::string blind = others_->blindness(ownProcesses());
+    device_.facts[kOtherLoadFact] = blind.empty() ? "watched" : blind;
+  }
+  if (others_)
+    others_->begin();
+  return {};
+}
+
+Result<DeviceLock::Hold> RunnerClient::lockDevice(StageSeconds &stages) {
+  const auto begun = std::chrono::steady_clock::now();
+  KOPT_TRY(DeviceLock::Hold hold, lock_->take());
+  const double waited = Duration(std::chrono::steady_clock::now() - begun).count();
+  if (waited > 1e-3) // no more than the calls themselves
+    stages["lock"] += waited;
+  return hold;
+}
+
+Result<RunnerReply> RunnerClient::askAlone(Message request, Duration deadline,
+                                           const std::vector<int> &descriptors,
+                                           StageSeconds &stages) {
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(stages));
+  KOPT_TRY(Reply reply, process_.ask(std::move(request), deadline, descriptors));
+  for (const auto &[name, seconds] : stagesOf(reply.message))
+    stages[name] += seconds;
+  return reply;
+}
+
+Status RunnerClient::settle(StageSeconds &stages) {
+  std::string why;
+  for (int attempt = 0; process_.mustProbe(); ++attempt) {
+    if (attempt == 2) {
+      quarantine_ = fmt::format("{} does not pass the probe any more, in a fresh process twice "
+                                "({}): it is not used again",
+                                device_.name, why);
+      process_.note(FaultClass::Infrastructure, quarantine_);
+      process_.stop();
+      return connect(); // which says so
+    }
+    if (!process_.ready()) {
+      KOPT_CHECK(connect());
+    }
+    process_.probed(); // unless it is lost again
+    KOPT_TRY(const Reply reply, askAlone(Message("probe"), kProbeDeadline, {}, stages));
+    if (reply.status == RunStatus::Ok)
+      return {};
+    why = reply.detail;
+    process_.note(FaultClass::Infrastructure, "the device did not pass a probe: " + why);
+    process_.stop();
+    process_.mustProbeAgain();
+  }
+  return {};
+}
+
+Result<RunnerReply> RunnerClient::attributed(StageSeconds &stages,
+                                             const std::function<Result<Reply>()> &once) {
+  KOPT_CHECK(settle(stages));
+  KOPT_TRY(Reply reply, once());
+  if (reply.fault == FaultClass::Ambiguous) {
+    process_.note(FaultClass::Ambiguous, reply.detail + "; tried again in a fresh process");
+    process_.stop();
+    KOPT_CHECK(settle(stages));
+    KOPT_TRY(reply, once());
+    const bool refused =
+        reply.message.verb() == "error" && reply.message.text("code") == "environment";
+    if (reply.fault == FaultClass::Ambiguous && refused)
+      return makeError(ErrorCode::Environment, "the runner cannot go on: " + reply.detail);
+    if (reply.fault == FaultClass::Ambiguous) { // it does so each time, on a device that works
+      reply.detail += ", in a fresh process too";
+      reply.fault = FaultClass::Candidate;
+      process_.stop(); // what it has left behind is nobody else's
+    }
+  }
+  if (reply.fault == FaultClass::Candidate) {
+    KOPT_CHECK(settle(stages));
+  }
+  return reply;
+}
+
+Result<ModuleInfo> RunnerClient::load(const std::filesystem::path &path,
+                                      const std::string &symbol) {
+  const ModuleId id = nextModule_++;
+  modules_[id] = {path, symbol};
+  StageSeconds unused;
+  Result<Reply> reply = attributed(unused, [&] { return ensureLoaded(id); });
+  if (!reply || reply->status != RunStatus::Ok) {
+    modules_.erase(id);
+    if (!reply)
+      return tl::unexpected(reply.error());
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("the module {} cannot be loaded: {}", path.filename().string(), reply->detail));
+  }
+  const Message &answer = reply->message;
+  const auto number = [&](const char *key) {
+    return answer.number<std::uint32_t>(key).value_or(0);
+  };
+  ModuleInfo info;
+  info.id = id;
+  info.symbol = answer.text("symbol");
+  info.registers = number("registers");
+  info.sharedBytes = number("shared");
+  info.localBytes = number("local");
+  info.constBytes = number("const");
+  info.maxThreads = number("max_threads");
+  return info;
+}
+
+Result<RunnerReply> RunnerClient::ensureLoaded(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end())
+    return makeError(ErrorCode::Internal, fmt::format("no module {} is loaded", id));
+  if (!process_.ready()) {
+    KOPT_CHECK(connect());
+  }
+  if (isLoaded(found->second))
+    return Reply{};
+  Message request("load");
+  request.add("path", found->second.path.string());
+  request.add("symbol", found->second.symbol);
+  KOPT_TRY(Reply reply, process_.ask(std::move(request), kLoadDeadline, {}));
+  if (reply.status != RunStatus::Ok)
+    return reply;
+  const auto remote = reply.message.number<std::uint32_t>("module");
+  if (!remote)
+    return makeError(ErrorCode::Internal, "the runner loaded a module and gave it no number");
+  found->second.remote = *remote;
+  found->second.generation = process_.generation();
+  return reply;
+}
+
+void RunnerClient::unload(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end())
+    return;
+  unloadRemote(id);
+  modules_.erase(id);
+}
+
+void RunnerClient::unloadRemote(ModuleId id) {
+  const auto found = modules_.find(id);
+  if (found == modules_.end() || !process_.ready() || !isLoaded(found->second))
+    return;
+  Message request("unload");
+  request.add("module", found->second.remote);
+  found->second.generation = 0;
+  // A module that cannot be unloaded costs memory until the next restart, which is no one's
+  // concern.
+  static_cast<void>(process_.ask(std::move(request), kLoadDeadline, {}));
+}
+
+Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const RunOptions &options) {
+  if (options.freshModule)
+    unloadRemote(id);
+  KOPT_TRY(const SharedBuffers::Places places, shared_.prepare(options.slot, launch.buffers));
+  Descriptors descriptors(places.descriptors);
+  KOPT_CHECK(descriptors.addContents(launch));
+  RunOutcome outcome;
+  KOPT_TRY(
+      const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
+        KOPT_TRY(Reply loaded, ensureLoaded(id));
+        if (loaded.status != RunStatus::Ok)
+          return loaded;
+        Message request("run");
+        addLaunch(request, "a.", modules_[id].remote, launch);
+        request.add("input_seed", options.inputSeed);
+        request.add("poison_seed", options.poisonSeed);
+        request.add("instruction_limit", options.instructionLimit);
+        request.add("races", std::uint64_t(options.checkRaces ? 1 + options.checkAcrossBlocks : 0));
+        request.add("schedule", options.scheduleSeed);
+        request.add("jitter", options.jitter);
+        request.add("scratch", options.poisonSeed);
+        request.addList("skip", options.skip);
+        request.addList("out", places.paths);
+        // Outputs that stay poisoned cost a second launch.
+        return askAlone(std::move(request), 2 * options.deadline + kMargin + bufferTime(launch),
+                        descriptors.all(), outcome.stages);
+      }));
+  outcome.status = reply.status;
+  outcome.detail = reply.detail;
+  if (reply.status != RunStatus::Ok)
+    return outcome;
+  outcome.buffers = paths(places.paths);
+  for (const std::string &count : reply.message.list("unwritten"))
+    outcome.unwritten.push_back(protocol::parseNumber<std::uint64_t>(count).value_or(0));
+  if (outcome.unwritten.size() != launch.buffers.size())
+    return makeError(ErrorCode::Internal,
+                     fmt::format("the runner answered for {} of {} buffers",
+                                 outcome.unwritten.size(), launch.buffers.size()));
+  return outcome;
+}
+
+Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, ModuleId b,
+                                         const Launch &launchB, const TimeOptions &options) {
+  KOPT_TRY(const SharedBuffers::Places placesA,
+           shared_.prepare(options.slot + "-a", launchA.buffers));
+  KOPT_TRY(const SharedBuffers::Places placesB,
+           shared_.prepare(options.slot + "-b", launchB.buffers));
+  std::vector<int> outputs = placesA.descriptors;
+  outputs.insert(outputs.end(), placesB.descriptors.begin(), placesB.descriptors.end());
+  Descriptors descriptors(std::move(outputs));
+  KOPT_CHECK(descriptors.addContents(launchA));
+  KOPT_CHECK(descriptors.addContents(launchB));
+  TimingOutcome outcome;
+  KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
+             // The first again: loading the second may have needed a fresh process.
+             for (const ModuleId id : {a, b, a}) {
+               KOPT_TRY(Reply loaded, ensureLoaded(id));
+               if (loaded.status != RunStatus::Ok)
+                 return loaded;
+             }
+             Message request("time");
+             addLaunch(request, "a.", modules_[a].remote, launchA);
+             addLaunch(request, "b.", modules_[b].remote, launchB);
+             request.add("input_seed", options.inputSeed);
+             request.add("min_samples", options.minSamples);
+             request.add("max_samples", options.maxSamples);
+             request.addDouble("budget", options.budget.count());
+             request.addDouble("deadline", options.deadline.count());
+             request.add("cold", std::uint64_t(options.coldCache));
+             request.addList("out_a", placesA.paths);
+             request.addList("out_b", placesB.paths);
+             request.addList("skip", options.skip);
+             if (others_)
+               others_->begin();
+             return askAlone(std::move(request),
+                             options.deadline + kTimingMargin + bufferTime(launchA) +
+                                 bufferTime(launchB),
+                             descriptors.all(), outcome.stages);
+           }));
+  outcome.status = reply.status;
+  outcome.detail = reply.detail;
+  if (reply.status != RunStatus::Ok)
+    return outcome;
+  if (others_)
+    outcome.otherLoad = others_->end(ownProcesses());
+  const Message &answer = reply.message;
+  const std::vector<std::string> first = answer.list("a"), second = answer.list("b");
+  if (first.size() != second.size() || first.empty())
+    return makeError(ErrorCode::Internal, "the runner sent no pairs of times");
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto secondsA = protocol::parseNumber<double>(first[i]);
+    const auto secondsB = protocol::parseNumber<double>(second[i]);
+    if (!secondsA || !secondsB || !(*secondsA > 0) || !(*secondsB > 0) ||
+        !std::isfinite(*secondsA) || !std::isfinite(*secondsB))
+      return makeError(ErrorCode::Internal,
+                       fmt::format("the runner sent the times '{}' and '{}'", first[i], second[i]));
+    outcome.samples.push_back({*secondsA, *secondsB});
+  }
+  outcome.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
+  outcome.cacheMode = answer.text("cache");
+  outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
+  outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
+  outcome.throttled = answer.list("throttled");
+  if (!outcome.modelled)
+    outcome.buffersA = paths(placesA.paths);
+  outcome.buffersB = paths(placesB.paths);
+  return outcome;
+}
+
+Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
+                                             const RunOptions &options) {
+  Descriptors descriptors({});
+  KOPT_CHECK(descriptors.addContents(launch));
+  ProfileOutcome outcome;
+  KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
+             KOPT_TRY(Reply loaded, ensureLoaded(id));
+             if (loaded.status != RunStatus::Ok)
+               return loaded;
+             Message request("profile");
+             addLaunch(request, "a.", modules_[id].remote, launch);
+             request.add("input_seed", options.inputSeed);
+             request.add("poison_seed", options.poisonSeed);
+             request.add("instruction_limit", options.instructionLimit);
+             request.add("races",
+                         std::uint64_t(options.checkRaces ? 1 + options.checkAcrossBlocks : 0));
+             return askAlone(std::move(request), options.deadline + kMargin + bufferTime(launch),
+                             descriptors.all(), outcome.stages);
+           }));
+  outcome.status = reply.status;
+  outcome.detail = reply.detail;
+  if (reply.status != RunStatus::Ok)
+    return outcome;
+  outcome.counters = countersOf(reply.message);
+  if (device_.kind != "cuda") {
+    outcome.source = device_.kind;
+    return outcome;
+  }
+  outcome.source = "ptxas";
+  return addHardwareCounters(id, launch, options, std::move(outcome), descriptors.all());
+}
+
+/// Requests for a process of its own that a tool watches. It loads this module alone: its id there
+/// is the first.
+std::string RunnerClient::scriptOf(ModuleId id, const Launch &launch,
+                                   const RunOptions &options) const {
+  const Module &module = modules_.at(id);
+  Message load("load");
+  load.add("path", module.path.string());
+  load.add("symbol", module.symbol);
+  Message run("run");
+  addLaunch(run, "a.", 1, launch);
+  run.add("input_seed", options.inputSeed);
+  run.add("poison_seed", options.poisonSeed);
+  return load.format() + "\n" + run.format() + "\n";
+}
+
+Result<std::vector<SanitizerReport>> RunnerClient::sanitize(ModuleId id, const Launch &launch,
+                                                            const std::vector<std::string> &tools,
+                                                            const RunOptions &options) {
+  if (device_.kind != "cuda")
+    return Runner::sanitize(id, launch, tools, options);
+  const SanitizerRequest request{"", process_.command(), scriptOf(id, launch, options),
+                                 scratch_ / "sanitizer",
+                                 Duration(60) + 100 * options.deadline +
+                                     bufferTime(launch)}; // launches take up to 100 times as long
+  StageSeconds unused;
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
+  return ComputeSanitizer(processes_, findComputeSanitizer()).checkWith(tools, request);
+}
+
+Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch,
+                                        const std::vector<std::string> &sections,
+                                        const RunOptions &options) {
+  if (device_.kind != "cuda")
+    return Runner::inspect(id, launch, sections, options);
+  const NcuRequest request{process_.command(), scriptOf(id, launch, options),
+                           scratch_ / "ncu-sections",
+                           Duration(300) + 100 * options.deadline +
+                               10 * bufferTime(launch)}; // a set makes 40 passes and more
+  StageSeconds unused;
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
+  return inspectLaunch(processes_, findNsightCompute(), request, sections);
+}
+
+Result<ProfileOutcome> RunnerClient::addHardwareCounters(ModuleId id, const Launch &launch,
+                                                         const RunOptions &options,
+                                                         ProfileOutcome outcome,
+                                                         const std::vector<int> &descriptors) {
+  KOPT_TRY(const DeviceLock::Hold hold, lockDevice(outcome.stages));
+  const auto begun = std::chrono::steady_clock::now();
+  const Module &module = modules_.at(id);
+  // The deadline of one launch is many times what it takes, so it is enough for those of all
+  // passes; each copies the contents anew.
+  const Duration deadline =
+      kCountingSetup + options.deadline + kCountingPasses * bufferTime(launch);
+  ProfileOutcome counted =
+      counting_.count(module.path, module.symbol, launch, options, deadline, descriptors);
+  if (counted.counters.empty()) {
+    if (!ncu_)
+      ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
+    NcuRequest request;
+    request.runner = process_.command();
+    request.script = scriptOf(id, launch, options);
+    request.folder = scratch_ / "ncu";
+    request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
+    std::string why = std::move(counted.detail);
+    KOPT_TRY(counted, ncu_->profile(request));
+    if (!why.empty())
+      counted.detail = counted.detail.empty() ? why : why + "; " + counted.detail;
+  }
+  outcome.detail = counted.detail;
+  outcome.stages[counted.source] += Duration(std::chrono::steady_clock::now() - begun).count();
+  if (counted.status == RunStatus::Ok && !counted.counters.empty()) {
+    outcome.source = counted.source;
+    for (const auto &[name, value] : counted.counters)
+      outcome.counters[name] = value;
+  }
+  return outcome;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
+                                            const std::filesystem::path &program,
+                                            const DeviceConfig &config,
+                                            const std::filesystem::path &scratch,
+                                            const std::filesystem::path &gpuSpecs,
+                                            RunnerHooks hooks, RunnerContainment containment) {
+  if (config.kind != "auto" && config.kind != "cuda" && config.kind != "emulated")
+    return makeError(ErrorCode::Usage, "there is no kind of device '" + config.kind + "'",
+                     "use cuda, emulated or auto");
+  KOPT_CHECK(createDirectories(scratch));
+  if (config.kind != "emulated") {
+    std::vector<std::string> command{program.string(), "--device", "cuda", "--ordinal",
+                                     std::to_string(config.ordinal)};
+    auto client = std::make_unique<RunnerClient>(
+        processes, std::move(command), scratch, config.runners, hooks, containment.sandbox,
+        runnerPolicy({program, containment.readable, true}));
+    const Status connected = client->connect();
+    if (connected)
+      return client;
+    if (config.kind == "cuda")
+      return tl::unexpected(connected.error());
+  }
+  KOPT_TRY(const std::filesystem::path spec,
+           gpuSpecFile(gpuSpecs, config.modelGpu.empty() ? "H200" : config.modelGpu));
+  std::vector<std::string> command{program.string(),
+                                   "--device",
+                                   "emulated",
+                                   "--gpu-spec",
+                                   spec.string(),
+                                   "--ordinal",
+                                   std::to_string(config.ordinal)};
+  containment.readable.push_back(spec);
+  auto client = std::make_unique<RunnerClient>(
+      processes, std::move(command), scratch, config.runners, hooks, containment.sandbox,
+      runnerPolicy({program, containment.readable, false}));
+  KOPT_CHECK(client->connect());
+  return client;
+}
+
+} // namespace kopt

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/runner/RunnerProcess.h"
+
+#include "driver/support/Text.h"
+
+#include <csignal>
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace {
+
+using runtime::protocol::Message;
+
+constexpr Duration kStartDeadline{60}; ///< cuInit takes over 10 s on hosts with many GPUs
+constexpr Duration kTeardownLimit{
+    30}; ///< a driver that tears down a context keeps the process for that long at most
+constexpr std::size_t kReplyLimit =
+    16u << 20; ///< bytes: a thousand times the longest reply that was seen
+
+std::string lastLine(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.pop_back();
+  const auto begin = text.rfind('\n');
+  return begin == text.npos ? text : text.substr(begin + 1);
+}
+
+std::string inWords(int exitCode) {
+  if (exitCode <= 128)
+    return fmt::format("exit code {}", exitCode);
+  const char *name = ::strsignal(exitCode - 128);
+  return fmt::format("signal {}, {}", exitCode - 128, name ? name : "unknown");
+}
+
+} // namespace
+
+Result<RunnerReply> RunnerProcess::start(const Message &hello,
+                                         const std::vector<int> &descriptors) {
+  for (const bool isLast : {false, true}) {
+    ProcessSpec spec;
+    spec.argv = command_;
+    spec.outputLimit = kReplyLimit;
+    // A PTX cache would be a file; nothing that is timed is compiled by the driver.
+    spec.env["CUDA_CACHE_DISABLE"] = "1";
+    KOPT_TRY(process_, processes_.start(sandbox_.contain(std::move(spec), policy_)));
+    ++generation_;
+    Result<RunnerReply> reply = ask(hello, kStartDeadline, descriptors);
+    if (!reply)
+      return tl::unexpected(reply.error());
+    if (reply->status == RunStatus::Ok && process_)
+      return reply;
+    const std::string why =
+        reply->status == RunStatus::Ok ? "it ended as soon as it had started" : reply->detail;
+    stop();
+    if (isLast)
+      return makeError(ErrorCode::Environment, "kopt-runner did not start: " + why,
+                       "run " + join(command_, " ") +
+                           " by hand to see what it says; 'kopt doctor' shows the sandbox");
+    note(FaultClass::Infrastructure, "kopt-runner did not start at the first attempt: " + why);
+  }
+  return makeError(ErrorCode::Internal, "kopt-runner was not started");
+}
+
+bool RunnerProcess::ready() {
+  if (!process_)
+    return false;
+  const bool unread = process_->hasUnread(), ended = process_->hasEnded();
+  if (!unread && !ended)
+    return true;
+  note(FaultClass::Infrastructure,
+       unread ? "the runner said what nobody had asked for: it was replaced"
+              : "the runner died while it was idle: it was replaced");
+  mustProbe_ = true;
+  stop();
+  return false;
+}
+
+void RunnerProcess::stop() {
+  if (process_ && !process_->end(kTeardownLimit)) {
+    mustProbe_ = true;
+    note(FaultClass::Infrastructure,
+         fmt::format("a runner that was killed is still held by the driver after {}",
+                     formatDuration(kTeardownLimit.count())));
+  }
+  process_.reset();
+}
+
+RunnerReply RunnerProcess::lost(RunStatus status, FaultClass fault, std::string what) {
+  mustProbe_ = true;
+  stop();
+  return {status, std::move(what), {}, fault};
+}
+
+Result<RunnerReply> RunnerProcess::ask(Message request, Duration deadline,
+                                       const std::vector<int> &descriptors) {
+  const std::uint64_t id = requests_();
+  request.add("id", id);
+  // Whoever kills it (the kernel for want of memory, a person, the candidate itself), and whatever
+  // it says that is no reply: from here nobody can tell.
+  const auto crashed = [&](const std::string &what) {
+    process_->end(kTeardownLimit);
+    const int code = process_->wait();
+    const std::string words = lastLine(process_->errorTail());
+    return lost(RunStatus::Crashed, FaultClass::Ambiguous,
+                fmt::format("{} ({}{}{})", what, inWords(code), words.empty() ? "" : ": ", words));
+  };
+  if (!process_->writeLineWith(request.format(), descriptors))
+    return crashed("the runner ended before the request");
+  const Result<std::string> line = process_->readLine(deadline);
+  if (!line && line.error().code == ErrorCode::BudgetEnded)
+    return lost(RunStatus::TimedOut, FaultClass::Candidate,
+                fmt::format("no end after {}", formatDuration(deadline.count())));
+  if (!line)
+    return crashed("the runner ended while it ran this");
+  const std::optional<Message> message = Message::parse(*line);
+  if (!message || (message->verb() != "ok" && message->verb() != "error") ||
+      message->number<std::uint64_t>("id") != id)
+    return crashed("the runner sent no proper reply");
+  const int status = message->number<int>("status").value_or(int(RunStatus::Ok));
+  if (status < 0 || status > int(RunStatus::InputChanged))
+    return crashed("the runner sent no proper reply");
+
+  // A fault has poisoned the context; the process ends by itself and the next call starts another.
+  const bool last = message->has("last");
+  const std::string code = message->verb() == "error" ? message->text("code") : "",
+                    text = message->text("text");
+  if (last || code == "no-device")
+    stop();
+  mustProbe_ = mustProbe_ || last;
+  if (code == "no-device")
+    return makeError(ErrorCode::Environment, text,
+                     "`kopt doctor` shows what is missing; --device emulated needs no GPU");
+  // What a device has no room for, or refuses, may be left over of what ran before.
+  if (code == "memory" || code == "environment")
+    return RunnerReply{code == "memory" ? RunStatus::LaunchFailed : RunStatus::Crashed, text,
+                       *message, FaultClass::Ambiguous};
+  if (message->verb() == "error")
+    return makeError(ErrorCode::Internal, "the runner refused a request: " + text);
+  return RunnerReply{RunStatus(status), message->text("detail"), *message,
+                     status == int(RunStatus::Ok) ? FaultClass::None : FaultClass::Candidate};
+}
+
+} // namespace kopt

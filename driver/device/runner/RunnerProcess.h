@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kopt-runner process and what became of it: started contained, asked, watched, killed, probed.
+// What happens to it is told apart here: the candidate's doing, the machine's, or nobody can tell
+// yet.
+#pragma once
+
+#include "driver/model/Device.h"
+#include "driver/sandbox/Sandbox.h"
+#include "runtime/runner/Protocol.h"
+
+#include <memory>
+#include <optional>
+#include <random>
+
+namespace kopt {
+
+/// What came of one request. `message` is the reply where one came.
+struct RunnerReply {
+  RunStatus status = RunStatus::Ok; ///< TimedOut, Crashed, or what the reply says
+  std::string detail;
+  runtime::protocol::Message message;
+  FaultClass fault = FaultClass::None; ///< of a status that is not Ok
+};
+
+class RunnerProcess {
+public:
+  RunnerProcess(ProcessRunner &processes, std::vector<std::string> command, Sandbox sandbox,
+                SandboxPolicy policy)
+      : processes_(processes), command_(std::move(command)), sandbox_(std::move(sandbox)),
+        policy_(std::move(policy)) {}
+
+  const std::vector<std::string> &command() const { return command_; }
+
+  /// Starts a process and says hello; `hello` is the request, `descriptors` come with it. Fails
+  /// with Environment where none starts or no device answers, at the second attempt too.
+  Result<RunnerReply> start(const runtime::protocol::Message &hello,
+                            const std::vector<int> &descriptors);
+  /// How many have been started. A module is loaded in one of them.
+  unsigned generation() const { return generation_; }
+
+  /// True while a process runs that is fit to be asked. One that has died since it was last asked,
+  /// or has said what nobody asked for, is ended here: that is not the fault of who comes next.
+  bool ready();
+  /// Asks the process, which must be ready(). Fails with Environment where the runner says that it
+  /// cannot go on, with Internal where it does not understand.
+  Result<RunnerReply> ask(runtime::protocol::Message request, Duration deadline,
+                          const std::vector<int> &descriptors);
+  void stop();
+  bool isRunning() const { return process_ != nullptr; }
+
+  /// What happened beside the replies, since this was last called.
+  std::vector<Incident> takeIncidents() { return std::exchange(incidents_, {}); }
+  void note(FaultClass fault, std::string what) { incidents_.push_back({fault, std::move(what)}); }
+
+  /// True where the device has to show that it still works before a failure is anybody's.
+  bool mustProbe() const { return mustProbe_; }
+  void probed() { mustProbe_ = false; }
+  void mustProbeAgain() { mustProbe_ = true; }
+
+private:
+  RunnerReply lost(RunStatus status, FaultClass fault, std::string what);
+
+  ProcessRunner &processes_;
+  std::vector<std::string> command_;
+  Sandbox sandbox_;
+  SandboxPolicy policy_;
+  std::unique_ptr<InteractiveProcess> process_;
+  unsigned generation_ = 0;
+  std::mt19937_64 requests_{
+      std::random_device{}()}; ///< ids that a candidate cannot guess, to forge a reply
+  bool mustProbe_ = false;
+  std::vector<Incident> incidents_;
+};
+
+} // namespace kopt

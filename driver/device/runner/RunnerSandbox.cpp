@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/runner/RunnerSandbox.h"
+
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace kopt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// All that it writes goes into buffers of a size that kopt has set; the rest is what a driver
+/// caches.
+constexpr std::uint64_t kFileBytes = 1ull << 30;
+constexpr std::uint64_t kOpenFiles =
+    4096; ///< a driver opens its nodes once for each GPU and context
+
+/// What the CUDA driver and the loader listen to.
+const std::vector<std::string> kVariables = {"PATH",
+                                             "LANG",
+                                             "LC_*",
+                                             "LD_LIBRARY_PATH",
+                                             "CUDA_VISIBLE_DEVICES",
+                                             "CUDA_DEVICE_ORDER",
+                                             "CUDA_DEVICE_MAX_CONNECTIONS",
+                                             "CUDA_FORCE_PTX_JIT",
+                                             "CUDA_PATH",
+                                             "CUDA_HOME",
+                                             "NVIDIA_*",
+                                             "ASAN_OPTIONS",
+                                             "UBSAN_OPTIONS"};
+
+} // namespace
+
+std::vector<fs::path> gpuNodes(const fs::path &folder) {
+  std::vector<fs::path> nodes;
+  std::error_code ignored;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    for (const char *prefix : {"nvidia", "nvhost", "nvmap", "nvgpu", "nvsciipc", "dxg"})
+      if (name.starts_with(prefix)) {
+        nodes.push_back(entry.path());
+        break;
+      }
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+SandboxPolicy runnerPolicy(const RunnerPlaces &places) {
+  SandboxPolicy policy;
+  policy.readable = places.readable;
+  policy.readable.push_back(places.program.parent_path());
+  // A package's own libraries lie beside its programs.
+  policy.readable.push_back(places.program.parent_path().parent_path() / "lib" / "kopt");
+  if (const char *libraries = std::getenv("LD_LIBRARY_PATH"))
+    for (const std::string &folder : split(libraries, ':'))
+      if (folder.starts_with('/'))
+        policy.readable.emplace_back(folder);
+  for (const char *variable : {"CUDA_PATH", "CUDA_HOME"}) // CUPTI's libraries
+    if (const char *toolkit = std::getenv(variable); toolkit && *toolkit == '/')
+      policy.readable.emplace_back(toolkit);
+  policy.environment = kVariables;
+  policy.fileBytes = kFileBytes;
+  policy.openFiles = kOpenFiles;
+  policy.processes = 1;
+  if (places.cuda) {
+    policy.devices = gpuNodes();
+    policy.writesOwnProc = true;
+    policy.sysfs = true; // the driver reads where on the bus a GPU is
+    policy.unixSockets =
+        true; // it looks for MPS and the persistence daemon, which are not in sight
+  }
+  return policy;
+}
+
+} // namespace kopt

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/sass/CodeCounter.h"
+
+#include <chrono>
+
+namespace kopt {
+
+std::string symbolIn(const SassListing &listing, const std::string &symbol) {
+  if (listing.find(symbol))
+    return symbol;
+  // A constant in its template arguments may have changed.
+  return listing.functions.size() == 1 ? listing.functions.front().symbol : std::string();
+}
+
+void CodeCounter::addTo(ProfileOutcome &outcome, const std::filesystem::path &cubin,
+                        const std::string &symbol) {
+  if (unavailable_)
+    return;
+  const auto begun = std::chrono::steady_clock::now();
+  const Result<SassListing> listing = disassembler_.list(cubin);
+  outcome.stages["disassemble"] += Duration(std::chrono::steady_clock::now() - begun).count();
+  std::string reason;
+  if (listing) {
+    const Counters counters = sassCounters(*listing, symbolIn(*listing, symbol));
+    outcome.counters.insert(counters.begin(), counters.end());
+    if (counters.empty())
+      reason = "the listing of the machine code does not have the kernel " + symbol;
+  } else {
+    unavailable_ = listing.error().code == ErrorCode::Environment;
+    reason =
+        listing.error().what + (listing.error().hint.empty() ? "" : "; " + listing.error().hint);
+  }
+  if (!reason.empty())
+    outcome.detail += (outcome.detail.empty() ? "" : "; ") + reason;
+}
+
+} // namespace kopt

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/integrate/patch/FileSwap.h"
+
+#include "driver/support/FileSystem.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// One file on its way: `fresh` holds the new text, `old` is a second name of the file as it was.
+struct Move {
+  fs::path file, fresh, old;
+  bool renamed = false;
+};
+
+/// Takes back what is not kept; scope exit does it on every path out.
+class Swap {
+public:
+  ~Swap() {
+    std::error_code ignored;
+    for (const Move &move : moves_) {
+      if (move.renamed && !kept_)
+        fs::rename(move.old, move.file, ignored);
+      fs::remove(move.fresh, ignored);
+      fs::remove(move.old, ignored);
+    }
+  }
+
+  Status prepare(const NewContent &content) {
+    std::error_code error;
+    const fs::path file = fs::canonical(content.file, error);
+    if (error)
+      return failure("find", content.file, error);
+    const fs::file_status status = fs::status(file, error);
+    if (error)
+      return failure("examine", file, error);
+    // Opening tells what renaming does not: a read-only file is meant to stay as it is.
+    if (::access(file.c_str(), W_OK) != 0)
+      return failure("write to", file, std::error_code(errno, std::generic_category()));
+    const std::string suffix = fmt::format(".{}", ::getpid());
+    moves_.push_back(
+        {file, file.string() + ".kopt-new" + suffix, file.string() + ".kopt-old" + suffix, false});
+    const Move &move = moves_.back();
+    KOPT_CHECK(writeFileAtomically(move.fresh, content.text));
+    fs::permissions(move.fresh, status.permissions(), error);
+    if (error)
+      return failure("set the permissions of", move.fresh, error);
+    fs::create_hard_link(move.file, move.old, error);
+    if (error) // a file system without hard links
+      fs::copy_file(move.file, move.old, error);
+    if (error)
+      return failure("keep a copy of", move.file, error);
+    return {};
+  }
+
+  Status commit() {
+    for (Move &move : moves_) {
+      std::error_code error;
+      fs::rename(move.fresh, move.file, error);
+      if (error)
+        return failure("replace", move.file, error);
+      move.renamed = true;
+    }
+    kept_ = true;
+    return {};
+  }
+
+private:
+  static tl::unexpected<Error> failure(const char *verb, const fs::path &file,
+                                       const std::error_code &error) {
+    return makeError(ErrorCode::Environment,
+                     fmt::format("cannot {} {}: {}", verb, file.string(), error.message()),
+                     "nothing was changed; check the permissions and the free space of its folder",
+                     file.string());
+  }
+
+  std::vector<Move> moves_;
+  bool kept_ = false;
+};
+
+} // namespace
+
+Status swapFiles(const std::vector<NewContent> &contents) {
+  Swap swap;
+  for (const NewContent &content : contents)
+    KOPT_CHECK(swap.prepare(content));
+  return swap.commit();
+}
+
+} // namespace kopt

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/integrate/patch/Patch.h"
+
+#include "driver/integrate/patch/FileSwap.h"
+#include "driver/source/SourceEdits.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kHashTrailer = "Kopt-Source-Hash: ";
+constexpr const char *kTuneAgain = "run kopt tune again on the file as it is now";
+
+/// The path as the diff names it, or nothing where the file lies outside the root.
+std::string relativeName(const fs::path &file, const fs::path &root) {
+  std::error_code error;
+  const fs::path relative =
+      fs::weakly_canonical(file, error).lexically_relative(fs::weakly_canonical(root, error));
+  if (error || relative.empty() || *relative.begin() == ".." || relative == ".")
+    return {};
+  return relative.generic_string();
+}
+
+/// A mail ends its message at these; one space keeps such a line in the message.
+bool cutsMessage(std::string_view line) {
+  const auto startsWith = [&](std::string_view prefix) {
+    return line.substr(0, prefix.size()) == prefix;
+  };
+  return startsWith("---") || startsWith("diff ") || startsWith("Index: ") || startsWith("From ") ||
+         startsWith(">From ") || startsWith("-- ");
+}
+
+std::string oneLine(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  return text;
+}
+
+std::string messageBody(std::string_view body) {
+  std::string text;
+  while (!body.empty()) {
+    const std::size_t end = std::min(body.find('\n'), body.size());
+    const std::string_view line = body.substr(0, end);
+    if (cutsMessage(line))
+      text += ' ';
+    text.append(line);
+    text += '\n';
+    body.remove_prefix(std::min(end + 1, body.size()));
+  }
+  while (text.size() > 1 && text[text.size() - 2] == '\n')
+    text.pop_back();
+  return text;
+}
+
+Result<std::string> changedText(const std::string &before, const FileDiff &diff,
+                                const fs::path &file) {
+  Result<std::string> after = applyDiff(before, diff);
+  if (after)
+    return after;
+  Error error = std::move(after.error());
+  if (applyDiff(before, invertDiff(diff)))
+    return makeError(
+        ErrorCode::StaleInput, fmt::format("the patch is already applied to {}", diff.path),
+        "there is nothing to do; take it back with git apply --reverse", file.string());
+  error.what = fmt::format("the patch does not fit {}: {}", diff.path, error.what);
+  error.hint = kTuneAgain;
+  return tl::unexpected<Error>(std::move(error));
+}
+
+} // namespace
+
+std::string Patch::text() const {
+  std::string all;
+  for (const FileDiff &file : files)
+    all += formatDiff(file);
+  return all;
+}
+
+fs::path patchRoot(const fs::path &path) {
+  std::error_code error;
+  const fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
+  const fs::path start = fs::is_directory(absolute, error) ? absolute : absolute.parent_path();
+  for (fs::path folder = start;; folder = folder.parent_path()) {
+    if (fs::exists(folder / ".git", error)) // a folder, or a file in a worktree or submodule
+      return folder;
+    if (folder == folder.parent_path())
+      return start;
+  }
+}
+
+Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
+                        const std::map<std::string, std::string> &fileHashes,
+                        const fs::path &root) {
+  Patch patch{root, {}, {}};
+  KOPT_TRY(const auto files, editsByFile(edits));
+  for (const auto &[file, list] : files) {
+    const auto hash = fileHashes.find(file);
+    if (hash == fileHashes.end())
+      return makeError(ErrorCode::StaleInput,
+                       fmt::format("{} was not among the files that were tuned", file), kTuneAgain,
+                       file);
+    KOPT_TRY(const std::string before, readFile(file));
+    if (hashHex(before) != hash->second)
+      return makeError(ErrorCode::StaleInput, fmt::format("{} changed since it was tuned", file),
+                       kTuneAgain, file);
+    KOPT_TRY(const std::string after, applyEdits(before, list));
+    const std::string name = relativeName(file, root);
+    if (name.empty())
+      return makeError(
+          ErrorCode::Usage,
+          fmt::format("the win changes {}, which lies outside {}", file, root.string()),
+          "run kopt from a folder that holds all of the kernel's files", file);
+    FileDiff diff = diffTexts(name, before, after);
+    if (diff.hunks.empty())
+      continue;
+    patch.baseHashes[name] = hash->second;
+    patch.files.push_back(std::move(diff));
+  }
+  return patch;
+}
+
+std::string formatMail(const Patch &patch, const PatchMessage &message) {
+  std::string mail = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n";
+  mail += fmt::format("From: {}\n", oneLine(message.author));
+  if (!message.date.empty())
+    mail += fmt::format("Date: {}\n", oneLine(message.date));
+  mail += fmt::format("Subject: [PATCH] {}\n", oneLine(message.subject));
+  mail += "MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: "
+          "8bit\n\n";
+  mail += messageBody(message.body);
+  mail += '\n';
+  const auto trailer = [&](std::string_view key, const std::string &value) {
+    if (!value.empty())
+      mail += fmt::format("{}: {}\n", key, oneLine(value));
+  };
+  trailer("Kopt-Kernel", message.kernel);
+  trailer("Kopt-Device", message.device);
+  trailer("Kopt-Speedup", message.speedup);
+  trailer("Kopt-Verified-By", message.verifiedBy);
+  for (const auto &[name, hash] : patch.baseHashes)
+    mail += fmt::format("{}{} {}\n", kHashTrailer, hash, oneLine(name));
+  return mail + "---\n" + patch.text() + "-- \nkopt\n";
+}
+
+Result<Patch> parsePatch(std::string_view text, const fs::path &root) {
+  KOPT_TRY(std::vector<FileDiff> files, parseDiffs(text));
+  Patch patch{root, std::move(files), {}};
+  std::string_view head = text.substr(0, std::min(text.find("\ndiff --git "), text.size()));
+  while (!head.empty()) {
+    const std::size_t end = std::min(head.find('\n'), head.size());
+    std::string_view line = head.substr(0, end);
+    if (line.substr(0, kHashTrailer.size()) == kHashTrailer) {
+      line.remove_prefix(kHashTrailer.size());
+      const std::size_t space = line.find(' ');
+      if (space != std::string_view::npos)
+        patch.baseHashes[std::string(line.substr(space + 1))] = std::string(line.substr(0, space));
+    }
+    head.remove_prefix(std::min(end + 1, head.size()));
+  }
+  return patch;
+}
+
+Result<std::vector<AppliedFile>> applyPatch(const Patch &patch, bool checkOnly) {
+  std::vector<AppliedFile> applied;
+  std::vector<NewContent> contents;
+  for (const FileDiff &diff : patch.files) {
+    const fs::path file = patch.root / diff.path;
+    if (relativeName(file, patch.root).empty())
+      return makeError(
+          ErrorCode::Usage,
+          fmt::format("the patch changes {}, outside {}", diff.path, patch.root.string()),
+          "apply only patches that kopt wrote for this project", file.string());
+    std::error_code error;
+    if (!fs::exists(file, error))
+      return makeError(
+          ErrorCode::StaleInput,
+          fmt::format("the patch changes {}, which is not in {}", diff.path, patch.root.string()),
+          "apply it in the project that was tuned", file.string());
+    KOPT_TRY(const std::string before, readFile(file));
+    KOPT_TRY(std::string after, changedText(before, diff, file));
+    const auto hash = patch.baseHashes.find(diff.path);
+    if (hash != patch.baseHashes.end() && hashHex(before) != hash->second)
+      return makeError(
+          ErrorCode::StaleInput,
+          fmt::format(
+              "{} changed elsewhere since it was tuned, so what was measured may no longer hold",
+              diff.path),
+          "run kopt tune again, or apply the patch with git apply", file.string());
+    AppliedFile summary{file, 0, 0};
+    for (const DiffHunk &hunk : diff.hunks)
+      for (const DiffLine &line : hunk.lines) {
+        summary.linesAdded += line.kind == '+';
+        summary.linesRemoved += line.kind == '-';
+      }
+    applied.push_back(std::move(summary));
+    contents.push_back({file, std::move(after)});
+  }
+  if (!checkOnly)
+    KOPT_CHECK(swapFiles(contents));
+  return applied;
+}
+
+} // namespace kopt

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DeviceJudge's look at the user's own kernel: nothing is compared with a baseline that does
+// not build, repeat, or tell right from wrong.
+#include "driver/judge/DeviceJudge.h"
+
+#include "driver/judge/CompareBuffers.h"
+#include "driver/source/SliceLines.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <chrono>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
+
+} // namespace
+
+Result<Expected> DeviceJudge::expect(std::size_t launch, std::uint64_t inputSeed,
+                                     std::uint64_t poisonSeed, const std::string &slot) {
+  return bench_.expect(
+      bench_.baseline().launches[launch],
+      bench_.options(inputSeed, poisonSeed, launch, fmt::format("{}-{}", slot, launch)));
+}
+
+Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
+  bench_.baseline() = built;
+  KOPT_TRY(const bool loaded, load(bench_.baseline(), trial));
+  if (!loaded)
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason),
+        "", at(subject().kernel));
+  return {};
+}
+
+/// A buffer is a pure output where poison in place of its old contents changes nothing and nothing
+/// of it stays unwritten. All others keep their drawn contents before each launch, so a partial
+/// write is compared in full too.
+Status DeviceJudge::classifyBuffers() {
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    Launch &launch = bench_.baseline().launches[i];
+    KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
+    const auto waited = reference.stages.find("lock"); // another kopt's time
+    bench_.baselineSeconds.push_back(reference.seconds -
+                                     (waited == reference.stages.end() ? 0 : waited->second));
+    bool writesAnything = false;
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      Buffer &buffer = launch.buffers[b];
+      if (buffer.readOnly)
+        continue;
+      buffer.output = true;
+      KOPT_TRY(const RunOutcome poisoned, runner_.run(bench_.baseline().module, launch,
+                                                      bench_.options(options_.seed, kOtherPoison, i,
+                                                                     fmt::format("run-{}", i))));
+      bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
+      const bool complete = same && poisoned.unwritten[b] == 0;
+      for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
+        if (launch.buffers[other].readOnly || (other == b && !complete))
+          continue;
+        KOPT_TRY(const auto mismatch,
+                 compareBuffers(launch.buffers[other], subject().workload.tolerance,
+                                reference.buffers[other], poisoned.buffers[other]));
+        same = !mismatch;
+      }
+      // A read of old contents (same == false) shows that the buffer matters as much as a write
+      // does.
+      writesAnything |= !same || complete || poisoned.unwritten[b] < writableElements(buffer);
+      buffer.output = same && complete;
+    }
+    if (!writesAnything)
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' writes to none of its buffers in launch '{}'",
+                                   subject().kernel.name, launch.name),
+                       "give the launch arguments with which it has work to do",
+                       at(subject().kernel));
+    bench_.subject().workload.launches[i].buffers = launch.buffers;
+  }
+  return {};
+}
+
+Status DeviceJudge::checkRepeatability() {
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
+    KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
+    for (std::size_t b = 0; b < first.buffers.size(); ++b) {
+      const Buffer &buffer = bench_.baseline().launches[i].buffers[b];
+      if (buffer.readOnly)
+        continue; // found unchanged by the runner
+      KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject().workload.tolerance,
+                                                   first.buffers[b], second.buffers[b]));
+      if (mismatch)
+        return makeError(
+            ErrorCode::BaselineFailed,
+            fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
+                        subject().kernel.name, bench_.baseline().launches[i].name,
+                        mismatch->describe(buffer)),
+            "if its result is meant to vary, widen it with a 'tolerance relative=... absolute=...' "
+            "clause",
+            at(subject().kernel));
+    }
+    bench_.expected.push_back(std::move(first));
+  }
+  return {};
+}
+
+/// Other inputs must give other outputs: where they do not, a wrong kernel could not be told from a
+/// right one.
+Status DeviceJudge::checkSensitivity() {
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    const Launch &launch = bench_.baseline().launches[i];
+    bool drawn = false, differs = false;
+    for (const Buffer &buffer : launch.buffers)
+      drawn |=
+          !buffer.output && buffer.fill.kind == "uniform" && buffer.fill.low != buffer.fill.high;
+    if (!drawn)
+      continue; // nothing random goes in; the result is a function of the arguments alone
+    KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "second"));
+    for (std::size_t b = 0; b < launch.buffers.size() && !differs; ++b)
+      if (!launch.buffers[b].readOnly) {
+        KOPT_TRY(const bool same, sameBytes(bench_.expected[i].buffers[b], other.buffers[b]));
+        differs = !same;
+      }
+    if (!differs)
+      return makeError(
+          ErrorCode::BaselineFailed,
+          fmt::format(
+              "the outputs of kernel '{}' in launch '{}' are the same for different inputs, so a "
+              "wrong kernel could pass",
+              subject().kernel.name, launch.name),
+          "use other fills or arguments, so that the inputs reach the outputs",
+          at(subject().kernel));
+  }
+  return {};
+}
+
+/// Names each input that the outputs do not depend on (a factor of zero, a branch never taken):
+/// what a candidate does with it goes unseen. The user is told; a parameter the kernel ignores is
+/// no error.
+Status DeviceJudge::findUnseenInputs(Trial &trial) {
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    Launch &launch = bench_.baseline().launches[i];
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      if (!launch.buffers[b].readOnly || launch.buffers[b].fill.kind != "uniform")
+        continue;
+      const Fill drawn = launch.buffers[b].fill;
+      launch.buffers[b].fill = {"constant", drawn.low, drawn.low};
+      const auto other = expect(i, options_.seed, kPoison, "second");
+      launch.buffers[b].fill = drawn;
+      if (!other)
+        continue; // the kernel does not take that input; then it depends on it
+      bool differs = false;
+      for (std::size_t out = 0; out < launch.buffers.size() && !differs; ++out)
+        if (!launch.buffers[out].readOnly) {
+          KOPT_TRY(const bool same,
+                   sameBytes(bench_.expected[i].buffers[out], other->buffers[out]));
+          differs = !same;
+        }
+      if (!differs)
+        trial.findings.push_back(
+            {"unseen-input", "warning",
+             fmt::format("the outputs of launch '{}' do not depend on '{}': a candidate that "
+                         "misreads it would pass; choose arguments with which it matters",
+                         launch.name, launch.buffers[b].name),
+             at(subject().kernel)});
+    }
+  }
+  return {};
+}
+
+Status DeviceJudge::timeBaseline(Trial &trial) {
+  VerdictPolicy policy = options_.policy;
+  policy.candidates = 1;
+  KOPT_TRY(const bool timed, time(bench_.baseline(), policy, 1, trial));
+  if (!timed)
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
+                     at(subject().kernel));
+  // The baseline against itself is the control: it must not win or lose.
+  if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Slower)
+    trial.findings.push_back(
+        {"control", "warning",
+         "the baseline measured against itself is not the same: " + trial.reason +
+             "; this machine is too noisy for small differences",
+         ""});
+  if (!throttled_.empty() || !otherLoad_.empty())
+    trial.findings.push_back({"control", "warning", "the baseline: " + trial.reason, ""});
+  trial.verdict = Verdict::Same;
+  // Weights given by the user count launches; what counts for the workload is their share of the
+  // time.
+  double total = 0;
+  for (std::size_t i = 0; i < trial.timings.size(); ++i)
+    total += subject().workload.launches[i].weight * trial.timings[i].baselineSeconds;
+  for (std::size_t i = 0; total > 0 && i < trial.timings.size(); ++i)
+    bench_.subject().workload.launches[i].weight *= trial.timings[i].baselineSeconds / total;
+  return {};
+}
+
+/// A hang on the emulated device ends after 20 times the baseline's own instructions: at the same
+/// point each time.
+Status DeviceJudge::limitInstructions(const Trial &baseline) {
+  if (!runner_.device().modelled)
+    return {};
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    Counters counters = baseline.counters; // of the heaviest launch
+    if (i != bench_.heaviest()) {
+      KOPT_TRY(ProfileOutcome outcome,
+               device_.profile(bench_.baseline().module, bench_.baseline().path,
+                               bench_.baseline().launches[i]));
+      counters = std::move(outcome.counters);
+    }
+    const auto executed = counters.find("smsp__thread_inst_executed.sum");
+    bench_.instructionLimits.push_back(
+        executed == counters.end() ? 0 : std::uint64_t(20 * executed->second + 1e6));
+  }
+  return {};
+}
+
+/// Blocks that read each other's results with no order between them are the original's own affair;
+/// where they do not, they may not in a candidate.
+Status DeviceJudge::findBlocksApart(Trial &trial) {
+  if (!bench_.runner().device().modelled)
+    return {};
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    RunOptions options = bench_.options(options_.seed, kPoison, i, "second");
+    options.checkAcrossBlocks = true;
+    KOPT_TRY(const auto run, bench_.tryExpect(bench_.baseline().launches[i], options));
+    if (run)
+      continue;
+    trial.findings.push_back(
+        {"races", "note",
+         "races between blocks are not looked for, as the original has some: " + run.error(),
+         at(subject().kernel)});
+    return {};
+  }
+  bench_.blocksAreApart = true;
+  return {};
+}
+
+Status DeviceJudge::learnChecks(Trial &trial) {
+  for (const std::unique_ptr<Check> &check : checks_)
+    KOPT_CHECK(check->learn(bench_, trial));
+  return {};
+}
+
+/// Wrong versions of the kernel go through the same checks: where one passes, the workload proves
+/// little of a candidate.
+Status DeviceJudge::testMutants(Trial &trial) {
+  AdequacySettings settings;
+  settings.build = CandidateBuilder::baselineRequest(subject(), options_);
+  settings.scratch = options_.scratch;
+  settings.cache = options_.cache;
+  settings.toolchain = toolchain_.name();
+  settings.threads = std::max(1u, options_.buildThreads);
+  auto report = testAdequacy(bench_, checks_, frontend_, toolchain_, settings);
+  noteIncidents(trial);
+  if (!report && report.error().code != ErrorCode::Internal)
+    return tl::unexpected(report.error());
+  if (!report) {
+    trial.findings.push_back(
+        {"mutants", "warning",
+         "whether the workload notices wrong kernels is not known: " + report.error().what,
+         at(subject().kernel)});
+    return {};
+  }
+  mutations_ = std::move(*report);
+  if (mutations_.survivors.empty())
+    return {};
+  // What is kept is of the slice; what is said, of the user's files as they are now.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+  for (const SliceChunk &chunk : subject().specialization.chunks)
+    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
+  if (const auto lines = SliceLines::make(subject().sliceText, places, subject().specialization))
+    for (AdequacyReport::Survivor &survivor : mutations_.survivors)
+      survivor.title = lines->tell(survivor.title);
+  const std::string remedy = mutations_.remedy();
+  trial.findings.push_back(
+      {"mutants", mutations_.isTooWeak() ? "warning" : "note",
+       mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),
+       at(subject().kernel)});
+  return {};
+}
+
+Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
+  trial.gpu = device_.name;
+  KOPT_CHECK(loadBaseline(built, trial));
+  KOPT_CHECK(classifyBuffers());
+  KOPT_CHECK(checkRepeatability());
+  KOPT_CHECK(checkSensitivity());
+  KOPT_CHECK(findUnseenInputs(trial));
+  KOPT_CHECK(timeBaseline(trial));
+  KOPT_CHECK(profile(bench_.baseline(), trial));
+  KOPT_CHECK(limitInstructions(trial));
+  KOPT_CHECK(findBlocksApart(trial));
+  KOPT_CHECK(learnChecks(trial));
+  noteIncidents(trial);
+  return {};
+}
+
+Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial &trial) {
+  Trial own; // of nobody: the first device's is the record
+  KOPT_CHECK(loadBaseline(built, own));
+  KOPT_CHECK(classifyBuffers());
+  KOPT_CHECK(checkRepeatability());
+  KOPT_CHECK(agreesWith(first));
+  for (std::size_t i = 0; i < subject().workload.launches.size(); ++i)
+    bench_.subject().workload.launches[i].weight = first.subject().workload.launches[i].weight;
+  bench_.instructionLimits =
+      first.bench_.instructionLimits; // of a modelled device: the program's, not the device's
+  bench_.blocksAreApart = first.bench_.blocksAreApart;
+  KOPT_CHECK(learnChecks(own));
+  noteIncidents(trial);
+  return {};
+}
+
+/// Devices of one kind give one kernel's results, as far as its tolerance goes: one that does not
+/// is broken.
+Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
+  for (std::size_t i = 0; i < bench_.expected.size(); ++i) {
+    const Launch &launch = bench_.baseline().launches[i];
+    const auto differs = [&](const std::string &what) {
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("kernel '{}' is not the same on every GPU of the pool: on {}, "
+                                   "in launch '{}', {}; on {} not",
+                                   subject().kernel.name, device_.name, launch.name, what,
+                                   first.device_.name),
+                       "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)",
+                       at(subject().kernel));
+    };
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      const Buffer &buffer = launch.buffers[b];
+      const bool isOutput = first.bench_.baseline().launches[i].buffers[b].output;
+      if (buffer.output != isOutput)
+        return differs(
+            fmt::format("'{}' is {} output", buffer.name, buffer.output ? "a pure" : "no pure"));
+      if (buffer.readOnly)
+        continue;
+      KOPT_TRY(const auto mismatch,
+               compareBuffers(buffer, subject().workload.tolerance,
+                              first.bench_.expected[i].buffers[b], bench_.expected[i].buffers[b]));
+      if (mismatch)
+        return differs(mismatch->describe(buffer));
+    }
+  }
+  return {};
+}
+
+} // namespace kopt

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/CandidateBuilder.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/source/SharedCode.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include "driver/judge/Claim.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+
+BuildRequest CandidateBuilder::baselineRequest(const Subject &subject,
+                                               const JudgeOptions &options) {
+  BuildRequest request;
+  request.expression = subject.specialization.expression;
+  if (!subject.specialization.fileLocal)
+    request.symbol = subject.specialization.symbol;
+  request.arch = options.arch;
+  request.flags = subject.kernel.compileFlags;
+  request.directory = subject.kernel.directory;
+  return request;
+}
+
+BuildRequest CandidateBuilder::requestOf(const Subject &subject, const JudgeOptions &options,
+                                         const RenderedSlice &rendered,
+                                         const std::filesystem::path &output) {
+  BuildRequest request = baselineRequest(subject, options);
+  request.sliceText = rendered.text;
+  if (rendered.expression != request.expression)
+    request.symbol.clear();
+  request.expression = rendered.expression;
+  request.output = output;
+  return request;
+}
+
+Result<bool> CandidateBuilder::screen(const RenderedSlice &rendered, Trial &trial) const {
+  const StageTimer timer(trial, "build/screen");
+  trial.stage = Stage::Screen;
+  const SharedCode shared =
+      sharedCode(subject_.kernel, subject_.specialization, trial.candidate, rendered,
+                 subject_.declaration ? subject_.declaration->params : std::vector<TunableParam>());
+  KOPT_TRY(trial.findings, frontend_.screen(subject_.sliceText, rendered.text, subject_.kernel,
+                                            rendered.expression, shared));
+  if (!options_.checks.on("screen"))
+    return true;
+  for (const Finding &finding : trial.findings)
+    if (finding.severity == "reject") {
+      refuse({"screen", Verdict::Rejected,
+              fmt::format("{}{}{}", finding.message, finding.where.empty() ? "" : " at ",
+                          finding.where)},
+             trial);
+      return options_.keepGoing;
+    }
+  trial.checks.push_back({"screen", CheckState::Passed, ""});
+  return true;
+}
+
+Result<bool> CandidateBuilder::compile(const Candidate &candidate, const RenderedSlice &rendered,
+                                       const std::filesystem::path &output, Trial &trial,
+                                       Built &built) const {
+  const StageTimer timer(trial, "build/compile");
+  if (trial.check.empty())
+    trial.stage = Stage::Build;
+  for (const Launch &launch : subject_.workload.launches) {
+    auto changed = applyToLaunch(subject_.kernel, launch, candidate);
+    if (!changed) {
+      trial.verdict = Verdict::Rejected;
+      trial.reason = changed.error().what;
+      return false;
+    }
+    built.launches.push_back(std::move(*changed));
+  }
+  const BuildRequest request = requestOf(subject_, options_, rendered, output);
+  KOPT_TRY(const BuildOutcome outcome, toolchain_.build(request));
+  trial.buildLog = outcome.log;
+  trial.moduleHash = outcome.hash;
+  if (!outcome.ok && !trial.check.empty())
+    return false; // refused already
+  if (!outcome.ok) {
+    trial.verdict = Verdict::BuildFailed;
+    const auto error = outcome.log.find("error");
+    const auto lineStart = error == std::string::npos ? 0 : outcome.log.rfind('\n', error) + 1;
+    trial.reason = outcome.log.substr(lineStart, outcome.log.find('\n', lineStart) - lineStart);
+    return false;
+  }
+  built.path = outcome.module;
+  built.symbol = request.symbol;
+  built.hash = outcome.hash;
+  built.externals = outcome.externals;
+  if (!options_.checks.on("externals") || baseline_.hash.empty())
+    return true;
+  if (const auto failure = forbiddenExternal(built.externals, baseline_.externals)) {
+    refuse(*failure, trial);
+    return options_.keepGoing;
+  }
+  trial.checks.push_back({"externals", CheckState::Passed, ""});
+  return true;
+}
+
+Result<Built> CandidateBuilder::buildBaseline(Trial &trial) {
+  KOPT_TRY(const RenderedSlice rendered, renderSlice(subject_.sliceText, subject_.kernel,
+                                                     subject_.specialization, trial.candidate));
+  trial.sliceText = rendered.text;
+  Built built;
+  KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, built));
+  if (!compiled)
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name, trial.reason),
+        trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog,
+        fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
+  return built;
+}
+
+Result<bool> CandidateBuilder::screenAndCompile(const Candidate &candidate,
+                                                const std::filesystem::path &output,
+                                                Prepared &prepared) const {
+  Trial &trial = prepared.trial;
+  const auto rendered =
+      renderSlice(subject_.sliceText, subject_.kernel, subject_.specialization, candidate);
+  if (!rendered) {
+    trial.verdict = Verdict::Rejected;
+    trial.reason = rendered.error().what;
+    return false;
+  }
+  trial.sliceText = rendered->text;
+  KOPT_TRY(const bool screened, screen(*rendered, trial));
+  if (!screened)
+    return false;
+  return compile(candidate, *rendered, output, trial, prepared.built);
+}
+
+Prepared CandidateBuilder::prepare(const Candidate &candidate,
+                                   const std::filesystem::path &output) const {
+  const auto start = std::chrono::steady_clock::now();
+  Prepared prepared;
+  prepared.trial.candidate = candidate;
+  prepared.trial.candidateHash = candidate.contentHash();
+  const Result<bool> ready = screenAndCompile(candidate, output, prepared);
+  if (ready)
+    prepared.ready = *ready;
+  else
+    prepared.error = ready.error();
+  prepared.seconds = secondsSince(start);
+  return prepared;
+}
+
+std::filesystem::path CandidateBuilder::nextModule() {
+  return options_.scratch / fmt::format("{}", modules_++) / "module";
+}
+
+void CandidateBuilder::ahead(const std::vector<Candidate> &candidates) {
+  if (options_.buildThreads == 0)
+    return;
+  if (!builders_)
+    builders_ = std::make_unique<JobQueue>(options_.buildThreads);
+  for (const Candidate &candidate : candidates) {
+    const std::string hash = candidate.contentHash();
+    if (ahead_.contains(hash))
+      continue;
+    auto job = std::make_shared<std::packaged_task<Prepared()>>(
+        [this, candidate, output = nextModule()] { return prepare(candidate, output); });
+    ahead_.emplace(hash, job->get_future());
+    builders_->add([job] { (*job)(); });
+  }
+}
+
+Prepared CandidateBuilder::take(const Candidate &candidate) {
+  const auto start = std::chrono::steady_clock::now();
+  Prepared prepared;
+  if (const auto begun = ahead_.find(candidate.contentHash()); begun != ahead_.end()) {
+    prepared = begun->second.get();
+    ahead_.erase(begun);
+    prepared.trial.stages["wait"] += secondsSince(start);
+  } else {
+    prepared = prepare(candidate, nextModule());
+  }
+  return prepared;
+}
+
+} // namespace kopt

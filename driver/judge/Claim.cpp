@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/Claim.h"
+
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace kopt {
+namespace {
+
+using Groups = std::vector<std::vector<std::string>>;
+
+/// Flags of clang_plugin/screen, and what shows each of them harmless.
+const std::map<std::string, Groups> &demands() {
+  static const Groups kOrder = {{"schedule", "sanitizer", "emulated"}, {"repeat"}};
+  static const std::map<std::string, Groups> table = {
+      {"atomic-removed", {{"schedule", "sanitizer", "emulated"}, {"repeat"}, {"contents"}}},
+      {"barrier-removed", kOrder},
+      {"fence-removed", kOrder},
+      {"volatile", kOrder},
+      {"cache-hint", {{"repeat"}, {"fresh"}}},
+      {"bounds-check", {{"sizes"}}},
+      {"unused-parameter", {{"scalars", "sizes"}}},
+      {"precision", {{"fresh"}, {"contents", "reference"}}},
+      {"data-table", {{"fresh"}, {"contents", "scalars"}}},
+      {"type-changed", {{"fresh"}, {"contents"}}},
+      {"macro", {{"fresh"}}},
+      {"shared-function", {{"fresh"}}},
+      {"conditional", {{"fresh"}}},
+      {"parse", {{"fresh"}, {"repeat"}}},
+      {"assert", {{"contents"}}},
+      {"trap", {{"contents"}}},
+      {"sleep", {{"timed"}}},
+      // Code for one architecture that the others do not have: nothing here runs on another one.
+      {"arch-conditional", {{"other architectures"}}},
+      // Nothing here is large enough, or runs blocks at once in every way that a GPU may.
+      {"short-index", {{"a problem that large"}}},
+      {"short-product", {{"a problem that large"}}},
+      {"atomic-scope", {{"blocks that run at once"}}},
+  };
+  return table;
+}
+
+} // namespace
+
+Groups checksRequiredBy(const Finding &finding) {
+  const auto found = demands().find(finding.id);
+  return found == demands().end() || finding.severity != "flag" ? Groups() : found->second;
+}
+
+bool wantsEveryCheck(const Trial &trial) {
+  for (const Finding &finding : trial.findings)
+    for (const std::vector<std::string> &group : checksRequiredBy(finding))
+      if (std::find(group.begin(), group.end(), "sanitizer") != group.end())
+        return true;
+  return false;
+}
+
+std::optional<Failure> forbiddenExternal(const std::vector<std::string> &candidate,
+                                         const std::vector<std::string> &original) {
+  static const char *const kNames[] = {"malloc", "free", "__nv_aligned_device_malloc",
+                                       "operator new"};
+  static const char *const kPrefixes[] = {"cudaLaunch", "cudaGetParameterBuffer",
+                                          "__cudaCDP",  "cudaMalloc",
+                                          "cudaFree",   "cudaStream",
+                                          "cudaEvent",  "cudaMemcpy",
+                                          "cudaMemset", "cudaDeviceSynchronize",
+                                          "_Znwm",      "_Znam",
+                                          "_ZdlPv",     "_ZdaPv"};
+  for (const std::string &name : candidate) {
+    const bool isForbidden =
+        std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) ||
+        std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                    [&](const char *prefix) { return name.starts_with(prefix); });
+    if (isForbidden && std::find(original.begin(), original.end(), name) == original.end())
+      return Failure{"externals", Verdict::Rejected,
+                     fmt::format("its machine code calls {}, which the original's does not", name)};
+  }
+  return std::nullopt;
+}
+
+double floorSeconds(const Launch &launch, const DeviceInfo &device) {
+  double written = 0;
+  for (const Buffer &buffer : launch.buffers)
+    if (buffer.output)
+      written += double(buffer.bytes);
+  double seconds = 0;
+  if (device.storeBytesPerSecond > 0)
+    seconds = written / device.storeBytesPerSecond;
+  if (device.dramBytesPerSecond > 0)
+    seconds = std::max(seconds, (written - double(device.l2Bytes)) / device.dramBytesPerSecond);
+  return seconds;
+}
+
+std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> &launches,
+                                  const DeviceInfo &device) {
+  for (std::size_t i = 0; i < trial.timings.size() && i < launches.size(); ++i) {
+    const double floor = floorSeconds(launches[i], device),
+                 took = trial.timings[i].candidateSeconds;
+    // Nothing takes no time at all.
+    if (!(took > 0) || took < floor)
+      return Failure{
+          "roofline", Verdict::Suspect,
+          fmt::format(
+              "launch '{}' took {:.3g} us, and to write its outputs takes {} at least {:.3g} us",
+              launches[i].name, took * 1e6, device.name, floor * 1e6)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches) {
+  if (!switches.all())
+    return Failure{"", Verdict::Suspect,
+                   fmt::format("not a verdict: checks off: {}; {}", switches.list(), trial.reason)};
+  const auto passed = [&](const std::string &check) { return trial.passed(check); };
+  for (const Finding &finding : trial.findings)
+    for (const std::vector<std::string> &group : checksRequiredBy(finding))
+      if (std::none_of(group.begin(), group.end(), passed)) {
+        std::string why;
+        for (const CheckRecord &record : trial.checks)
+          if (std::find(group.begin(), group.end(), record.check) != group.end() &&
+              !record.detail.empty())
+            why += fmt::format(" ({}: {})", record.check, record.detail);
+        return Failure{
+            "obligations", Verdict::Suspect,
+            fmt::format("{}, but not proven: {}, and what would show it harmless did not run: {}{}",
+                        trial.reason, finding.message, join(group, " or "), why)};
+      }
+  return std::nullopt;
+}
+
+} // namespace kopt

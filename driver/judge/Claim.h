@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has to hold before a faster candidate may be called Faster. What does not is Suspect, with
+// the reason.
+#pragma once
+
+#include "driver/judge/CheckList.h"
+#include "driver/judge/checks/CheckContext.h"
+
+#include <optional>
+#include <string>
+
+namespace kopt {
+
+/// The checks that a finding of the screen asks for: of each group, one has to have passed.
+std::vector<std::vector<std::string>> checksRequiredBy(const Finding &finding);
+
+/// A finding of the screen demands one of the checks that else only winners are asked for.
+bool wantsEveryCheck(const Trial &trial);
+
+/// A function that the candidate's machine code calls, the original's does not, and a kernel has no
+/// honest use for: one that keeps memory or launches work beyond its own launch. Nothing where
+/// there is none.
+std::optional<Failure> forbiddenExternal(const std::vector<std::string> &candidate,
+                                         const std::vector<std::string> &original);
+
+/// Seconds below which no launch can stay: every element of its pure outputs is written, which
+/// takes the multiprocessors as long as they need to store it, and the memory as long as it needs
+/// for what L2 cannot keep. 0 where nothing is known.
+double floorSeconds(const Launch &launch, const DeviceInfo &device);
+
+/// A launch of the trial that took less than it can; nothing where there is none. `launches` are
+/// the candidate's.
+std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> &launches,
+                                  const DeviceInfo &device);
+
+/// Why a trial that came out Faster is no win all the same; nothing where it is one. Looks at the
+/// records of the checks that ran: a flag of the screen whose checks did not run, and checks that
+/// were left out.
+std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches);
+
+} // namespace kopt

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/CompareBuffers.h"
+
+#include "driver/support/MappedFile.h"
+#include "runtime/device/Parallel.h"
+#include "runtime/runner/StructType.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <vector>
+
+namespace kopt {
+namespace {
+
+float halfToFloat(std::uint16_t bits) {
+  const std::uint32_t sign = std::uint32_t(bits & 0x8000u) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
+  if (exponent == 0x1f)
+    return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent == 0)
+    return std::bit_cast<float>(sign) + (sign ? -1.f : 1.f) * std::ldexp(float(mantissa), -24);
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+}
+
+float bfloatToFloat(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
+
+template <class T> T loadAs(const char *bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+/// An element type: its size, whether it is a floating one, the relative error of the default
+/// policy, its value. Of integers, which a double may not hold, also their text and how far apart
+/// two are.
+template <class T> struct Exact {
+  static constexpr std::size_t kSize = sizeof(T);
+  static constexpr bool kFloating = false;
+  static constexpr double kRelative = 0;
+  static double value(const char *bytes) { return double(loadAs<T>(bytes)); }
+  static std::string show(const char *bytes) { return fmt::format("{}", +loadAs<T>(bytes)); }
+  static std::uint64_t distance(const char *left, const char *right) {
+    const auto [low, high] = std::minmax({loadAs<T>(left), loadAs<T>(right)});
+    return std::uint64_t(high) - std::uint64_t(low); // modulo 2^64, so of negative ones, too
+  }
+};
+struct Float {
+  static constexpr std::size_t kSize = 4;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 1e-5;
+  static double value(const char *bytes) { return double(loadAs<float>(bytes)); }
+};
+struct Double {
+  static constexpr std::size_t kSize = 8;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 1e-12;
+  static double value(const char *bytes) { return loadAs<double>(bytes); }
+};
+struct Half {
+  static constexpr std::size_t kSize = 2;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 2e-3;
+  static double value(const char *bytes) {
+    return double(halfToFloat(loadAs<std::uint16_t>(bytes)));
+  }
+};
+struct Bfloat {
+  static constexpr std::size_t kSize = 2;
+  static constexpr bool kFloating = true;
+  static constexpr double kRelative = 1.6e-2;
+  static double value(const char *bytes) {
+    return double(bfloatToFloat(loadAs<std::uint16_t>(bytes)));
+  }
+};
+
+/// Elements that one thread looks at in one go: sums over them are added up in their order, whoever
+/// made them.
+constexpr std::uint64_t kGrain = 64u << 10;
+
+/// Root mean square of the finite elements.
+template <class Type> double scaleOf(std::string_view bytes, unsigned threads) {
+  struct Part {
+    double sum = 0;
+    std::uint64_t count = 0;
+  };
+  const std::uint64_t total = bytes.size() / Type::kSize;
+  std::vector<Part> parts(total / kGrain + 1);
+  runtime::parallelFor(
+      total, kGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        Part &part = parts[begin / kGrain];
+        for (std::uint64_t i = begin; i < end; ++i) {
+          const double value = Type::value(bytes.data() + i * Type::kSize);
+          if (std::isfinite(value)) {
+            part.sum += value * value;
+            ++part.count;
+          }
+        }
+      },
+      threads);
+  Part all;
+  for (const Part &part : parts) {
+    all.sum += part.sum;
+    all.count += part.count;
+  }
+  return all.count == 0 ? 0 : std::sqrt(all.sum / double(all.count));
+}
+
+/// The error of one element: 0 where it matches its like, infinity where a special value has no
+/// match.
+double elementError(double expected, double actual, bool nonFinite = false) {
+  if (nonFinite && !std::isfinite(expected) && !std::isfinite(actual))
+    return 0;
+  if (std::isnan(expected) || std::isnan(actual))
+    return std::isnan(expected) && std::isnan(actual) ? 0 : std::numeric_limits<double>::infinity();
+  if (std::isinf(expected) || std::isinf(actual))
+    return expected == actual ? 0 : std::numeric_limits<double>::infinity();
+  return std::abs(actual - expected);
+}
+
+template <class Type>
+double errorAs(const char *expected, const char *actual, bool nonFinite = false) {
+  if constexpr (Type::kFloating)
+    return elementError(Type::value(expected), Type::value(actual), nonFinite);
+  else
+    return double(Type::distance(expected, actual));
+}
+
+template <class Type> std::string shownAs(const char *bytes) {
+  if constexpr (Type::kFloating)
+    return fmt::format("{:.9g}", Type::value(bytes));
+  else
+    return Type::show(bytes);
+}
+
+template <class Type>
+std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view want,
+                                  std::string_view got, unsigned threads, Slack slack) {
+  if (runtime::firstDifference(want.data(), got.data(), want.size(), threads) == want.size())
+    return std::nullopt;
+  const bool bitwise = tolerance.policy == "strict" || !Type::kFloating;
+  const bool user = tolerance.policy == "user";
+  const double scale = !bitwise && (!user || slack.orDefault) ? scaleOf<Type>(want, threads) : 0;
+  struct Part {
+    Mismatch mismatch;
+    double worstExcess = -1;
+    std::uint64_t worst = 0; ///< which element is
+  };
+  const std::uint64_t total = want.size() / Type::kSize;
+  std::vector<Part> parts(total / kGrain + 1);
+  runtime::parallelFor(
+      total, kGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        const char *wanted = want.data() + begin * Type::kSize,
+                   *seen = got.data() + begin * Type::kSize;
+        if (std::memcmp(wanted, seen, (end - begin) * Type::kSize) == 0)
+          return;
+        Part &part = parts[begin / kGrain];
+        for (std::uint64_t i = begin; i < end; ++i, wanted += Type::kSize, seen += Type::kSize) {
+          if (std::memcmp(wanted, seen, Type::kSize) == 0)
+            continue;
+          const double expected = Type::value(wanted), actual = Type::value(seen);
+          const double error = errorAs<Type>(wanted, seen, slack.nonFinite);
+          double allowed = 0;
+          if (!bitwise) {
+            const double byType = Type::kRelative * std::max(std::abs(expected), scale);
+            const double size =
+                slack.orDefault ? std::max(std::abs(expected), scale) : std::abs(expected);
+            const double byUser = tolerance.relative * size + tolerance.absolute;
+            allowed = slack.absolute + (!user             ? byType
+                                        : slack.orDefault ? std::max(byUser, byType)
+                                                          : byUser);
+          }
+          const bool bothNaN = std::isnan(expected) && std::isnan(actual);
+          // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0
+          // is not +0). No error is within any tolerance, that of a NaN included.
+          if (bitwise ? bothNaN : error == 0 || (std::isfinite(error) && error <= allowed))
+            continue;
+          Mismatch &mismatch = part.mismatch;
+          if (mismatch.wrong++ == 0)
+            mismatch.index = i;
+          if (error - allowed > part.worstExcess) {
+            part.worstExcess = error - allowed;
+            part.worst = i;
+            mismatch.worstError = error;
+            mismatch.allowed = allowed;
+          }
+        }
+      },
+      threads);
+  // A buffer that ends inside an element: what there is of it counts as one and has to be the same.
+  if (const std::size_t rest = want.size() % Type::kSize;
+      rest > 0 && want.substr(want.size() - rest) != got.substr(want.size() - rest)) {
+    Part part;
+    part.mismatch.index = total;
+    part.mismatch.wrong = 1;
+    part.worstExcess = part.mismatch.worstError = std::numeric_limits<double>::infinity();
+    part.worst = total;
+    parts.push_back(part);
+  }
+  std::optional<Part> all;
+  for (const Part &part : parts) {
+    if (part.mismatch.wrong == 0)
+      continue;
+    if (!all) {
+      all = part;
+      continue;
+    }
+    all->mismatch.wrong += part.mismatch.wrong;
+    if (part.worstExcess > all->worstExcess) {
+      all->worstExcess = part.worstExcess;
+      all->worst = part.worst;
+      all->mismatch.worstError = part.mismatch.worstError;
+      all->mismatch.allowed = part.mismatch.allowed;
+    }
+  }
+  if (!all)
+    return std::nullopt;
+  Mismatch &mismatch = all->mismatch;
+  mismatch.total = total + (want.size() % Type::kSize != 0);
+  const auto shown = [&](std::string_view bytes) {
+    return mismatch.index < total ? shownAs<Type>(bytes.data() + mismatch.index * Type::kSize)
+                                  : "a part of an element";
+  };
+  mismatch.expected = shown(want);
+  mismatch.actual = shown(got);
+  mismatch.worst = fmt::format("{:.3g}", mismatch.worstError);
+  if constexpr (!Type::kFloating)
+    if (all->worst < total)
+      mismatch.worst = fmt::format("{}", Type::distance(want.data() + all->worst * Type::kSize,
+                                                        got.data() + all->worst * Type::kSize));
+  return mismatch;
+}
+
+/// Calls `use` with the element type of a scalar's name.
+template <class Use> auto withType(const std::string &scalar, Use use) {
+  if (scalar == "f32")
+    return use(Float{});
+  if (scalar == "f64")
+    return use(Double{});
+  if (scalar == "f16")
+    return use(Half{});
+  if (scalar == "bf16")
+    return use(Bfloat{});
+  if (scalar == "i8")
+    return use(Exact<std::int8_t>{});
+  if (scalar == "i16")
+    return use(Exact<std::int16_t>{});
+  if (scalar == "u16")
+    return use(Exact<std::uint16_t>{});
+  if (scalar == "i32")
+    return use(Exact<std::int32_t>{});
+  if (scalar == "u32")
+    return use(Exact<std::uint32_t>{});
+  if (scalar == "i64")
+    return use(Exact<std::int64_t>{});
+  if (scalar == "u64")
+    return use(Exact<std::uint64_t>{});
+  // bool, u8 and the bytes of types without one scalar: compared bit for bit.
+  return use(Exact<std::uint8_t>{});
+}
+
+using runtime::StructType;
+
+/// One member of all elements, one after the other.
+std::string columnOf(const StructType &type, const StructType::Member &member,
+                     std::string_view bytes) {
+  std::string column(bytes.size() / type.bytes * member.bytes, '\0');
+  for (std::size_t i = 0; i < bytes.size() / type.bytes; ++i)
+    std::memcpy(column.data() + i * member.bytes, bytes.data() + i * type.bytes + member.offset,
+                member.bytes);
+  return column;
+}
+
+/// An element that jumps may be so many times as far from what is expected as the original's is
+/// then.
+constexpr double kAsFar = 16;
+
+/// `got` with what is expected in the place of each element that jumps where inputs are moved.
+std::string withoutJumps(const Buffer &buffer, std::string_view want, std::string_view got,
+                         std::string_view moved, double usual) {
+  std::string judged(got);
+  withType(buffer.scalar, [&]<class Type>(Type) {
+    for (std::size_t at = 0; at + Type::kSize <= std::min(want.size(), moved.size());
+         at += Type::kSize) {
+      const double wanted = Type::value(want.data() + at),
+                   jump = elementError(wanted, Type::value(moved.data() + at));
+      if (jump > (Type::kFloating ? usual : 0) &&
+          elementError(wanted, Type::value(got.data() + at)) <= kAsFar * jump)
+        std::memcpy(judged.data() + at, want.data() + at, Type::kSize);
+    }
+  });
+  return judged;
+}
+
+/// Each member by its own type and at its own scale; padding is nobody's result. What ends inside
+/// an element has to be the same.
+std::optional<Mismatch> compareStructs(const StructType &type, const Tolerance &tolerance,
+                                       std::string_view want, std::string_view got,
+                                       unsigned threads, Slack slack) {
+  if (runtime::firstDifference(want.data(), got.data(), want.size(), threads) == want.size())
+    return std::nullopt;
+  std::optional<Mismatch> all;
+  const auto add = [&](const std::optional<Mismatch> &found, std::optional<std::uint32_t> member) {
+    if (!found)
+      return;
+    const std::uint64_t wrong = found->wrong + (all ? all->wrong : 0);
+    if (!all || found->worstError - found->allowed > all->worstError - all->allowed) {
+      all = found;
+      all->member = member;
+    }
+    all->wrong = wrong;
+  };
+  for (const StructType::Member &member : type.members)
+    add(withType(member.scalar,
+                 [&]<class Type>(Type) {
+                   return compareAs<Type>(tolerance, columnOf(type, member, want),
+                                          columnOf(type, member, got), threads, slack);
+                 }),
+        member.offset);
+  const std::size_t rest = want.size() % type.bytes;
+  add(compareAs<Exact<std::uint8_t>>(tolerance, want.substr(want.size() - rest),
+                                     got.substr(got.size() - rest), threads, slack),
+      std::nullopt);
+  if (all)
+    all->total = want.size() / type.bytes * type.members.size() + rest;
+  return all;
+}
+
+template <class Type>
+std::optional<double> largestDifferenceAs(std::string_view left, std::string_view right,
+                                          bool *allFinite) {
+  double largest = 0;
+  const std::uint64_t total = left.size() / Type::kSize;
+  for (std::uint64_t i = 0; i < total; ++i) {
+    const double x = Type::value(left.data() + i * Type::kSize),
+                 y = Type::value(right.data() + i * Type::kSize);
+    if (allFinite)
+      *allFinite = *allFinite && std::isfinite(x) && std::isfinite(y);
+    const double error = elementError(x, y);
+    if (!std::isfinite(error) || (!Type::kFloating && error != 0))
+      return std::nullopt;
+    largest = std::max(largest, error);
+  }
+  return largest;
+}
+
+} // namespace
+
+std::string Mismatch::describe(const Buffer &buffer) const {
+  return fmt::format(
+      "{}[{}]{} is {}, expected {}; {} of {} elements differ, worst error {} (allowed {:.3g})",
+      buffer.name, index, member ? fmt::format(" at byte {}", *member) : "", actual, expected,
+      wrong, total, worst, allowed);
+}
+
+Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b) {
+  KOPT_TRY(const MappedFile left, MappedFile::open(a));
+  KOPT_TRY(const MappedFile right, MappedFile::open(b));
+  const std::uint64_t size = left.bytes().size();
+  return size == right.bytes().size() &&
+         runtime::firstDifference(left.bytes().data(), right.bytes().data(), size) == size;
+}
+
+std::optional<Mismatch> compareContents(const Buffer &buffer, const Tolerance &tolerance,
+                                        std::string_view expected, std::string_view actual,
+                                        unsigned threads, Slack slack) {
+  if (threads == 0)
+    threads = runtime::threadsFor(expected.size());
+  if (const auto type = StructType::parse(buffer.scalar))
+    return compareStructs(*type, tolerance, expected, actual, threads, slack);
+  return withType(buffer.scalar, [&]<class Type>(Type) {
+    return compareAs<Type>(tolerance, expected, actual, threads, slack);
+  });
+}
+
+double elementValue(const std::string &scalar, const char *bytes) {
+  return withType(scalar, [&]<class Type>(Type) { return Type::value(bytes); });
+}
+
+Result<std::optional<double>> largestDifference(const Buffer &buffer,
+                                                const std::filesystem::path &a,
+                                                const std::filesystem::path &b, bool *allFinite) {
+  KOPT_TRY(const MappedFile left, MappedFile::open(a));
+  KOPT_TRY(const MappedFile right, MappedFile::open(b));
+  if (left.bytes().size() != right.bytes().size())
+    return makeError(ErrorCode::Internal,
+                     fmt::format("two contents of buffer '{}' differ in size", buffer.name));
+  const auto type = StructType::parse(buffer.scalar);
+  if (!type)
+    return withType(buffer.scalar, [&]<class Type>(Type) {
+      return largestDifferenceAs<Type>(left.bytes(), right.bytes(), allFinite);
+    });
+  double largest = 0;
+  for (const StructType::Member &member : type->members) {
+    const auto own = withType(member.scalar, [&]<class Type>(Type) {
+      return largestDifferenceAs<Type>(columnOf(*type, member, left.bytes()),
+                                       columnOf(*type, member, right.bytes()), allFinite);
+    });
+    if (!own)
+      return std::nullopt;
+    largest = std::max(largest, *own);
+  }
+  return largest;
+}
+
+Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
+                                               const std::filesystem::path &expected,
+                                               const std::filesystem::path &actual, Slack slack) {
+  KOPT_TRY(const MappedFile want, MappedFile::open(expected));
+  KOPT_TRY(const MappedFile got, MappedFile::open(actual));
+  if (want.bytes().size() != buffer.bytes || got.bytes().size() != buffer.bytes)
+    return makeError(ErrorCode::Internal,
+                     fmt::format("contents of buffer '{}' have {} and {} bytes instead of {}",
+                                 buffer.name, want.bytes().size(), got.bytes().size(),
+                                 buffer.bytes));
+  if (!slack.moved)
+    return compareContents(buffer, tolerance, want.bytes(), got.bytes(), 0, slack);
+  const std::string judged =
+      withoutJumps(buffer, want.bytes(), got.bytes(), *slack.moved, slack.absolute);
+  return compareContents(buffer, tolerance, want.bytes(), judged, 0, slack);
+}
+
+Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &expected,
+                            const std::filesystem::path &moved) {
+  KOPT_TRY(const MappedFile want, MappedFile::open(expected));
+  KOPT_TRY(const MappedFile got, MappedFile::open(moved));
+  return withType(buffer.scalar, [&]<class Type>(Type) {
+    Movement movement;
+    if constexpr (Type::kFloating) {
+      std::vector<double> differences(want.bytes().size() / Type::kSize);
+      for (std::size_t i = 0; i < differences.size(); ++i)
+        differences[i] = elementError(Type::value(want.bytes().data() + i * Type::kSize),
+                                      Type::value(got.bytes().data() + i * Type::kSize));
+      const auto usual = differences.begin() + std::ptrdiff_t(differences.size() * 9 / 10);
+      if (usual != differences.end()) {
+        std::nth_element(differences.begin(), usual, differences.end());
+        movement.usual = *usual;
+      }
+      movement.tolerated = Type::kRelative * scaleOf<Type>(want.bytes(), 1);
+    }
+    return movement;
+  });
+}
+
+Result<std::string> furthestOf(const Buffer &buffer, const std::filesystem::path &expected,
+                               const std::vector<std::filesystem::path> &moved) {
+  KOPT_TRY(const MappedFile want, MappedFile::open(expected));
+  std::string furthest(want.bytes());
+  for (const std::filesystem::path &one : moved) {
+    KOPT_TRY(const MappedFile other, MappedFile::open(one));
+    if (other.bytes().size() != furthest.size())
+      return makeError(ErrorCode::Internal,
+                       fmt::format("two contents of buffer '{}' differ in size", buffer.name));
+    withType(buffer.scalar, [&]<class Type>(Type) {
+      for (std::size_t at = 0; at + Type::kSize <= furthest.size(); at += Type::kSize) {
+        const double wanted = Type::value(want.bytes().data() + at);
+        if (elementError(wanted, Type::value(other.bytes().data() + at)) >
+            elementError(wanted, Type::value(furthest.data() + at)))
+          std::memcpy(furthest.data() + at, other.bytes().data() + at, Type::kSize);
+      }
+    });
+  }
+  return furthest;
+}
+
+} // namespace kopt

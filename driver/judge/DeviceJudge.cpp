@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/DeviceJudge.h"
+
+#include "driver/judge/Claim.h"
+#include "driver/judge/CompareBuffers.h"
+#include "driver/judge/EmulatedJudge.h"
+#include "driver/support/Hash.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kopt {
+
+namespace {} // namespace
+
+DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain,
+                         Subject subject, JudgeOptions options, const OpenEmulated &emulate)
+    : device_(std::move(device)), runner_(device_.runner), frontend_(frontend),
+      toolchain_(toolchain), options_(std::move(options)),
+      bench_(runner_, std::move(subject), options_.seed, options_.checks),
+      emulation_(makeEmulation(emulate, frontend_, bench_.subject(), options_)),
+      checks_(makeChecks(
+          options_.checks, {frontend_, toolchain_, emulation_.get()},
+          {CandidateBuilder::baselineRequest(bench_.subject(), options_), options_.scratch})) {}
+
+Result<bool> DeviceJudge::load(Built &built, Trial &trial) {
+  const StageTimer timer(trial, "load");
+  auto loaded = runner_.load(built.path, built.symbol);
+  if (!loaded && loaded.error().code != ErrorCode::BaselineFailed)
+    return tl::unexpected(loaded.error()); // not the module's doing
+  if (!loaded) {
+    trial.verdict = Verdict::RunFailed;
+    trial.reason = loaded.error().what;
+    return false;
+  }
+  trial.resources = *loaded;
+  built.module = loaded->id;
+  return true;
+}
+
+Result<bool> DeviceJudge::verify(const Candidate &candidate, const Built &built,
+                                 std::uint64_t freshSeed, Strength strength, Depth depth,
+                                 Trial &trial) {
+  if (trial.check.empty())
+    trial.stage = Stage::Verify;
+  Examination examination{candidate, built, freshSeed, strength, depth, trial};
+  for (const std::unique_ptr<Check> &check : checks_) {
+    CheckRecord record{check->name(), CheckState::Passed, ""};
+    KOPT_TRY(const std::optional<Failure> failure, check->check(bench_, examination, record));
+    if (!failure) {
+      trial.checks.push_back(std::move(record));
+      continue;
+    }
+    refuse(*failure, trial);
+    if (!options_.keepGoing)
+      return false;
+  }
+  return trial.check.empty();
+}
+
+/// What a timed launch left behind is compared too: code that tells timing from checking is caught
+/// here. On a modelled device with what the baseline is known to leave.
+Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
+                                                              const Launch &launch,
+                                                              const TimingOutcome &outcome,
+                                                              Trial &trial) {
+  const StageTimer timer(trial, "time/judge");
+  const auto &expected =
+      outcome.buffersA.empty() ? bench_.expected[index].buffers : outcome.buffersA;
+  for (std::size_t b = 0; b < expected.size() && b < outcome.buffersB.size(); ++b) {
+    if (launch.buffers[b].readOnly || expected[b].empty() || outcome.buffersB[b].empty())
+      continue;
+    KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], subject().workload.tolerance,
+                                                 expected[b], outcome.buffersB[b]));
+    if (mismatch)
+      return Failure{"timed", Verdict::WrongResult,
+                     fmt::format("launch '{}' while timed: {}", launch.name,
+                                 mismatch->describe(launch.buffers[b]))};
+  }
+  return std::nullopt;
+}
+
+/// A trial that came out Faster is one only where every check had its say.
+void DeviceJudge::claim(const std::vector<Launch> &launches, Trial &trial) const {
+  if (trial.verdict != Verdict::Faster)
+    return;
+  const bool isWeak = mutations_.isTooWeak() && !options_.acceptWeakWorkload;
+  std::optional<Failure> failure;
+  if (options_.checks.on("roofline"))
+    failure = belowFloor(trial, launches, runner_.device());
+  if (options_.checks.on("mutants")) {
+    if (!failure && isWeak)
+      failure = Failure{"mutants", Verdict::Suspect,
+                        fmt::format("{}, but the workload is too weak to tell: {}; declare {}, or "
+                                    "take it with --accept-weak-workload",
+                                    trial.reason, mutations_.inWords(), mutations_.remedy())};
+    else
+      trial.checks.push_back(
+          {"mutants", mutations_.tried > 0 ? CheckState::Passed : CheckState::NotRun,
+           mutations_.tried > 0 ? mutations_.inWords() : "there are no wrong versions to try"});
+  }
+  if (!failure)
+    failure = whyNoWin(trial, options_.checks);
+  if (failure) {
+    trial.verdict = failure->verdict;
+    trial.reason = failure->reason;
+    trial.check = failure->check;
+    if (!failure->check.empty())
+      trial.checks.push_back({failure->check, CheckState::Failed, failure->reason});
+  }
+}
+
+/// The launch beside the baseline's, in the process that the runner has now: its samples are added
+/// to the timing.
+Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
+                                     LaunchTiming &timing, Trial &trial) {
+  const Launch &launch = built.launches[index];
+  TimeOptions options = options_.timing;
+  options.inputSeed = bench_.expected[index].inputSeed;
+  options.skip = options_.checks.runnerChecks();
+  options.slot = fmt::format("time-{}", index);
+  options.deadline = std::max(
+      options.deadline, Duration(20 * bench_.baselineSeconds[index] + 2 * options.budget.count()));
+  if (runner_.device()
+          .modelled) // one sample, of launches whose length the limit of instructions bounds
+    options.deadline = bench_.options(0, 0, index, options.slot).deadline;
+  const auto start = std::chrono::steady_clock::now();
+  KOPT_TRY(const TimingOutcome outcome,
+           runner_.time(bench_.baseline().module, bench_.baseline().launches[index], built.module,
+                        launch, options));
+  addStages(trial, "time", secondsSince(start), outcome.stages);
+  if (outcome.status != RunStatus::Ok) {
+    refuse(failureOf(outcome.status, "timed",
+                     fmt::format("launch '{}' while timing: {}", launch.name, outcome.detail)),
+           trial);
+    return false;
+  }
+  if (options_.checks.on("timed")) {
+    KOPT_TRY(const auto failure, timedOutputsAgree(index, launch, outcome, trial));
+    if (failure) {
+      refuse(*failure, trial);
+      return false;
+    }
+  }
+  timing.launch = launch.name;
+  timing.cacheMode = outcome.cacheMode;
+  timing.speedup.modelled = outcome.modelled;
+  for (TimingSample sample : outcome.samples) {
+    sample.process = process;
+    timing.samples.push_back(sample);
+  }
+  throttled_.insert(outcome.throttled.begin(), outcome.throttled.end());
+  otherLoad_.insert(outcome.otherLoad.begin(), outcome.otherLoad.end());
+  return true;
+}
+
+Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
+                               std::uint32_t processes, Trial &trial) {
+  trial.stage = Stage::Time;
+  trial.timings.clear(); // of an earlier look at the same candidate
+  throttled_.clear();
+  otherLoad_.clear();
+  // Simultaneous intervals: the chance that any of the candidates' or launches' intervals misses is
+  // the stated one.
+  const double comparisons = double(std::max(1, policy.candidates)) * double(built.launches.size());
+  const double confidence = 1 - (1 - policy.confidence) / comparisons;
+  std::vector<LaunchTiming> timings(built.launches.size());
+  for (std::uint32_t process = 0; process < processes; ++process) {
+    // The process that the candidate won in may have suited it by chance: none of several is that
+    // one.
+    if (processes > 1)
+      runner_.renew();
+    for (std::size_t i = 0; i < built.launches.size(); ++i) {
+      KOPT_TRY(const bool timed, timeLaunch(built, i, process, timings[i], trial));
+      if (!timed)
+        return false;
+    }
+  }
+  const StageTimer timer(trial, "time/statistics");
+  std::vector<Speedup> speedups;
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    LaunchTiming &timing = timings[i];
+    const bool modelled = timing.speedup.modelled;
+    timing.speedup = processes > 1 ? blockedSpeedup(timing.samples, confidence)
+                                   : pairedSpeedup(timing.samples, confidence, modelled);
+    std::vector<double> a, b;
+    for (const TimingSample &sample : timing.samples) {
+      a.push_back(sample.a);
+      b.push_back(sample.b);
+    }
+    timing.baselineSeconds = median(a);
+    timing.candidateSeconds = median(b);
+    speedups.push_back(timing.speedup);
+    weights.push_back(subject().workload.launches[i].weight);
+  }
+  trial.timings = std::move(timings);
+  trial.speedup = combineSpeedups(speedups, weights);
+  if (options_.checks.on("timed"))
+    trial.checks.push_back(
+        {"timed", CheckState::Passed, fmt::format("{} launches", built.launches.size())});
+  const TimingDecision decision = decideVerdict(*trial.speedup, trial.timings, policy);
+  trial.verdict = decision.verdict;
+  trial.reason = decision.reason;
+  std::vector<std::string> doubts;
+  if (!throttled_.empty())
+    doubts.push_back(fmt::format("the GPU held its clocks down ({})", fmt::join(throttled_, ", ")));
+  if (!otherLoad_.empty())
+    doubts.push_back(fmt::format("others computed on the GPU ({})", fmt::join(otherLoad_, ", ")));
+  if (!doubts.empty()) {
+    trial.verdict = Verdict::Ambiguous;
+    trial.reason = fmt::format("{} while this was timed, so it is no evidence: {}",
+                               fmt::join(doubts, ", and "), decision.reason);
+  }
+  return true;
+}
+
+/// What went wrong beside the candidate, and was put right: it belongs to the record of the trial
+/// that it happened to.
+void DeviceJudge::noteIncidents(Trial &trial) {
+  for (Incident &incident : runner_.takeIncidents())
+    trial.findings.push_back({"incident", "note", std::move(incident.what), ""});
+}
+
+Status DeviceJudge::profile(const Built &built, Trial &trial) {
+  const auto start = std::chrono::steady_clock::now();
+  KOPT_TRY(ProfileOutcome outcome,
+           device_.profile(built.module, built.path, built.launches[bench_.heaviest()]));
+  addStages(trial, "profile", secondsSince(start), outcome.stages);
+  if (outcome.status != RunStatus::Ok) {
+    trial.findings.push_back({"profile", "note", "no counters: " + outcome.detail, ""});
+    return {};
+  }
+  trial.counters = std::move(outcome.counters);
+  trial.counterSource = outcome.source;
+  if (!outcome.detail.empty())
+    trial.findings.push_back({"profile", "note", outcome.detail, ""});
+  return {};
+}
+
+/// What a module that is loaded does. The verdict goes into the trial.
+Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial) {
+  const bool isConfirmation = purpose == Purpose::Confirmation;
+  const std::uint64_t freshSeed = seedFrom(fmt::format("{}{}/{}", isConfirmation ? "confirm/" : "",
+                                                       options_.seed, candidate.contentHash()));
+  VerdictPolicy policy = options_.policy;
+  if (isConfirmation) {
+    policy.confidence = 0.99;
+    policy.candidates = 1; // one candidate, on samples that did not choose it
+  }
+  const Depth depth = isConfirmation || wantsEveryCheck(trial) ? Depth::Win : options_.depth;
+  KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, depth, trial));
+  if (!verified && !options_.keepGoing)
+    return {};
+  const Trial before = trial;
+  const bool isNoisy = !runner_.device().modelled;
+  KOPT_TRY(const bool timed,
+           time(built, policy, isConfirmation && isNoisy ? options_.processes : 1, trial));
+  if (!verified) { // only asked what else would have noticed
+    trial.verdict = before.verdict;
+    trial.reason = before.reason;
+    trial.check = before.check;
+    trial.stage = before.stage;
+    return {};
+  }
+  // A gain that is hard to believe is looked at harder, not turned down; and each, where only some
+  // inputs show a mistake.
+  const bool isFaster = timed && trial.verdict == Verdict::Faster;
+  const bool isDoubtful = isFaster && trial.speedup->estimate > options_.escalateAbove;
+  if (isDoubtful || (isFaster && mutations_.draws > 1)) {
+    const Stage check = trial.stage;
+    Strength strength = isDoubtful ? Strength::full() : Strength{};
+    strength.freshDraws = std::max(strength.freshDraws, mutations_.draws);
+    trial.findings.push_back(
+        {"escalated", "note",
+         "verified again on more inputs, as " +
+             (isDoubtful ? inWords(*trial.speedup) + " is hard to believe" : mutations_.inWords()),
+         ""});
+    KOPT_TRY(verified, verify(candidate, built, ~freshSeed, strength,
+                              isDoubtful ? Depth::Win : depth, trial));
+    if (!verified)
+      return {};
+    trial.stage = check;
+  }
+  claim(built.launches, trial);
+  if (timed && runner_.device().modelled && !isConfirmation)
+    KOPT_CHECK(profile(built, trial));
+  return {};
+}
+
+Result<Trial> DeviceJudge::examine(const Prepared &prepared, Purpose purpose) {
+  const auto start = std::chrono::steady_clock::now();
+  Trial trial = prepared.trial;
+  Built built = prepared.built;
+  trial.gpu = device_.name;
+  KOPT_TRY(const bool loaded, load(built, trial));
+  const Status status = loaded ? judge(trial.candidate, built, purpose, trial) : Status();
+  if (loaded)
+    runner_.unload(built.module);
+  noteIncidents(trial);
+  if (!status)
+    return tl::unexpected(status.error());
+  trial.seconds = prepared.seconds + secondsSince(start);
+  return trial;
+}
+
+Result<std::optional<Failure>> DeviceJudge::whyNot(const Candidate &candidate, Built built,
+                                                   std::uint64_t freshSeed) {
+  Trial trial;
+  KOPT_TRY(const bool loaded, load(built, trial));
+  if (!loaded)
+    return Failure{"load", trial.verdict, trial.reason};
+  const Result<bool> verified = verify(candidate, built, freshSeed, {}, Depth::Search, trial);
+  runner_.unload(built.module);
+  if (!verified)
+    return tl::unexpected(verified.error());
+  if (!*verified)
+    return Failure{trial.check, trial.verdict, trial.reason};
+  return std::nullopt;
+}
+
+Status DeviceJudge::addCounters(const Prepared &prepared, Trial &trial) {
+  const auto start = std::chrono::steady_clock::now();
+  Trial unused;
+  Built built = prepared.built;
+  KOPT_TRY(const bool loaded, load(built, unused));
+  if (!loaded)
+    return {}; // it goes without
+  std::erase_if(trial.findings, [](const Finding &finding) { return finding.id == "profile"; });
+  const Status status = profile(built, trial);
+  runner_.unload(built.module);
+  trial.seconds += secondsSince(start);
+  return status;
+}
+
+} // namespace kopt

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// One device's look at candidates: verify, time, claim, profile, always beside the baseline on the
+// same device.
+#pragma once
+
+#include "driver/judge/CandidateBuilder.h"
+#include "driver/judge/WorkloadAdequacy.h"
+#include "driver/judge/checks/Checks.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// Why a candidate is looked at. A confirmation is a second look at code that won, on fresh inputs
+/// and samples.
+enum class Purpose { Search, Confirmation };
+
+/// Used from one thread at a time. A candidate's failure is a verdict; an Error is kopt's, the
+/// machine's or the baseline's.
+class DeviceJudge {
+public:
+  /// `emulate` opens an emulated device for a second opinion; empty: there is none.
+  DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject,
+              JudgeOptions options, const OpenEmulated &emulate = {});
+
+  /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure
+  /// outputs. Must succeed before anything is examined. Fails with BaselineFailed, saying at which
+  /// step and why.
+  Status measureBaseline(const Built &built, Trial &trial);
+  /// What the first device learned, for a second one of the same kind: it takes the workload's
+  /// weights from there, times and profiles nothing, and fails with BaselineFailed where its own
+  /// results are others. The trial gets its incidents.
+  Status learnAs(const DeviceJudge &first, const Built &built, Trial &trial);
+  /// Wrong versions of the kernel go through the checks. Findings go into the trial.
+  Status testMutants(Trial &trial);
+  void takeMutations(const AdequacyReport &report) { mutations_ = report; }
+
+  /// Everything after the build. Fails only with Environment, Internal or Interrupted.
+  Result<Trial> examine(const Prepared &prepared, Purpose purpose);
+
+  /// Why the module, which is not loaded yet, does not pass the checks; nothing: it does. Neither
+  /// screened nor timed.
+  Result<std::optional<Failure>> whyNot(const Candidate &candidate, Built built,
+                                        std::uint64_t freshSeed);
+
+  /// Adds counters to a trial of the candidate that was prepared.
+  Status addCounters(const Prepared &prepared, Trial &trial);
+
+  const Subject &subject() const { return bench_.subject(); }
+  const Built &baseline() const { return bench_.baseline(); }
+  const AdequacyReport &mutations() const { return mutations_; }
+  const JudgeDevice &device() const { return device_; }
+
+private:
+  Result<bool> load(Built &built, Trial &trial);
+  Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed,
+                      Strength strength, Depth depth, Trial &trial);
+  Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
+                                                   const TimingOutcome &outcome, Trial &trial);
+  /// One launch, in one process or in several fresh ones. False: the trial is decided.
+  Result<bool> timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
+                          LaunchTiming &timing, Trial &trial);
+  Result<bool> time(const Built &built, const VerdictPolicy &policy, std::uint32_t processes,
+                    Trial &trial);
+  void claim(const std::vector<Launch> &launches, Trial &trial) const;
+  Status profile(const Built &built, Trial &trial);
+  Status judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial);
+  void noteIncidents(Trial &trial);
+
+  Result<Expected> expect(std::size_t launch, std::uint64_t inputSeed, std::uint64_t poisonSeed,
+                          const std::string &slot);
+  Status loadBaseline(const Built &built, Trial &trial);
+  Status classifyBuffers();
+  Status checkRepeatability();
+  Status checkSensitivity();
+  Status findUnseenInputs(Trial &trial);
+  Status timeBaseline(Trial &trial);
+  Status limitInstructions(const Trial &baseline);
+  Status findBlocksApart(Trial &trial);
+  Status learnChecks(Trial &trial);
+  Status agreesWith(const DeviceJudge &first) const;
+
+  JudgeDevice device_;
+  Runner &runner_;
+  Frontend &frontend_;
+  Toolchain &toolchain_;
+  JudgeOptions options_;
+  CheckContext bench_;
+  std::unique_ptr<Emulation> emulation_; ///< null: there is none
+  std::vector<std::unique_ptr<Check>> checks_;
+  AdequacyReport mutations_;
+  std::set<std::string> throttled_, otherLoad_; ///< what disturbed the timing that is going on
+};
+
+} // namespace kopt

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/EmulatedJudge.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include "driver/judge/DeviceJudge.h"
+#include "driver/support/FileSystem.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+class EmulatedJudge final : public Emulation {
+public:
+  EmulatedJudge(OpenEmulated open, Frontend &frontend, Subject subject, JudgeOptions options)
+      : open_(std::move(open)), frontend_(frontend), subject_(std::move(subject)),
+        options_(std::move(options)) {
+    options_.scratch /= "emulated";
+    options_.checks =
+        *CheckSwitches::without({"reference", "coverage"}); // the GPU's checks ask for them
+    options_.testAdequacy = false;
+    options_.keepGoing = false;
+  }
+
+  Result<std::string> learn(const Launch &launch) override {
+    if (std::exchange(learned_, true))
+      return why_;
+    const Status status = learnOnce(launch);
+    if (status)
+      return why_;
+    if (status.error().code == ErrorCode::Interrupted || status.error().code == ErrorCode::Internal)
+      return tl::unexpected(status.error());
+    examiner_.reset();
+    return why_ = "the original itself: " + status.error().what;
+  }
+
+  Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
+                       std::uint64_t freshSeed) override {
+    const auto unable = [](std::string why) { return Answer{std::move(why), std::nullopt}; };
+    const auto launch =
+        applyToLaunch(subject_.kernel, subject_.workload.launches.front(), candidate);
+    if (!launch)
+      return unable(launch.error().what);
+    const BuildRequest request = CandidateBuilder::requestOf(
+        subject_, options_, rendered, options_.scratch / fmt::format("{}", ++builds_) / "module");
+    KOPT_TRY(const BuildOutcome outcome, device_.toolchain->build(request));
+    if (!outcome.ok)
+      return unable("the emulated device cannot run it: " +
+                    outcome.log.substr(0, outcome.log.find('\n')));
+    Built built{outcome.module, request.symbol, outcome.hash, outcome.externals, 0, {*launch}};
+    KOPT_TRY(auto failure, examiner_->whyNot(candidate, built, freshSeed));
+    return Answer{"", std::move(failure)};
+  }
+
+private:
+  Status learnOnce(const Launch &launch) {
+    if (subject_.specialization.route == "in-place")
+      return makeError(ErrorCode::BaselineFailed,
+                       "it is built in its own file, which the emulated device cannot run");
+    KOPT_TRY(device_, open_());
+    subject_.workload.launches = {launch};
+    subject_.workload.launches.front().weight = 1;
+    KOPT_CHECK(createDirectories(options_.scratch));
+    const auto profile = [runner = device_.runner.get()](
+                             ModuleId module, const std::filesystem::path &, const Launch &own) {
+      return runner->profile(module, own, RunOptions{});
+    };
+    const Built none;
+    CandidateBuilder builder(frontend_, *device_.toolchain, options_, subject_, none);
+    Trial baseline;
+    KOPT_TRY(const Built built, builder.buildBaseline(baseline));
+    examiner_ =
+        std::make_unique<DeviceJudge>(JudgeDevice{*device_.runner, profile, "emulated", nullptr},
+                                      frontend_, *device_.toolchain, subject_, options_);
+    return examiner_->measureBaseline(built, baseline);
+  }
+
+  OpenEmulated open_;
+  Frontend &frontend_;
+  Subject subject_;
+  JudgeOptions options_;
+  EmulatedDevice device_;
+  std::unique_ptr<DeviceJudge> examiner_; ///< after the device, which it uses
+  bool learned_ = false;
+  std::string why_;
+  std::size_t builds_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Emulation> makeEmulation(OpenEmulated open, Frontend &frontend, Subject subject,
+                                         JudgeOptions options) {
+  if (!open)
+    return nullptr;
+  return std::make_unique<EmulatedJudge>(std::move(open), frontend, std::move(subject),
+                                         std::move(options));
+}
+
+} // namespace kopt

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// An examiner on the emulated device, for the check of one on a GPU.
+#pragma once
+
+#include "driver/judge/JudgeOptions.h"
+#include "driver/judge/checks/EmulationCheck.h"
+
+#include <memory>
+
+namespace kopt {
+
+/// `subject` and `options` are those of the GPU's examiner; its times, errors and conditions are
+/// the GPU's matter. Null where `open` is empty.
+std::unique_ptr<Emulation> makeEmulation(OpenEmulated open, Frontend &frontend, Subject subject,
+                                         JudgeOptions options);
+
+} // namespace kopt

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an evaluation needs, and how it is done.
+#pragma once
+
+#include "driver/device/Runner.h"
+#include "driver/device/Toolchain.h"
+#include "driver/judge/CheckList.h"
+#include "driver/judge/Statistics.h"
+#include "driver/judge/checks/Check.h"
+#include "driver/source/Frontend.h"
+#include "driver/support/JobQueue.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// Counters of one launch of a built module; the runner's own, or Nsight Compute's where there is a
+/// GPU.
+using ProfileFunction = std::function<Result<ProfileOutcome>(
+    ModuleId, const std::filesystem::path &module, const Launch &)>;
+
+/// A device that candidates are judged on.
+struct JudgeDevice {
+  Runner &runner;
+  ProfileFunction profile;
+  std::string name; ///< as Trial::gpu
+  JobQueue *thread =
+      nullptr; ///< of one thread, on which alone the runner is used; null: on the caller's
+};
+
+/// An emulated device of an examiner's own, with its compiler.
+struct EmulatedDevice {
+  std::unique_ptr<Toolchain> toolchain;
+  std::unique_ptr<Runner> runner; ///< used from the thread that opened it
+};
+using OpenEmulated = std::function<Result<EmulatedDevice>()>;
+
+struct JudgeServices {
+  Frontend &frontend; ///< called from several threads at a time, as the toolchain is
+  Toolchain &toolchain;
+  /// At least one. Several are of the same kind, and each has its thread.
+  std::vector<JudgeDevice> devices;
+  std::function<void(const std::string &)>
+      tell;                  ///< what happens to the devices, for people; from any thread
+  OpenEmulated emulate = {}; ///< beside GPUs, from any thread; empty: there is none
+};
+
+struct JudgeOptions {
+  std::filesystem::path
+      scratch;      ///< modules and expected contents live here while the evaluator does
+  std::string arch; ///< "sm_90"
+  std::uint64_t seed =
+      1; ///< of everything random; the same seed repeats a run on a modelled device
+  VerdictPolicy policy;
+  TimeOptions timing;
+  std::uint32_t processes = 5; ///< fresh ones that a winner is timed in, one after the other; not
+                               ///< where times are modelled
+  unsigned buildThreads =
+      0; ///< candidates that are screened and built while others run; 0: each in its turn
+  CheckSwitches checks; ///< those left out make every Faster a Suspect
+  bool keepGoing =
+      false; ///< ask the other checks too once one has refused: the first still decides
+  Depth depth = Depth::Search; ///< of the look at each candidate; a confirmation has Depth::Win
+  double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
+  bool acceptWeakWorkload =
+      false; ///< a win may be claimed on a workload that does not notice all wrong kernels
+  bool testAdequacy =
+      true; ///< wrong versions of the kernel are tried; not where another workload has been tested
+  std::filesystem::path
+      cache; ///< folder in which mutation tests are kept from run to run; empty: they are not
+};
+
+} // namespace kopt

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/LocalJudge.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+
+LocalJudge::LocalJudge(JudgeServices services, Subject subject, JudgeOptions options)
+    : services_(std::move(services)), options_(std::move(options)), subject_(std::move(subject)),
+      builder_(services_.frontend, services_.toolchain, options_, subject_, baseline_) {
+  for (const JudgeDevice &device : services_.devices) {
+    JudgeOptions own = options_;
+    // What checks build is built by each of them.
+    if (!lanes_.empty())
+      own.scratch /= fmt::format("device-{}", lanes_.size());
+    auto lane = std::make_unique<Lane>();
+    lane->examiner = std::make_unique<DeviceJudge>(device, services_.frontend, services_.toolchain,
+                                                   subject_, std::move(own), services_.emulate);
+    lanes_.push_back(std::move(lane));
+  }
+}
+
+LocalJudge::~LocalJudge() {
+  {
+    const std::lock_guard turn(turn_);
+    waiting_.clear();
+  }
+  for (const auto &lane : lanes_)
+    static_cast<void>(on(*lane, [] { return Status(); }));
+}
+
+Status LocalJudge::on(Lane &lane, const std::function<Status()> &function) {
+  JobQueue *const thread = lane.examiner->device().thread;
+  if (!thread)
+    return function();
+  std::packaged_task<Status()> job(function);
+  std::future<Status> answer = job.get_future();
+  thread->add([&job] { job(); });
+  return answer.get();
+}
+
+LocalJudge::Lane *LocalJudge::first() {
+  const std::lock_guard turn(turn_);
+  for (const auto &lane : lanes_)
+    if (!lane->isLost)
+      return lane.get();
+  return nullptr;
+}
+
+bool LocalJudge::isLoss(const Lane &lane, const Error &error) {
+  return error.code == ErrorCode::Environment && !lane.examiner->device().runner.lost().empty();
+}
+
+void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
+  const std::string &name = lane.examiner->device().name;
+  std::size_t left = 0;
+  {
+    const std::lock_guard turn(turn_);
+    lane.isLost = true;
+    for (const auto &other : lanes_)
+      left += !other->isLost;
+    if (task) {
+      task->notes.push_back(
+          {"incident", "note",
+           fmt::format("judged again: GPU {} left the pool with it: {}", name, error.what), ""});
+      waiting_.push_front(task);
+    }
+    if (left == 0) {
+      ended_ = error;
+      for (const TaskPointer &waiting : waiting_)
+        waiting->answer.set_value(tl::unexpected(error));
+      waiting_.clear();
+    }
+  }
+  wake(); // those with nothing to do may have something again
+  if (left > 0 && services_.tell)
+    services_.tell(fmt::format("GPU {} leaves the pool, {} go on: {}", name, left, error.what));
+}
+
+Status LocalJudge::onFirst(const std::function<Status(Lane &)> &function) {
+  for (Lane *lane = first(); lane; lane = first()) {
+    bool isLost = false;
+    const Status status = on(*lane, [&]() -> Status {
+      const Status own = function(*lane);
+      isLost = !own && isLoss(*lane, own.error());
+      if (isLost)
+        lose(*lane, own.error(), nullptr);
+      return own;
+    });
+    if (!isLost)
+      return status;
+  }
+  return tl::unexpected(*ended_);
+}
+
+/// Wrong versions of the kernel are tried on the first device while the others learn the right one.
+Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
+  const Lane &leader = *first();
+  std::vector<Trial> trials(lanes_.size());
+  std::vector<std::future<Status>> learned;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Lane &lane = *lanes_[i];
+    if (lane.hasLearned || lane.isLost)
+      continue;
+    auto job = std::make_shared<std::packaged_task<Status()>>([&, i]() -> Status {
+      const Status status = lane.examiner->learnAs(*leader.examiner, built, trials[i]);
+      lane.hasLearned = status.has_value();
+      if (!status && isLoss(lane, status.error())) {
+        lose(lane, status.error(), nullptr);
+        return {};
+      }
+      return status;
+    });
+    learned.push_back(job->get_future());
+    lane.examiner->device().thread->add([job] { (*job)(); });
+  }
+  Status status;
+  if (options_.checks.on("mutants") && options_.testAdequacy)
+    status = onFirst([&](Lane &lane) -> Status {
+      if (!lane.hasLearned)
+        return {}; // which is an error of its own
+      KOPT_CHECK(lane.examiner->testMutants(trial));
+      mutations_ = lane.examiner->mutations();
+      return {};
+    });
+  for (std::future<Status> &other : learned) // all of them: they use what is here
+    if (const Status answer = other.get(); !answer && status)
+      status = answer;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    lanes_[i]->examiner->takeMutations(mutations_);
+    trial.findings.insert(trial.findings.end(), trials[i].findings.begin(),
+                          trials[i].findings.end());
+  }
+  return status;
+}
+
+Result<Trial> LocalJudge::measureBaseline() {
+  const auto start = std::chrono::steady_clock::now();
+  Trial begun;
+  begun.candidate.proposer = "baseline";
+  begun.candidate.title = "baseline";
+  begun.candidateHash = begun.candidate.contentHash();
+  KOPT_TRY(const Built built, builder_.buildBaseline(begun));
+  Trial trial;
+  KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
+    trial = begun;
+    KOPT_CHECK(lane.examiner->measureBaseline(built, trial));
+    lane.hasLearned = true;
+    subject_ = lane.examiner->subject();
+    baseline_ = lane.examiner->baseline();
+    return {};
+  }));
+  KOPT_CHECK(learnOthers(built, trial));
+  seenCode_.emplace(codeKey(trial.moduleHash, baseline_.launches), trial.candidate.title);
+  trial.seconds = secondsSince(start);
+  return trial;
+}
+
+std::string LocalJudge::codeKey(const std::string &moduleHash,
+                                const std::vector<Launch> &launches) const {
+  std::string key = moduleHash;
+  for (const Launch &launch : launches)
+    key += fmt::format("|{},{},{}/{},{},{}/{}", launch.grid.x, launch.grid.y, launch.grid.z,
+                       launch.block.x, launch.block.y, launch.block.z, launch.sharedBytes);
+  return key;
+}
+
+bool LocalJudge::isDuplicate(const std::vector<Launch> &launches, Trial &trial) {
+  const auto [seen, isNew] =
+      seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate.title);
+  if (!isNew) {
+    trial.verdict = Verdict::Duplicate;
+    trial.reason = "the same machine code and launch as '" + seen->second + "'";
+  }
+  return !isNew;
+}
+
+void LocalJudge::begin(const std::vector<Candidate> &candidates) {
+  const std::lock_guard turn(turn_);
+  builder_.ahead(candidates);
+  if (!lanes_.front()->examiner->device().thread)
+    return; // the one device is used when evaluate() asks
+  for (const Candidate &candidate : candidates)
+    if (!begun_.contains(candidate.contentHash()))
+      add(candidate);
+  wake();
+}
+
+void LocalJudge::wake() {
+  for (const auto &lane : lanes_)
+    if (JobQueue *const thread = lane->examiner->device().thread)
+      thread->add([this, lane = lane.get()] { work(*lane); });
+}
+
+LocalJudge::TaskPointer LocalJudge::add(const Candidate &candidate) {
+  const auto task = std::make_shared<Task>();
+  task->candidate = candidate;
+  begun_[candidate.contentHash()] = task;
+  if (ended_)
+    task->answer.set_value(tl::unexpected(*ended_));
+  else
+    waiting_.push_back(task);
+  return task;
+}
+
+LocalJudge::TaskPointer LocalJudge::next(const Lane &lane) {
+  const std::lock_guard turn(turn_);
+  while (!waiting_.empty() && !lane.isLost) {
+    const TaskPointer task = waiting_.front();
+    waiting_.pop_front();
+    if (task->prepared) // a device was lost with it
+      return task;
+    task->prepared = builder_.take(task->candidate);
+    Prepared &prepared = *task->prepared;
+    if (!prepared.error && prepared.ready &&
+        !(prepared.trial.check.empty() && isDuplicate(prepared.built.launches, prepared.trial)))
+      return task;
+    prepared.trial.seconds = prepared.seconds;
+    if (prepared.error)
+      task->answer.set_value(tl::unexpected(*prepared.error));
+    else
+      task->answer.set_value(prepared.trial);
+  }
+  return nullptr;
+}
+
+void LocalJudge::work(Lane &lane) {
+  while (const TaskPointer task = next(lane)) {
+    Result<Trial> trial = lane.examiner->examine(*task->prepared, Purpose::Search);
+    if (!trial && isLoss(lane, trial.error()))
+      return lose(lane, trial.error(), task);
+    if (trial)
+      trial->findings.insert(trial->findings.end(), task->notes.begin(), task->notes.end());
+    task->answer.set_value(std::move(trial));
+  }
+}
+
+Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
+  const std::string hash = candidate.contentHash();
+  TaskPointer task;
+  if (const auto begun = begun_.find(hash); begun != begun_.end()) {
+    task = begun->second;
+  } else {
+    {
+      const std::lock_guard turn(turn_);
+      task = add(candidate);
+    }
+    if (lanes_.front()->examiner->device().thread)
+      wake();
+    else
+      work(*lanes_.front());
+  }
+  Result<Trial> trial = task->answer.get_future().get();
+  begun_.erase(hash);
+  if (trial && trial->verdict == Verdict::Faster)
+    faster_.insert_or_assign(hash, std::move(*task->prepared));
+  return trial;
+}
+
+Prepared LocalJudge::again(const Candidate &candidate) {
+  const auto known = faster_.find(candidate.contentHash());
+  if (known == faster_.end()) { // what an earlier, interrupted run built is built no more
+    const std::lock_guard turn(turn_);
+    return builder_.take(candidate);
+  }
+  Prepared prepared = known->second;
+  prepared.trial.stages.clear();
+  prepared.seconds = 0;
+  return prepared;
+}
+
+Result<Trial> LocalJudge::confirm(const Candidate &candidate) {
+  const Prepared prepared = again(candidate);
+  if (prepared.error)
+    return tl::unexpected(*prepared.error);
+  if (!prepared.ready)
+    return prepared.trial;
+  Trial trial;
+  KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
+    KOPT_TRY(trial, lane.examiner->examine(prepared, Purpose::Confirmation));
+    return {};
+  }));
+  if (trial.verdict == Verdict::Faster)
+    faster_.insert_or_assign(trial.candidateHash, prepared);
+  return trial;
+}
+
+Status LocalJudge::addCounters(Trial &trial) {
+  if (!trial.counters.empty() || trial.timings.empty())
+    return {};
+  const Prepared prepared = again(trial.candidate);
+  if (prepared.error)
+    return tl::unexpected(*prepared.error);
+  if (!prepared.ready)
+    return {};
+  return onFirst([&](Lane &lane) { return lane.examiner->addCounters(prepared, trial); });
+}
+
+void LocalJudge::remember(const Trial &trial) {
+  if (trial.moduleHash.empty() || trial.verdict == Verdict::BuildFailed ||
+      trial.verdict == Verdict::Duplicate)
+    return;
+  std::vector<Launch> launches;
+  for (const Launch &launch : subject().workload.launches) {
+    auto changed = applyToLaunch(subject().kernel, launch, trial.candidate);
+    if (!changed)
+      return;
+    launches.push_back(std::move(*changed));
+  }
+  const std::lock_guard turn(turn_);
+  seenCode_.emplace(codeKey(trial.moduleHash, launches), trial.candidate.title);
+}
+
+} // namespace kopt

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/Statistics.h"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+
+namespace kopt {
+namespace {
+
+constexpr int kResamples = 2000;
+
+/// The rank k for which [k-th smallest, k-th largest] holds the median of independent samples with
+/// the confidence; 0 where so few samples hold it with no finite interval. From the binomial
+/// distribution with p = 1/2.
+std::size_t medianRank(std::size_t count, double confidence) {
+  const double tail = (1 - confidence) / 2;
+  double probability = std::pow(0.5, double(count)), cumulative = 0;
+  std::size_t rank = 0;
+  while (rank < count / 2 && (cumulative += probability) <= tail) {
+    probability *= double(count - rank) / double(rank + 1);
+    ++rank;
+  }
+  return rank;
+}
+
+} // namespace
+
+std::string inWords(const Speedup &speedup) {
+  if (speedup.modelled)
+    return fmt::format("{:.3f}x (modelled)", speedup.estimate);
+  return fmt::format("{:.3f}x [{:.3f}, {:.3f}] at {:.4g}% from {} pairs{}", speedup.estimate,
+                     speedup.low, speedup.high, speedup.confidence * 100, speedup.pairs,
+                     speedup.processes > 1 ? fmt::format(" in {} processes", speedup.processes)
+                                           : "");
+}
+
+double median(std::vector<double> values) {
+  if (values.empty())
+    return std::numeric_limits<double>::quiet_NaN();
+  const std::size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + middle, values.end());
+  const double upper = values[middle];
+  if (values.size() % 2 == 1)
+    return upper;
+  return (*std::max_element(values.begin(), values.begin() + middle) + upper) / 2;
+}
+
+Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidence, bool modelled) {
+  Speedup result;
+  result.confidence = confidence;
+  result.modelled = modelled;
+  result.low = 0;
+  result.high = std::numeric_limits<double>::infinity();
+
+  std::vector<double> ratios;
+  for (const TimingSample &sample : samples)
+    if (sample.a > 0 && sample.b > 0 && std::isfinite(sample.a) && std::isfinite(sample.b))
+      ratios.push_back(std::log(sample.a / sample.b));
+  // A zero or non-finite time is a broken measurement, never a win.
+  if (ratios.size() != samples.size() || ratios.empty()) {
+    result.estimate = std::numeric_limits<double>::quiet_NaN();
+    return result;
+  }
+  result.pairs = ratios.size();
+  result.estimate = std::exp(median(ratios));
+  if (modelled) { // the model has no noise
+    result.low = result.high = result.estimate;
+    return result;
+  }
+  const std::size_t count = ratios.size();
+  const std::size_t rank = medianRank(count, confidence);
+  if (rank == 0)
+    return result;
+
+  const std::size_t block = std::max<std::size_t>(1, std::size_t(std::cbrt(double(count))));
+  std::mt19937_64 random(0x6b6f7074); // fixed: the same samples give the same interval
+  std::vector<double> medians, resample;
+  medians.reserve(kResamples);
+  for (int i = 0; i < kResamples; ++i) {
+    resample.clear();
+    while (resample.size() < count) {
+      const std::size_t start = random() % count;
+      for (std::size_t j = 0; j < block && resample.size() < count; ++j)
+        resample.push_back(ratios[(start + j) % count]);
+    }
+    medians.push_back(median(resample));
+  }
+  std::sort(medians.begin(), medians.end());
+  const double tail = (1 - confidence) / 2;
+  const auto at = [&](double quantile) {
+    const double position = quantile * (kResamples - 1);
+    return medians[std::size_t(std::clamp(position, 0.0, double(kResamples - 1)))];
+  };
+  // The bootstrap of a median is too narrow for few samples, the order statistics for correlated
+  // ones: take the wider.
+  std::sort(ratios.begin(), ratios.end());
+  result.low = std::exp(std::min(at(tail), ratios[rank - 1]));
+  result.high = std::exp(std::max(at(1 - tail), ratios[count - rank]));
+  return result;
+}
+
+Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confidence) {
+  Speedup result = pairedSpeedup(samples, confidence, false);
+  if (!std::isfinite(result.estimate))
+    return result; // void
+  std::map<std::uint32_t, std::vector<double>> ratios;
+  for (const TimingSample &sample : samples)
+    ratios[sample.process].push_back(std::log(sample.a / sample.b));
+  const double count = double(ratios.size());
+  result.processes = ratios.size();
+  std::vector<double> medians;
+  for (auto &[process, own] : ratios)
+    medians.push_back(median(std::move(own)));
+  const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / count;
+  result.estimate = std::exp(mean);
+  if (ratios.size() < 2) {
+    result.low = 0;
+    result.high = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  double squares = 0;
+  for (const double value : medians)
+    squares += (value - mean) * (value - mean);
+  const boost::math::students_t distribution(count - 1);
+  const double t =
+      boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2));
+  const double half = t * std::sqrt(squares / (count - 1) / count);
+  result.low = std::min(result.low, std::exp(mean - half));
+  result.high = std::max(result.high, std::exp(mean + half));
+  return result;
+}
+
+Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights) {
+  double estimate = 0, low = 0, high = 0, total = 0;
+  Speedup result;
+  result.pairs = launches.empty() ? 0 : std::numeric_limits<std::size_t>::max();
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    total += weights[i];
+    estimate += weights[i] / launches[i].estimate;
+    low += weights[i] / launches[i].low;
+    high += weights[i] / launches[i].high;
+    result.modelled |= launches[i].modelled;
+    result.confidence = launches[i].confidence;
+    result.pairs = std::min(result.pairs, launches[i].pairs);
+    result.processes = launches[i].processes; // all launches are timed in all of them
+  }
+  result.estimate = total / estimate;
+  result.low = total / low;
+  result.high = total / high;
+  return result;
+}
+
+TimingDecision decideVerdict(const Speedup &speedup, const std::vector<LaunchTiming> &launches,
+                             const VerdictPolicy &policy) {
+  const std::string words = inWords(speedup);
+  if (!std::isfinite(speedup.estimate) || speedup.estimate <= 0)
+    return {Verdict::Ambiguous, "a time was zero or not a number; the measurement is void"};
+  const double gain = 1 + policy.minGain, loss = 1 / (1 + policy.minGain);
+  for (const LaunchTiming &launch : launches)
+    if (launches.size() > 1 && launch.speedup.high < 1 - policy.regressionGuard)
+      return {Verdict::Slower,
+              fmt::format("launch '{}' regresses to {}; the workload as a whole is at {}",
+                          launch.launch, inWords(launch.speedup), words)};
+  if (speedup.low > gain)
+    return {Verdict::Faster, words};
+  if (speedup.high < loss)
+    return {Verdict::Slower, words};
+  if (speedup.low >= loss && speedup.high <= gain)
+    return {Verdict::Same,
+            fmt::format("{}; within {:.1f}% of the baseline", words, policy.minGain * 100)};
+  if (speedup.low > 1)
+    return {Verdict::Ambiguous,
+            fmt::format("{}; a gain, but not surely above {:.1f}%", words, policy.minGain * 100)};
+  return {Verdict::Ambiguous, fmt::format("{}; the interval does not decide", words)};
+}
+
+} // namespace kopt

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a workload can tell a wrong kernel from the right one: wrong versions of the original go
+// through the same checks as a candidate. Where one passes, so might a wrong candidate.
+#pragma once
+
+#include "driver/device/Toolchain.h"
+#include "driver/judge/checks/Check.h"
+#include "driver/source/Frontend.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct AdequacyReport {
+  struct Survivor {
+    std::string title, op;
+    unsigned line = 0;  ///< in the slice
+    std::string excuse; ///< why it may be as right as the original; empty: it is surely wrong
+  };
+  std::size_t tried = 0; ///< mutants that compile to another program than the original
+  std::size_t noticed = 0;
+  int draws = 1; ///< of the inputs, that noticing them took: with fewer a gain is not verified
+  std::vector<Survivor> survivors;
+
+  bool isTooWeak() const; ///< a mutant that is surely wrong was not noticed
+  std::string inWords() const;
+  std::string remedy() const; ///< what would notice the survivors; empty where there are none
+};
+
+struct AdequacySettings {
+  BuildRequest build;            ///< of the original: everything but text and output
+  std::filesystem::path scratch; ///< where mutants are built
+  std::filesystem::path cache;   ///< folder in which reports are kept; empty: none is
+  std::string toolchain;         ///< its name: part of a report's identity
+  unsigned threads = 1;          ///< mutants built at a time
+  std::size_t atMost = 24;
+};
+
+/// Judges mutants of the bench's baseline by the checks, which have learned it. A report of the
+/// same kernel, workload, device and checks is taken from the cache. Fails with Environment or
+/// Internal.
+Result<AdequacyReport> testAdequacy(CheckContext &bench,
+                                    const std::vector<std::unique_ptr<Check>> &checks,
+                                    Frontend &frontend, Toolchain &toolchain,
+                                    const AdequacySettings &settings);
+
+} // namespace kopt

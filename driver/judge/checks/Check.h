@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// One reason to refuse a candidate. Gates run in order, the cheapest first; a check that could not
+// run says so and is never taken for one that passed.
+#pragma once
+
+#include "driver/judge/checks/CheckContext.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// How hard to look. A gain that is hard to believe is looked at harder, not turned down.
+struct Strength {
+  int freshDraws =
+      1; ///< of the inputs of each declared launch and of one derived launch of each kind
+  int repeats = 10; ///< launches of a repeatability test
+  static Strength full() { return {5, 40}; }
+};
+
+/// On a GPU, which of the checks that cost much are asked.
+enum class Depth {
+  Search, ///< none: most candidates are no winners
+  Trial,  ///< those that take the CPU a second or two
+  Win,    ///< those too that take the GPU seconds
+};
+
+/// One candidate in front of the checks.
+struct Examination {
+  const Candidate &candidate;
+  const Built &built;
+  std::uint64_t freshSeed =
+      0; ///< drawn from the frozen candidate: nothing can have been made for it
+  Strength strength;
+  Depth depth = Depth::Search;
+  Trial &trial; ///< gets findings, stages and the checks' records
+};
+
+class Check {
+public:
+  virtual ~Check() = default;
+  virtual std::string name() const = 0; ///< of its check
+  /// Whether a kernel that computes something wrong can be told by it: those that cannot are no
+  /// part of the mutation test.
+  virtual bool seesResults() const { return true; }
+  /// Once for each kernel and workload, before any candidate: what the original does in this check.
+  virtual Status learn(CheckContext &bench, Trial &baseline) = 0;
+  /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the
+  /// machine's.
+  virtual Result<std::optional<Failure>> check(CheckContext &bench, Examination &examination,
+                                               CheckRecord &record) = 0;
+
+protected:
+  /// What check() returns where the check could not be asked, or was not.
+  std::optional<Failure> notRun(CheckRecord &record, std::string why) const {
+    record = {name(), CheckState::NotRun, std::move(why)};
+    return std::nullopt;
+  }
+  static constexpr const char *kForWinners =
+      "it is asked of winners, and where screening flagged something";
+};
+
+} // namespace kopt

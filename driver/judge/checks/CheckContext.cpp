@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/checks/CheckContext.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+namespace kopt {
+
+/// On the emulated device a deadline only ends what never executes an instruction: their limit ends
+/// the rest.
+constexpr Duration kModelledDeadline{10};
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+StageTimer::StageTimer(Trial &trial, const char *stage)
+    : trial_(trial), stage_(stage), start_(std::chrono::steady_clock::now()) {}
+StageTimer::~StageTimer() { trial_.stages[stage_] += secondsSince(start_); }
+
+void addStages(Trial &trial, const std::string &part, double wall, const StageSeconds &stages) {
+  for (const auto &[name, seconds] : stages) {
+    trial.stages[name == "lock" ? name : part + "/" + name] += seconds;
+    wall -= seconds;
+  }
+  trial.stages[part + "/other"] += std::max(0.0, wall);
+}
+
+Failure failureOf(RunStatus status, const std::string &check, std::string reason) {
+  switch (status) {
+  case RunStatus::TimedOut:
+    return {check, Verdict::TimedOut, std::move(reason)};
+  case RunStatus::GuardTouched:
+    return {"guards", Verdict::WrongResult, std::move(reason)};
+  case RunStatus::InputChanged:
+    return {"inputs", Verdict::WrongResult, std::move(reason)};
+  case RunStatus::Uninitialised:
+    return {check, Verdict::WrongResult, std::move(reason)};
+  case RunStatus::Race:
+    return {"races", Verdict::RunFailed, std::move(reason)};
+  default:
+    return {check, Verdict::RunFailed, std::move(reason)};
+  }
+}
+
+void refuse(const Failure &failure, Trial &trial) {
+  trial.checks.push_back({failure.check, CheckState::Failed, failure.reason});
+  if (!trial.check.empty())
+    return;
+  trial.check = failure.check;
+  trial.verdict = failure.verdict;
+  trial.reason = failure.reason;
+}
+
+RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSeed,
+                                 std::size_t index, std::string slot) const {
+  RunOptions options;
+  options.inputSeed = inputSeed;
+  options.poisonSeed = poisonSeed;
+  options.slot = std::move(slot);
+  options.skip = switches_.runnerChecks();
+  options.checkRaces = switches_.on("races");
+  options.checkAcrossBlocks = blocksAreApart;
+  // 20 times the baseline, at least 2 s: research on hanging candidates puts honest slow ones well
+  // inside that.
+  const double baseline = index < baselineSeconds.size() ? baselineSeconds[index] : 0;
+  options.deadline = Duration(baseline > 0 ? std::max(2.0, 20 * baseline) : 120.0);
+  if (runner_.device().modelled) {
+    // The instruction limit ends a hang at the same point each time; the clock only catches what
+    // never retires any.
+    options.instructionLimit = index < instructionLimits.size() ? instructionLimits[index] : 0;
+    options.deadline = std::max(options.deadline, kModelledDeadline);
+  }
+  return options;
+}
+
+std::size_t CheckContext::heaviest() const {
+  const std::vector<Launch> &launches = subject_.workload.launches;
+  return std::size_t(
+      std::max_element(launches.begin(), launches.end(),
+                       [](const Launch &a, const Launch &b) { return a.weight < b.weight; }) -
+      launches.begin());
+}
+
+Result<tl::expected<Expected, std::string>> CheckContext::tryExpect(const Launch &launch,
+                                                                    const RunOptions &options) {
+  const auto start = std::chrono::steady_clock::now();
+  KOPT_TRY(RunOutcome outcome, runner_.run(baseline_.module, launch, options));
+  using Answer = tl::expected<Expected, std::string>;
+  if (outcome.status != RunStatus::Ok)
+    return Answer(tl::unexpected(outcome.detail));
+  return Answer(Expected{options.inputSeed, std::move(outcome.buffers),
+                         std::move(outcome.unwritten), secondsSince(start),
+                         std::move(outcome.stages)});
+}
+
+Result<Expected> CheckContext::expect(const Launch &launch, const RunOptions &options) {
+  KOPT_TRY(auto answer, tryExpect(launch, options));
+  if (!answer)
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("kernel '{}' fails in launch '{}': {}", subject_.kernel.name,
+                                 launch.name, answer.error()),
+                     "check the extents, arguments and fills of this launch against what the "
+                     "kernel reads and writes",
+                     fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
+  return std::move(*answer);
+}
+
+Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, const Launch &launch,
+                                                     const Expected &expected,
+                                                     const RunOptions &options,
+                                                     const std::string &check, Trial &trial,
+                                                     const std::vector<Slack> &slack) {
+  const auto start = std::chrono::steady_clock::now();
+  KOPT_TRY(const RunOutcome outcome, runner_.run(candidate.module, launch, options));
+  addStages(trial, "verify", secondsSince(start), outcome.stages);
+  if (outcome.status != RunStatus::Ok)
+    return failureOf(outcome.status, check,
+                     fmt::format("launch '{}': {}", launch.name, outcome.detail));
+  const StageTimer timer(trial, "verify/judge");
+  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+    const Buffer &buffer = launch.buffers[i];
+    if (buffer.readOnly)
+      continue; // the runner has compared it with what it filled in
+    if (switches_.on("unwritten") && buffer.output && i < outcome.unwritten.size() &&
+        outcome.unwritten[i] > 0)
+      return Failure{"unwritten", Verdict::WrongResult,
+                     fmt::format("launch '{}': {} elements of '{}' were left unwritten",
+                                 launch.name, outcome.unwritten[i], buffer.name)};
+    KOPT_TRY(const auto mismatch,
+             compareBuffers(buffer, subject_.workload.tolerance, expected.buffers[i],
+                            outcome.buffers[i], i < slack.size() ? slack[i] : Slack{}));
+    if (mismatch)
+      return Failure{check, Verdict::WrongResult,
+                     fmt::format("launch '{}': {}", launch.name, mismatch->describe(buffer))};
+  }
+  return std::nullopt;
+}
+
+} // namespace kopt

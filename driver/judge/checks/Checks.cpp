@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/checks/Checks.h"
+
+#include "driver/judge/checks/CoverageCheck.h"
+#include "driver/judge/checks/DeclaredChecks.h"
+#include "driver/judge/checks/RepeatChecks.h"
+#include "driver/judge/checks/SanitizerCheck.h"
+
+namespace kopt {
+
+std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
+                                               CheckServices services,
+                                               const ReferenceSettings &precise) {
+  const auto replays = std::make_shared<DerivedReplays>();
+  std::vector<std::unique_ptr<Check>> checks;
+  const auto add = [&](std::unique_ptr<Check> check) {
+    if (switches.on(check->name()))
+      checks.push_back(std::move(check));
+  };
+  add(makeOutputsCheck());
+  add(makeFreshCheck());
+  for (const Derivation kind :
+       {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
+    add(makeReplayCheck(kind, replays));
+  add(makeRepeatCheck(replays));
+  add(makeScheduleCheck(replays));
+  add(makeReferenceCheck(replays, services.frontend, services.toolchain, precise));
+  add(makeCoverageCheck(replays, services.frontend, services.toolchain,
+                        {precise.build, precise.scratch}));
+  add(makeEmulationCheck(replays, services.emulation));
+  add(makeSanitizerCheck(replays)); // the only one that takes the GPU for seconds
+  return checks;
+}
+
+} // namespace kopt

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every check there is, in the order in which they have their say.
+#pragma once
+
+#include "driver/judge/checks/EmulationCheck.h"
+#include "driver/judge/checks/ReferenceCheck.h"
+
+#include <memory>
+#include <vector>
+
+namespace kopt {
+
+/// What checks need that build something of their own.
+struct CheckServices {
+  Frontend &frontend;
+  Toolchain &toolchain;
+  Emulation *emulation = nullptr; ///< beside a GPU; null: there is none
+};
+
+/// Those that are switched on, in order: the cheapest first.
+std::vector<std::unique_ptr<Check>>
+makeChecks(const CheckSwitches &switches, CheckServices services, const ReferenceSettings &precise);
+
+} // namespace kopt

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A second opinion on a candidate for a GPU. Two threads that meet in a word, a read of what nobody
+// wrote, a result that hangs on the order of blocks: a GPU shows them once in a thousand launches
+// or never, the emulated device each time.
+#pragma once
+
+#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/source/RenderSlice.h"
+
+namespace kopt {
+
+/// The emulated device beside the GPU. It opens, builds and learns when it is first asked, which
+/// takes a second or two of the CPU.
+class Emulation {
+public:
+  struct Answer {
+    std::string why;                ///< it can say nothing, and why; empty: it can
+    std::optional<Failure> failure; ///< nothing: the kernel passed
+  };
+  virtual ~Emulation() = default;
+  /// The original on this launch, which stands for all later ones. The text is Answer::why.
+  virtual Result<std::string> learn(const Launch &launch) = 0;
+  /// The same launch, and others derived from it, of the kernel that `rendered` has. `freshSeed` as
+  /// in Examination.
+  virtual Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
+                               std::uint64_t freshSeed) = 0;
+};
+
+/// Asks it with a small launch. `emulation` may be null: there is none.
+std::unique_ptr<Check> makeEmulationCheck(std::shared_ptr<DerivedReplays> replays,
+                                          Emulation *emulation);
+
+} // namespace kopt

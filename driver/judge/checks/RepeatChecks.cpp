@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/checks/RepeatChecks.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include "driver/judge/checks/DerivedOptions.h"
+
+#include <array>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+/// Threads and elements of a launch that is worth repeating as it was declared: more are replaced
+/// by a derived one.
+constexpr std::uint64_t kMostOnGpu = 1u << 20, kMostModelled = 1u << 15;
+
+/// The launch that is repeated: the heaviest declared one where it is small enough, else a small
+/// one derived from it.
+const Launch *launchToRepeat(CheckContext &bench, const DerivedReplays &replays) {
+  const Launch &declared = bench.baseline().launches[bench.heaviest()];
+  if (costOf(declared) <= (bench.runner().device().modelled ? kMostModelled : kMostOnGpu))
+    return &declared;
+  return replays.small();
+}
+
+constexpr const char *kTooLarge = "every launch takes too many threads and elements to be repeated";
+
+class RepeatGate final : public Check {
+public:
+  explicit RepeatGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  std::string name() const override { return "repeat"; }
+
+  Status learn(CheckContext &bench, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(bench, baseline));
+    launch_ = launchToRepeat(bench, *replays_);
+    if (!launch_)
+      return {};
+    isStable_ = true;
+    spread_.assign(launch_->buffers.size(), {0, true});
+    for (std::size_t which = 0; which < expected_.size(); ++which) {
+      KOPT_TRY(expected_[which],
+               bench.expect(*launch_, options(bench, which, 0, fmt::format("repeat-{}", which))));
+      for (int i = 1; i < 5; ++i) {
+        KOPT_TRY(const Expected again,
+                 bench.expect(*launch_, options(bench, which, i, "repeat-next")));
+        for (std::size_t b = 0; b < launch_->buffers.size(); ++b)
+          if (!launch_->buffers[b].readOnly)
+            KOPT_CHECK(widen(b, expected_[which].buffers[b], again.buffers[b]));
+      }
+    }
+    return {};
+  }
+
+  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+                                       CheckRecord &record) override {
+    if (!launch_)
+      return notRun(record, kTooLarge);
+    KOPT_TRY(const Launch launch, applyToLaunch(bench.subject().kernel, *launch_, seen.candidate));
+    std::array<std::vector<std::filesystem::path>, 2> first;
+    for (int i = 0; i < seen.strength.repeats; ++i) {
+      const std::size_t which = std::size_t(i % 2);
+      const std::string slot = i < 2 ? fmt::format("repeat-own-{}", which) : "repeat-next";
+      KOPT_TRY(const RunOutcome outcome,
+               bench.runner().run(seen.built.module, launch, options(bench, which, i, slot)));
+      const std::string where =
+          fmt::format("launch '{}', time {} of {}", launch.name, i + 1, seen.strength.repeats);
+      if (outcome.status != RunStatus::Ok)
+        return failureOf(outcome.status, name(), where + ": " + outcome.detail);
+      addStages(seen.trial, "verify", 0, outcome.stages);
+      if (first[which].empty())
+        first[which] = outcome.buffers;
+      KOPT_TRY(auto failure, judge(bench, launch, where, expected_[which].buffers, first[which],
+                                   outcome.buffers));
+      if (failure)
+        return failure;
+    }
+    record.detail =
+        fmt::format("{} launches{}", seen.strength.repeats,
+                    isStable_ ? ", the same bits each time" : "; the original varies, too");
+    return std::nullopt;
+  }
+
+private:
+  RunOptions options(CheckContext &bench, std::size_t which, int time, std::string slot) const {
+    RunOptions options =
+        bench.options(bench.seed() + 1000 + which, 0x1001 + 0x333 * std::uint64_t(time),
+                      bench.heaviest(), std::move(slot));
+    options.freshModule = time % 3 == 2;
+    return options;
+  }
+
+  Status widen(std::size_t buffer, const std::filesystem::path &a, const std::filesystem::path &b) {
+    KOPT_TRY(const bool same, sameBytes(a, b));
+    if (same)
+      return {};
+    isStable_ = false;
+    KOPT_TRY(const auto difference, largestDifference(launch_->buffers[buffer], a, b, nullptr));
+    spread_[buffer].absolute = std::max(spread_[buffer].absolute, 2 * difference.value_or(0));
+    return {};
+  }
+
+  Result<std::optional<Failure>> judge(CheckContext &bench, const Launch &launch,
+                                       const std::string &where,
+                                       const std::vector<std::filesystem::path> &expected,
+                                       const std::vector<std::filesystem::path> &first,
+                                       const std::vector<std::filesystem::path> &now) const {
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      const Buffer &buffer = launch.buffers[b];
+      if (buffer.readOnly)
+        continue;
+      KOPT_TRY(const auto mismatch, compareBuffers(buffer, bench.subject().workload.tolerance,
+                                                   expected[b], now[b], spread_[b]));
+      if (mismatch)
+        return Failure{name(), Verdict::WrongResult, where + ": " + mismatch->describe(buffer)};
+      if (!isStable_)
+        continue;
+      const Tolerance bitwise{"strict", 0, 0};
+      KOPT_TRY(const auto change, compareBuffers(buffer, bitwise, first[b], now[b]));
+      if (change)
+        return Failure{
+            name(), Verdict::WrongResult,
+            fmt::format(
+                "{}: its result changes from launch to launch, and the original's does not: {}",
+                where, change->describe(buffer))};
+    }
+    return std::nullopt;
+  }
+
+  std::shared_ptr<DerivedReplays> replays_;
+  const Launch *launch_ = nullptr;
+  std::array<Expected, 2> expected_; ///< for two draws of the inputs
+  bool isStable_ = true;
+  std::vector<Slack> spread_; ///< of the original's own results, for each buffer
+};
+
+class ScheduleGate final : public Check {
+public:
+  explicit ScheduleGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  std::string name() const override { return "schedule"; }
+
+  Status learn(CheckContext &bench, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(bench, baseline));
+    if (!bench.runner().device().modelled) {
+      why_ = "a GPU lets nobody choose the order of its threads: the check 'emulated' does";
+      return {};
+    }
+    launch_ = launchToRepeat(bench, *replays_);
+    if (!launch_) {
+      why_ = kTooLarge;
+      return {};
+    }
+    KOPT_TRY(expected_, bench.expect(*launch_, options(bench, 0, "schedule")));
+    for (const std::uint64_t order : {2, 7, 12}) {
+      KOPT_TRY(const auto other, bench.tryExpect(*launch_, options(bench, order, "schedule-next")));
+      if (!other) {
+        why_ = "the original itself does not stand another order of its threads: " + other.error();
+        return {};
+      }
+      for (std::size_t b = 0; b < launch_->buffers.size(); ++b) {
+        const Buffer &buffer = launch_->buffers[b];
+        if (buffer.readOnly)
+          continue;
+        KOPT_TRY(const auto mismatch, compareBuffers(buffer, bench.subject().workload.tolerance,
+                                                     expected_.buffers[b], other->buffers[b]));
+        if (mismatch) {
+          why_ = "the original's result hangs on the order of its threads: " +
+                 mismatch->describe(buffer);
+          return {};
+        }
+      }
+    }
+    for (const DerivedReplays::Replay &replay : replays_->replays())
+      if (replay.derived.kind == Derivation::Contents) {
+        KOPT_TRY(const bool stands, standsReversed(bench, replay));
+        if (stands)
+          anyOrder_.push_back(&replay);
+      }
+    return {};
+  }
+
+  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+                                       CheckRecord &record) override {
+    if (!why_.empty())
+      return notRun(record, why_);
+    KOPT_TRY(Launch launch, applyToLaunch(bench.subject().kernel, *launch_, seen.candidate));
+    const int orders = 4 * seen.strength.freshDraws;
+    launch.name += ", threads in another order";
+    for (int i = 0; i < orders; ++i) {
+      // Even ones begin with the last block, odd ones stride through the blocks.
+      const std::uint64_t order = (seen.freshSeed >> 8) * 2 + 2 + std::uint64_t(i);
+      KOPT_TRY(auto failure,
+               bench.compare(seen.built, launch, expected_, options(bench, order, "schedule-next"),
+                             name(), seen.trial));
+      if (failure)
+        return failure;
+    }
+    // Equal and colliding values are where threads depend on each other; the last block first.
+    std::size_t contents = 0;
+    for (const DerivedReplays::Replay *replay : anyOrder_) {
+      auto derived = applyToLaunch(bench.subject().kernel, replay->derived.launch, seen.candidate);
+      if (!derived)
+        continue; // refused where contents are asked for
+      derived->name += ", threads in another order";
+      KOPT_TRY(auto failure,
+               bench.compare(seen.built, *derived, replay->expected, reversed(bench, *replay),
+                             name(), seen.trial, replay->slack));
+      if (failure)
+        return failure;
+      ++contents;
+    }
+    record.detail =
+        fmt::format("{} orders, and the reverse one on {} other contents", orders, contents);
+    return std::nullopt;
+  }
+
+private:
+  RunOptions options(CheckContext &bench, std::uint64_t order, std::string slot) const {
+    RunOptions options =
+        bench.options(bench.seed() + 2000, kPoison + order, bench.heaviest(), std::move(slot));
+    options.scheduleSeed = order;
+    return options;
+  }
+
+  static RunOptions reversed(CheckContext &bench, const DerivedReplays::Replay &replay) {
+    RunOptions options = derivedOptions(bench, replay.derived.launch, replay.expected.inputSeed,
+                                        kOtherPoison, "schedule-next");
+    options.scheduleSeed = 2;
+    return options;
+  }
+
+  static Result<bool> standsReversed(CheckContext &bench, const DerivedReplays::Replay &replay) {
+    KOPT_TRY(const auto other, bench.tryExpect(replay.derived.launch, reversed(bench, replay)));
+    if (!other)
+      return false;
+    for (std::size_t b = 0; b < replay.derived.launch.buffers.size(); ++b) {
+      const Buffer &buffer = replay.derived.launch.buffers[b];
+      if (buffer.readOnly)
+        continue;
+      KOPT_TRY(const auto mismatch,
+               compareBuffers(buffer, bench.subject().workload.tolerance,
+                              replay.expected.buffers[b], other->buffers[b], replay.slack[b]));
+      if (mismatch)
+        return false;
+    }
+    return true;
+  }
+
+  std::shared_ptr<DerivedReplays> replays_;
+  const Launch *launch_ = nullptr;
+  Expected expected_;
+  std::vector<const DerivedReplays::Replay *>
+      anyOrder_;    ///< the original stands the reverse order on them
+  std::string why_; ///< the check cannot run; empty: it can
+};
+
+} // namespace
+
+std::unique_ptr<Check> makeRepeatCheck(std::shared_ptr<DerivedReplays> replays) {
+  return std::make_unique<RepeatGate>(std::move(replays));
+}
+std::unique_ptr<Check> makeScheduleCheck(std::shared_ptr<DerivedReplays> replays) {
+  return std::make_unique<ScheduleGate>(std::move(replays));
+}
+
+} // namespace kopt

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/checks/SanitizerCheck.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include "driver/support/Text.h"
+
+#include <fmt/format.h>
+#include <map>
+
+namespace kopt {
+namespace {
+
+std::vector<std::string> toolsFor(const Trial &trial, const Launch &launch) {
+  std::vector<std::string> tools{"memcheck", "initcheck"};
+  const std::string &text = trial.sliceText;
+  if (launch.sharedBytes > 0 || (trial.resources && trial.resources->sharedBytes > 0) ||
+      text.find("__shared__") != text.npos)
+    tools.emplace_back("racecheck");
+  if (text.find("__sync") != text.npos || text.find("cooperative_groups") != text.npos ||
+      text.find("barrier") != text.npos)
+    tools.emplace_back("synccheck");
+  return tools;
+}
+
+class SanitizerGate final : public Check {
+public:
+  explicit SanitizerGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
+  std::string name() const override { return "sanitizer"; }
+
+  Status learn(CheckContext &bench, Trial &baseline) override {
+    return replays_->learn(bench, baseline);
+  }
+
+  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+                                       CheckRecord &record) override {
+    if (bench.runner().device().modelled)
+      return notRun(record, "the emulated device checks every launch itself");
+    // What the emulated device passed at Depth::Trial it has looked at for the same, and takes no
+    // turn of the GPU's.
+    if (seen.depth == Depth::Search ||
+        (seen.depth == Depth::Trial && seen.trial.passed("emulated")))
+      return notRun(record, kForWinners);
+    const Launch *small = replays_->small();
+    if (!small)
+      return notRun(record, "no launch is small enough");
+    const auto launch = applyToLaunch(bench.subject().kernel, *small, seen.candidate);
+    if (!launch)
+      return notRun(record, launch.error().what);
+    const StageTimer timer(seen.trial, "verify/sanitizer");
+    std::vector<std::string> ran, skipped;
+    const std::vector<std::string> tools = toolsFor(seen.trial, *launch);
+    KOPT_TRY(const auto reports,
+             bench.runner().sanitize(seen.built.module, *launch, tools, options(bench)));
+    for (std::size_t i = 0; i < tools.size() && i < reports.size(); ++i) {
+      const SanitizerReport &report = reports[i];
+      if (report.ran && report.errors == 0) {
+        ran.push_back(tools[i]);
+        continue;
+      }
+      std::string why = report.first;
+      if (report.ran) {
+        KOPT_TRY(why, whyNoTest(bench, *small, tools[i]));
+      }
+      if (why.empty())
+        return Failure{name(), Verdict::RunFailed,
+                       fmt::format("launch '{}': {} found {} errors: {}", launch->name, tools[i],
+                                   report.errors, report.first)};
+      skipped.push_back(tools[i] + ": " + why);
+    }
+    record.detail = join(ran, ", ");
+    for (const std::string &text : skipped)
+      record.detail += (record.detail.empty() ? "not run: " : "; not run: ") + text;
+    if (ran.empty() || !skipped.empty()) // a tool that did not run has shown nothing
+      record.state = CheckState::NotRun;
+    return std::nullopt;
+  }
+
+private:
+  RunOptions options(CheckContext &bench) const {
+    return bench.options(bench.seed() + 4000, kPoison, bench.heaviest(), "sanitizer");
+  }
+
+  /// Asked where a candidate does not pass. Empty where the original itself does.
+  Result<std::string> whyNoTest(CheckContext &bench, const Launch &launch,
+                                const std::string &tool) {
+    if (const auto known = original_.find(tool); known != original_.end())
+      return known->second;
+    KOPT_TRY(const auto reports,
+             bench.runner().sanitize(bench.baseline().module, launch, {tool}, options(bench)));
+    const SanitizerReport &report = reports.at(0);
+    return original_[tool] = !report.ran         ? report.first
+                             : report.errors > 0 ? "the original itself has errors: " + report.first
+                                                 : "";
+  }
+
+  std::shared_ptr<DerivedReplays> replays_;
+  std::map<std::string, std::string> original_; ///< by tool: why it is no test
+};
+
+} // namespace
+
+std::unique_ptr<Check> makeSanitizerCheck(std::shared_ptr<DerivedReplays> replays) {
+  return std::make_unique<SanitizerGate>(std::move(replays));
+}
+
+} // namespace kopt

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules say of a kernel's counters.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kopt {
+
+/// One rule that fired.
+struct RuleHit {
+  std::string id, severity; ///< severity: high, medium, low
+  std::string finding;      ///< the message with the metric values put in
+  std::string action;
+  std::vector<std::string> skills;     ///< names of documents in knowledge/skills
+  std::vector<std::string> techniques; ///< transform ids this speaks for, best first
+  std::vector<std::pair<std::string, double>> evidence; ///< metric and value
+};
+
+struct Diagnosis {
+  std::vector<RuleHit> hits; ///< most severe first
+  std::vector<std::string>
+      skipped; ///< "rule-id: metric X is missing": unknown is absent, never zero
+};
+
+} // namespace kopt

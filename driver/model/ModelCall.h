@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace kopt {
+
+/// One exchange with a model, kept so that a resumed run does not ask again.
+struct ModelCall {
+  std::string requestHash, purpose, model, request, reply;
+  long inputTokens = 0, outputTokens = 0, cachedTokens = 0;
+  double seconds = 0;
+};
+
+} // namespace kopt

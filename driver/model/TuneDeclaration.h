@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user declares about a kernel, parsed; driver/source/TuneClauses.h has the grammar.
+#pragma once
+
+#include "driver/model/KernelSpec.h"
+#include "driver/model/Workload.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct TunableParam {
+  std::string name;
+  std::vector<std::int64_t> values; ///< in declared order, no duplicates, never empty
+  TuneClause clause;                ///< where it was declared
+};
+
+struct DeclaredLaunch {
+  std::string name;
+  std::map<std::string, std::int64_t> arguments;
+  double weight = 1;
+  std::string device; ///< emulated, cuda, or empty for both
+  TuneClause clause;
+};
+
+struct TuneDeclaration {
+  std::vector<TunableParam> params;
+  std::vector<std::string> requirements;
+  std::vector<std::string> block, grid;         ///< expressions; empty: the launch site's
+  std::map<std::string, std::string> arguments; ///< name -> expression
+  std::map<std::string, std::string> extents;   ///< parameter -> expression, in elements
+  std::map<std::string, Fill> fills;
+  /// Parameter -> expressions of its fill's low and high; empty where that is a number, and stands
+  /// in the fill.
+  std::map<std::string, std::array<std::string, 2>> fillBounds;
+  std::vector<DeclaredLaunch> launches; ///< empty: one launch with `arguments`
+  Tolerance tolerance;
+  std::optional<double> target;
+};
+
+} // namespace kopt

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules read counters and say what bounds a kernel, with the evidence and the skills that treat it.
+#pragma once
+
+#include "driver/model/Counters.h"
+#include "driver/model/Diagnosis.h"
+#include "driver/support/Result.h"
+
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct Rule;
+
+/// The rules of knowledge/rules/*.json, checked. Fails with Internal naming file and key.
+class RuleBook {
+public:
+  static Result<RuleBook> load();
+  Diagnosis diagnose(const Counters &counters) const;
+  /// Every metric that some rule reads, sorted: what to ask a profiler for.
+  std::vector<std::string> metrics() const;
+  /// The text of a skill document; empty where there is none.
+  static std::string skill(const std::string &name);
+  /// One line per skill for a prompt: "name: signal".
+  static std::string skillCatalogue();
+  RuleBook(RuleBook &&) noexcept;
+  RuleBook &operator=(RuleBook &&) noexcept;
+  ~RuleBook();
+
+private:
+  RuleBook();
+  std::vector<Rule> rules_;
+};
+
+} // namespace kopt

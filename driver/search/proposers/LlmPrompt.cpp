@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/search/proposers/LlmPrompt.h"
+#include "driver/search/diagnose/RuleBook.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/support/Text.h"
+#include "driver/workload/ApplyCandidate.h"
+#include "knowledge/PromptFiles.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+namespace {
+
+constexpr std::size_t kSkillBodies = 3;             ///< documents quoted in full
+constexpr std::size_t kContextLimit = 24u << 10;    ///< bytes of read-only chunks
+constexpr std::size_t kDiagnosticsLimit = 8u << 10; ///< bytes of compiler diagnostics
+constexpr std::size_t kHistoryLines = 40;           ///< newest attempts listed
+
+Result<std::string> promptFile(std::string_view name) {
+  for (const auto &[path, text] : knowledge::prompts::kFiles)
+    if (path == name)
+      return std::string(text);
+  return makeError(ErrorCode::Internal,
+                   fmt::format("there is no prompt knowledge/prompts/{}", name));
+}
+
+/// One line without fences, so that a quoted reason cannot pretend to be more than that.
+std::string quoted(std::string text, std::size_t limit) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == '`'; }, ' ');
+  text = std::string(trim(text));
+  return text.size() > limit ? text.substr(0, limit) + "…" : text;
+}
+
+/// The beginning of a long text: the first diagnostic is the one that matters.
+std::string head(const std::string &text, std::size_t limit) {
+  return text.size() > limit ? text.substr(0, limit) + "\n[the rest is left out]" : text;
+}
+
+std::string dims(const Dim3 &dim) { return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z); }
+
+std::string speedupText(const Speedup &speedup) {
+  return fmt::format("{:.3f}x the baseline's speed (interval {:.3f} to {:.3f}{})", speedup.estimate,
+                     speedup.low, speedup.high, speedup.modelled ? ", modelled, not measured" : "");
+}
+
+std::string deviceText(const DeviceInfo &device) {
+  std::string text = fmt::format("{} ({})", device.name, device.arch);
+  if (device.l2Bytes)
+    text += fmt::format(", L2 {}", formatBytes(double(device.l2Bytes)));
+  if (device.modelled)
+    text += "; emulated: counters are exact, times come from a roofline model";
+  return text;
+}
+
+std::string parametersText(const Specialization &specialization) {
+  std::string text;
+  for (const KernelParam &param : specialization.params)
+    text += fmt::format("- {}: {}\n", param.name, param.type);
+  return text.empty() ? "- none\n" : text;
+}
+
+/// Geometry, sizes and scalars of each launch with the candidate's changes; never what the buffers
+/// hold.
+Result<std::string> launchesText(const ProposalContext &context, const Candidate &base) {
+  std::string text;
+  for (const Launch &launch : context.workload.launches) {
+    KOPT_TRY(const Launch changed, applyToLaunch(context.kernel, launch, base));
+    text += fmt::format("- {} (weight {}): grid {}, block {}, dynamic shared memory {} bytes\n",
+                        changed.name, formatNumber(changed.weight), dims(changed.grid),
+                        dims(changed.block), changed.sharedBytes);
+    for (const Buffer &buffer : changed.buffers)
+      text += fmt::format("  - {}: {} bytes of {}{}\n", buffer.name, buffer.bytes, buffer.scalar,
+                          buffer.readOnly ? ", only read" : "");
+    std::string values;
+    for (const auto &[name, value] : changed.bindings)
+      values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", name, value);
+    if (!values.empty())
+      text += "  - values: " + values + "\n";
+  }
+  const GeometryExpressions *site =
+      context.workload.launches.empty() ? nullptr : &context.workload.launches.front().geometry;
+  if (site)
+    text +=
+        fmt::format("- the launch site computes: grid ({}), block ({}), dynamic shared memory {}\n",
+                    join({site->grid.begin(), site->grid.end()}, ", "),
+                    join({site->block.begin(), site->block.end()}, ", "), site->sharedBytes);
+  return text;
+}
+
+std::string toleranceText(const Tolerance &tolerance) {
+  if (tolerance.policy == "strict")
+    return "bitwise equal";
+  if (tolerance.policy == "user")
+    return fmt::format("relative {}, absolute {}", formatNumber(tolerance.relative),
+                       formatNumber(tolerance.absolute));
+  return "as close to exact as the baseline, for the type";
+}
+
+std::string chunksText(const CodeTask &task) {
+  std::string text;
+  for (const auto &[label, content] : task.contract.chunks)
+    text += fenced(content, "cuda chunk=" + label) + "\n";
+  return text;
+}
+
+std::string measurementsText(const ProposalContext &context) {
+  const Trial &trial = context.parentTrial;
+  std::string text;
+  if (trial.speedup)
+    text += fmt::format("- {}\n", speedupText(*trial.speedup));
+  for (const LaunchTiming &timing : trial.timings)
+    text +=
+        fmt::format("- {}: {} ({} for the baseline), {} cache\n", timing.launch,
+                    formatDuration(timing.candidateSeconds), formatDuration(timing.baselineSeconds),
+                    timing.cacheMode.empty() ? "unknown" : timing.cacheMode);
+  if (trial.resources)
+    text += fmt::format("- {} registers, {} bytes of shared and {} bytes of local memory\n",
+                        trial.resources->registers, trial.resources->sharedBytes,
+                        trial.resources->localBytes);
+  std::string counters;
+  for (const auto &[name, value] : trial.counters)
+    counters += fmt::format("{} = {}\n", name, formatNumber(value));
+  if (!counters.empty())
+    text += fmt::format("\nCounters ({}):\n\n{}", trial.counterSource, fenced(counters));
+  return text.empty() ? "- none\n" : text;
+}
+
+std::string diagnosisText(const Diagnosis &diagnosis) {
+  if (diagnosis.hits.empty())
+    return diagnosis.skipped.empty()
+               ? "No rule fired.\n"
+               : "No rule fired; some could not be judged for want of counters.\n";
+  std::string text;
+  for (const RuleHit &hit : diagnosis.hits) {
+    text += fmt::format("- {} ({}): {}. Usual remedy: {}.\n", hit.id, hit.severity, hit.finding,
+                        hit.action);
+    for (const auto &[metric, value] : hit.evidence)
+      text += fmt::format("  - {} = {}\n", metric, formatNumber(value));
+  }
+  return text;
+}
+
+std::string skillsText(const Diagnosis &diagnosis) {
+  std::string text;
+  std::set<std::string> named;
+  for (const RuleHit &hit : diagnosis.hits)
+    for (const std::string &skill : hit.skills)
+      if (named.size() < kSkillBodies && named.insert(skill).second)
+        text += fmt::format("## Document: {}\n\n{}\n", skill,
+                            fenced(RuleBook::skill(skill), "markdown"));
+  return text;
+}
+
+std::string historyText(const ProposalContext &context) {
+  std::string text;
+  std::size_t number = 0, first = context.history.size() > kHistoryLines
+                                      ? context.history.size() - kHistoryLines
+                                      : 0;
+  if (first)
+    text += fmt::format("- the first {} attempts are left out\n", first);
+  for (const Trial &trial : context.history) {
+    if (number++ < first || trial.candidate.proposer.empty())
+      continue;
+    text += fmt::format("- {}. [{}] {} ({}): {}", number, quoted(trial.candidate.proposer, 20),
+                        quoted(trial.candidate.title, 120), quoted(trial.candidate.technique, 40),
+                        toString(trial.verdict));
+    if (trial.speedup)
+      text += fmt::format(", {:.3f}x", trial.speedup->estimate);
+    if (!trial.reason.empty())
+      text += ". " + quoted(trial.reason, 300);
+    text += "\n";
+  }
+  return text.empty() ? "Nothing has been tried yet.\n" : text;
+}
+
+std::string constantsText(const CodeTask &task, const ProposalContext &context,
+                          const Candidate &base) {
+  std::string text;
+  auto add = [&](const std::string &name, const std::string &value) {
+    if (!task.contract.constants.count(name))
+      return;
+    auto changed = base.constants.find(name);
+    text += fmt::format("- {} = {}\n", name,
+                        changed == base.constants.end() ? value : std::to_string(changed->second));
+  };
+  for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
+    add(constant.name, std::to_string(constant.value));
+  for (const TemplateArg &argument : context.specialization.templateArgs)
+    add(argument.name, argument.value);
+  return text.empty() ? "- none\n" : text;
+}
+
+/// Everything but the history and the task itself.
+Result<std::string> situation(const ProposalContext &context, const CodeTask &task,
+                              const Candidate &base) {
+  KOPT_TRY(const std::string launches, launchesText(context, base));
+  std::string text = fmt::format(
+      "# Kernel\n\n`{}` as `{}` on {}\n\nParameters:\n\n{}\nOutputs are compared: {}.\n",
+      context.kernel.name, context.specialization.expression, deviceText(context.device),
+      parametersText(context.specialization), toleranceText(context.workload.tolerance));
+  text += "\n## Launches\n\n" + launches;
+  text += "\n## Constants you may change\n\n" + constantsText(task, context, base);
+  text += "\n## Editable chunks\n\n" + chunksText(task);
+  if (!task.context.empty())
+    text += "\n## Read-only context\n\n" + fenced(task.context, "cuda");
+  text += "\n# Measurements of the present version\n\n" + measurementsText(context);
+  text += "\n# What the rules say of the present version\n\n" + diagnosisText(context.diagnosis);
+  if (std::string skills = skillsText(context.diagnosis); !skills.empty())
+    text += "\n# Knowledge that bears on it\n\n" + skills;
+  return text;
+}
+
+std::string evidenceText(const Trial &failed) {
+  std::string text;
+  if (!failed.reason.empty())
+    text += "Reason:\n\n" + fenced(failed.reason) + "\n";
+  std::string findings;
+  for (const Finding &finding : failed.findings)
+    findings += fmt::format("{} [{}] {} {}\n", finding.severity, finding.id, finding.message,
+                            finding.where);
+  if (!findings.empty())
+    text += "Findings:\n\n" + fenced(head(findings, kDiagnosticsLimit)) + "\n";
+  if (failed.verdict == Verdict::BuildFailed && !failed.buildLog.empty())
+    text += "Diagnostics of the compiler:\n\n" + fenced(head(failed.buildLog, kDiagnosticsLimit)) +
+            "\n";
+  if (failed.speedup)
+    text += fmt::format("Timing: {}\n", speedupText(*failed.speedup));
+  for (const LaunchTiming &timing : failed.timings)
+    text += fmt::format("- {}: {:.3f}x\n", timing.launch, timing.speedup.estimate);
+  if (failed.resources)
+    text += fmt::format(
+        "Resources: {} registers, {} bytes of shared and {} bytes of local memory\n",
+        failed.resources->registers, failed.resources->sharedBytes, failed.resources->localBytes);
+  std::string counters;
+  for (const auto &[name, value] : failed.counters)
+    counters += fmt::format("{} = {}\n", name, formatNumber(value));
+  if (!counters.empty())
+    text += "Counters of the attempt:\n\n" + fenced(counters);
+  return text;
+}
+
+/// True where the chunk declares a constant that also shapes the launch: it is changed by value, so
+/// that both follow.
+bool declaresConstant(const SliceChunk &chunk, const std::vector<NamedConstant> &constants) {
+  return std::any_of(constants.begin(), constants.end(), [&](const NamedConstant &constant) {
+    return contains(chunk.source, constant.valueRange) && chunk.role != "kernel" &&
+           chunk.role != "function";
+  });
+}
+
+} // namespace
+
+Result<std::string> fillTemplate(std::string_view text,
+                                 const std::map<std::string, std::string> &values) {
+  std::string filled;
+  std::set<std::string> used;
+  for (std::size_t at = 0;;) {
+    std::size_t open = text.find("{{", at);
+    filled += text.substr(at, open - at);
+    if (open == std::string_view::npos)
+      break;
+    std::size_t close = text.find("}}", open);
+    std::string name(close == std::string_view::npos ? text.substr(open)
+                                                     : text.substr(open + 2, close - open - 2));
+    auto value = values.find(name);
+    if (close == std::string_view::npos || value == values.end())
+      return makeError(ErrorCode::Internal,
+                       fmt::format("a prompt asks for \"{}\", which nobody gives", name));
+    used.insert(name);
+    filled += value->second;
+    at = close + 2;
+  }
+  for (const auto &[name, value] : values)
+    if (!used.count(name))
+      return makeError(ErrorCode::Internal, fmt::format("a prompt has no place for \"{}\"", name));
+  return filled;
+}
+
+std::string fenced(std::string_view text, std::string_view info) {
+  std::size_t longest = 2, run = 0;
+  for (char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  std::string fence(longest + 1, '`');
+  return fmt::format("{}{}\n{}{}{}\n", fence, info, text,
+                     text.empty() || text.back() != '\n' ? "\n" : "", fence);
+}
+
+Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &base) {
+  KOPT_TRY(const RenderedSlice rendered,
+           renderSlice(context.sliceText, context.kernel, context.specialization, base));
+  const std::vector<NamedConstant> constants =
+      constantsInScope(context.kernel, context.specialization);
+  CodeTask task;
+  std::map<std::string, int> uses;
+  for (std::size_t i = 0; i < context.specialization.chunks.size(); ++i) {
+    const SliceChunk &chunk = context.specialization.chunks[i];
+    const auto [begin, end] = rendered.chunks.at(i);
+    std::string text = rendered.text.substr(begin, end - begin);
+    if (chunk.editable && !declaresConstant(chunk, constants)) {
+      std::string label = chunk.name.empty() ? chunk.role : chunk.name;
+      if (int use = ++uses[label]; use > 1)
+        label += "#" + std::to_string(use);
+      task.contract.chunks[label] = std::move(text);
+      task.chunkOfLabel[label] = i;
+    } else if (!trim(text).empty() && chunk.role != "instantiation") {
+      task.context += text + (text.back() == '\n' ? "" : "\n");
+    }
+  }
+  if (task.context.size() > kContextLimit)
+    task.context = task.context.substr(task.context.size() -
+                                       kContextLimit); // what stands nearest to the kernel
+  for (const NamedConstant &constant : constants)
+    task.contract.constants.insert(constant.name);
+  for (const TemplateArg &argument : context.specialization.templateArgs)
+    if (argument.integral)
+      task.contract.constants.insert(argument.name);
+  return task;
+}
+
+Result<std::string> systemPrompt() {
+  KOPT_TRY(const std::string text, promptFile("system.md"));
+  return fillTemplate(text, {{"catalogue", RuleBook::skillCatalogue()}});
+}
+
+Result<std::string> coderPrompt(const ProposalContext &context, const CodeTask &task) {
+  KOPT_TRY(const std::string text, promptFile("coder.md"));
+  KOPT_TRY(const std::string about, situation(context, task, context.parent));
+  return fillTemplate(text, {{"situation", about}, {"history", fenced(historyText(context))}});
+}
+
+Result<std::string> fixerPrompt(const ProposalContext &context, const CodeTask &task,
+                                const Trial &failed) {
+  KOPT_TRY(const std::string text, promptFile("fixer.md"));
+  KOPT_TRY(const std::string about, situation(context, task, failed.candidate));
+  return fillTemplate(text, {{"situation", about},
+                             {"history", fenced(historyText(context))},
+                             {"title", quoted(failed.candidate.title, 120)},
+                             {"technique", quoted(failed.candidate.technique, 40)},
+                             {"rationale", fenced(failed.candidate.rationale)},
+                             {"verdict", toString(failed.verdict)},
+                             {"evidence", evidenceText(failed)}});
+}
+
+Result<std::string> retryPrompt(const std::string &breach) {
+  KOPT_TRY(const std::string text, promptFile("retry.md"));
+  return fillTemplate(text, {{"breach", quoted(breach, 600)}});
+}
+
+} // namespace kopt

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/search/proposers/ParamsProposer.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include "driver/source/Expression.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <random>
+#include <set>
+
+namespace kopt {
+namespace {
+
+constexpr std::uint64_t kListable = 4096;
+constexpr int kDrawsPerCandidate = 200;
+
+using Point = std::map<std::string, std::int64_t>;
+
+Point presentValues(const TuneDeclaration &declaration, const ProposalContext &context) {
+  Point point;
+  const Bindings &bindings = context.workload.launches.front().bindings;
+  for (const TunableParam &param : declaration.params) {
+    if (const auto own = context.parent.constants.find(param.name);
+        own != context.parent.constants.end())
+      point[param.name] = own->second;
+    else if (const auto bound = bindings.find(param.name); bound != bindings.end())
+      point[param.name] = bound->second;
+  }
+  return point;
+}
+
+bool satisfies(const TuneDeclaration &declaration, const ProposalContext &context,
+               const Point &point) {
+  for (const Launch &launch : context.workload.launches) {
+    Bindings bindings = launch.bindings;
+    for (const auto &[name, value] : point)
+      bindings[name] = value;
+    for (const std::string &requirement : declaration.requirements) {
+      const auto holds = evaluateExpression(requirement, bindings);
+      if (!holds || *holds == 0)
+        return false;
+    }
+  }
+  return true;
+}
+
+std::string titleOf(const Point &point, const Point &before) {
+  std::string title;
+  for (const auto &[name, value] : point)
+    if (const auto old = before.find(name); old == before.end() || old->second != value)
+      title += fmt::format("{}{} = {}", title.empty() ? "" : ", ", name, value);
+  return title;
+}
+
+/// Constants whose text the parent has rewritten: their values can no longer be put in by position.
+std::set<std::string> frozenConstants(const ProposalContext &context) {
+  std::set<std::string> names;
+  for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
+    for (const auto &[index, text] : context.parent.chunks)
+      if (contains(context.specialization.chunks.at(index).source, constant.valueRange))
+        names.insert(constant.name);
+  return names;
+}
+
+std::uint64_t spaceSize(const TuneDeclaration &declaration) {
+  std::uint64_t size = 1;
+  for (const TunableParam &param : declaration.params) {
+    if (size > kListable)
+      break; // only whether it can be listed matters
+    size *= param.values.size();
+  }
+  return size;
+}
+
+Point pointAt(const TuneDeclaration &declaration, std::uint64_t index) {
+  Point point;
+  for (const TunableParam &param : declaration.params) {
+    point[param.name] = param.values[index % param.values.size()];
+    index /= param.values.size();
+  }
+  return point;
+}
+
+} // namespace
+
+ParamsProposer::ParamsProposer(TuneDeclaration declaration, std::uint64_t seed)
+    : declaration_(std::move(declaration)), seed_(seed) {}
+
+Status ParamsProposer::check(const TuneDeclaration &declaration, const KernelSpec &kernel,
+                             const Specialization &specialization) {
+  std::set<std::string> known;
+  for (const NamedConstant &constant : kernel.constants)
+    known.insert(constant.name);
+  for (const TemplateArg &argument : specialization.templateArgs) {
+    // An argument that a named constant gives is tuned under that name: the launch depends on it by
+    // that name.
+    const bool named =
+        argument.range &&
+        std::any_of(kernel.constants.begin(), kernel.constants.end(), [&](const auto &c) {
+          return c.valueRange.file == argument.range->file &&
+                 c.valueRange.begin == argument.range->begin;
+        });
+    if (argument.integral && !named)
+      known.insert(argument.name);
+  }
+  std::string list;
+  for (const std::string &name : known)
+    list += (list.empty() ? "" : ", ") + name;
+  for (const TunableParam &param : declaration.params)
+    if (!known.contains(param.name))
+      return makeError(
+          ErrorCode::Usage,
+          fmt::format(
+              "tunable '{}' is no named constant and no template argument that kernel '{}' or its "
+              "launch depends on",
+              param.name, kernel.name),
+          list.empty() ? "make it a constexpr, a macro or a template argument"
+                       : "there are: " + list,
+          fmt::format("{}:{}", param.clause.file, param.clause.line));
+  return {};
+}
+
+Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &context,
+                                                       std::size_t limit) {
+  std::vector<Candidate> proposals;
+  if (declaration_.params.empty())
+    return proposals;
+  const Point present = presentValues(declaration_, context);
+  std::set<std::string> known;
+  for (const Trial &trial : context.history)
+    known.insert(trial.candidateHash);
+
+  const std::set<std::string> frozen = frozenConstants(context);
+  const auto offer = [&](const Point &point) {
+    for (const std::string &name : frozen)
+      if (point.contains(name) && point.at(name) != present.at(name))
+        return;
+    if (!satisfies(declaration_, context, point))
+      return;
+    Candidate candidate = context.parent;
+    candidate.parent = context.parentTrial.candidateHash;
+    candidate.proposer = "params";
+    candidate.technique = "params";
+    candidate.title = titleOf(point, present);
+    candidate.rationale = "declared tunables";
+    for (const auto &[name, value] : point)
+      candidate.constants[name] = value;
+    // The values the source has already are no change of it.
+    for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
+      if (const auto own = candidate.constants.find(constant.name);
+          own != candidate.constants.end() && own->second == constant.value)
+        candidate.constants.erase(own);
+    for (const TemplateArg &argument : context.specialization.templateArgs)
+      if (const auto own = candidate.constants.find(argument.name);
+          own != candidate.constants.end() && argument.integral &&
+          std::to_string(own->second) == argument.value)
+        candidate.constants.erase(own);
+    if (candidate.title.empty() || !known.insert(candidate.contentHash()).second)
+      return;
+    for (const Launch &launch : context.workload.launches)
+      if (!applyToLaunch(context.kernel, launch, candidate))
+        return;
+    if (writeBackEdits(context.kernel, context.specialization, candidate))
+      proposals.push_back(std::move(candidate));
+  };
+
+  for (const TunableParam &param : declaration_.params)
+    for (const std::int64_t value : param.values) {
+      if (proposals.size() >= limit)
+        return proposals;
+      Point point = present;
+      point[param.name] = value;
+      offer(point);
+    }
+  const std::uint64_t size = spaceSize(declaration_);
+  std::mt19937_64 random(seed_ * 0x9e3779b97f4a7c15ull + std::uint64_t(context.history.size()));
+  if (size <= kListable) {
+    std::vector<std::uint64_t> order(size);
+    for (std::uint64_t i = 0; i < size; ++i)
+      order[i] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    for (std::uint64_t i = 0; i < size && proposals.size() < limit; ++i)
+      offer(pointAt(declaration_, order[i]));
+  } else {
+    for (int draw = 0; draw < kDrawsPerCandidate * int(limit) && proposals.size() < limit; ++draw) {
+      Point point;
+      for (const TunableParam &param : declaration_.params)
+        point[param.name] = param.values[random() % param.values.size()];
+      offer(point);
+    }
+  }
+  return proposals;
+}
+
+} // namespace kopt

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/search/proposers/TransformProposer.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/workload/ApplyCandidate.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <set>
+
+namespace kopt {
+namespace {
+
+/// Puts the offer's edits, which are offsets of the rendered slice, into the chunks they fall in.
+/// Nothing where an edit lies outside every editable chunk: such an offer is not ours to make.
+std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
+                                       const ProposalContext &context) {
+  Candidate candidate = context.parent;
+  candidate.parent = context.parentTrial.candidateHash;
+  candidate.proposer = "transform";
+  candidate.technique = offer.technique;
+  candidate.title = offer.title;
+  candidate.rationale.clear();
+  if (offer.launch.block) {
+    candidate.launch.block = offer.launch.block;
+    candidate.launch.coverGrid = offer.launch.coverGrid;
+  }
+  if (offer.launch.sharedBytes)
+    candidate.launch.sharedBytes = offer.launch.sharedBytes;
+
+  std::vector<SourceEdit> edits = offer.edits;
+  std::sort(edits.begin(), edits.end(),
+            [](const SourceEdit &a, const SourceEdit &b) { return a.range.begin > b.range.begin; });
+  std::set<std::size_t> started;
+  for (const SourceEdit &edit : edits) {
+    std::size_t index = 0;
+    while (index < rendered.chunks.size() && !(rendered.chunks[index].first <= edit.range.begin &&
+                                               edit.range.end <= rendered.chunks[index].second))
+      ++index;
+    if (index == rendered.chunks.size() || !context.specialization.chunks[index].editable)
+      return std::nullopt;
+    const auto [begin, end] = rendered.chunks[index];
+    if (started.insert(index).second)
+      candidate.chunks[index] = rendered.text.substr(begin, end - begin);
+    candidate.chunks[index].replace(edit.range.begin - begin, edit.range.end - edit.range.begin,
+                                    edit.text);
+  }
+  return candidate;
+}
+
+/// 0 for the first technique of the most severe rule; techniques no rule speaks for come last.
+std::size_t rankOf(const std::string &technique, const Diagnosis &diagnosis, const RuleHit **why) {
+  std::size_t rank = 0;
+  for (const RuleHit &hit : diagnosis.hits)
+    for (const std::string &named : hit.techniques) {
+      if (named == technique) {
+        *why = &hit;
+        return rank;
+      }
+      ++rank;
+    }
+  return 1000;
+}
+
+} // namespace
+
+Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext &context,
+                                                          std::size_t limit) {
+  KOPT_TRY(const RenderedSlice rendered,
+           renderSlice(context.sliceText, context.kernel, context.specialization, context.parent));
+  Workload launched = context.workload;
+  for (Launch &launch : launched.launches) {
+    KOPT_TRY(launch, applyToLaunch(context.kernel, launch, context.parent));
+  }
+  KOPT_TRY(const std::vector<TransformOffer> offers,
+           frontend_.transforms(rendered.text, rendered.expression, context.kernel, launched));
+
+  std::set<std::string> known;
+  for (const Trial &trial : context.history)
+    known.insert(trial.candidateHash);
+  std::vector<std::pair<std::size_t, Candidate>> ranked;
+  for (const TransformOffer &offer : offers) {
+    std::optional<Candidate> candidate = candidateFrom(offer, rendered, context);
+    if (!candidate || !known.insert(candidate->contentHash()).second)
+      continue;
+    if (!writeBackEdits(context.kernel, context.specialization, *candidate))
+      continue; // what could not be written back is not worth a trial
+    const RuleHit *why = nullptr;
+    const std::size_t rank = rankOf(offer.technique, context.diagnosis, &why);
+    if (why)
+      candidate->rationale = fmt::format("{}: {}", why->id, why->finding);
+    ranked.emplace_back(rank, std::move(*candidate));
+  }
+  // Within one rank, offers of different techniques take turns, so that none starves behind a long
+  // list of variants.
+  std::map<std::string, std::size_t> turn;
+  for (auto &[rank, candidate] : ranked)
+    rank = turn[candidate.technique]++ * 10000 + rank;
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<Candidate> proposals;
+  for (auto &[rank, candidate] : ranked)
+    if (proposals.size() < limit)
+      proposals.push_back(std::move(candidate));
+  return proposals;
+}
+
+} // namespace kopt

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/source/RenderSlice.h"
+
+#include "driver/source/Expression.h"
+#include "driver/source/SourceEdits.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+bool sameRange(const SourceRange &a, const SourceRange &b) {
+  return a.file == b.file && a.begin == b.begin && a.end == b.end;
+}
+
+const LaunchSite *launchOf(const KernelSpec &kernel, const Specialization &specialization) {
+  for (const LaunchSite &launch : kernel.launches)
+    if (launch.symbol == specialization.symbol)
+      return &launch;
+  return kernel.launches.empty() ? nullptr : &kernel.launches.front();
+}
+
+Bindings constantValues(const KernelSpec &kernel, const Specialization &specialization,
+                        const Candidate &candidate) {
+  Bindings values;
+  for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+    values[constant.name] = constant.value;
+  for (const auto &[name, value] : candidate.constants)
+    values[name] = value;
+  return values;
+}
+
+/// The value of an integral template argument under the candidate: set by its own name, or through
+/// the constants that the launch site spells it with.
+Result<std::string> templateArgument(const TemplateArg &argument,
+                                     const std::vector<NamedConstant> &named,
+                                     const Bindings &constants, const Candidate &candidate) {
+  if (!argument.integral)
+    return argument.value;
+  if (const auto own = candidate.constants.find(argument.name); own != candidate.constants.end())
+    return std::to_string(own->second);
+  if (!argument.range || candidate.constants.empty())
+    return argument.value;
+  // The front end follows an argument that is just a name to where its value is spelled.
+  for (const NamedConstant &constant : named)
+    if (sameRange(constant.valueRange, *argument.range))
+      return std::to_string(constants.at(constant.name));
+  KOPT_TRY(const std::string file, readFile(argument.range->file));
+  if (argument.range->end > file.size())
+    return makeError(ErrorCode::StaleInput, argument.range->file + " changed since it was read",
+                     "run kopt again");
+  const auto value = evaluateExpression(
+      file.substr(argument.range->begin, argument.range->end - argument.range->begin), constants);
+  return value ? std::to_string(*value) : argument.value;
+}
+
+Result<std::string> renderExpression(const KernelSpec &kernel, const Specialization &specialization,
+                                     const Candidate &candidate) {
+  if (specialization.templateArgs.empty() || candidate.constants.empty())
+    return specialization.expression;
+  const Bindings constants = constantValues(kernel, specialization, candidate);
+  const std::vector<NamedConstant> named = constantsInScope(kernel, specialization);
+  const auto open = specialization.expression.find('<');
+  std::string expression = specialization.expression.substr(0, open) + "<";
+  for (std::size_t i = 0; i < specialization.templateArgs.size(); ++i) {
+    KOPT_TRY(const std::string value,
+             templateArgument(specialization.templateArgs[i], named, constants, candidate));
+    expression += (i == 0 ? "" : ", ") + value;
+  }
+  return expression + ">";
+}
+
+std::string dim3Text(const Dim3 &dim) {
+  if (dim.y == 1 && dim.z == 1)
+    return std::to_string(dim.x);
+  return dim.z == 1 ? fmt::format("dim3({}, {})", dim.x, dim.y)
+                    : fmt::format("dim3({}, {}, {})", dim.x, dim.y, dim.z);
+}
+
+/// `ceil(old grid * old block / new block)` in each dimension, as the launch site can compute it
+/// for any problem size.
+std::string coverGridText(const std::string &grid, const std::string &block, const Dim3 &newBlock,
+                          const Dim3 &used) {
+  const auto dimension = [&](char axis, std::uint32_t threads) {
+    return fmt::format("(dim3({0}).{2} * dim3({1}).{2} + {3}) / {4}", grid, block, axis,
+                       threads - 1, threads);
+  };
+  if (used.y == 1 && used.z == 1)
+    return dimension('x', newBlock.x);
+  const std::string two = dimension('x', newBlock.x) + ", " + dimension('y', newBlock.y);
+  return used.z == 1 ? "dim3(" + two + ")"
+                     : "dim3(" + two + ", " + dimension('z', newBlock.z) + ")";
+}
+
+Result<std::string> textOf(const SourceRange &range) {
+  KOPT_TRY(const std::string file, readFile(range.file));
+  if (range.end > file.size() || range.begin > range.end)
+    return makeError(ErrorCode::StaleInput, range.file + " changed since it was read",
+                     "run kopt again");
+  return file.substr(range.begin, range.end - range.begin);
+}
+
+std::string launchPlace(const LaunchSite &site) {
+  return fmt::format("{}:{}", site.file, site.line);
+}
+
+Status launchEdits(const KernelSpec &kernel, const Specialization &specialization,
+                   const Candidate &candidate, std::vector<SourceEdit> &edits) {
+  const LaunchOverride &launch = candidate.launch;
+  if (!launch.block && !launch.sharedBytes)
+    return {};
+  for (const LaunchSite &site : kernel.launches) {
+    if (site.symbol != specialization.symbol)
+      continue;
+    if (!site.blockRange || !site.gridRange)
+      return makeError(ErrorCode::Usage,
+                       "the launch comes from a macro, so its geometry cannot be rewritten",
+                       "spell the launch configuration at the launch site", launchPlace(site));
+    if (launch.block) {
+      KOPT_TRY(const std::string grid, textOf(*site.gridRange));
+      KOPT_TRY(const std::string block, textOf(*site.blockRange));
+      const bool twoD = launch.block->y != 1 || site.grid[1] != "1" || site.block[1] != "1";
+      const bool threeD = launch.block->z != 1 || site.grid[2] != "1" || site.block[2] != "1";
+      const Dim3 used{2, twoD || threeD ? 2u : 1u, threeD ? 2u : 1u};
+      edits.push_back({*site.blockRange, dim3Text(*launch.block)});
+      if (launch.coverGrid)
+        edits.push_back({*site.gridRange, coverGridText(grid, block, *launch.block, used)});
+    }
+    if (launch.sharedBytes) {
+      if (site.sharedRange)
+        edits.push_back({*site.sharedRange, std::to_string(*launch.sharedBytes)});
+      else
+        edits.push_back({{site.blockRange->file, site.blockRange->end, site.blockRange->end},
+                         ", " + std::to_string(*launch.sharedBytes)});
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel,
+                                            const Specialization &specialization) {
+  const LaunchSite *site = launchOf(kernel, specialization);
+  std::map<std::string, NamedConstant> chosen;
+  const auto distance = [&](const NamedConstant &constant) -> std::uint64_t {
+    if (site && constant.valueRange.file == site->file && constant.line <= site->line)
+      return site->line - constant.line;
+    return std::uint64_t(1) << 32;
+  };
+  for (const NamedConstant &constant : kernel.constants) {
+    const auto [entry, isNew] = chosen.try_emplace(constant.name, constant);
+    if (!isNew && distance(constant) < distance(entry->second))
+      entry->second = constant;
+  }
+  std::vector<NamedConstant> result;
+  for (const auto &[name, constant] : chosen)
+    result.push_back(constant);
+  return result;
+}
+
+Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
+                                  const Specialization &specialization,
+                                  const Candidate &candidate) {
+  RenderedSlice rendered;
+  KOPT_TRY(rendered.expression, renderExpression(kernel, specialization, candidate));
+  const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
+    const SliceChunk &chunk = specialization.chunks[i];
+    if (chunk.sliceBegin < at || chunk.sliceEnd < chunk.sliceBegin ||
+        chunk.sliceEnd > sliceText.size())
+      return makeError(ErrorCode::Internal, "the slice's chunks overlap or lie outside it");
+    rendered.text += sliceText.substr(at, chunk.sliceBegin - at);
+    at = chunk.sliceEnd;
+    std::string text = sliceText.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
+    if (const auto replaced = candidate.chunks.find(i); replaced != candidate.chunks.end()) {
+      text = replaced->second;
+    } else if (chunk.role == "instantiation") {
+      if (const auto where = text.find(specialization.expression); where != std::string::npos)
+        text.replace(where, specialization.expression.size(), rendered.expression);
+    } else {
+      std::vector<SourceEdit> edits;
+      for (const NamedConstant &constant : constants)
+        if (const auto value = candidate.constants.find(constant.name);
+            value != candidate.constants.end() && contains(chunk.source, constant.valueRange))
+          edits.push_back(
+              {{constant.valueRange.file, constant.valueRange.begin - chunk.source.begin,
+                constant.valueRange.end - chunk.source.begin},
+               std::to_string(value->second)});
+      KOPT_TRY(const auto ofChunk, editsByFile(edits));
+      for (const auto &[file, sorted] : ofChunk) {
+        KOPT_TRY(text, applyEdits(text, sorted));
+      }
+    }
+    const std::uint64_t begin = rendered.text.size();
+    rendered.text += text;
+    rendered.chunks.emplace_back(begin, rendered.text.size());
+  }
+  rendered.text += sliceText.substr(at);
+  return rendered;
+}
+
+Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,
+                                               const Specialization &specialization,
+                                               const Candidate &candidate) {
+  std::vector<SourceEdit> edits;
+  for (const auto &[index, text] : candidate.chunks)
+    edits.push_back({specialization.chunks.at(index).source, text});
+
+  const auto inReplacedChunk = [&](const SourceRange &range) {
+    return std::any_of(candidate.chunks.begin(), candidate.chunks.end(), [&](const auto &chunk) {
+      return contains(specialization.chunks.at(chunk.first).source, range);
+    });
+  };
+  for (const NamedConstant &constant : constantsInScope(kernel, specialization)) {
+    const auto value = candidate.constants.find(constant.name);
+    if (value != candidate.constants.end() && value->second != constant.value &&
+        !inReplacedChunk(constant.valueRange))
+      edits.push_back({constant.valueRange, std::to_string(value->second)});
+  }
+  for (const TemplateArg &argument : specialization.templateArgs) {
+    const auto value = candidate.constants.find(argument.name);
+    if (!argument.integral || value == candidate.constants.end() ||
+        std::to_string(value->second) == argument.value)
+      continue;
+    if (!argument.range)
+      return makeError(ErrorCode::Usage,
+                       fmt::format("template argument '{}' of '{}' is not spelled at its launch",
+                                   argument.name, kernel.name),
+                       "spell it there, or make it a named constant", kernel.file);
+    edits.push_back({*argument.range, std::to_string(value->second)});
+  }
+  KOPT_CHECK(launchEdits(kernel, specialization, candidate, edits));
+  return edits;
+}
+
+} // namespace kopt

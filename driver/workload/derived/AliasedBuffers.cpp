@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/AliasedBuffers.h"
+
+#include "driver/source/Expression.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+namespace kopt {
+namespace {
+
+/// What the names in the site's own expressions stand for: the kernel's parameters have other names
+/// there.
+Bindings namesAt(const LaunchSite &site, const Specialization &specialization,
+                 const Launch &launch) {
+  Bindings names = launch.bindings;
+  for (const KernelParam &param : specialization.params)
+    names.erase(param.name);
+  for (std::size_t i = 0; i < site.args.size() && i < specialization.params.size(); ++i)
+    if (const auto bound = launch.bindings.find(specialization.params[i].name);
+        bound != launch.bindings.end())
+      names[site.args[i]] = bound->second;
+  return names;
+}
+
+/// `to` less `from`, where that is a number. Names that nobody bound count for nothing if they
+/// cancel out.
+std::optional<std::int64_t> distance(const std::string &from, const std::string &to,
+                                     const Bindings &names) {
+  if (from == to)
+    return 0;
+  const std::string difference = fmt::format("({}) - ({})", to, from);
+  const auto all = namesIn(difference);
+  if (!all)
+    return std::nullopt;
+  std::optional<std::int64_t> agreed;
+  for (const std::int64_t other : {1, 97, 40961}) {
+    Bindings bound = names;
+    for (std::size_t i = 0; i < all->size(); ++i)
+      bound.try_emplace((*all)[i], other * std::int64_t(i + 1));
+    const auto value = evaluateExpression(difference, bound);
+    if (!value || (agreed && *agreed != *value))
+      return std::nullopt;
+    agreed = *value;
+  }
+  return agreed;
+}
+
+struct Member {
+  std::size_t argument = 0;
+  std::int64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Members whose memory overlaps, in the order of their addresses; the others are left out.
+std::vector<std::vector<Member>> overlapping(std::vector<Member> members) {
+  std::stable_sort(members.begin(), members.end(),
+                   [](const Member &a, const Member &b) { return a.offset < b.offset; });
+  std::vector<std::vector<Member>> runs;
+  std::int64_t end = 0;
+  for (const Member &member : members) {
+    if (runs.empty() || (member.offset != runs.back().back().offset && member.offset >= end))
+      runs.emplace_back();
+    end = std::max(runs.back().empty() ? member.offset : end,
+                   member.offset + std::int64_t(member.bytes));
+    runs.back().push_back(member);
+  }
+  std::erase_if(runs, [](const auto &run) { return run.size() < 2; });
+  return runs;
+}
+
+class Sharing {
+public:
+  Sharing(const Specialization &specialization, const LaunchSite &site, const Launch &launch)
+      : specialization_(specialization), site_(site), launch_(launch),
+        names_(namesAt(site, specialization, launch)),
+        count_(
+            std::min({launch.arguments.size(), site.args.size(), specialization.params.size()})) {}
+
+  /// Groups of arguments with memory in common.
+  std::vector<std::vector<Member>> runs() {
+    std::vector<std::vector<Member>> all;
+    std::vector<bool> placed(count_);
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (placed[i] || !buffer(i))
+        continue;
+      std::vector<Member> members = {{i, 0, buffer(i)->bytes}};
+      for (std::size_t j = i + 1; j < count_; ++j)
+        if (!placed[j] && buffer(j))
+          if (const auto offset = between(i, j)) {
+            members.push_back({j, *offset, buffer(j)->bytes});
+            placed[j] = true;
+          }
+      for (auto &run : overlapping(std::move(members)))
+        all.push_back(std::move(run));
+    }
+    return all;
+  }
+
+  const Buffer *buffer(std::size_t argument) const {
+    const auto *pointer = std::get_if<BufferArg>(&launch_.arguments[argument]);
+    return pointer ? &launch_.buffers[pointer->buffer] : nullptr;
+  }
+  std::string both(std::size_t i, std::size_t j) const {
+    return fmt::format("'{}' and '{}' at {}:{}", specialization_.params[i].name,
+                       specialization_.params[j].name, site_.file.substr(site_.file.rfind('/') + 1),
+                       site_.line);
+  }
+  const std::vector<std::string> &unknown() const { return unknown_; }
+
+private:
+  /// How many bytes after argument `i` argument `j` begins; nothing where they are of different
+  /// memory.
+  std::optional<std::int64_t> between(std::size_t i, std::size_t j) {
+    const std::string &one = site_.args[i], &other = site_.args[j];
+    const bool sameText = one == other && !one.empty() && !isNullArgument(one);
+    if (std::max(i, j) >= site_.pointers.size() || site_.pointers[i].root.empty() ||
+        site_.pointers[j].root.empty())
+      return sameText ? std::optional<std::int64_t>(0)
+                      : std::nullopt; // from what has no name: as it is spelled
+    const PointerOrigin &from = site_.pointers[i], &to = site_.pointers[j];
+    if (from.root != to.root)
+      return std::nullopt;
+    if (sameText)
+      return 0;
+    const auto bytes = from.offset.empty() || to.offset.empty()
+                           ? std::nullopt
+                           : distance(from.offset, to.offset, names_);
+    if (!bytes)
+      unknown_.push_back(fmt::format(
+          "{} both point into '{}', how far from each other is not known", both(i, j), from.root));
+    return bytes;
+  }
+
+  const Specialization &specialization_;
+  const LaunchSite &site_;
+  const Launch &launch_;
+  const Bindings names_;
+  const std::size_t count_;
+  std::vector<std::string> unknown_;
+};
+
+} // namespace
+
+bool SharedMemory::overlaps() const {
+  return std::any_of(joined.begin(), joined.end(),
+                     [](const auto &pair) { return std::get<2>(pair) != 0; });
+}
+
+SharedMemory shareMemory(const Specialization &specialization, const LaunchSite &site,
+                         const Launch &base, const Launch &declared) {
+  SharedMemory shared{base, {}, {}};
+  Sharing sharing(specialization, site, base);
+  std::vector<std::size_t> ran; // arguments that are in a run
+  for (const std::vector<Member> &run : sharing.runs()) {
+    const std::size_t first =
+        std::min_element(run.begin(), run.end(), [](const Member &a, const Member &b) {
+          return a.argument < b.argument;
+        })->argument;
+    const BufferArg keptAt = std::get<BufferArg>(base.arguments[first]);
+    Buffer &kept = shared.launch.buffers[keptAt.buffer];
+    const std::int64_t low = run.front().offset;
+    const auto differs = std::find_if(run.begin(), run.end(), [&](const Member &member) {
+      return sharing.buffer(member.argument)->scalar != kept.scalar;
+    });
+    for (const Member &member : run)
+      ran.push_back(member.argument);
+    if (differs != run.end()) {
+      shared.unknown.push_back(sharing.both(first, differs->argument) +
+                               " point into the same memory as different types");
+      continue;
+    }
+    std::int64_t atFirst = 0;
+    for (const Member &member : run)
+      if (member.argument == first)
+        atFirst = member.offset - low;
+    bool isFilled = !kept.output;
+    for (const Member &member : run) {
+      const Buffer &gone = *sharing.buffer(member.argument);
+      auto &argument = std::get<BufferArg>(shared.launch.arguments[member.argument]);
+      shared.launch.buffers[argument.buffer].output = false;
+      if (!isFilled && !gone.output) {
+        kept.fill = gone.fill; // what is read decides, such as indices
+        isFilled = true;
+      }
+      kept.bytes = std::max(kept.bytes, std::uint64_t(member.offset - low) + gone.bytes);
+      kept.readOnly = kept.readOnly && gone.readOnly;
+      argument = {keptAt.buffer, std::uint64_t(member.offset - low)};
+      if (member.argument != first)
+        shared.joined.emplace_back(first, member.argument, member.offset - low - atFirst);
+    }
+  }
+  std::sort(shared.joined.begin(), shared.joined.end());
+  Sharing larger(specialization, site, declared);
+  for (const std::vector<Member> &run : larger.runs())
+    if (std::find(ran.begin(), ran.end(), run.front().argument) == ran.end())
+      shared.unknown.push_back(larger.both(std::min(run[0].argument, run[1].argument),
+                                           std::max(run[0].argument, run[1].argument)) +
+                               " overlap only in a launch that is too large to try it on");
+  shared.unknown.insert(shared.unknown.end(), sharing.unknown().begin(), sharing.unknown().end());
+  return shared;
+}
+
+} // namespace kopt

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/DerivedLaunches.h"
+
+#include "driver/support/Hash.h"
+#include "driver/workload/derived/AliasedBuffers.h"
+#include "driver/workload/derived/DerivedContents.h"
+#include "driver/workload/derived/LaunchFamily.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+namespace {
+
+using Values = LaunchFamily::Values;
+
+constexpr std::uint64_t kSixteenBits = 65536;
+constexpr std::int64_t kBeyond =
+    4567; ///< so that as many squares of bytes are more than 32 bits hold
+constexpr std::int64_t kWidest = 16; ///< elements that one load of 16 bytes takes at most
+
+std::int64_t nextPrime(std::int64_t value) {
+  for (value = std::max<std::int64_t>(value, 2);; ++value) {
+    bool prime = true;
+    for (std::int64_t divisor = 2; prime && divisor * divisor <= value; ++divisor)
+      prime = value % divisor != 0;
+    if (prime)
+      return value;
+  }
+}
+
+std::string describe(const Values &values) {
+  std::string text;
+  for (const auto &[name, value] : values)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+/// What the kernel tells the parameter by, at most a dozen.
+std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name) {
+  constexpr std::size_t kMostModes = 12;
+  std::set<std::int64_t> modes;
+  for (const KernelParam &param : source.specialization.params)
+    for (const std::int64_t value :
+         param.name == name ? param.comparedWith : std::vector<std::int64_t>())
+      if (modes.size() < kMostModes && (value >= 0 || param.scalar.starts_with("i")))
+        modes.insert(value);
+  return {modes.begin(), modes.end()};
+}
+
+class Deriver {
+public:
+  Deriver(const DerivationSource &source, const Launch &launch, std::uint64_t most)
+      : source_(source), family_(source, launch), declared_(launch), most_(most) {}
+
+  DerivedLaunches run() {
+    if (!makeBase())
+      return std::move(out_);
+    addSizes();
+    addSites();
+    addScalars();
+    addContents();
+    addAlignment();
+    return std::move(out_);
+  }
+
+private:
+  /// A small launch that everything but sizes is derived from.
+  bool makeBase() {
+    base_ = declared_;
+    small_ = family_.sizes();
+    if (const auto small = family_.smaller(most_)) {
+      small_ = *small;
+      if (auto made = family_.with(small_))
+        base_ = std::move(*made);
+    }
+    if (costOf(base_) <= std::max<std::uint64_t>(most_, 1) * 64)
+      return true;
+    for (const Derivation kind :
+         {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
+      out_.missing.push_back(
+          {kind, toString(kind),
+           fmt::format("the launch takes {} threads and elements, and no argument makes it smaller",
+                       costOf(base_))});
+    return false;
+  }
+
+  /// What was added; null where it could not be made, which is named then.
+  DerivedLaunch *add(Derivation kind, std::string title, Result<Launch> launch,
+                     bool advisory = false) {
+    if (!launch) {
+      out_.missing.push_back({kind, std::move(title), launch.error().what});
+      return nullptr;
+    }
+    launch->name = fmt::format("{} ({})", declared_.name, title);
+    DerivedLaunch &added =
+        out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(*launch)});
+    added.advisory = advisory;
+    return &added;
+  }
+
+  void addSizes() {
+    if (family_.sizes().empty())
+      return out_.missing.push_back(
+          {Derivation::Sizes, "sizes",
+           source_.declaration ? "no argument decides the launch's size"
+                               : "a captured launch has no expressions to make others from"});
+    const auto each = [&](auto change) {
+      Values values = small_;
+      for (auto &[name, value] : values)
+        value = change(value);
+      return values;
+    };
+    std::vector<Values> variants = {
+        small_,
+        each([](std::int64_t v) { return v + 1; }),
+        each([](std::int64_t v) { return v - 1; }),
+        each([](std::int64_t v) { return nextPrime(v + v / 3); }),
+        each([](std::int64_t) { return std::int64_t(1); }),
+        each([](std::int64_t v) { return std::int64_t(std::bit_ceil(std::uint64_t(v))); })};
+    if (small_.size() > 1) { // unequal: sizes that stand for each other show
+      Values unequal = small_;
+      unequal.begin()->second = unequal.begin()->second * 2;
+      variants.push_back(unequal);
+      for (const auto &[name, value] : small_) {
+        Values one = small_;
+        one[name] = value + 1;
+        variants.push_back(one);
+      }
+    }
+    // `rows == columns && columns == depth`: what is asked last is asked where the others hold. Of
+    // two sizes all equal ones do.
+    for (auto one = small_.begin(); small_.size() > 2 && one != small_.end(); ++one)
+      for (auto other = std::next(one); other != small_.end(); ++other)
+        if (one->second != other->second) {
+          variants.push_back(small_);
+          variants.back()[one->first] = other->second;
+        }
+    // Long in one dimension at a time: what leaves out a small part of it leaves out something.
+    for (const auto &[name, value] : small_)
+      for (const std::int64_t length : {263, 131})
+        if (const auto tall = longIn(name, length, 4 * most_, kSmallestSize)) {
+          variants.push_back(*tall);
+          break;
+        }
+    for (const std::int64_t few : {1, 0})
+      for (const auto &[name, value] : small_)
+        if (few == 0 || (small_.size() > 1 && value > few)) {
+          variants.push_back(small_);
+          variants.back()[name] = few;
+        }
+    for (const Values &values : variants)
+      if (values != family_.sizes())
+        add(Derivation::Sizes, describe(values), family_.with(values));
+    // More elements than 16 bits number, together and in each size: integers that are narrower than
+    // the original's show.
+    std::vector<Values> beyond;
+    if (const auto large = family_.larger(kSixteenBits, 16 * most_))
+      beyond.push_back(*large);
+    for (const auto &[name, value] : family_.sizes())
+      if (value <= std::int64_t(kSixteenBits))
+        if (const auto tall = longIn(name, kSixteenBits + kBeyond, 16 * most_, 1))
+          beyond.push_back(*tall);
+    for (const Values &values : beyond)
+      if (DerivedLaunch *added = add(Derivation::Sizes, describe(values), family_.with(values)))
+        added->large = true;
+    addExtremes();
+  }
+
+  /// Sums of many of the largest integers: what is narrower than the original's overflows. Sums of
+  /// many equal floating-point numbers are all rounded one way, the original's as well: they tell
+  /// nothing.
+  void addExtremes() {
+    const auto isFloatingOutput = [](const Buffer &buffer) {
+      return !buffer.readOnly && isFloating(buffer.scalar);
+    };
+    if (std::ranges::any_of(base_.buffers, isFloatingOutput))
+      return;
+    const std::size_t count = out_.launches.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!out_.launches[i].large)
+        continue;
+      const Launch &large = out_.launches[i].launch;
+      const auto highest = [](const Buffer &buffer) -> std::optional<Fill> {
+        if (buffer.fill.kind != "uniform" || isFloating(buffer.scalar))
+          return std::nullopt;
+        const double high = buffer.fill.isDefault ? 0x1p64 : buffer.fill.high;
+        return Fill{"constant", high, high};
+      };
+      const std::string title = out_.launches[i].title + ", contents: all the highest";
+      const bool isUnbounded = std::ranges::any_of(large.buffers, [](const Buffer &buffer) {
+        return buffer.fill.isDefault && !buffer.output;
+      });
+      if (auto extreme = refilled(large, highest)) {
+        DerivedLaunch *added = add(Derivation::Contents, title, std::move(*extreme));
+        added->large = true;
+        added->unbounded = isUnbounded;
+      }
+    }
+  }
+
+  /// As the specialization's other launch sites launch it: with blocks of another size, more of
+  /// them, a pointer that is null.
+  void addSites() {
+    if (!source_.declaration || !source_.declaration->grid.empty() ||
+        !source_.declaration->block.empty())
+      return;
+    std::vector<const LaunchSite *> seen{site()};
+    for (std::size_t i = 0; i < source_.kernel.launches.size(); ++i) {
+      const LaunchSite &other = source_.kernel.launches[i];
+      const auto isSame = [&](const LaunchSite *known) {
+        return known && !differ(*known, other) && nullsOf(*known) == nullsOf(other);
+      };
+      if (other.symbol != source_.specialization.symbol || std::ranges::any_of(seen, isSame))
+        continue;
+      seen.push_back(&other);
+      // A small problem may leave more threads without work than it has.
+      auto made = family_.with(family_.sizes(), i);
+      if (!made || costOf(*made) > 16 * most_)
+        made = family_.with(small_, i);
+      add(Derivation::Sizes, fmt::format("as launched at {}", placeOf(other)), std::move(made));
+    }
+  }
+
+  /// One size of `length`, the others halved, to `smallest` at least, until the launch costs at
+  /// most `most`. Nothing where the size is as large already, or cannot be.
+  std::optional<Values> longIn(const std::string &name, std::int64_t length, std::uint64_t most,
+                               std::int64_t smallest) const {
+    if (small_.at(name) >= length)
+      return std::nullopt;
+    Values values = small_;
+    values[name] = length;
+    while (true) {
+      if (const auto made = family_.with(values); made && costOf(*made) <= most)
+        return values;
+      auto largest = values.end();
+      for (auto it = values.begin(); it != values.end(); ++it)
+        if (it->first != name && (largest == values.end() || it->second > largest->second))
+          largest = it;
+      if (largest == values.end() || largest->second / 2 < smallest)
+        return std::nullopt;
+      largest->second /= 2;
+    }
+  }
+
+  void addScalars() {
+    for (const std::int64_t step : {1, -1}) {
+      Values moved = small_;
+      for (const auto &[name, value] : family_.others())
+        moved[name] = family_.inRange(name, value + step);
+      if (!family_.others().empty())
+        add(Derivation::Scalars, describe(moved), family_.with(moved));
+    }
+    addModes();
+    addWide();
+    for (const double factor : {-1.375, 0.4375, 0.0})
+      if (auto scaled = scaledScalars(
+              source_, base_, [&](std::size_t index) { return factor * (1 + double(index) / 8); }))
+        add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
+  }
+
+  /// Integers that decide no size, as what the kernel tells them by: each mode of one that has
+  /// several, with other numbers and contents, too.
+  void addModes() {
+    for (const auto &[name, value] : family_.others())
+      for (const std::int64_t mode : modesOf(source_, name)) {
+        Values moved = small_;
+        moved[name] = mode;
+        Result<Launch> made = family_.with(moved);
+        if (mode == value || !made)
+          continue;
+        for (const OtherContents &wanted : otherContents())
+          if (wanted.inEachMode)
+            addContents(*made, describe({{name, mode}}) + ", ", wanted);
+        auto scaled = scaledScalars(
+            source_, *made, [](std::size_t index) { return -1.375 * (1 + double(index) / 8); });
+        add(Derivation::Scalars, describe({{name, mode}}), std::move(made));
+        if (scaled)
+          add(Derivation::Scalars, describe({{name, mode}}) + ", " + scaled->title,
+              std::move(scaled->launch));
+      }
+  }
+
+  /// Integers that decide no size, one at a time: negative, some times larger, and as large as
+  /// their type may be expected to hold.
+  void addWide() {
+    for (const auto &[name, value] : family_.others()) {
+      const std::string scalar = family_.scalarOf(name);
+      if (scalar != "i32" && scalar != "u32" && scalar != "i64" && scalar != "u64")
+        continue;
+      std::vector<std::int64_t> others{
+          9 * value + 4, value + (scalar.ends_with("64") ? 0x5'5555'5555 : 0x2aaa'aaaa)};
+      if (scalar.starts_with("i"))
+        others.push_back(-value - 37);
+      for (const std::int64_t other : others) {
+        Values moved = small_;
+        moved[name] = other;
+        if (DerivedLaunch *added =
+                add(Derivation::Scalars, describe({{name, other}}), family_.with(moved)))
+          added->unbounded = true;
+      }
+    }
+  }
+
+  /// The launch with the fill of each input that `change` returns one for; nothing where there is
+  /// none.
+  template <class Change> static std::optional<Launch> refilled(Launch launch, Change change) {
+    bool any = false;
+    for (Buffer &buffer : launch.buffers) {
+      const bool isArgument =
+          !buffer.symbol.empty() && buffer.fill.kind == "constant" && !isFloating(buffer.scalar);
+      if (buffer.output || isArgument)
+        continue;
+      if (const std::optional<Fill> fill = change(buffer)) {
+        buffer.fill = *fill;
+        any = true;
+      }
+    }
+    return any ? std::optional(launch) : std::nullopt;
+  }
+
+  void addContents() {
+    bool any = false;
+    for (const OtherContents &wanted : otherContents())
+      any |= addContents(base_, "", wanted);
+    if (!any)
+      out_.missing.push_back(
+          {Derivation::Contents, "contents", "no input of the launch is drawn from a range"});
+  }
+
+  bool addContents(const Launch &of, const std::string &title, const OtherContents &wanted) {
+    auto launch = refilled(of, [&](const Buffer &buffer) {
+      return (isFloating(buffer.scalar) ? wanted.floating : wanted.integer)(buffer);
+    });
+    if (!launch)
+      return false;
+    DerivedLaunch *added =
+        add(Derivation::Contents, title + "contents: " + wanted.name, std::move(*launch));
+    added->nonFinite = wanted.nonFinite;
+    added->maybeConditional = wanted.maybeConditional;
+    added->cancelling = wanted.cancelling;
+    added->unbounded = wanted.unbounded;
+    return true;
+  }
+
+  const LaunchSite *site() const {
+    return base_.site < source_.kernel.launches.size() ? &source_.kernel.launches[base_.site]
+                                                       : nullptr;
+  }
+
+  /// `launch` with every buffer beginning `shift(buffer)` bytes into its allocation. What lies
+  /// before it belongs to nobody.
+  template <class Shift> Launch shifted(Launch launch, Shift shift) const {
+    for (Argument &argument : launch.arguments)
+      if (auto *pointer = std::get_if<BufferArg>(&argument))
+        pointer->offset += shift(launch.buffers[pointer->buffer]);
+    for (Buffer &buffer : launch.buffers)
+      if (const std::uint64_t bytes = buffer.symbol.empty() ? shift(buffer) : 0) {
+        buffer.bytes += bytes;
+        buffer.output = false; // its first elements are never written
+      }
+    return launch;
+  }
+
+  void addAlignment() {
+    if (base_.buffers.empty())
+      return out_.missing.push_back(
+          {Derivation::Alignment, "alignment", "the launch has no buffers"});
+    for (const Buffer &buffer : base_.buffers)
+      if (buffer.fill.kind == "captured")
+        return out_.missing.push_back({Derivation::Alignment, "alignment",
+                                       "captured buffers begin where they began in the program"});
+    for (const std::uint64_t bytes : {256, 768}) // an allocation begins at a multiple of 256 or 512
+      add(Derivation::Alignment, fmt::format("pointers {} bytes further", bytes),
+          shifted(base_, [&](const Buffer &) { return bytes; }));
+    // Callers that do arithmetic on a pointer pass such ones; of others nobody has said so.
+    bool arithmetic = false;
+    if (const LaunchSite *at = site())
+      for (std::size_t i = 0; i < base_.arguments.size() && i < at->args.size(); ++i)
+        arithmetic |= std::holds_alternative<BufferArg>(base_.arguments[i]) &&
+                      at->args[i].find_first_of("+-[") != std::string::npos;
+    const auto anElement = [&](const Buffer &buffer) { return alignmentOf(buffer); };
+    add(Derivation::Alignment, "pointers one element further", shifted(base_, anElement),
+        !arithmetic);
+    // `n is a multiple of 4 && a is aligned && b is aligned`: what is not asked first is asked
+    // where the others hold.
+    const auto withSizes = [&](auto change) {
+      Values values = small_;
+      for (auto &[name, value] : values)
+        value = change(value);
+      return values.empty() ? Result<Launch>(base_) : family_.with(values);
+    };
+    const auto even =
+        withSizes([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; });
+    for (const Buffer &alone : base_.buffers)
+      if (even && base_.buffers.size() > 1 && alone.symbol.empty())
+        add(Derivation::Alignment, fmt::format("'{}' alone one element further", alone.name),
+            shifted(*even,
+                    [&](const Buffer &buffer) {
+                      return buffer.name == alone.name ? alignmentOf(buffer) : 0;
+                    }),
+            !arithmetic);
+    // Fewer elements than there are up to the next aligned one.
+    if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); });
+        one && !small_.empty())
+      add(Derivation::Alignment, "one element, at pointers one element further",
+          shifted(*one, anElement), !arithmetic);
+    addAliases();
+  }
+
+  /// Bytes of the pointed-to type: what the language lets a pointer be a multiple of.
+  std::uint64_t alignmentOf(const Buffer &buffer) const {
+    for (const KernelParam &param : source_.specialization.params)
+      if (param.kind == ParamKind::Pointer && param.name == buffer.name && param.pointeeSize != 0)
+        return param.pointeeSize;
+    return elementBytes(buffer.scalar);
+  }
+
+  /// Parameters that a launch site, this launch's or another, passes pointers into the same memory
+  /// for share a buffer.
+  void addAliases() {
+    const LaunchSite *own = site();
+    if (own)
+      addAliases(*own, "the launch");
+    for (const LaunchSite &other : source_.kernel.launches)
+      if (&other != own && other.symbol == source_.specialization.symbol)
+        addAliases(other, "the launch at " + placeOf(other));
+  }
+
+  static std::string placeOf(const LaunchSite &site) {
+    return fmt::format("{}:{}", site.file.substr(site.file.rfind('/') + 1), site.line);
+  }
+  static std::vector<bool> nullsOf(const LaunchSite &site) {
+    std::vector<bool> nulls;
+    for (const std::string &argument : site.args)
+      nulls.push_back(isNullArgument(argument));
+    return nulls;
+  }
+
+  void addAliases(const LaunchSite &at, const std::string &launch) {
+    SharedMemory shared = shareMemory(source_.specialization, at, base_, declared_);
+    std::string title = fmt::format("pointers that {} passes {}", launch,
+                                    shared.overlaps() ? "into each other's memory" : "twice");
+    for (const std::string &why : shared.unknown)
+      out_.missing.push_back({Derivation::Alignment, title, why, true});
+    if (shared.joined.empty() || !aliased_.insert(std::move(shared.joined)).second)
+      return;
+    add(Derivation::Alignment, std::move(title), std::move(shared.launch))->asLaunched = true;
+  }
+
+public:
+  /// The launch with every floating-point scalar multiplied by `factor(its index)`.
+  template <class Factor>
+  static std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch,
+                                                    Factor factor) {
+    DerivedLaunch derived;
+    derived.kind = Derivation::Scalars;
+    for (std::size_t i = 0; i < launch.arguments.size() && i < source.specialization.params.size();
+         ++i) {
+      const KernelParam &param = source.specialization.params[i];
+      auto *value = std::get_if<ValueArg>(&launch.arguments[i]);
+      if (!value || param.kind != ParamKind::Scalar)
+        continue;
+      double number = 0;
+      if (param.scalar == "f32" && value->bytes.size() == sizeof(float)) {
+        float held;
+        std::memcpy(&held, value->bytes.data(), sizeof held);
+        held = float((held == 0 ? 1 : held) *
+                     factor(i)); // as what is left out where it is 0 has to come back
+        std::memcpy(value->bytes.data(), &held, sizeof held);
+        number = double(held);
+      } else if (param.scalar == "f64" && value->bytes.size() == sizeof(double)) {
+        std::memcpy(&number, value->bytes.data(), sizeof number);
+        number = (number == 0 ? 1 : number) * factor(i);
+        std::memcpy(value->bytes.data(), &number, sizeof number);
+      } else {
+        continue;
+      }
+      derived.title +=
+          fmt::format("{}{} = {:.6g}", derived.title.empty() ? "" : ", ", param.name, number);
+    }
+    if (derived.title.empty())
+      return std::nullopt;
+    launch.name = fmt::format("{} ({})", launch.name, derived.title);
+    derived.launch = std::move(launch);
+    return derived;
+  }
+
+private:
+  const DerivationSource &source_;
+  const LaunchFamily family_;
+  const Launch &declared_;
+  std::uint64_t most_;
+  Values small_;
+  Launch base_;
+  DerivedLaunches out_;
+  std::set<decltype(SharedMemory::joined)> aliased_; ///< what was tried
+};
+
+} // namespace
+
+const char *toString(Derivation kind) {
+  switch (kind) {
+  case Derivation::Scalars:
+    return "scalars";
+  case Derivation::Sizes:
+    return "sizes";
+  case Derivation::Contents:
+    return "contents";
+  case Derivation::Alignment:
+    return "alignment";
+  }
+  return "unknown";
+}
+
+std::uint64_t costOf(const Launch &launch) {
+  std::uint64_t elements = 0;
+  for (const Buffer &buffer : launch.buffers)
+    elements += buffer.bytes / elementBytes(buffer.scalar);
+  return std::max(elements, launch.grid.count() * launch.block.count());
+}
+
+DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch,
+                               std::uint64_t most) {
+  return Deriver(source, launch, most).run();
+}
+
+std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch,
+                                         std::uint64_t seed) {
+  const LaunchFamily family(source, launch);
+  Values drawn;
+  for (const auto &[name, value] : family.others()) { // about as often less as more
+    const std::uint64_t random = mixed(seed, 100 + drawn.size());
+    const std::vector<std::int64_t> modes = modesOf(source, name);
+    drawn[name] = family.inRange(
+        name, !modes.empty() && random % 2 == 0
+                  ? modes[random / 2 % modes.size()]
+                  : std::int64_t(random % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3)));
+  }
+  Launch base = launch;
+  if (!drawn.empty())
+    if (auto made = family.with(drawn)) {
+      base = std::move(*made);
+      base.name = fmt::format("{} ({})", launch.name, describe(drawn));
+    }
+  auto scaled = Deriver::scaledScalars(source, base, [&](std::size_t index) {
+    return 0.25 +
+           1.5 * double(mixed(seed, index) >> 11) * 0x1p-53; // of the same sign and magnitude
+  });
+  if (scaled || drawn.empty())
+    return scaled;
+  return DerivedLaunch{Derivation::Scalars, describe(drawn), std::move(base)};
+}
+
+std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
+                                       std::uint64_t seed) {
+  const LaunchFamily family(source, launch);
+  const Values sizes = family.sizes();
+  // All of them, or one alone: contents may be meant for the others.
+  const bool isOneAlone = sizes.size() > 1 && mixed(seed, 200) % 2 == 1;
+  const std::uint64_t chosen = mixed(seed, 201) % std::max<std::size_t>(1, sizes.size());
+  Values drawn;
+  for (const auto &[name, value] : sizes) {
+    if (isOneAlone && drawn.size() != chosen) {
+      drawn[name] = value;
+      continue;
+    }
+    const std::int64_t least = std::max<std::int64_t>(1, value / 2),
+                       most = std::max(least, value + value / 4);
+    drawn[name] = least + std::int64_t(mixed(seed, drawn.size()) % std::uint64_t(most - least + 1));
+  }
+  if (drawn.empty())
+    return std::nullopt;
+  auto made = family.with(drawn);
+  if (!made)
+    return std::nullopt;
+  made->name = fmt::format("{} ({})", launch.name, describe(drawn));
+  return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(*made)};
+}
+
+} // namespace kopt

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that nobody declared, made from those that somebody did: other scalars, sizes, contents
+// and addresses. A kernel that is right on the declared launches alone is wrong on one of these.
+#pragma once
+
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// What a derived launch changes.
+enum class Derivation { Scalars, Sizes, Contents, Alignment };
+
+struct DerivedLaunch {
+  Derivation kind = Derivation::Scalars;
+  std::string title; ///< "n + 1", "values: sorted"
+  Launch launch;     ///< of the baseline; its weight means nothing
+  bool nonFinite =
+      false; ///< its inputs hold infinities and NaNs; of others the original makes none
+  /// Holds for the original without the user having said so: a candidate that cannot run on it
+  /// narrows what callers may pass, no more; one that runs has to be right.
+  bool advisory = false;
+  /// Changes what may be a condition of the original, a counter that has to begin at 0: no test
+  /// unless the original stands another order of its threads on it.
+  bool maybeConditional = false;
+  bool large = false;      ///< beyond what 16 bits number: it takes as long as many others
+  bool cancelling = false; ///< neighbours take each other back: in the order of the original
+                           ///< perhaps without any error
+  /// Numbers that nobody declared, which the original may take for indices: only for a device that
+  /// checks bounds.
+  bool unbounded = false;
+  bool asLaunched = false; ///< the program itself launches the kernel so
+};
+
+/// A launch that could not be made, and why.
+struct NotDerived {
+  Derivation kind = Derivation::Scalars;
+  std::string title, why;
+  bool asLaunched =
+      false; ///< the program itself launches the kernel so: what is not tried has to be said
+};
+
+struct DerivedLaunches {
+  std::vector<DerivedLaunch> launches;
+  std::vector<NotDerived> missing;
+};
+
+/// What launches are derived from. `declaration` is null for launches that were captured: they have
+/// no expressions to make other sizes from, and say so.
+struct DerivationSource {
+  const KernelSpec &kernel;
+  const Specialization &specialization;
+  const TuneDeclaration *declaration = nullptr;
+};
+
+/// All that can be derived from one launch, the same each time. Sizes are small: the integers that
+/// decide geometry or extents are halved until threads and elements are at most `most` (what takes
+/// more is missing), but for one that has more elements than 16 bits number where the launch itself
+/// has not, and that costs at most 16 times as much. Floating-point scalars are multiplied (0 as if
+/// it were 1: a term that it leaves out has to come back), other integers moved by one, contents
+/// drawn otherwise: integers within what their fill says, as they may be indices, and any where
+/// nobody said anything (`unbounded`); what is 0 becomes something else. Other launch sites of the
+/// specialization are launched with the same small sizes.
+DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch,
+                               std::uint64_t most);
+
+/// Another value for every floating-point scalar and every integer that decides no size, drawn from
+/// `seed`. Nothing where there is none. `launch` is a declared launch or one derived from it by
+/// scalars or sizes.
+std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch,
+                                         std::uint64_t seed);
+
+/// Another size in each dimension, between half of what `launch` has and a quarter more, drawn from
+/// `seed`. Nothing where no argument decides a size.
+std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
+                                       std::uint64_t seed);
+
+/// Threads and elements of a launch: what running it costs, roughly.
+std::uint64_t costOf(const Launch &launch);
+
+const char *toString(Derivation kind);
+
+} // namespace kopt

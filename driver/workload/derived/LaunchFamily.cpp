@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/LaunchFamily.h"
+
+#include "driver/source/Expression.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <algorithm>
+
+namespace kopt {
+namespace {
+
+bool isLess(const std::pair<const std::string, std::int64_t> &a,
+            const std::pair<const std::string, std::int64_t> &b) {
+  return a.second < b.second;
+}
+
+} // namespace
+
+bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || scalar == "bf16"; }
+
+LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
+    : source_(source), launch_(launch) {
+  if (!source.declaration)
+    return;
+  for (const auto &[name, text] : source.declaration->arguments)
+    if (const auto value = evaluateExpression(text, {}); value && !isFloating(scalarOf(name)))
+      values_[name] = *value;
+  for (const DeclaredLaunch &declared : source.declaration->launches)
+    if (declared.name == launch.name)
+      for (const auto &[name, value] : declared.arguments)
+        values_[name] = value;
+  // A derived launch has a name and values of its own.
+  for (auto &[name, value] : values_)
+    if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
+      value = bound->second;
+  for (const auto &[name, value] : values_)
+    (isSize(name, value) ? sizes_ : others_)[name] = value;
+}
+
+/// What a buffer is filled with where its own launch has it as `known`: the same, but for a bound
+/// that is declared by an expression.
+Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {
+  Fill fill = known.fill;
+  if (!known.symbol.empty() && launch_.bindings.contains(known.name))
+    return declared; // a variable that an argument gives
+  const auto bounds = source_.declaration->fillBounds.find(known.name);
+  if (bounds == source_.declaration->fillBounds.end())
+    return fill;
+  const auto before = declaredFill(*source_.declaration, known.name, launch_.bindings);
+  if (!before || !*before)
+    return fill;
+  if (!bounds->second[0].empty() && fill.low == (*before)->low)
+    fill.low = declared.low;
+  if (!bounds->second[1].empty() && fill.high == (*before)->high)
+    fill.high = declared.high;
+  return fill;
+}
+
+Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size_t> site) const {
+  if (!source_.declaration)
+    return makeError(ErrorCode::Usage, "a captured launch has no expressions to make others from");
+  DeclaredLaunch declared{launch_.name, values_, launch_.weight, "", {}};
+  for (const auto &[name, value] : changed)
+    declared.arguments[name] = value;
+  KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration,
+                                    declared, site));
+  for (Buffer &buffer :
+       made.buffers) // not by index: a pointer that the site passes as null has none
+    for (const Buffer &known : launch_.buffers)
+      if (known.name == buffer.name) {
+        buffer.fill = moved(known, buffer.fill);
+        buffer.readOnly = known.readOnly;
+        buffer.output = known.output;
+      }
+  return made;
+}
+
+std::optional<LaunchFamily::Values> LaunchFamily::smaller(std::uint64_t most) const {
+  Values small = sizes_;
+  while (true) {
+    if (const auto made = with(small); made && costOf(*made) <= most)
+      return small;
+    const auto largest = std::max_element(small.begin(), small.end(), isLess);
+    if (largest == small.end() || largest->second / 2 < kSmallestSize)
+      return std::nullopt;
+    largest->second /= 2;
+  }
+}
+
+std::optional<LaunchFamily::Values> LaunchFamily::larger(std::uint64_t least,
+                                                         std::uint64_t most) const {
+  Values large = sizes_;
+  while (!large.empty()) {
+    const auto made = with(large);
+    if (!made || costOf(*made) > most)
+      return std::nullopt;
+    if (std::ranges::any_of(made->buffers, [&](const Buffer &buffer) {
+          return buffer.bytes / elementBytes(buffer.scalar) > least;
+        }))
+      return large == sizes_ ? std::nullopt : std::optional(large);
+    const auto smallest = std::min_element(large.begin(), large.end(), isLess);
+    if (smallest->second <= 0)
+      return std::nullopt;
+    smallest->second *= 2;
+  }
+  return std::nullopt;
+}
+
+std::int64_t LaunchFamily::inRange(const std::string &name, std::int64_t value) const {
+  return scalarOf(name) == "bool" ? value & 1 : std::max<std::int64_t>(0, value);
+}
+
+std::string LaunchFamily::scalarOf(const std::string &name) const {
+  for (const KernelParam &param : source_.specialization.params)
+    if (param.name == name && param.kind == ParamKind::Scalar)
+      return param.scalar;
+  return {};
+}
+
+/// A size decides geometry or extents; what cannot be built with another value is one, too.
+bool LaunchFamily::isSize(const std::string &name, std::int64_t value) const {
+  // A launch rounds up to whole blocks: several steps, for one of them may fall into the same
+  // block.
+  for (const std::int64_t other : {value + 1, value * 2}) {
+    const auto made = with({{name, other}});
+    if (!made || made->grid != launch_.grid || made->block != launch_.block ||
+        made->sharedBytes != launch_.sharedBytes)
+      return true;
+    for (std::size_t i = 0; i < made->buffers.size(); ++i)
+      if (made->buffers[i].bytes != launch_.buffers[i].bytes)
+        return true;
+  }
+  return false;
+}
+
+} // namespace kopt

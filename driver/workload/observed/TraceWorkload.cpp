@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/observed/TraceWorkload.h"
+
+#include "driver/support/Hash.h"
+#include "driver/support/MappedFile.h"
+#include "driver/support/Text.h"
+#include "driver/workload/WorkloadBuilder.h"
+#include "runtime/runner/StructType.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+namespace trace = runtime::trace;
+
+namespace {
+
+constexpr double kCoverage = 0.9;
+
+std::string place(const KernelSpec &kernel) {
+  return fmt::format("{}:{}", kernel.file, kernel.line);
+}
+
+std::uint64_t wordAt(const std::string &bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+/// A signed or unsigned integer argument as a number that expressions can use.
+std::optional<std::int64_t> integerOf(const KernelParam &param, const std::string &bytes) {
+  const std::string &type = param.scalar;
+  if (type == "bool" || type == "u8")
+    return std::uint8_t(bytes[0]);
+  if (type == "i8")
+    return std::int8_t(bytes[0]);
+  const auto read = [&](auto value) -> std::int64_t {
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return std::int64_t(value);
+  };
+  if (type == "i16")
+    return read(std::int16_t());
+  if (type == "u16")
+    return read(std::uint16_t());
+  if (type == "i32")
+    return read(std::int32_t());
+  if (type == "u32")
+    return read(std::uint32_t());
+  if (type == "i64" || type == "u64")
+    return read(std::int64_t());
+  return std::nullopt;
+}
+
+/// Whether elements of the type may be addresses: integers of 8 bytes, and what is not known.
+bool mayHoldPointers(const std::string &scalar) {
+  if (const auto type = runtime::StructType::parse(scalar))
+    return std::ranges::any_of(type->members,
+                               [](const auto &member) { return mayHoldPointers(member.scalar); });
+  return scalar.empty() || scalar == "u64" || scalar == "i64";
+}
+
+/// One launch of the trace as a launch of a workload.
+class LaunchMaker {
+public:
+  LaunchMaker(const ObservedTrace &trace, const KernelSpec &kernel,
+              const Specialization &specialization, const LaunchRef &ref)
+      : folder_(trace.folder), process_(trace.processes[ref.process]),
+        observed_(process_.launches[ref.launch]), kernel_(kernel), specialization_(specialization) {
+  }
+
+  /// Nothing where the launch cannot be run by itself: why() says why.
+  std::optional<CapturedLaunch> make() {
+    if (const auto reason = whyNotReplayable(observed_))
+      return refuse(*reason);
+    const auto snapshot = process_.snapshots.find(observed_.sequence);
+    if (snapshot == process_.snapshots.end()) {
+      const auto reason = process_.notSnapshotted.find(observed_.sequence);
+      return refuse(reason == process_.notSnapshotted.end() ? "it has no snapshot"
+                                                            : reason->second);
+    }
+    snapshot_ = &snapshot->second;
+    if (!addBuffers() || !addArguments())
+      return std::nullopt;
+    describeBuffers();
+    CapturedLaunch made;
+    made.launch = std::move(launch_);
+    made.launch.grid = {observed_.grid[0], observed_.grid[1], observed_.grid[2]};
+    made.launch.block = {observed_.block[0], observed_.block[1], observed_.block[2]};
+    made.launch.sharedBytes = observed_.sharedBytes;
+    made.launch.cooperative = (observed_.flags & trace::kCooperative) != 0;
+    made.launch.stackBytes = snapshot->second.stackBytes;
+    setGeometry(made.launch);
+    made.after = after_;
+    made.notAfter = notAfter_;
+    made.ordinal = observed_.ordinal;
+    made.pid = process_.info.pid;
+    return made;
+  }
+  const std::string &why() const { return why_; }
+
+private:
+  std::optional<CapturedLaunch> refuse(std::string why) {
+    why_ = std::move(why);
+    return std::nullopt;
+  }
+
+  bool addBuffers() {
+    for (const trace::SnapshotItem &item : snapshot_->before) {
+      if (!item.stored) {
+        why_ = fmt::format("{} of its memory is not stored: {}", formatBytes(double(item.bytes)),
+                           item.reason);
+        return false;
+      }
+      const trace::SnapshotItem *later = nullptr;
+      std::string notLater =
+          snapshot_->after.empty() ? "the launch was not seen to end" : "it is no longer allocated";
+      for (const trace::SnapshotItem &other : snapshot_->after)
+        if (other.base == item.base && other.stored)
+          later = &other;
+        else if (other.base == item.base)
+          notLater = other.reason;
+      notAfter_.push_back(later ? "" : notLater);
+      Buffer buffer;
+      buffer.bytes = item.bytes;
+      buffer.fill.kind = "captured";
+      buffer.fill.path = (folder_ / trace::contentsPath(item.hash)).string();
+      buffer.address = item.base;
+      buffer.symbol = item.kind == trace::AllocationKind::Symbol ? item.name : "";
+      after_.push_back(later ? (folder_ / trace::contentsPath(later->hash)).string() : "");
+      unchanged_.push_back(later && later->hash == item.hash);
+      launch_.buffers.push_back(std::move(buffer));
+    }
+    uses_.resize(launch_.buffers.size());
+    return true;
+  }
+
+  /// The buffer that holds the address; the end of one belongs to it where no other begins there.
+  std::optional<PointerWord> pointerTo(std::uint64_t address) const {
+    std::optional<PointerWord> end;
+    for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
+      const std::uint64_t offset = address - launch_.buffers[i].address;
+      if (offset < launch_.buffers[i].bytes)
+        return PointerWord{0, i, offset};
+      if (offset == launch_.buffers[i].bytes)
+        end = PointerWord{0, i, offset};
+    }
+    return end;
+  }
+
+  bool addArguments() {
+    const trace::Function &function = process_.functions[observed_.function];
+    const std::string packed(reinterpret_cast<const char *>(observed_.arguments.data()),
+                             observed_.arguments.size());
+    for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
+      const KernelParam &param = specialization_.params[i];
+      if (i >= function.parameters.size() || function.parameters[i].bytes != param.size) {
+        why_ = "its parameters are not known";
+        return false;
+      }
+      const trace::Parameter &at = function.parameters[i];
+      if (at.offset + std::uint64_t(at.bytes) > packed.size()) {
+        why_ = "its arguments are not all recorded";
+        return false;
+      }
+      ValueArg value{packed.substr(at.offset, at.bytes)};
+      for (std::size_t word = (8 - at.offset % 8) % 8; word + 8 <= value.bytes.size(); word += 8) {
+        auto pointer = pointerTo(wordAt(value.bytes, word));
+        if (!pointer)
+          continue;
+        if (!launch_.buffers[pointer->buffer].symbol.empty()) {
+          why_ = fmt::format("its argument '{}' points to the module's own variable {}", param.name,
+                             launch_.buffers[pointer->buffer].symbol);
+          return false;
+        }
+        pointer->at = word;
+        uses_[pointer->buffer].push_back({&param, pointer->offset});
+        value.pointers.push_back(*pointer);
+      }
+      if (param.kind == ParamKind::Pointer && value.pointers.empty() &&
+          wordAt(value.bytes, 0) != 0) {
+        why_ = fmt::format("its argument '{}' points to memory that was not captured", param.name);
+        return false;
+      }
+      if (param.kind == ParamKind::Pointer && !value.pointers.empty())
+        launch_.arguments.push_back(BufferArg{value.pointers[0].buffer, value.pointers[0].offset});
+      else
+        launch_.arguments.push_back(std::move(value));
+      if (param.kind == ParamKind::Scalar)
+        if (const auto integer =
+                integerOf(param, std::get<ValueArg>(launch_.arguments.back()).bytes))
+          integers_[param.name] = *integer;
+    }
+    return true;
+  }
+
+  /// Names, element types and roles, from the parameters that point into each.
+  void describeBuffers() {
+    for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
+      Buffer &buffer = launch_.buffers[i];
+      if (!buffer.symbol.empty()) {
+        buffer.name = kernelName(buffer.symbol);
+        buffer.readOnly = unchanged_[i];
+        buffer.scalar = "u8";
+        continue;
+      }
+      bool onlyConst = !uses_[i].empty();
+      const Use *named = nullptr;
+      bool mixed = false;
+      for (const Use &use : uses_[i]) {
+        const bool isConst = use.param->kind == ParamKind::Pointer && use.param->pointeeConst;
+        onlyConst &= isConst;
+        // What is written says how it is compared.
+        if (!named || (named->param->pointeeConst && !isConst))
+          named = &use;
+        else if (named->param->pointeeConst == isConst && named->param->scalar != use.param->scalar)
+          mixed = true;
+      }
+      const bool typed = named && named->param->kind == ParamKind::Pointer && !mixed;
+      const std::string scalar = typed ? named->param->scalar : "";
+      buffer.name = named ? named->param->name : fmt::format("memory {}", i);
+      buffer.holdsPointers = mayHoldPointers(scalar);
+      buffer.scalar =
+          scalar.empty() || named->offset % runtime::elementSize(scalar) != 0 ? "u8" : scalar;
+      buffer.readOnly = onlyConst && unchanged_[i];
+    }
+  }
+
+  /// The expressions of the launch site that give what was observed, so that a candidate may change
+  /// the block; numbers where no site's do.
+  void setGeometry(Launch &launch) const {
+    for (std::size_t i = 0; i < kernel_.launches.size(); ++i) {
+      const LaunchSite &site = kernel_.launches[i];
+      if (site.symbol != specialization_.symbol || site.geometry == "unresolved")
+        continue;
+      const auto bindings = bindingsAtSite(kernel_, specialization_, site, integers_);
+      const GeometryExpressions expressions{site.grid, site.block, site.sharedBytes};
+      const auto geometry = evaluateGeometry(expressions, bindings);
+      if (!geometry || geometry->grid != launch.grid || geometry->block != launch.block ||
+          geometry->sharedBytes != launch.sharedBytes)
+        continue;
+      launch.site = i;
+      launch.bindings = bindings;
+      launch.geometry = expressions;
+      return;
+    }
+    launch.bindings = integers_;
+    const auto words = [](const Dim3 &of) {
+      return std::array<std::string, 3>{std::to_string(of.x), std::to_string(of.y),
+                                        std::to_string(of.z)};
+    };
+    launch.geometry = {words(launch.grid), words(launch.block), std::to_string(launch.sharedBytes)};
+  }
+
+  struct Use {
+    const KernelParam *param;
+    std::uint64_t offset;
+  };
+  fs::path folder_;
+  const trace::ProcessTrace &process_;
+  const trace::Launch &observed_;
+  const KernelSpec &kernel_;
+  const Specialization &specialization_;
+  const trace::Snapshot *snapshot_ = nullptr;
+  Launch launch_;
+  std::vector<std::string> after_, notAfter_;
+  std::vector<bool> unchanged_;
+  std::vector<std::vector<Use>> uses_; ///< per buffer
+  std::map<std::string, std::int64_t> integers_;
+  std::string why_;
+};
+
+/// The kernel's launches. One whose symbol holds its file's name is known by its readable name.
+const KernelUse *findKernel(const std::vector<KernelUse> &kernels,
+                            const Specialization &specialization) {
+  for (const KernelUse &use : kernels)
+    if (use.symbol == specialization.symbol)
+      return &use;
+  for (const KernelUse &use : kernels)
+    if (specialization.fileLocal && kernelName(use.symbol) == kernelName(specialization.symbol))
+      return &use;
+  return nullptr;
+}
+
+Status checkSignature(const ObservedTrace &trace, const KernelUse &use, const KernelSpec &kernel,
+                      const Specialization &specialization) {
+  for (const trace::ProcessTrace &process : trace.processes)
+    for (const trace::Function &function : process.functions) {
+      if (function.symbol != use.symbol || !function.layoutKnown)
+        continue;
+      std::vector<std::string> before, now;
+      for (const trace::Parameter &parameter : function.parameters)
+        before.push_back(std::to_string(parameter.bytes));
+      for (const KernelParam &param : specialization.params)
+        now.push_back(std::to_string(param.size));
+      if (before != now)
+        return makeError(
+            ErrorCode::StaleInput,
+            fmt::format(
+                "kernel '{}' takes parameters of {} bytes, in the trace they have {}: the kernel's "
+                "signature has changed since",
+                kernel.name, join(now, ", "), join(before, ", ")),
+            "observe the program again", place(kernel));
+    }
+  return {};
+}
+
+} // namespace
+
+Status checkPrograms(const ObservedTrace &trace, std::string &note) {
+  for (const trace::ProcessTrace &process : trace.processes) {
+    const fs::path program = process.info.program;
+    std::error_code error;
+    if (process.info.programHash.empty() || !fs::exists(program, error)) {
+      note = fmt::format(
+          "note: {} is not here: whether it is still the program of this trace was not checked",
+          program.string());
+      continue;
+    }
+    KOPT_TRY(const MappedFile file, MappedFile::open(program));
+    if (hashHex(file.bytes()) != process.info.programHash)
+      return makeError(
+          ErrorCode::StaleInput,
+          fmt::format("{} has changed since this trace was made of it", program.string()),
+          "observe the program again", trace.folder.string());
+  }
+  return {};
+}
+
+Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
+                                        const Specialization &specialization,
+                                        const TuneDeclaration &declaration,
+                                        const std::string &device, std::size_t most) {
+  KOPT_CHECK(checkLaunchable(kernel, specialization, device));
+  const std::vector<KernelUse> kernels = rankKernels(trace);
+  const KernelUse *use = findKernel(kernels, specialization);
+  if (!use) {
+    std::vector<std::string> names;
+    for (const KernelUse &other : kernels)
+      names.push_back(kernelName(other.symbol));
+    return makeError(ErrorCode::Usage,
+                     fmt::format("the program never launched '{}'", specialization.expression),
+                     "it launched: " + join(names, ", "), place(kernel));
+  }
+  KOPT_CHECK(checkSignature(trace, *use, kernel, specialization));
+
+  TraceWorkload made;
+  made.workload.kernel = kernel.name;
+  made.workload.symbol = specialization.symbol;
+  made.workload.tolerance = declaration.tolerance;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> usable; // launch -> index in captured
+  std::set<std::string> reasons;
+  bool hasAttributes = false;
+  std::vector<LaunchRef> all;
+  for (const LaunchClass &one : use->classes)
+    all.insert(all.end(), one.launches.begin(), one.launches.end());
+  std::sort(all.begin(), all.end(), [](const LaunchRef &a, const LaunchRef &b) {
+    return std::pair(a.process, a.launch) < std::pair(b.process, b.launch);
+  });
+  for (const LaunchRef &ref : all) {
+    LaunchMaker maker(trace, kernel, specialization, ref);
+    if (auto launch = maker.make()) {
+      hasAttributes |=
+          (trace.processes[ref.process].launches[ref.launch].flags & trace::kOtherAttributes) != 0;
+      usable[{ref.process, ref.launch}] = made.captured.size();
+      made.captured.push_back(std::move(*launch));
+    } else {
+      reasons.insert(maker.why());
+    }
+  }
+  if (usable.empty())
+    return makeError(
+        ErrorCode::Usage,
+        fmt::format("no launch of '{}' in this trace can be run by itself", kernel.name),
+        "because: " + join({reasons.begin(), reasons.end()}, "; "), place(kernel));
+
+  const Selection selection =
+      chooseRepresentatives(*use, most, kCoverage, [&](const LaunchRef &ref) {
+        return usable.contains({ref.process, ref.launch});
+      });
+  made.coverage = selection.coverage;
+  double count = 0;
+  for (const Representative &one : selection.chosen)
+    count += double(use->classes[one.index].launches.size());
+  for (const Representative &one : selection.chosen) {
+    const LaunchClass &kind = use->classes[one.index];
+    const auto take = [&](const LaunchRef &ref, const std::string &suffix) {
+      CapturedLaunch &captured = made.captured[usable.at({ref.process, ref.launch})];
+      captured.launch.name =
+          fmt::format("{} (launch {}{})", kind.describe(), captured.ordinal, suffix);
+      captured.launch.weight =
+          double(kind.launches.size()) / count; // the judge weights them by their time
+      return captured.launch;
+    };
+    made.workload.launches.push_back(take(one.launch, ""));
+    if (one.heldOut)
+      made.heldOut.push_back(take(*one.heldOut, ", held out"));
+  }
+  for (CapturedLaunch &captured : made.captured)
+    if (captured.launch.name.empty())
+      captured.launch.name = fmt::format("launch {}", captured.ordinal);
+  if (made.coverage < kCoverage)
+    made.notes.push_back(
+        fmt::format("note: the captured launches of '{}' stand for {} of its time in the program",
+                    kernel.name, formatPercent(made.coverage)));
+  if (hasAttributes)
+    made.notes.push_back(fmt::format(
+        "note: the program launches '{}' with attributes that kopt's launches do not have "
+        "(priority, cache "
+        "policy, programmatic launch or the like): results are the same, times may not be",
+        kernel.name));
+  reasons.erase("it has no snapshot");
+  for (const std::string &reason : reasons)
+    made.notes.push_back(
+        fmt::format("note: some launches of '{}' are left out: {}", kernel.name, reason));
+  return made;
+}
+
+} // namespace kopt

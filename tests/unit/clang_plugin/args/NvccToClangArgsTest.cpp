@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/args/NvccToClangArgs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+namespace kopt::frontend {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Case {
+  const char *name;
+  Words flags, clang, nvcc, architectures, inputs;
+  std::size_t notes;
+};
+
+/// The name of a test holds its parameter: without this, its bytes, which are other ones in each
+/// run.
+void PrintTo(const Case &tested, std::ostream *out) { *out << tested.name; }
+
+std::optional<std::string> readFile(const std::string &path) {
+  if (path == "includes.rsp")
+    return "-I\"/opt/a b\" -isystem /opt/sys\n-DFROM_RSP=\\\"x\\\"";
+  if (path == "nested.rsp")
+    return "--options-file includes.rsp -DOUTER";
+  if (path == "loop.rsp")
+    return "--options-file loop.rsp";
+  return std::nullopt;
+}
+
+class TranslateNvcc : public testing::TestWithParam<Case> {};
+
+TEST_P(TranslateNvcc, splitsForClangAndNvcc) {
+  const Case &test = GetParam();
+  NvccCommand command = translateNvcc(test.flags, readFile);
+  EXPECT_EQ(command.clang, test.clang);
+  EXPECT_EQ(command.nvcc, test.nvcc);
+  EXPECT_EQ(command.architectures, test.architectures);
+  EXPECT_EQ(command.inputs, test.inputs);
+  EXPECT_EQ(command.notes.size(), test.notes) << testing::PrintToString(command.notes);
+}
+
+const Case kCases[] = {
+    {"cmakeNinja",
+     {"-forward-unknown-to-host-compiler",
+      "-DTILE=8",
+      "-I/p/include",
+      "-isystem",
+      "/s",
+      "-O3",
+      "-std=c++17",
+      "--generate-code=arch=compute_90,code=[compute_90,sm_90]",
+      "-lineinfo",
+      "--expt-relaxed-constexpr",
+      "-MD",
+      "-MT",
+      "a.o",
+      "-MF",
+      "a.o.d",
+      "-x",
+      "cu",
+      "-c",
+      "/p/a.cu",
+      "-o",
+      "a.o"},
+     {"-DTILE=8", "-I", "/p/include", "-isystem", "/s", "-std=c++17"},
+     {"-forward-unknown-to-host-compiler", "-DTILE=8", "-I/p/include", "-isystem", "/s", "-O3",
+      "-std=c++17", "--generate-code=arch=compute_90,code=[compute_90,sm_90]", "-lineinfo",
+      "--expt-relaxed-constexpr"},
+     {"sm_90"},
+     {"/p/a.cu"},
+     0},
+    {"separateValues",
+     {"-D", "A=1", "-I", "x", "-std", "c++14", "-U", "B"},
+     {"-DA=1", "-I", "x", "-std=c++14", "-UB"},
+     {"-D", "A=1", "-I", "x", "-std", "c++14", "-U", "B"},
+     {},
+     {},
+     0},
+    {"longNames",
+     {"--define-macro=A", "--include-path=x,y", "--std=c++20", "--pre-include=p.h"},
+     {"-DA", "-I", "x", "-I", "y", "-std=c++20", "-include", "p.h"},
+     {"--define-macro=A", "--include-path=x,y", "--std=c++20", "--pre-include=p.h"},
+     {},
+     {},
+     0},
+    {"gencodeSeparate",
+     {"-gencode", "arch=compute_80,code=sm_86", "-gencode=arch=compute_100a,code=compute_100a"},
+     {},
+     {"-gencode", "arch=compute_80,code=sm_86", "-gencode=arch=compute_100a,code=compute_100a"},
+     {"sm_86", "sm_100a"},
+     {},
+     0},
+    {"arch", {"-arch=sm_75"}, {}, {"-arch=sm_75"}, {"sm_75"}, {}, 0},
+    {"archNative", {"-arch=native"}, {}, {"-arch=native"}, {}, {}, 0},
+    {"hostPayload",
+     {"-Xcompiler", "-DH=1,-Wall,-fPIC,-fno-exceptions,-I,/h", "-Xcompiler=-fopenmp"},
+     {"-DH=1", "-fno-exceptions", "-I", "/h"},
+     {"-Xcompiler", "-DH=1,-Wall,-fPIC,-fno-exceptions,-I,/h", "-Xcompiler=-fopenmp"},
+     {},
+     {},
+     0},
+    {"optionsFile",
+     {"--options-file", "includes.rsp", "a.cu"},
+     {"-I", "/opt/a b", "-isystem", "/opt/sys", "-DFROM_RSP=\"x\""},
+     {"-I/opt/a b", "-isystem", "/opt/sys", "-DFROM_RSP=\"x\""},
+     {},
+     {"a.cu"},
+     0},
+    {"optionsFileNested",
+     {"-optf=nested.rsp"},
+     {"-I", "/opt/a b", "-isystem", "/opt/sys", "-DFROM_RSP=\"x\"", "-DOUTER"},
+     {"-I/opt/a b", "-isystem", "/opt/sys", "-DFROM_RSP=\"x\"", "-DOUTER"},
+     {},
+     {},
+     0},
+    {"optionsFileMissing", {"--options-file", "absent.rsp"}, {}, {}, {}, {}, 1},
+    {"optionsFileLoop", {"--options-file", "loop.rsp"}, {}, {}, {}, {}, 1},
+    {"relocatable", {"-rdc=true"}, {"-fgpu-rdc"}, {"-rdc=true"}, {}, {}, 0},
+    {"relocatableOff", {"-rdc=false"}, {}, {"-rdc=false"}, {}, {}, 0},
+    {"deviceCompile", {"-dc", "a.cu"}, {"-fgpu-rdc"}, {"-rdc=true"}, {}, {"a.cu"}, 0},
+    {"compilerBindir",
+     {"-ccbin", "/usr/bin/g++-12", "-ccbin=g++"},
+     {},
+     {"-ccbin", "/usr/bin/g++-12", "-ccbin=g++"},
+     {},
+     {},
+     0},
+    {"perThreadStream",
+     {"--default-stream", "per-thread"},
+     {"-fgpu-default-stream=per-thread"},
+     {"--default-stream", "per-thread"},
+     {},
+     {},
+     0},
+    {"linking",
+     {"-lcublas", "-L/usr/lib", "-l", "curand", "-lineinfo"},
+     {},
+     {"-lineinfo"},
+     {},
+     {},
+     0},
+    {"ptxas",
+     {"-Xptxas", "-v,-dlcm=ca", "--ptxas-options=-v"},
+     {},
+     {"-Xptxas", "-v,-dlcm=ca", "--ptxas-options=-v"},
+     {},
+     {},
+     0},
+    {"forwardedToHost",
+     {"-Wall", "-march=native", "-fno-rtti"},
+     {"-fno-rtti"},
+     {"-Wall", "-march=native", "-fno-rtti"},
+     {},
+     {},
+     0},
+    {"unknown", {"--frobnicate"}, {}, {"--frobnicate"}, {}, {}, 1},
+    {"valueMissing", {"-I"}, {}, {}, {}, {}, 1},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, TranslateNvcc, testing::ValuesIn(kCases),
+                         [](const testing::TestParamInfo<Case> &info) {
+                           return std::string(info.param.name);
+                         });
+
+TEST(ClampArchitecture, keepsWhatClangKnows) {
+  EXPECT_EQ(clampArchitecture("sm_75"), "sm_75");
+  EXPECT_EQ(clampArchitecture("sm_90a"), "sm_90a");
+  EXPECT_EQ(clampArchitecture("sm_120"), "sm_90");
+  EXPECT_EQ(clampArchitecture(""), "sm_90");
+}
+
+TEST(SplitOptions, followsQuotesAndBackslashes) {
+  EXPECT_EQ(splitOptions("a  'b c'\t\"d \\\" e\" f\\ g"), (Words{"a", "b c", "d \" e", "f g"}));
+  EXPECT_EQ(splitOptions("-DX= ''"), (Words{"-DX=", ""}));
+}
+
+} // namespace
+} // namespace kopt::frontend

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/sass/CodeCounter.h"
+#include "tests/fakes/FakeProcessRunner.h"
+#include "tests/unit/device/Fixtures.h"
+
+#include <cstdlib>
+
+namespace kopt {
+namespace {
+
+const std::filesystem::path kTool = "/opt/cuda/bin/nvdisasm";
+
+TEST(Disassembler, lists_a_module_with_its_lines) {
+  fakes::FakeProcessRunner processes;
+  processes.on({"nvdisasm", "-gi", "-c", "/build/k.cubin"}, 0,
+               *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
+  const auto listing = Disassembler(processes, kTool).list("/build/k.cubin");
+  ASSERT_TRUE(listing) << listing.error().what;
+  EXPECT_TRUE(listing->find(kLoops));
+}
+
+TEST(Disassembler, a_missing_program_is_named) {
+  fakes::FakeProcessRunner processes;
+  const auto listing = Disassembler(processes, std::nullopt).list("/build/k.cubin");
+  ASSERT_FALSE(listing);
+  EXPECT_EQ(listing.error().code, ErrorCode::Environment);
+  EXPECT_NE(listing.error().what.find("nvdisasm was not found"), std::string::npos);
+  EXPECT_NE(listing.error().hint.find("NVDISASM_PATH"), std::string::npos);
+}
+
+TEST(Disassembler, a_module_that_it_does_not_know_is_said) {
+  fakes::FakeProcessRunner processes;
+  processes.on({"nvdisasm"}, 255, "", "nvdisasm error   : Unrecognized architecture sm_110\n");
+  const auto listing = Disassembler(processes, kTool).list("/build/k.cubin");
+  ASSERT_FALSE(listing);
+  EXPECT_NE(listing.error().what.find("exit code 255"), std::string::npos);
+  EXPECT_NE(listing.error().what.find("sm_110"), std::string::npos);
+}
+
+TEST(Disassembler, a_listing_that_is_cut_is_no_listing) {
+  fakes::FakeProcessRunner processes;
+  processes.on({"nvdisasm"}, [](const ProcessSpec &) -> Result<ProcessResult> {
+    ProcessResult result;
+    result.out = "\t.section\t.text.k,\n/*0000*/ EXIT ;\n";
+    result.truncated = true;
+    return result;
+  });
+  EXPECT_FALSE(Disassembler(processes, kTool).list("/build/k.cubin"));
+}
+
+TEST(Disassembler, one_that_hangs_is_said) {
+  fakes::FakeProcessRunner processes;
+  processes.on({"nvdisasm"}, [](const ProcessSpec &spec) -> Result<ProcessResult> {
+    EXPECT_TRUE(spec.timeout);
+    ProcessResult result;
+    result.timedOut = true;
+    return result;
+  });
+  const auto listing = Disassembler(processes, kTool).list("/build/k.cubin");
+  ASSERT_FALSE(listing);
+  EXPECT_NE(listing.error().what.find("did not end"), std::string::npos);
+}
+
+TEST(FindDisassembler, takes_a_program_or_its_folder_and_none_where_the_toolkit_is_hidden) {
+  const auto folder = TemporaryDirectory::create("kopt-sass");
+  ASSERT_TRUE(folder);
+  const auto tool = folder->path() / "bin/nvdisasm";
+  ASSERT_TRUE(writeFileAtomically(tool, "#!/bin/sh\n"));
+  std::filesystem::permissions(tool, std::filesystem::perms::all);
+  const char *before = std::getenv("NVDISASM_PATH");
+  const std::string kept = before ? before : "";
+  for (const auto &named : {tool, tool.parent_path()}) {
+    setenv("NVDISASM_PATH", named.c_str(), 1);
+    EXPECT_EQ(findDisassembler(), tool);
+  }
+  unsetenv("NVDISASM_PATH");
+  setenv("KOPT_CUDA_PATH", folder->path().c_str(), 1);
+  EXPECT_EQ(findDisassembler(), tool);
+  setenv("KOPT_CUDA_PATH", "none", 1);
+  EXPECT_EQ(findDisassembler(), std::nullopt);
+  unsetenv("KOPT_CUDA_PATH");
+  if (before)
+    setenv("NVDISASM_PATH", kept.c_str(), 1);
+}
+
+TEST(CodeCounter, adds_to_what_is_known_of_the_launch) {
+  fakes::FakeProcessRunner processes;
+  processes.on({"nvdisasm"}, 0,
+               *readFile(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.sm_90.sass"));
+  CodeCounter code(Disassembler(processes, kTool));
+  ProfileOutcome outcome;
+  outcome.counters["launch__block_size"] = 128;
+  code.addTo(outcome, "/build/k.cubin", kAccidental);
+  EXPECT_EQ(outcome.counters.at("launch__block_size"), 128);
+  EXPECT_EQ(outcome.counters.at("sass__inst_fp64"), 1);
+  EXPECT_TRUE(outcome.stages.contains("disassemble"));
+  EXPECT_TRUE(outcome.detail.empty());
+  ProfileOutcome other; // several kernels, none of that name
+  code.addTo(other, "/build/k.cubin", "_Z5otherv");
+  EXPECT_TRUE(other.counters.empty());
+  EXPECT_NE(other.detail.find("_Z5otherv"), std::string::npos);
+}
+
+TEST(CodeCounter, takes_the_only_kernel_under_another_name) {
+  fakes::FakeProcessRunner processes;
+  processes.on({"nvdisasm"}, 0, "\t.section\t.text._Z5tiledILi16EEvv,\n/*0000*/ EXIT ;\n");
+  ProfileOutcome outcome;
+  CodeCounter(Disassembler(processes, kTool)).addTo(outcome, "/build/k.cubin", "_Z5tiledILi8EEvv");
+  EXPECT_EQ(outcome.counters.at("sass__inst"), 1);
+}
+
+TEST(CodeCounter, a_missing_program_is_said_once_beside_other_reasons) {
+  fakes::FakeProcessRunner processes;
+  CodeCounter code(Disassembler(processes, std::nullopt));
+  ProfileOutcome first, second;
+  first.detail = "counters are denied";
+  code.addTo(first, "/build/k.cubin", kAccidental);
+  code.addTo(second, "/build/k.cubin", kAccidental);
+  EXPECT_TRUE(first.detail.starts_with("counters are denied; nvdisasm was not found"))
+      << first.detail;
+  EXPECT_TRUE(second.detail.empty());
+  EXPECT_TRUE(second.counters.empty());
+}
+
+// With the real tools where they are: what they print today is still understood.
+TEST(Disassembler, the_installed_one_lists_what_the_installed_nvcc_builds) {
+  const auto tool = findDisassembler();
+  auto nvcc = findProgram("nvcc");
+  if (!nvcc)
+    nvcc = findProgram("/usr/local/cuda/bin/nvcc");
+  if (!tool || !nvcc)
+    GTEST_SKIP() << "needs nvdisasm and nvcc";
+  const auto processes = makeProcessRunner();
+  const auto scratch = TemporaryDirectory::create("kopt-sass");
+  ASSERT_TRUE(scratch);
+  const auto module = scratch->path() / "classes.cubin";
+  ProcessSpec build;
+  build.argv = {nvcc->string(),
+                "-cubin",
+                "-lineinfo",
+                "-arch=sm_90",
+                "-o",
+                module.string(),
+                KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.cu"};
+  const auto built = processes->run(build);
+  ASSERT_TRUE(built && built->ok()) << (built ? built->err : built.error().what);
+  const auto listing = Disassembler(*processes, tool).list(module);
+  ASSERT_TRUE(listing) << listing.error().what;
+  const Counters counters = sassCounters(*listing, kAccidental);
+  ASSERT_TRUE(counters.contains("sass__inst_fp64"));
+  EXPECT_EQ(counters.at("sass__inst_fp64"), 1);
+  bool own = false;
+  for (const SassInstruction &instruction : listing->find(kLoops)->instructions)
+    for (const SourceFrame &frame : instruction.frames)
+      own |= frame.file.ends_with("fixtures/classes.cu") && frame.line == 22;
+  EXPECT_TRUE(own);
+}
+
+} // namespace
+} // namespace kopt

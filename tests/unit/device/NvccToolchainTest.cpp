@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// nvcc as a script that the test writes, and the real one where it is installed.
+#include "driver/device/Toolchain.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/support/FileSystem.h"
+#include "unit/device/ElfBuilder.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace kopt;
+namespace fs = std::filesystem;
+
+class NvccToolchainTest : public testing::Test {
+protected:
+  NvccToolchainTest()
+      : processes(makeProcessRunner()), folder(std::move(*TemporaryDirectory::create("kopt-nvcc"))),
+        path(std::getenv("PATH")) {}
+  ~NvccToolchainTest() override { setenv("PATH", path.c_str(), 1); }
+
+  /// Puts a script named nvcc first in PATH. It keeps its arguments and then runs `body`.
+  std::unique_ptr<Toolchain> fakeNvcc(const std::string &body) {
+    const fs::path script = folder.path() / "bin/nvcc";
+    EXPECT_TRUE(writeFileAtomically(
+        script, "#!/bin/sh\nif [ \"$1\" = --version ]; then\n"
+                "echo 'Cuda compilation tools, release 13.0, V13.0.88'; exit 0; fi\n"
+                "printf '%s\\n' \"$@\" > '" +
+                    (folder.path() / "arguments").string() + "'\n" + body + "\n"));
+    fs::permissions(script, fs::perms::all);
+    setenv("PATH", (script.parent_path().string() + ":" + path).c_str(), 1);
+    auto toolchain = makeNvccToolchain(*processes);
+    EXPECT_TRUE(toolchain);
+    return toolchain ? std::move(*toolchain) : nullptr;
+  }
+  /// A script that produces these bytes.
+  std::string producing(const std::string &bytes) {
+    EXPECT_TRUE(writeFileAtomically(folder.path() / "image", bytes));
+    return "while [ \"$1\" != -o ]; do shift; done; cp '" + (folder.path() / "image").string() +
+           "' \"$2\"";
+  }
+  BuildRequest request(const std::string &slice) {
+    BuildRequest out;
+    out.sliceText = slice;
+    out.symbol = "_Z5scalePf";
+    out.arch = "sm_90";
+    out.flags = {"-O3", "-c", "-DN=4"};
+    out.directory = folder.path().string();
+    out.output = folder.path() / "scratch/module-1";
+    return out;
+  }
+
+  std::unique_ptr<ProcessRunner> processes;
+  TemporaryDirectory folder;
+  std::string path;
+};
+
+TEST_F(NvccToolchainTest, TheNamedToolkitComesFirstAndNoneHidesAll) {
+  ASSERT_TRUE(fakeNvcc("")); // in PATH
+  const fs::path other = folder.path() / "toolkit/bin/nvcc";
+  ASSERT_TRUE(writeFileAtomically(
+      other, "#!/bin/sh\necho 'Cuda compilation tools, release 12.9, V12.9.1'\n"));
+  fs::permissions(other, fs::perms::all);
+  setenv("KOPT_CUDA_PATH", (folder.path() / "toolkit").c_str(), 1);
+  const auto named = makeNvccToolchain(*processes);
+  setenv("KOPT_CUDA_PATH", "none", 1);
+  const auto hidden = makeNvccToolchain(*processes);
+  unsetenv("KOPT_CUDA_PATH");
+  ASSERT_TRUE(named);
+  EXPECT_EQ((*named)->name(), "nvcc 12.9.1");
+  ASSERT_FALSE(hidden);
+  EXPECT_EQ(hidden.error().code, ErrorCode::Environment);
+  EXPECT_NE(hidden.error().what.find("KOPT_CUDA_PATH"), std::string::npos);
+}
+
+TEST_F(NvccToolchainTest, BuildsWithTheUsersFlags) {
+  const auto toolchain = fakeNvcc(producing(fakes::buildCubin("_Z5scalePf", "code")));
+  EXPECT_EQ(toolchain->name(), "nvcc 13.0.88");
+  const auto outcome = toolchain->build(request("the slice"));
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_TRUE(outcome->ok) << outcome->log;
+  EXPECT_EQ(outcome->module, folder.path() / "scratch/module-1");
+  EXPECT_EQ(outcome->hash.size(), 32u);
+  const std::string arguments = *readFile(folder.path() / "arguments");
+  EXPECT_EQ(arguments.rfind("-O3\n-DN=4\n-cubin\n-arch=sm_90\n-x\ncu\n-o\n", 0), 0u) << arguments;
+  EXPECT_EQ(*readFile(folder.path() / "scratch/module-1.cu"), "the slice");
+}
+
+TEST_F(NvccToolchainTest, AModuleWithoutTheKernelDoesNotPass) {
+  const auto toolchain = fakeNvcc(producing(fakes::buildCubin("_Z5otherPf", "code")));
+  const auto outcome = toolchain->build(request(""));
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->ok);
+  EXPECT_NE(outcome->log.find("_Z5otherPf"), std::string::npos);
+  BuildRequest any = request("");
+  any.symbol.clear();
+  EXPECT_TRUE(toolchain->build(any)->ok);
+}
+
+TEST_F(NvccToolchainTest, DiagnosticsNameTheSliceNotTheScratchFolder) {
+  const auto toolchain = fakeNvcc("for f; do :; done; echo \"$f(3): error: no\" >&2; exit 2");
+  const auto outcome = toolchain->build(request(""));
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->ok);
+  EXPECT_EQ(outcome->log, "module-1.cu(3): error: no\n");
+}
+
+TEST_F(NvccToolchainTest, SilentFailureStillHasALog) {
+  const auto outcome = fakeNvcc("exit 139")->build(request(""));
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->ok);
+  EXPECT_NE(outcome->log.find("139"), std::string::npos);
+}
+
+TEST_F(NvccToolchainTest, AnEarlierModuleIsNotTakenForThisOne) {
+  ASSERT_TRUE(fakeNvcc(producing(fakes::buildCubin("_Z5scalePf", "code")))->build(request(""))->ok);
+  EXPECT_FALSE(
+      fakeNvcc("exit 0")->build(request(""))); // succeeded, wrote nothing: not a candidate's doing
+}
+
+TEST_F(NvccToolchainTest, OneThatBuildsOthersAndLeavesNoModuleGoesWrongOnThisText) {
+  const auto toolchain = fakeNvcc("for f; do :; done\ngrep -q hopeless \"$f\" && exit 0\n" +
+                                  producing(fakes::buildCubin("_Z5scalePf", "code")));
+  BuildRequest hopeless = request("");
+  hopeless.sliceText = "hopeless";
+  EXPECT_FALSE(toolchain->build(hopeless)) << "nothing is known of this nvcc yet";
+  ASSERT_TRUE(toolchain->build(request(""))->ok);
+  const auto outcome = toolchain->build(hopeless);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->ok);
+  EXPECT_NE(outcome->log.find("left no module"), std::string::npos) << outcome->log;
+}
+
+TEST_F(NvccToolchainTest, AFullDiskIsTheMachines) {
+  const auto outcome = fakeNvcc("echo 'fatal: cannot write: No space left on device' >&2; exit 1")
+                           ->build(request(""));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::Environment);
+}
+
+TEST_F(NvccToolchainTest, TheRealNvccBuildsAndEqualCodeHasOneHash) {
+  const auto real = makeNvccToolchain(*processes);
+  if (!real)
+    GTEST_SKIP() << real.error().what;
+  const std::string kernel = "__global__ void scale(float *x) { x[threadIdx.x] *= N; }\n";
+  const auto build = [&](const std::string &slice) {
+    auto outcome = (*real)->build(request(slice));
+    EXPECT_TRUE(outcome) << outcome.error().what;
+    EXPECT_TRUE(outcome->ok) << outcome->log;
+    return outcome->hash;
+  };
+  const std::string hash = build(kernel);
+  EXPECT_EQ(hash, build("// a comment\n\n" + kernel));
+  EXPECT_NE(hash, build("__global__ void scale(float *x) { x[threadIdx.x] += N; }\n"));
+  const auto broken = (*real)->build(request("__global__ void scale(float *x) { y; }\n"));
+  ASSERT_TRUE(broken);
+  EXPECT_FALSE(broken->ok);
+  EXPECT_NE(broken->log.find("module-1.cu(1): error"), std::string::npos) << broken->log;
+  EXPECT_EQ(broken->log.find(folder.path().string()), std::string::npos) << broken->log;
+}
+
+} // namespace

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client against a real Session over a fake device; processes are fakes that can hang or die.
+#include "driver/device/runner/RunnerClient.h"
+#include "driver/device/Runner.h"
+#include "driver/device/runner/DeviceLock.h"
+#include "driver/support/FileSystem.h"
+#include "fakes/FakeDevice.h"
+#include "fakes/FakeProcessRunner.h"
+#include "runtime/runner/Fill.h"
+#include "runtime/runner/Protocol.h"
+#include "runtime/runner/Session.h"
+#include "unit/runtime/cuda/FakeNvml.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace kopt;
+using kopt::fakes::FakeDevice;
+using kopt::fakes::FakeProcessRunner;
+using runtime::LaunchRequest;
+using runtime::StatusCode;
+using runtime::protocol::Message;
+using DeviceStatus = runtime::Status;
+
+class RunnerClientTest : public testing::Test {
+protected:
+  RunnerClientTest() : folder(std::move(*TemporaryDirectory::create("kopt-client"))) {
+    setenv("KOPT_LOCK_DIR", folder.path().c_str(), 1);
+    processes.onStart([this](const std::string &line) { return answer(line); });
+    addKernels();
+  }
+
+  ~RunnerClientTest() override { unsetenv("KOPT_LOCK_DIR"); }
+
+  void addKernels() {
+    kernels["copy"] = [](const LaunchRequest &request) {
+      std::memcpy(FakeDevice::argument<void *>(request, 1),
+                  FakeDevice::argument<void *>(request, 0),
+                  FakeDevice::argument<std::uint32_t>(request, 2));
+      return DeviceStatus{};
+    };
+    kernels["fault"] = [](const LaunchRequest &) {
+      return DeviceStatus{StatusCode::Fault, "illegal address"};
+    };
+  }
+
+  /// What a runner process would say. A session that has ended, or a `hello`, means a fresh
+  /// process.
+  std::optional<std::vector<std::string>> answer(std::string line) {
+    lines.push_back(line);
+    if (line.rfind("hello", 0) == 0) {
+      ++starts;
+      if (memoryHidden)
+        line.erase(line.find(" probe="), line.find(" id=") - line.find(" probe="));
+      device = std::make_unique<FakeDevice>();
+      device->kernels = kernels;
+      device->noCounters = noCounters;
+      session = std::make_unique<runtime::Session>(*device, [this] { return device->elapsed; });
+      if (deviceMissing)
+        return std::vector{runtime::answerWithoutDevice(line, "no driver here")};
+    }
+    if (line.rfind("probe", 0) == 0 && probesThatFail > 0) {
+      --probesThatFail;
+      return std::vector{"error code=environment text=broken " + line.substr(line.rfind("id="))};
+    }
+    if (!dieOnceOn.empty() && line.rfind(dieOnceOn, 0) == 0) {
+      dieOnceOn.clear();
+      return std::nullopt;
+    }
+    if (!fullOn.empty() && line.rfind(fullOn, 0) == 0 && timesFull-- > 0)
+      return std::vector{"error code=memory text=full " + line.substr(line.rfind("id="))};
+    if (!twiceOn.empty() && line.rfind(twiceOn, 0) == 0) {
+      twiceOn.clear();
+      return std::vector{session->answer(line), std::string("ok status=0 detail= id=1")};
+    }
+    if (!hangOn.empty() && line.rfind(hangOn, 0) == 0)
+      return std::vector<std::string>{};
+    if (!dieOn.empty() && line.rfind(dieOn, 0) == 0)
+      return std::nullopt;
+    if (!forgeOn.empty() && line.rfind(forgeOn, 0) == 0)
+      return std::vector<std::string>{"ok status=0 detail= id=1"};
+    return std::vector{session->answer(line)};
+  }
+
+  std::unique_ptr<Runner> start(RunnerHooks hooks = {}) {
+    auto runner = startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder.path() / "buffers",
+                              folder.path(), std::move(hooks));
+    EXPECT_TRUE(runner) << (runner ? "" : runner.error().what);
+    return runner ? std::move(*runner) : nullptr;
+  }
+
+  /// What the runner draws for the launch's input, which "copy" copies.
+  static std::string input(std::uint64_t seed) {
+    runtime::BufferSpec spec;
+    spec.scalar = "f32";
+    std::string bytes(400, '\0');
+    runtime::drawContents(spec, seed, 0, 0, bytes.size(),
+                          reinterpret_cast<std::byte *>(bytes.data()));
+    return bytes;
+  }
+  static Launch launch(std::uint32_t bytes = 400) {
+    Launch out;
+    out.name = "one";
+    out.grid = {2, 1, 1};
+    out.block = {64, 1, 1};
+    Buffer in{"in", 400, "f32", {}, true, false}, result{"out", 400, "f32", {}, false, true};
+    out.buffers = {in, result};
+    out.arguments = {BufferArg{0, 0}, BufferArg{1, 0},
+                     ValueArg{std::string(reinterpret_cast<const char *>(&bytes), 4)}};
+    return out;
+  }
+
+  FakeProcessRunner processes;
+  TemporaryDirectory folder;
+  std::map<std::string, FakeDevice::Kernel> kernels;
+  std::unique_ptr<FakeDevice> device;
+  std::unique_ptr<runtime::Session> session;
+  std::vector<std::string> lines;
+  std::string noCounters; ///< why CUPTI gives none
+  std::string hangOn, dieOn, forgeOn, dieOnceOn, twiceOn, fullOn;
+  int probesThatFail = 0, timesFull = 0;
+  bool deviceMissing = false, memoryHidden = false;
+  int starts = 0;
+};
+
+TEST_F(RunnerClientTest, KnowsItsDevice) {
+  const auto runner = start();
+  EXPECT_EQ(runner->device().kind, "cuda");
+  EXPECT_EQ(runner->device().name, "Fake GPU");
+  EXPECT_EQ(runner->device().arch, "sm_90");
+  EXPECT_EQ(runner->device().l2Bytes, 1u << 20);
+  EXPECT_FALSE(runner->device().modelled);
+  EXPECT_EQ(processes.calls[0].argv,
+            (std::vector<std::string>{"kopt-runner", "--device", "cuda", "--ordinal", "0"}));
+}
+
+TEST_F(RunnerClientTest, SecretsStayOut) {
+  setenv("SOME_API_KEY", "x", 1);
+  setenv("A_TOKEN_OF_MINE", "x", 1);
+  start();
+  unsetenv("SOME_API_KEY");
+  unsetenv("A_TOKEN_OF_MINE");
+  // Only what is named gets in, whatever else a key may be called.
+  ASSERT_TRUE(processes.calls[0].keepEnv);
+  const auto &kept = *processes.calls[0].keepEnv;
+  for (const char *variable : {"SOME_API_KEY", "A_TOKEN_OF_MINE", "LD_PRELOAD", "HOME"})
+    EXPECT_EQ(std::find(kept.begin(), kept.end(), variable), kept.end()) << variable;
+  EXPECT_NE(std::find(kept.begin(), kept.end(), "CUDA_VISIBLE_DEVICES"), kept.end());
+}
+
+TEST_F(RunnerClientTest, RunsAndReturnsFiles) {
+  const auto runner = start();
+  const auto module = runner->load("copy", "");
+  ASSERT_TRUE(module);
+  EXPECT_EQ(module->symbol, "copy");
+  EXPECT_EQ(module->registers, 32u);
+  const auto outcome = runner->run(module->id, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
+  ASSERT_EQ(outcome->buffers.size(), 2u);
+  EXPECT_EQ(outcome->buffers[0], ""); // read-only, and found unchanged
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+  EXPECT_EQ(outcome->unwritten, (std::vector<std::uint64_t>{0, 0}));
+  EXPECT_TRUE(outcome->stages.contains("launch"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "buffers")); // it travelled through memory
+}
+
+TEST_F(RunnerClientTest, WhereTheRunnerCannotReachMemoryThereAreFiles) {
+  memoryHidden = true;
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->buffers[1], folder.path() / "buffers/run/buffer1.bin");
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+}
+
+TEST_F(RunnerClientTest, ASlotKeepsItsContentsWhileOthersAreUsed) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  RunOptions options;
+  options.slot = "kept";
+  const auto kept = runner->run(module, launch(), options);
+  options.slot = "other";
+  options.inputSeed = 2;
+  const auto other = runner->run(module, launch(), options);
+  EXPECT_EQ(*readFile(kept->buffers[1]), input(1));
+  EXPECT_EQ(*readFile(other->buffers[1]), input(2));
+}
+
+TEST_F(RunnerClientTest, TheRunnerCannotMakeTheMemoryShorter) {
+  const auto runner = start();
+  const auto outcome = runner->run(runner->load("copy", "")->id, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_NE(truncate(outcome->buffers[1].c_str(), 0), 0);
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+}
+
+TEST_F(RunnerClientTest, CountsTheUnwritten) {
+  const auto runner = start();
+  const auto outcome = runner->run(runner->load("copy", "")->id, launch(300), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->unwritten, (std::vector<std::uint64_t>{0, 25}));
+}
+
+TEST_F(RunnerClientTest, SeedsReachTheRunner) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  RunOptions options;
+  for (const std::uint64_t seed : {1, 1, 2}) {
+    options.inputSeed = seed;
+    EXPECT_EQ(*readFile(runner->run(module, launch(), options)->buffers[1]), input(seed));
+  }
+  EXPECT_NE(input(1), input(2));
+}
+
+TEST_F(RunnerClientTest, LaunchesFindSharedMemoryThatNobodyKnows) {
+  const auto runner = start();
+  RunOptions options;
+  options.poisonSeed = 77;
+  ASSERT_TRUE(runner->run(runner->load("copy", "")->id, launch(), options));
+  const auto asked = std::find_if(lines.begin(), lines.end(),
+                                  [](const std::string &line) { return line.starts_with("run "); });
+  ASSERT_NE(asked, lines.end());
+  EXPECT_EQ(Message::parse(*asked)->text("scratch"), "77");
+}
+
+TEST_F(RunnerClientTest, AModuleThatDoesNotLoadIsNotTheMachines) {
+  const auto runner = start();
+  const auto module = runner->load("unheard", "");
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().code, ErrorCode::BaselineFailed);
+  EXPECT_NE(module.error().what.find("no module unheard"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, AfterAFaultAFreshProcessLoadsWhatIsUsed) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id, fault = runner->load("fault", "")->id;
+  const auto failed = runner->run(fault, launch(), {});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->status, RunStatus::Fault);
+  EXPECT_EQ(failed->detail, "illegal address");
+  EXPECT_EQ(starts, 2); // the device had to pass a probe before the fault was the candidate's
+  const auto outcome = runner->run(copy, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(device->loads, 1u); // the faulting module is not loaded again unless it is used
+  EXPECT_TRUE(runner->restarted());
+  EXPECT_FALSE(runner->restarted());
+}
+
+TEST_F(RunnerClientTest, AHangIsTimedOutAndForgotten) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  hangOn = "run";
+  const auto hung = runner->run(module, launch(), {});
+  ASSERT_TRUE(hung);
+  EXPECT_EQ(hung->status, RunStatus::TimedOut);
+  hangOn.clear();
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(starts, 2);
+}
+
+TEST_F(RunnerClientTest, ACrashIsAStatusOfRunAndOfTime) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  dieOn = "run";
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Crashed);
+  dieOn = "time";
+  EXPECT_EQ(runner->time(module, launch(), module, launch(), {})->status, RunStatus::Crashed);
+  dieOn.clear();
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+}
+
+TEST_F(RunnerClientTest, ADeathThatDoesNotComeAgainIsNobodysFault) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  dieOnceOn = "run";
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::Ok) << outcome->detail;
+  EXPECT_EQ(*readFile(outcome->buffers[1]), input(1));
+  EXPECT_EQ(starts, 2);
+  const auto incidents = runner->takeIncidents();
+  ASSERT_EQ(incidents.size(), 1u);
+  EXPECT_EQ(incidents[0].fault, FaultClass::Ambiguous);
+  EXPECT_TRUE(runner->takeIncidents().empty());
+}
+
+TEST_F(RunnerClientTest, ADeathThatComesAgainIsTheCandidatesAfterTwoAttempts) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  dieOn = "run";
+  const auto outcome = runner->run(module, launch(), {});
+  EXPECT_EQ(outcome->status, RunStatus::Crashed);
+  EXPECT_NE(outcome->detail.find("in a fresh process too"), std::string::npos);
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const auto &line) { return line.starts_with("run"); }),
+            2);
+}
+
+TEST_F(RunnerClientTest, WhatNobodyAskedForCostsTheProcessNotTheNextCandidate) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  twiceOn = "run";
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+  const auto next = runner->load("copy", "");
+  ASSERT_TRUE(next);
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(runner->run(next->id, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(runner->takeIncidents().at(0).fault, FaultClass::Infrastructure);
+}
+
+TEST_F(RunnerClientTest, NoRoomInAFreshProcessEitherIsTheCandidates) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  fullOn = "run";
+  timesFull = 1;
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Ok);
+  timesFull = 2;
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::LaunchFailed);
+  EXPECT_NE(outcome->detail.find("full"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, ADeviceThatFailsItsProbeOnceIsSuspectAndTwiceIsUsedNoMore) {
+  const auto runner = start();
+  const ModuleId fault = runner->load("fault", "")->id, copy = runner->load("copy", "")->id;
+  probesThatFail = 1;
+  EXPECT_EQ(runner->run(fault, launch(), {})->status, RunStatus::Fault);
+  EXPECT_EQ(runner->run(copy, launch(), {})->status, RunStatus::Ok);
+  probesThatFail = 2;
+  const auto lost = runner->run(fault, launch(), {});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, ErrorCode::Environment);
+  EXPECT_NE(lost.error().what.find("Fake GPU does not pass the probe"), std::string::npos)
+      << lost.error().what;
+  const int before = starts;
+  EXPECT_FALSE(runner->run(copy, launch(), {}));
+  EXPECT_FALSE(runner->load("copy", ""));
+  EXPECT_EQ(starts, before); // nothing is tried on it
+  EXPECT_NE(runner->lost().find("does not pass the probe"), std::string::npos) << runner->lost();
+}
+
+TEST_F(RunnerClientTest, ADeviceWithoutAProcessIsLostUntilThereIsOne) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id;
+  EXPECT_EQ(runner->lost(), "");
+  runner->renew();
+  deviceMissing = true;
+  EXPECT_FALSE(runner->run(copy, launch(), {}));
+  EXPECT_NE(runner->lost().find("no driver here"), std::string::npos) << runner->lost();
+  deviceMissing = false;
+  EXPECT_EQ(runner->run(copy, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(runner->lost(), "");
+}
+
+TEST_F(RunnerClientTest, RenewedTheNextCallFindsAFreshProcessAndNobodyIsBlamed) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id;
+  const int before = starts;
+  runner->renew();
+  runner->renew();
+  const std::size_t said = lines.size();
+  ASSERT_EQ(runner->time(copy, launch(), copy, launch(), {})->status, RunStatus::Ok);
+  EXPECT_EQ(starts, before + 1);
+  EXPECT_TRUE(runner->takeIncidents().empty());
+  for (std::size_t i = said; i < lines.size(); ++i)
+    EXPECT_NE(lines[i].rfind("probe", 0), 0u)
+        << "a process that was ended on purpose casts no doubt on the device";
+}
+
+TEST_F(RunnerClientTest, AReplyToAnotherRequestIsNotBelieved) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  forgeOn = "run";
+  EXPECT_EQ(runner->run(module, launch(), {})->status, RunStatus::Crashed);
+}
+
+TEST_F(RunnerClientTest, TimesTwoModules) {
+  kernels["slow"] = kernels["copy"];
+  const auto runner = start();
+  const ModuleId a = runner->load("slow", "")->id, b = runner->load("copy", "")->id;
+  device->seconds = [](const std::string &name) { return name == "slow" ? 3e-3 : 1e-3; };
+  const auto outcome = runner->time(a, launch(), b, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->cacheMode, "cold");
+  EXPECT_FALSE(outcome->modelled);
+  EXPECT_EQ(outcome->batch, 1u);
+  EXPECT_EQ(outcome->smClockMHz, 1980);
+  ASSERT_GE(outcome->samples.size(), 10u);
+  EXPECT_EQ(outcome->samples[0].a, 3e-3);
+  EXPECT_EQ(outcome->samples[0].b, 1e-3);
+  ASSERT_EQ(outcome->buffersB.size(), 2u);
+  EXPECT_EQ(*readFile(outcome->buffersA[1]), *readFile(outcome->buffersB[1]));
+}
+
+TEST_F(RunnerClientTest, SaysWhoElseComputedWhileItWasTimed) {
+  fakeNvml() = {};
+  fakeNvml().processes = {unsigned(getpid())}; // where the fake runner lives
+  fakeNvml().loads = {{unsigned(getpid()), 5'000'000, 80}};
+  const auto runner = start();
+  EXPECT_EQ(runner->device().facts.at(kOtherLoadFact), "watched");
+  const ModuleId copy = runner->load("copy", "")->id;
+  EXPECT_TRUE(runner->time(copy, launch(), copy, launch(), {})->otherLoad.empty());
+  fakeNvml().processes.push_back(unsigned(getppid()));
+  fakeNvml().loads.push_back({unsigned(getppid()), 5'000'000, 80});
+  const auto outcome = runner->time(copy, launch(), copy, launch(), {});
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(outcome->otherLoad.size(), 1u);
+  EXPECT_NE(outcome->otherLoad[0].find(std::to_string(getppid())), std::string::npos)
+      << outcome->otherLoad[0];
+  EXPECT_EQ(outcome->status, RunStatus::Ok) << "it is for the verdict to doubt";
+  fakeNvml() = {};
+  fakeNvml().initResult = 9;
+  EXPECT_NE(start()->device().facts.at(kOtherLoadFact), "watched");
+  fakeNvml() = {};
+}
+
+TEST_F(RunnerClientTest, LaunchesWaitForAnotherKoptOnTheSameDevice) {
+  DeviceLock other(deviceLockFile("GPU-fake"), "Fake GPU", {});
+  std::optional<DeviceLock::Hold> hold(std::move(*other.take()));
+  std::vector<std::string> told;
+  const auto runner = start({[&](const std::string &text) {
+                               told.push_back(text);
+                               EXPECT_EQ(lines.back().rfind("load", 0), 0u); // nothing was launched
+                               hold.reset();
+                             },
+                             {}});
+  const ModuleId module = runner->load("copy", "")->id;
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  EXPECT_EQ(told.size(), 1u);
+  EXPECT_GT(outcome->stages.at("lock"), 0);
+  EXPECT_TRUE(other.take()); // given up with the reply
+}
+
+TEST_F(RunnerClientTest, AfterAFaultTheDeviceIsFreeForOthers) {
+  const auto runner = start();
+  runner->run(runner->load("fault", "")->id, launch(), {});
+  DeviceLock other(deviceLockFile("GPU-fake"), "Fake GPU", {{}, [] { return true; }});
+  EXPECT_TRUE(other.take());
+}
+
+TEST_F(RunnerClientTest, UnloadFreesAndAnUnknownModuleIsABug) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  runner->unload(module);
+  EXPECT_EQ(lines.back().rfind("unload module=1", 0), 0u);
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::Internal);
+}
+
+TEST_F(RunnerClientTest, AFileThatCannotBeWrittenIsTheMachines) {
+  memoryHidden = true;
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  const std::filesystem::path file = folder.path() / "buffers/run/buffer1.bin";
+  std::filesystem::create_directories(file);
+  const auto outcome = runner->run(module, launch(), {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::Environment);
+  EXPECT_NE(outcome.error().what.find(file.string() + ": Is a directory"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, CountersAreThoseOfAProcessThatOnlyCounts) {
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  const auto outcome = runner->profile(module, launch(), {});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->source, "cupti");
+  EXPECT_EQ(outcome->counters.at("launch__block_size"), 64); // the driver's
+  EXPECT_TRUE(outcome->counters.contains("smsp__inst_executed.sum"));
+  EXPECT_EQ(starts, 2);
+}
+
+TEST_F(RunnerClientTest, ProfileWithoutCountersHasTheDriversFacts) {
+  noCounters = "libcupti.so was not found";
+  const auto runner = start();
+  const ModuleId module = runner->load("copy", "")->id;
+  const std::string path = getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const auto outcome = runner->profile(module, launch(), {});
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::Ok);
+  EXPECT_EQ(outcome->counters.at("launch__block_size"), 64);
+  if (std::filesystem::exists("/usr/local/cuda/bin/ncu"))
+    GTEST_SKIP() << "this machine has ncu beside its toolkit";
+  EXPECT_EQ(outcome->source, "ptxas");
+  EXPECT_NE(outcome->detail.find("libcupti.so"), std::string::npos);
+  EXPECT_NE(outcome->detail.find("ncu"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, NoDeviceSaysWhyAndWhatToDo) {
+  deviceMissing = true;
+  const auto runner = startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder.path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
+  EXPECT_EQ(runner.error().what, "no driver here");
+  EXPECT_NE(runner.error().hint.find("--device emulated"), std::string::npos);
+}
+
+TEST_F(RunnerClientTest, UnknownGpusAreNamedWithTheKnownOnes) {
+  ASSERT_TRUE(writeFileAtomically(folder.path() / "H200.txt", "name H200\n"));
+  const auto runner =
+      startRunner(processes, "kopt-runner", {"emulated", 0, "H2OO"}, folder.path(), folder.path());
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Usage);
+  EXPECT_NE(runner.error().hint.find("H200"), std::string::npos);
+  EXPECT_TRUE(processes.calls.empty());
+}
+
+TEST_F(RunnerClientTest, UnknownKindsAreRefused) {
+  const auto runner = startRunner(processes, "kopt-runner", {"opencl", 0, ""}, folder.path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Usage);
+}
+
+TEST(RunnerProcess, MissingProgramIsNamed) {
+  const auto processes = makeProcessRunner();
+  auto folder = TemporaryDirectory::create("kopt-client");
+  const auto runner =
+      startRunner(*processes, "/nonexistent/kopt-runner", {"cuda", 0, ""}, folder->path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
+  EXPECT_NE(runner.error().what.find("/nonexistent/kopt-runner"), std::string::npos);
+}
+
+TEST(RunnerProcess, ADeviceThatIsNotThereIsAnEnvironmentError) {
+  const auto processes = makeProcessRunner();
+  auto folder = TemporaryDirectory::create("kopt-client");
+  // No machine has a thousand devices.
+  const auto runner = startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner", {"cuda", 999, ""},
+                                  folder->path(), "");
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::Environment);
+  EXPECT_FALSE(runner.error().what.empty());
+}
+
+TEST(RunnerProcess, AHangingProcessIsKilledWithItsChildren) {
+  const auto processes = makeProcessRunner();
+  auto folder = TemporaryDirectory::create("kopt-client");
+  const std::filesystem::path program = folder->path() / "runner", child = folder->path() / "child";
+  ASSERT_TRUE(writeFileAtomically(program, "#!/bin/sh\n"
+                                           "reply() { echo \"ok $2 id=${1##*id=}\"; }\n"
+                                           "read -r line; reply \"$line\" 'version=3 kind=cuda'\n"
+                                           "read -r line; reply \"$line\" 'status=0 module=1'\n"
+                                           "read -r line; sleep 1000 & echo $! > '" +
+                                               child.string() + "'; wait\n"));
+  std::filesystem::permissions(program, std::filesystem::perms::all);
+  auto runner = startRunner(*processes, program, {"cuda", 0, ""}, folder->path() / "b", "");
+  ASSERT_TRUE(runner) << runner.error().what;
+  const auto module = (*runner)->load("x", "");
+  ASSERT_TRUE(module) << module.error().what;
+  RunOptions options;
+  options.deadline = Duration(0.1);
+  const auto outcome = (*runner)->run(module->id, Launch{}, options);
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_EQ(outcome->status, RunStatus::TimedOut);
+  const int pid = std::stoi(*readFile(child));
+  // Killed with the group; a zombie that its new parent has yet to reap counts as gone.
+  bool alive = true;
+  for (int i = 0; i < 100 && alive; ++i) {
+    const auto stat = readFile("/proc/" + std::to_string(pid) + "/stat");
+    alive = stat && stat->find(") Z ") == stat->npos;
+    if (alive)
+      usleep(20000);
+  }
+  EXPECT_FALSE(alive);
+}
+
+} // namespace

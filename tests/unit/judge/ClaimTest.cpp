@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/Claim.h"
+
+#include <gtest/gtest.h>
+
+using namespace kopt;
+
+namespace {
+
+Trial faster(std::vector<CheckRecord> checks, std::vector<Finding> findings = {}) {
+  Trial trial;
+  trial.verdict = Verdict::Faster;
+  trial.reason = "2.0x";
+  trial.checks = std::move(checks);
+  trial.findings = std::move(findings);
+  return trial;
+}
+
+const Finding kBarrier{"barrier-removed", "flag", "fewer barriers than the baseline", ""};
+
+TEST(Checks, UnknownNamesAreAUsageErrorThatListsThem) {
+  const auto wrong = CheckSwitches::without({"guard"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::Usage);
+  EXPECT_NE(wrong.error().hint.find("guards"), std::string::npos);
+  const auto some = CheckSwitches::without({"guards", "sizes"});
+  ASSERT_TRUE(some);
+  EXPECT_FALSE(some->on("sizes"));
+  EXPECT_TRUE(some->on("scalars"));
+  EXPECT_EQ(some->runnerChecks(), std::vector<std::string>{"guards"});
+  EXPECT_TRUE(CheckSwitches().all());
+}
+
+TEST(Claim, AWinWithEveryLayerOnIsAWin) {
+  EXPECT_FALSE(whyNoWin(faster({{"outputs", CheckState::Passed, ""}}), {}));
+}
+
+TEST(Claim, NothingJudgedWithALayerOffIsAWin) {
+  const auto why = whyNoWin(faster({}), *CheckSwitches::without({"sizes"}));
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->verdict, Verdict::Suspect);
+  EXPECT_EQ(why->reason.rfind("not a verdict: checks off: sizes", 0), 0u) << why->reason;
+}
+
+TEST(Claim, AFlagNeedsALayerThatPassed) {
+  const CheckRecord repeat{"repeat", CheckState::Passed, ""};
+  EXPECT_FALSE(whyNoWin(faster({repeat, {"schedule", CheckState::Passed, ""}}, {kBarrier}), {}));
+  EXPECT_FALSE(whyNoWin(faster({repeat, {"sanitizer", CheckState::Passed, ""}}, {kBarrier}), {}));
+  const auto why =
+      whyNoWin(faster({repeat, {"schedule", CheckState::NotRun, "on a GPU"}}, {kBarrier}), {});
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->check, "obligations");
+  EXPECT_NE(why->reason.find("schedule or sanitizer or emulated"), std::string::npos)
+      << why->reason;
+  EXPECT_NE(why->reason.find("on a GPU"), std::string::npos) << why->reason;
+  EXPECT_TRUE(whyNoWin(faster({{"schedule", CheckState::Passed, ""}}, {kBarrier}),
+                       {})); // and repeat has not
+}
+
+TEST(Claim, EveryLayerThatAFlagNamesExists) {
+  for (const char *id :
+       {"atomic-removed", "barrier-removed", "fence-removed", "volatile", "cache-hint",
+        "bounds-check", "unused-parameter", "precision", "data-table", "type-changed", "macro",
+        "shared-function", "conditional", "parse", "assert", "trap", "sleep"}) {
+    const auto groups = checksRequiredBy({id, "flag", "", ""});
+    EXPECT_FALSE(groups.empty()) << id;
+    for (const auto &group : groups)
+      for (const std::string &check : group)
+        EXPECT_FALSE(purposeOf(check).empty()) << id << " demands " << check;
+  }
+  EXPECT_TRUE(checksRequiredBy({"print", "flag", "", ""}).empty());
+  EXPECT_TRUE(checksRequiredBy({"bounds-check", "reject", "", ""}).empty());
+}
+
+Launch writer(std::uint64_t bytes) {
+  Launch launch;
+  launch.name = "big";
+  Buffer out;
+  out.name = "out";
+  out.bytes = bytes;
+  out.output = true;
+  launch.buffers = {out};
+  return launch;
+}
+
+TEST(Claim, NoLaunchIsFasterThanTheMemory) {
+  DeviceInfo device;
+  device.name = "GPU";
+  device.l2Bytes = 50'000'000;
+  device.dramBytesPerSecond = 4e12;
+  device.storeBytesPerSecond = 30e12;
+  // 250 MB: 200 MB of them through the memory; 30 MB: only to L2.
+  EXPECT_NEAR(floorSeconds(writer(250'000'000), device), 50e-6, 1e-9);
+  EXPECT_NEAR(floorSeconds(writer(30'000'000), device), 1e-6, 1e-9);
+  Trial trial = faster({});
+  trial.timings.resize(1);
+  trial.timings[0].candidateSeconds = 49e-6;
+  const auto failure = belowFloor(trial, {writer(250'000'000)}, device);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->verdict, Verdict::Suspect);
+  EXPECT_EQ(failure->check, "roofline");
+  trial.timings[0].candidateSeconds = 51e-6;
+  EXPECT_FALSE(belowFloor(trial, {writer(250'000'000)}, device));
+  trial.timings[0].candidateSeconds = 0; // one shape that reports nothing makes any mean look well
+  EXPECT_TRUE(belowFloor(trial, {writer(0)}, DeviceInfo{}));
+}
+
+} // namespace

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/Report.h"
+
+#include "driver/report/RunFolder.h"
+#include "driver/support/FileSystem.h"
+#include "unit/store/SampleRun.h"
+
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A run as the session leaves it: baseline, a failure, the winner, its confirmation.
+RunHistory finishedRun() {
+  RunHistory history;
+  history.run = sampleRun();
+  history.run.state = "finished";
+  history.run.finishedUtc = "2026-01-31T12:03:00Z";
+  history.run.stopReason = "no proposer has anything more to offer";
+  history.run.winnerHash = sampleWinner().candidateHash;
+  history.run.patchText = "the patch\n";
+  Trial wrong = sampleWinner();
+  wrong.candidateHash = "bad";
+  wrong.candidate.title = "a | b <float>";
+  wrong.candidate.proposer = "llm";
+  wrong.verdict = Verdict::WrongResult;
+  wrong.stage = Stage::Verify;
+  wrong.speedup.reset();
+  wrong.timings.clear();
+  wrong.sliceText.clear();
+  wrong.reason = "out[17] is 0 instead of 0.5";
+  Trial confirmed = sampleWinner();
+  confirmed.candidateHash += ":confirm";
+  confirmed.speedup->estimate = 2.4;
+  confirmed.timings[0].speedup = *confirmed.speedup;
+  history.trials = {sampleBaseline(), wrong, sampleWinner(), confirmed};
+  history.decisions = {
+      {1, 0, "stage", "baseline measured", "{}"},
+      {2, 1, "accept", "padding is the new incumbent", "{}"},
+      {3, 2, "verified", "every element of every output of 1 launch compared", "{}"},
+      {4, 2, "unchecked", "speed on a real GPU: times are modelled", "{}"}};
+  history.modelCalls = {{"h", "coder", "exec:replay", "q", "a", 100, 50, 20, 1.0},
+                        {"i", "coder", "exec:replay", "q", "a", 10, 5, 2, 1.0}};
+  return history;
+}
+
+Diagnosis bankConflicts() {
+  Diagnosis diagnosis;
+  diagnosis.hits = {
+      {"bank-conflicts", "high", "30 extra wavefronts a request", "pad the tile", {}, {}, {}}};
+  diagnosis.skipped = {"latency: metric x is missing"};
+  return diagnosis;
+}
+
+/// Compares with a file under tests/golden, or writes it where KOPT_UPDATE_GOLDEN is set.
+void expectGolden(const std::string &name, const std::string &text) {
+  const fs::path file = fs::path(KOPT_SOURCE_DIR) / "tests/golden" / name;
+  if (std::getenv("KOPT_UPDATE_GOLDEN")) {
+    ASSERT_TRUE(writeFileAtomically(file, text).has_value());
+    return;
+  }
+  auto golden = readFile(file);
+  ASSERT_TRUE(golden.has_value()) << golden.error().what;
+  EXPECT_EQ(text, *golden) << "run again with KOPT_UPDATE_GOLDEN=1 if the change is meant";
+}
+
+TEST(Report, SaysWhereTheTimeWent) {
+  RunHistory history = finishedRun();
+  EXPECT_THAT(renderMarkdown(history, {}, {}),
+              Not(HasSubstr("What the evaluations cost"))); // an older run
+  history.trials[0].stages = {{"build/compile", 100}};      // the baseline is no candidate
+  history.trials[1].stages = {{"build/compile", 0.5}, {"verify/draw", 0.001}};
+  history.trials[1].seconds = 0.6;
+  history.trials[2].stages = {{"build/compile", 1.5}, {"time/sample", 0.5}};
+  history.trials[2].seconds = 2;
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("2 candidates: median 1.3 s each, longest 2 s"));
+  EXPECT_THAT(text, HasSubstr("| build/compile | 2 | 1 s | 1.5 s | 2 s |"));
+  EXPECT_THAT(text, HasSubstr("| time/sample | 1 | 500 ms | 500 ms | 500 ms |"));
+  EXPECT_THAT(text, Not(HasSubstr("verify/draw"))); // below a hundredth
+}
+
+TEST(Report, OfAModelledWin) {
+  expectGolden("report/modelled.md", renderMarkdown(finishedRun(), bankConflicts(), {}));
+}
+
+TEST(Report, OfAMeasuredWin) {
+  RunHistory history = finishedRun();
+  history.run.deviceJson =
+      R"j({"kind":"cuda","name":"NVIDIA H200","driver":"580.1","modelled":false,"toolchain":"nvcc 13.0.88"})j";
+  for (Trial &trial : history.trials) {
+    for (LaunchTiming &timing : trial.timings)
+      timing.speedup = {1.87, 1.84, 1.905, 0.95, 120, false};
+    if (trial.speedup)
+      trial.speedup = {1.87, 1.84, 1.905, 0.95, 120, false};
+    trial.counterSource = "ncu";
+    if (trial.verdict == Verdict::Faster)
+      trial.reason = "1.870x, at least 1.840x";
+  }
+  const std::string text = renderMarkdown(history, {}, {});
+  expectGolden("report/measured.md", text);
+  EXPECT_THAT(text, Not(HasSubstr("modelled** for")));
+}
+
+TEST(Report, HasTheRemarksOfBothLooksAtTheWinnerEachOnce) {
+  RunHistory history = finishedRun();
+  const Finding first{"fast-math", "warning", "uses an intrinsic", "k.cu:7"},
+      second{"l2", "info", "the inputs fit into L2", ""};
+  history.trials[2].findings = {first};
+  history.trials[3].findings = {first, second};
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text,
+              HasSubstr("- warning: uses an intrinsic (k.cu:7)\n- info: the inputs fit into L2\n"));
+}
+
+TEST(Report, NeverCallsAModelledWinFasterAlone) {
+  const std::string text = renderMarkdown(finishedRun());
+  for (std::size_t at = 0; (at = text.find("x faster", at)) != std::string::npos; ++at)
+    EXPECT_EQ(text.substr(at, 18), "x faster, modelled");
+  EXPECT_THAT(text, HasSubstr("2.40x faster, modelled"));
+}
+
+TEST(Report, AppliesTheRulesToTheStoredCounters) {
+  EXPECT_THAT(renderMarkdown(finishedRun()), HasSubstr("fires on the winner"));
+}
+
+TEST(Report, OfARunWithoutAWinner) {
+  RunHistory history = finishedRun();
+  history.run.winnerHash.clear();
+  history.run.patchText.clear();
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("**Nothing to apply**: no candidate was accepted"));
+  EXPECT_THAT(text, Not(HasSubstr("How to apply")));
+}
+
+TEST(Report, OfARunThatWasKilledBeforeItsBaseline) {
+  RunHistory history;
+  history.run = sampleRun();
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("**No verdict**: the run is running"));
+  EXPECT_THAT(text, HasSubstr("No verification was recorded"));
+}
+
+TEST(Report, AMissingCounterIsUnknownNeverZero) {
+  RunHistory history = finishedRun();
+  history.trials[2].counters.erase("dram__bytes_read.sum");
+  EXPECT_THAT(renderMarkdown(history, {}, {}),
+              HasSubstr("| bytes read from DRAM | 16.0 MiB | unknown |"));
+}
+
+TEST(Report, ShowsHowTheCodeChangedButNotWhatNeitherHas) {
+  RunHistory history = finishedRun();
+  history.trials[0].counters.insert(
+      {{"sass__inst", 240}, {"sass__inst_fp64", 6}, {"sass__inst_tensor", 0}});
+  history.trials[2].counters.insert(
+      {{"sass__inst", 180}, {"sass__inst_fp64", 0}, {"sass__inst_tensor", 0}});
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("| instructions in the code | 240 | 180 |"));
+  EXPECT_THAT(text, HasSubstr("| double instructions in the code | 6 | 0 |"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("tensor instructions")));
+}
+
+TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
+  auto folder = TemporaryDirectory::create("kopt-folder");
+  ASSERT_TRUE(folder.has_value());
+  auto store = openStore(folder->path() / "kopt.db");
+  ASSERT_TRUE(store.has_value());
+  RunHistory history = finishedRun();
+  RunRecord run = (*store)->beginRun(history.run).value();
+  for (const Trial &trial : history.trials)
+    ASSERT_TRUE((*store)->recordTrial(run.id, trial).has_value());
+  for (const Decision &decision : history.decisions)
+    ASSERT_TRUE((*store)->recordDecision(run.id, decision).has_value());
+  for (const ModelCall &call : history.modelCalls)
+    ASSERT_TRUE((*store)->recordModelCall(run.id, call).has_value());
+
+  const fs::path out = folder->path() / "out";
+  ASSERT_TRUE(writeRunFolder(**store, run, out).has_value());
+  ASSERT_TRUE(writeFileAtomically(out / "trials/009-faster-stale/trial.json", "{}").has_value());
+  ASSERT_TRUE(writeRunFolder(**store, run, out).has_value());
+
+  std::vector<std::string> files;
+  for (const auto &entry : fs::recursive_directory_iterator(out))
+    if (entry.is_regular_file())
+      files.push_back(fs::relative(entry.path(), out).string());
+  std::sort(files.begin(), files.end());
+  EXPECT_THAT(
+      files, testing::ElementsAre(
+                 "kernel.cu", "report.md", "run.json", "trials/000-baseline/candidate.cu",
+                 "trials/000-baseline/trial.json", "trials/001-wrong-result-a-b-float/build.log",
+                 "trials/001-wrong-result-a-b-float/trial.json",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/build.log",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/candidate.cu",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/diff.patch",
+                 "trials/002-faster-pad-tile-tile-tile-by-one-column/trial.json",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/build.log",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/candidate.cu",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/diff.patch",
+                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/trial.json", "winner.patch"));
+  EXPECT_EQ(readFile(out / "report.md").value(), renderMarkdown(history));
+  EXPECT_THAT(
+      readFile(out / "trials/002-faster-pad-tile-tile-tile-by-one-column/diff.patch").value(),
+      HasSubstr("+  __shared__ float tile[TILE][TILE + 1];"));
+  auto document = nlohmann::json::parse(readFile(out / "run.json").value());
+  EXPECT_EQ(document["winner"], sampleWinner().candidateHash);
+  EXPECT_EQ(document["trials"][2]["timings"][0]["samples"].size(), 2u);
+}
+
+TEST(RunFolder, NamesAFileThatCannotBeWritten) {
+  auto folder = TemporaryDirectory::create("kopt-folder");
+  auto store = openStore(folder->path() / "kopt.db");
+  ASSERT_TRUE(store.has_value());
+  RunRecord run = (*store)->beginRun(sampleRun()).value();
+  Status status = writeRunFolder(**store, run, "/proc/kopt-out");
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code, ErrorCode::Environment);
+  EXPECT_THAT(status.error().what, HasSubstr("/proc/kopt-out"));
+}
+
+} // namespace
+} // namespace kopt

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every rule of knowledge/rules fires on counters that show its problem and not on their healthy
+// counterpart.
+#include "driver/search/diagnose/RuleBook.h"
+#include "driver/device/sass/SassMix.h"
+#include "driver/model/Diagnosis.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace kopt {
+namespace {
+
+const char *const kLoadSectors =
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+const char *const kStoreSectors =
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio";
+const char *const kLoadBytes = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
+const char *const kStoreBytes = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
+const char *const kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+const char *const kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
+const char *const kL1 = "l1tex__throughput.avg.pct_of_peak_sustained_elapsed";
+const char *const kWaves = "launch__waves_per_multiprocessor";
+
+/// A kernel with nothing to complain about: busy, coalesced, no rule's roof reached.
+Counters healthy() {
+  return {{kLoadSectors, 4},
+          {kStoreSectors, 4},
+          {kLoadBytes, 32},
+          {kStoreBytes, 32},
+          {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 10},
+          {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1000},
+          {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0},
+          {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 1000},
+          {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0},
+          {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 0},
+          {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", 0},
+          {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 10},
+          {"smsp__inst_executed.sum", 100000},
+          {"smsp__thread_inst_executed_per_inst_executed.ratio", 31.5},
+          {"sm__warps_active.avg.pct_of_peak_sustained_active", 85},
+          {"launch__registers_per_thread", 32},
+          {"launch__block_size", 256},
+          {"launch__occupancy_limit_registers", 8},
+          {"launch__occupancy_limit_shared_mem", 16},
+          {"launch__occupancy_limit_warps", 8},
+          {"launch__occupancy_limit_blocks", 32},
+          {kWaves, 12.5},
+          {"dram__bytes_read.sum", 1e6},
+          {"dram__bytes_write.sum", 1e6},
+          {"sass__inst", 200},
+          {"sass__inst_fp64", 0},
+          {"sass__inst_conversion_fp64", 0},
+          {"sass__inst_local_indexed", 0},
+          {"sass__spill_load_bytes", 0},
+          {"sass__spill_store_bytes", 0},
+          {kSm, 65},
+          {kL1, 50},
+          {kDram, 70}};
+}
+
+struct Case {
+  std::string rule;
+  Counters change; ///< of the healthy counters
+  std::string says;
+};
+
+const std::vector<Case> &cases() {
+  static const std::vector<Case> kCases{
+      {"uncoalesced-global-loads", {{kLoadSectors, 32}}, "touches 32.0 sectors"},
+      {"partial-sectors-global-loads",
+       {{kLoadSectors, 8}, {kLoadBytes, 16}},
+       "use 16.0 of the 32 bytes"},
+      {"uncoalesced-global-stores", {{kStoreSectors, 32}}, "touches 32.0 sectors"},
+      {"partial-sectors-global-stores",
+       {{kStoreSectors, 8}, {kStoreBytes, 16}},
+       "fill 16.0 of the 32 bytes"},
+      {"local-memory-spills",
+       {{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 40000}},
+       "moves 40000 sectors"},
+      {"dram-bound", {{kDram, 91}}, "DRAM runs at 91%"},
+      {"excessive-atomics",
+       {{"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 5000}},
+       "5.0% of instructions"},
+      {"shared-bank-conflicts-loads",
+       {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 968}},
+       "97% of the passes of shared-memory loads (968 of 1000)"},
+      {"shared-bank-conflicts-stores",
+       {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 500}},
+       "50% of the passes of shared-memory stores"},
+      {"occupancy-limited-by-registers",
+       {{"sm__warps_active.avg.pct_of_peak_sustained_active", 24},
+        {"launch__occupancy_limit_registers", 2},
+        {"launch__registers_per_thread", 120}},
+       "120 registers per thread allow 2 blocks"},
+      {"occupancy-limited-by-shared-memory",
+       {{"sm__warps_active.avg.pct_of_peak_sustained_active", 24},
+        {"launch__occupancy_limit_shared_mem", 2}},
+       "shared memory allows 2 blocks per SM"},
+      {"occupancy-limited-by-block-size",
+       {{"sm__warps_active.avg.pct_of_peak_sustained_active", 45},
+        {"launch__occupancy_limit_warps", 64},
+        {"launch__occupancy_limit_registers", 64},
+        {"launch__occupancy_limit_shared_mem", 40},
+        {"launch__block_size", 32}},
+       "at most 32 blocks"},
+      {"partial-warps", {{"launch__block_size", 100}}, "leaves 28 lanes"},
+      {"small-grid", {{kWaves, 0.25}, {kSm, 12}, {kDram, 8}}, "fills 0.25 of one wave"},
+      {"tail-wave", {{kWaves, 1.1}}, "1.10 waves"},
+      {"warp-divergence",
+       {{"smsp__thread_inst_executed_per_inst_executed.ratio", 16.5}},
+       "16.5 of 32 lanes"},
+      {"compute-bound", {{kSm, 93}}, "run at 93%"},
+      {"latency-bound", {{kSm, 31}, {kDram, 22}}, "compute (31%) nor DRAM (22%)"},
+      {"double-in-float-code",
+       {{"sass__inst_fp64", 3}, {"sass__inst_conversion_fp64", 4}},
+       "3 double instructions and 4 conversions"},
+      {"spills-in-code", {{"sass__spill_load_bytes", 140}}, "and loads 140"},
+      {"array-in-local-memory", {{"sass__inst_local_indexed", 5}}, "5 instructions reach local"},
+  };
+  return kCases;
+}
+
+RuleBook book() {
+  auto loaded = RuleBook::load();
+  EXPECT_TRUE(loaded) << loaded.error().where << ": " << loaded.error().what;
+  return std::move(*loaded);
+}
+
+Counters problem(const Case &c) {
+  Counters counters = healthy();
+  for (const auto &[name, value] : c.change)
+    counters[name] = value;
+  return counters;
+}
+
+const RuleHit *findHit(const Diagnosis &diagnosis, const std::string &id) {
+  for (const RuleHit &hit : diagnosis.hits)
+    if (hit.id == id)
+      return &hit;
+  return nullptr;
+}
+
+/// Rule objects straight from the files.
+std::vector<nlohmann::json> ruleObjects() {
+  std::vector<nlohmann::json> rules;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(KOPT_SOURCE_DIR "/knowledge/rules")) {
+    std::ifstream in(entry.path());
+    nlohmann::json document = nlohmann::json::parse(in);
+    for (auto &rule : document["rules"])
+      rules.push_back(rule);
+  }
+  return rules;
+}
+
+// Nsight Compute 2025.3 on an H200, examples/transpose with 4096 x 4096 floats: as it is, and with
+// STAGED = 1 (a shared tile without padding).
+Counters measuredNaive() {
+  return {
+      {"dram__bytes_read.sum", 77839616},
+      {"dram__bytes_write.sum", 58943232},
+      {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 10.39},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 32},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 0},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 524288},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 524288},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 2097152},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 16777216},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum", 0},
+      {"launch__block_size", 256},
+      {"launch__occupancy_limit_blocks", 32},
+      {"launch__occupancy_limit_registers", 8},
+      {"launch__occupancy_limit_shared_mem", 32},
+      {"launch__occupancy_limit_warps", 8},
+      {"launch__registers_per_thread", 26},
+      {"launch__shared_mem_per_block_dynamic", 0},
+      {"launch__shared_mem_per_block_static", 0},
+      {"launch__waves_per_multiprocessor", 15.52},
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 7.66},
+      {"sm__warps_active.avg.pct_of_peak_sustained_active", 84.79},
+      {"smsp__inst_executed.sum", 10092544},
+      {"smsp__inst_executed_op_local_ld.sum", 0},
+      {"smsp__inst_executed_op_local_st.sum", 0},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", 32},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 12.5},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", 4},
+      {"smsp__sass_inst_executed_op_global_atom.sum", 0},
+      {"smsp__sass_inst_executed_op_global_red.sum", 0},
+      {"smsp__thread_inst_executed_per_inst_executed.ratio", 32},
+  };
+}
+
+Counters measuredStaged() {
+  return {
+      {"dram__bytes_read.sum", 67119616},
+      {"dram__bytes_write.sum", 47325184},
+      {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 21.41},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 4},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 16515412},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 15294},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 17039700},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", 539582},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 524288},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", 0},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 524288},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 2097152},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 2097152},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum", 0},
+      {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum", 0},
+      {"launch__block_size", 256},
+      {"launch__occupancy_limit_blocks", 32},
+      {"launch__occupancy_limit_registers", 8},
+      {"launch__occupancy_limit_shared_mem", 20},
+      {"launch__occupancy_limit_warps", 8},
+      {"launch__registers_per_thread", 32},
+      {"launch__shared_mem_per_block_dynamic", 0},
+      {"launch__shared_mem_per_block_static", 4096},
+      {"launch__waves_per_multiprocessor", 15.52},
+      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 23.1},
+      {"sm__warps_active.avg.pct_of_peak_sustained_active", 92.99},
+      {"smsp__inst_executed.sum", 20185088},
+      {"smsp__inst_executed_op_local_ld.sum", 0},
+      {"smsp__inst_executed_op_local_st.sum", 0},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", 32},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 100},
+      {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", 32},
+      {"smsp__sass_inst_executed_op_global_atom.sum", 0},
+      {"smsp__sass_inst_executed_op_global_red.sum", 0},
+      {"smsp__thread_inst_executed_per_inst_executed.ratio", 32},
+  };
+}
+
+std::vector<std::string> idsOf(const Diagnosis &diagnosis) {
+  std::vector<std::string> ids;
+  for (const RuleHit &hit : diagnosis.hits)
+    ids.push_back(hit.id);
+  return ids;
+}
+
+TEST(RuleBook, explainsWhatWasMeasuredOnAnH200) {
+  EXPECT_EQ(idsOf(book().diagnose(measuredNaive())),
+            (std::vector<std::string>{"uncoalesced-global-stores"}));
+  EXPECT_EQ(idsOf(book().diagnose(measuredStaged())),
+            (std::vector<std::string>{"shared-bank-conflicts-loads"}));
+}
+
+TEST(RuleBook, latencyIsNotBlamedForScatteredAccessesOrABusyL1) {
+  Counters counters = healthy();
+  counters[kSm] = 20;
+  counters[kDram] = 20;
+  EXPECT_EQ(idsOf(book().diagnose(counters)), (std::vector<std::string>{"latency-bound"}));
+  counters[kL1] = 90;
+  EXPECT_TRUE(book().diagnose(counters).hits.empty());
+  counters[kL1] = 30;
+  counters[kStoreSectors] = 32;
+  EXPECT_EQ(idsOf(book().diagnose(counters)),
+            (std::vector<std::string>{"uncoalesced-global-stores"}));
+}
+
+TEST(RuleBook, everyRuleHasACase) {
+  std::set<std::string> written, tested;
+  for (const auto &rule : ruleObjects())
+    written.insert(rule["id"].get<std::string>());
+  for (const Case &c : cases())
+    tested.insert(c.rule);
+  EXPECT_EQ(written, tested);
+}
+
+TEST(RuleBook, aHealthyKernelHasNoFindingAndNothingIsSkipped) {
+  Diagnosis diagnosis = book().diagnose(healthy());
+  for (const RuleHit &hit : diagnosis.hits)
+    ADD_FAILURE() << hit.id << ": " << hit.finding;
+  for (const std::string &line : diagnosis.skipped)
+    ADD_FAILURE() << line;
+}
+
+TEST(RuleBook, eachRuleFiresOnItsProblemAndNamesTheFigures) {
+  RuleBook rules = book();
+  for (const Case &c : cases()) {
+    Diagnosis diagnosis = rules.diagnose(problem(c));
+    const RuleHit *hit = findHit(diagnosis, c.rule);
+    ASSERT_NE(hit, nullptr) << c.rule;
+    EXPECT_NE(hit->finding.find(c.says), std::string::npos) << hit->finding;
+    EXPECT_FALSE(hit->evidence.empty()) << c.rule;
+    EXPECT_EQ(diagnosis.hits.size(), 1u) << c.rule << " does not fire alone";
+  }
+}
+
+TEST(RuleBook, aRuleWithoutItsMetricIsSkippedAndNamed) {
+  RuleBook rules = book();
+  for (const Case &c : cases()) {
+    Counters counters = problem(c);
+    Diagnosis with = rules.diagnose(counters);
+    ASSERT_NE(findHit(with, c.rule), nullptr) << c.rule;
+    std::string first = findHit(with, c.rule)->evidence.front().first;
+    counters.erase(first);
+    Diagnosis without = rules.diagnose(counters);
+    EXPECT_EQ(findHit(without, c.rule), nullptr) << c.rule << " fired without " << first;
+    bool named =
+        std::any_of(without.skipped.begin(), without.skipped.end(), [&](const std::string &line) {
+          return line == c.rule + ": metric " + first + " is missing";
+        });
+    EXPECT_TRUE(named) << c.rule << " without " << first;
+  }
+}
+
+TEST(RuleBook, noCountersSkipEveryRule) {
+  Diagnosis diagnosis = book().diagnose({});
+  EXPECT_TRUE(diagnosis.hits.empty());
+  EXPECT_EQ(diagnosis.skipped.size(), cases().size());
+}
+
+TEST(RuleBook, anotherSpellingOfAMetricServes) {
+  Counters counters{{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 3200},
+                    {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 100}};
+  Diagnosis diagnosis = book().diagnose(counters);
+  ASSERT_NE(findHit(diagnosis, "uncoalesced-global-stores"), nullptr);
+  EXPECT_EQ(findHit(diagnosis, "uncoalesced-global-stores")->evidence.size(), 2u);
+}
+
+TEST(RuleBook, findingsAreOrderedBySeverity) {
+  Counters counters = healthy();
+  counters[kWaves] = 1.1;                                                     // low
+  counters["launch__block_size"] = 100;                                       // medium
+  counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"] = 900; // high
+  Diagnosis diagnosis = book().diagnose(counters);
+  ASSERT_EQ(diagnosis.hits.size(), 3u);
+  EXPECT_EQ(diagnosis.hits[0].severity, "high");
+  EXPECT_EQ(diagnosis.hits[1].severity, "medium");
+  EXPECT_EQ(diagnosis.hits[2].severity, "low");
+  EXPECT_EQ(diagnosis.hits[0].techniques, (std::vector<std::string>{"shared-padding"}));
+}
+
+TEST(RuleBook, theMemoryRoofOffersNothing) {
+  Counters counters = healthy();
+  counters[kDram] = 95;
+  Diagnosis diagnosis = book().diagnose(counters);
+  ASSERT_NE(findHit(diagnosis, "dram-bound"), nullptr);
+  EXPECT_TRUE(findHit(diagnosis, "dram-bound")->techniques.empty());
+  EXPECT_NE(findHit(diagnosis, "dram-bound")->finding.find("nothing is to be gained"),
+            std::string::npos);
+}
+
+TEST(RuleBook, aKernelThatIsDoubleThroughoutIsNoAccident) {
+  Counters counters = healthy();
+  counters["sass__inst_fp64"] = 40;
+  EXPECT_TRUE(book().diagnose(counters).hits.empty());
+}
+
+TEST(RuleBook, readsOnlyCountersOfTheCodeThatThereAre) {
+  const std::vector<std::string> known = sassCounterNames();
+  for (const std::string &metric : book().metrics())
+    if (metric.starts_with("sass__"))
+      EXPECT_TRUE(std::count(known.begin(), known.end(), metric)) << metric;
+}
+
+TEST(RuleBook, everyThresholdHasASource) {
+  for (const auto &rule : ruleObjects())
+    EXPECT_GT(rule.value("source", "").size(), 5u) << rule["id"];
+}
+
+TEST(RuleBook, techniquesAreTransformsThatExist) {
+  const std::set<std::string> kTransforms{"launch-bounds", "unroll", "readonly-loads",
+                                          "shared-padding", "block-size"};
+  for (const auto &rule : ruleObjects())
+    for (const auto &technique : rule.value("techniques", nlohmann::json::array()))
+      EXPECT_TRUE(kTransforms.count(technique.get<std::string>()))
+          << rule["id"] << ": " << technique;
+}
+
+TEST(RuleBook, listsTheMetricsToCollect) {
+  std::vector<std::string> metrics = book().metrics();
+  EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), kLoadSectors));
+  EXPECT_TRUE(std::count(metrics.begin(), metrics.end(), "launch__shared_mem_per_block_static"));
+  EXPECT_FALSE(std::count(metrics.begin(), metrics.end(), "load_sectors"))
+      << "a rule's own value is no metric";
+}
+
+TEST(Skills, everyDocumentHasItsFourSectionsAndIsUsedByARule) {
+  std::set<std::string> used;
+  for (const auto &rule : ruleObjects())
+    for (const auto &skill : rule["skills"])
+      used.insert(skill.get<std::string>());
+  std::size_t documents = 0;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(KOPT_SOURCE_DIR "/knowledge/skills")) {
+    std::string name = entry.path().stem().string();
+    ++documents;
+    EXPECT_TRUE(used.count(name)) << name << " is named by no rule";
+    std::string text = RuleBook::skill(name);
+    for (const char *heading :
+         {"## Signal\n", "## Root causes\n", "## Fixes\n", "## Anti-patterns\n"})
+      EXPECT_NE(text.find(heading), std::string::npos) << name << " has no " << heading;
+    EXPECT_NE(RuleBook::skillCatalogue().find("- " + name + ": "), std::string::npos);
+  }
+  EXPECT_EQ(documents, used.size());
+}
+
+TEST(Skills, anUnknownNameIsEmpty) { EXPECT_EQ(RuleBook::skill("no-such-skill"), ""); }
+
+} // namespace
+} // namespace kopt

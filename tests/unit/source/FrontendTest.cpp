@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/source/Frontend.h"
+
+#include "fakes/FakeProcessRunner.h"
+#include "unit/model/ExtractionSample.h"
+
+#include <gmock/gmock.h>
+
+namespace kopt {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FrontendTest : public testing::Test {
+protected:
+  KernelSpec kernel() { return parseExtraction(extractionSample()).value().kernels[0]; }
+  json request() { return json::parse(processes_.calls.at(0).input); }
+
+  fakes::FakeProcessRunner processes_;
+  std::unique_ptr<Frontend> frontend_ = makeFrontend(processes_, "/opt/kopt-frontend");
+};
+
+TEST_F(FrontendTest, ExtractsWithTheCommandLineOfKoptExtract) {
+  processes_.on({"extract"}, 0, extractionSample().dump());
+  ExtractRequest request;
+  request.files = {"a.cu"};
+  request.flags = {"-O3", "-DN=1"};
+  request.output = "/out";
+  request.prove = false;
+  auto result = frontend_->extract(request);
+  ASSERT_TRUE(result.has_value()) << result.error().what;
+  EXPECT_EQ(result->kernels.at(0).name, "ns::stencil");
+  EXPECT_THAT(processes_.calls.at(0).argv,
+              ElementsAre("/opt/kopt-frontend", "extract", "--json", "-o", "/out", "--no-proof",
+                          "a.cu", "--", "-O3", "-DN=1"));
+}
+
+TEST_F(FrontendTest, PassesTheErrorOfTheFrontEndOn) {
+  processes_.on({"extract"}, 4,
+                R"({"error":{"what":"a.cu does not compile","where":"a.cu:3","hint":"fix it"}})");
+  auto result = frontend_->extract({});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::BaselineFailed);
+  EXPECT_EQ(result.error().what, "a.cu does not compile");
+  EXPECT_EQ(result.error().where, "a.cu:3");
+  EXPECT_EQ(result.error().hint, "fix it");
+}
+
+TEST_F(FrontendTest, ACrashIsInternalAndShowsTheLastWords) {
+  processes_.on({"screen"}, 139, "", "Stack dump:\nlast line");
+  auto result = frontend_->screen("a", "b", kernel(), "ns::stencil<float, 2>", {});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::Internal);
+  EXPECT_THAT(result.error().what, HasSubstr("139"));
+  EXPECT_THAT(result.error().what, HasSubstr("last line"));
+}
+
+TEST_F(FrontendTest, AMissingFrontEndIsTheEnvironments) {
+  auto result = frontend_->extract({});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::Environment);
+}
+
+TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
+  processes_.on({"transforms"}, 0, R"({"offers":[
+    {"technique":"unroll","title":"unroll by 4","edits":[{"begin":2,"end":3,"text":"x"}]},
+    {"technique":"block-size","title":"block 128","edits":[],
+     "launch":{"block":[128,1,1],"cover_grid":true,"shared_bytes":64}}]})");
+  Workload workload;
+  workload.launches.resize(1);
+  workload.launches[0].grid = {7, 1, 1};
+  workload.launches[0].block = {256, 1, 1};
+  auto offers = frontend_->transforms("slice", "ns::stencil<float, 2>", kernel(), workload);
+  ASSERT_TRUE(offers.has_value()) << offers.error().what;
+  ASSERT_EQ(offers->size(), 2u);
+  EXPECT_EQ((*offers)[0].edits.at(0).range.file, "/out/stencil.cu");
+  EXPECT_EQ((*offers)[0].edits.at(0).range.end, 3u);
+  EXPECT_FALSE((*offers)[0].launch.block.has_value());
+  EXPECT_EQ((*offers)[1].launch.block, (Dim3{128, 1, 1}));
+  EXPECT_TRUE((*offers)[1].launch.coverGrid);
+  EXPECT_EQ((*offers)[1].launch.sharedBytes, 64u);
+  EXPECT_EQ(request()["launches"][0]["grid"], json({7, 1, 1}));
+  EXPECT_EQ(request()["arch"], "sm_90");
+  EXPECT_EQ(request()["flags"], json({"-O3", "-arch=sm_90"}));
+}
+
+TEST_F(FrontendTest, RefusesAnEditOutsideTheSlice) {
+  processes_.on(
+      {"transforms"}, 0,
+      R"({"offers":[{"technique":"t","title":"x","edits":[{"begin":2,"end":99,"text":""}]}]})");
+  auto offers = frontend_->transforms("slice", "e", kernel(), {});
+  ASSERT_FALSE(offers.has_value());
+  EXPECT_EQ(offers.error().code, ErrorCode::Internal);
+}
+
+TEST_F(FrontendTest, ScreensAgainstTheExpressionOfTheBaseline) {
+  processes_.on(
+      {"screen"}, 0,
+      R"({"findings":[{"id":"asm","severity":"reject","message":"inline asm","where":"line 3"}]})");
+  auto findings = frontend_->screen("template void ns::stencil<float, 2>(…);", "b", kernel(),
+                                    "ns::stencil<float, 4>", {});
+  ASSERT_TRUE(findings.has_value()) << findings.error().what;
+  EXPECT_EQ(findings->at(0).severity, "reject");
+  EXPECT_EQ(findings->at(0).where, "line 3");
+  EXPECT_EQ(request()["baseline_expression"], "ns::stencil<float, 2>");
+  EXPECT_EQ(request()["expression"], "ns::stencil<float, 4>");
+}
+
+TEST_F(FrontendTest, AScreenThatCannotBeReadNeverPasses) {
+  for (const char *reply :
+       {R"({"findings":[{"id":"a","severity":"odd","message":"m"}]})", R"({})", "", "[]"}) {
+    fakes::FakeProcessRunner processes;
+    processes.on({"screen"}, 0, reply);
+    auto findings = makeFrontend(processes, "f")->screen("a", "b", kernel(), "e", {});
+    ASSERT_FALSE(findings.has_value()) << reply;
+    EXPECT_EQ(findings.error().code, ErrorCode::Internal);
+  }
+}
+
+TEST_F(FrontendTest, AsksForMutantsAndMakesTheirText) {
+  processes_.on({"mutate"}, 0, R"({"found":9,"in_macros":2,"mutants":[
+    {"operator":"comparison","title":"`<` made `<=` at line 1","kind":"value","line":1,
+     "edits":[{"begin":1,"end":2,"text":"<="}]},
+    {"operator":"removed-barrier","title":"no barrier","kind":"schedule","note":"one warp","line":2,
+     "edits":[{"begin":0,"end":1,"text":""},{"begin":3,"end":3,"text":"!"}]}]})");
+  MutantRequest wanted{.atMost = 2, .seed = 7, .operators = {"comparison", "removed-barrier"}};
+  auto set = frontend_->mutants("a<b", "ns::stencil<float, 2>", kernel(), wanted);
+  ASSERT_TRUE(set.has_value()) << set.error().what;
+  EXPECT_EQ(set->found, 9u);
+  EXPECT_EQ(set->inMacros, 2u);
+  ASSERT_EQ(set->mutants.size(), 2u);
+  EXPECT_EQ(set->mutants[0].sliceText, "a<=b");
+  EXPECT_EQ(set->mutants[0].kind, MutantKind::Value);
+  EXPECT_EQ(set->mutants[0].mayBeEqual, "");
+  EXPECT_EQ(set->mutants[1].sliceText, "<b!");
+  EXPECT_EQ(set->mutants[1].kind, MutantKind::Schedule);
+  EXPECT_EQ(set->mutants[1].mayBeEqual, "one warp");
+  EXPECT_EQ(set->mutants[1].edits.at(0).range.file, "/out/stencil.cu");
+  EXPECT_EQ(request()["at_most"], 2);
+  EXPECT_EQ(request()["seed"], 7);
+  EXPECT_EQ(request()["operators"], json({"comparison", "removed-barrier"}));
+  EXPECT_EQ(request()["expression"], "ns::stencil<float, 2>");
+}
+
+TEST_F(FrontendTest, AMutantThatIsNoneIsMalformed) {
+  for (
+      const char *mutant :
+      {R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[{"begin":2,"end":9,"text":""}]})",
+       R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[{"begin":2,"end":1,"text":""}]})",
+       R"({"operator":"o","title":"t","kind":"odd","line":1,"edits":[{"begin":0,"end":1,"text":"x"}]})",
+       R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[]})",
+       R"({"operator":"o","title":"t","kind":"value","line":1,
+            "edits":[{"begin":1,"end":2,"text":""},{"begin":0,"end":1,"text":"x"}]})"}) {
+    fakes::FakeProcessRunner processes;
+    processes.on({"mutate"}, 0,
+                 R"({"found":1,"in_macros":0,"mutants":[)" + std::string(mutant) + "]}");
+    auto set = makeFrontend(processes, "f")->mutants("a<b", "e", kernel(), {});
+    ASSERT_FALSE(set.has_value()) << mutant;
+    EXPECT_EQ(set.error().code, ErrorCode::Internal);
+  }
+}
+
+TEST_F(FrontendTest, AsksForThePreciseClone) {
+  processes_.on({"reference"}, 0,
+                R"({"ok":true,"slice":"text","expression":"ns::stencil<double, 2>","symbol":"_Z1k",
+    "params":[{"name":"in","pointer":true,
+               "element":{"size":8,"new_size":16,"fields":[
+                 {"offset":0,"new_offset":0,"scalar":"f32","new_scalar":"f64"},
+                 {"offset":4,"new_offset":8,"scalar":"i32","new_scalar":"i32"}]}},
+              {"name":"n","pointer":false,"element":{"size":4,"new_size":4,"fields":[]}}],
+    "variables":[{"name":"weights","count":9,"element":{"size":4,"new_size":8,"fields":[
+                 {"offset":0,"new_offset":0,"scalar":"f32","new_scalar":"f64"}]}}],
+    "shared_factor":2,"notes":[{"id":"to-integer","message":"m","line":4}]})");
+  auto clone = frontend_->referenceClone("slice", "ns::stencil<float, 2>", kernel());
+  ASSERT_TRUE(clone.has_value()) << clone.error().what;
+  EXPECT_TRUE(clone->made());
+  EXPECT_EQ(clone->expression, "ns::stencil<double, 2>");
+  ASSERT_EQ(clone->params.size(), 2u);
+  EXPECT_TRUE(clone->params[0].element.widened());
+  EXPECT_EQ(clone->params[0].element.fields.at(1).newOffset, 8u);
+  EXPECT_FALSE(clone->params[1].element.widened());
+  EXPECT_EQ(clone->variables.at(0).count, 9u);
+  EXPECT_EQ(clone->sharedFactor, 2u);
+  EXPECT_EQ(clone->notes.at(0).line, 4u);
+  EXPECT_EQ(request()["slice"], "slice");
+}
+
+TEST_F(FrontendTest, ARefusedCloneIsAnAnswer) {
+  processes_.on({"reference"}, 0,
+                R"({"ok":false,"refusals":[{"id":"asm","message":"inline PTX","line":3}]})");
+  auto clone = frontend_->referenceClone("slice", "e", kernel());
+  ASSERT_TRUE(clone.has_value()) << clone.error().what;
+  EXPECT_FALSE(clone->made());
+  EXPECT_EQ(clone->refusals.at(0).id, "asm");
+}
+
+TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
+  for (
+      const char *reply :
+      {R"({"ok":false,"refusals":[]})", R"({})",
+       R"({"ok":true,"slice":"","expression":"e","symbol":"s"})",
+       R"({"ok":true,"slice":"t","expression":"e","symbol":"s","params":[],"variables":[],"shared_factor":0,"notes":[]})",
+       R"({"ok":true,"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
+            "params":[{"name":"p","pointer":true,"element":{"size":4,"new_size":8,"fields":[]}}]})",
+       R"({"ok":true,"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
+            "params":[{"name":"p","pointer":true,"element":{"size":4,"new_size":8,"fields":[
+              {"offset":4,"new_offset":0,"scalar":"f32","new_scalar":"f64"}]}}]})"}) {
+    fakes::FakeProcessRunner processes;
+    processes.on({"reference"}, 0, reply);
+    auto clone = makeFrontend(processes, "f")->referenceClone("s", "e", kernel());
+    ASSERT_FALSE(clone.has_value()) << reply;
+    EXPECT_EQ(clone.error().code, ErrorCode::Internal);
+  }
+}
+
+TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
+  processes_.on({"coverage"}, 0,
+                R"({"slice":"marked","variable":"koptReached","bytes":4,"in_macros":1,
+    "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"codes":["1f"],"required":true}]})");
+  const auto clone = frontend_->coverageClone("slice", "e", kernel());
+  ASSERT_TRUE(clone.has_value()) << clone.error().what;
+  EXPECT_EQ(clone->sliceText, "marked");
+  EXPECT_EQ(clone->bytes, 4u);
+  EXPECT_EQ(clone->inMacros, 1u);
+  ASSERT_EQ(clone->marks.size(), 1u);
+  EXPECT_EQ(clone->marks[0].at, 3u);
+  EXPECT_EQ(clone->marks[0].line, 7u);
+  EXPECT_EQ(clone->marks[0].names, std::vector<std::string>{"!$0 < 6"});
+  for (
+      const char *reply :
+      {R"({})", R"({"slice":"","variable":"v","bytes":0,"in_macros":0,"marks":[]})",
+       R"({"slice":"s","variable":"v","bytes":2,"in_macros":0,"marks":[{"at":2,"line":1,"what":"w","names":[],"codes":[],"required":true}]})"}) {
+    fakes::FakeProcessRunner processes;
+    processes.on({"coverage"}, 0, reply);
+    const auto none = makeFrontend(processes, "f")->coverageClone("s", "e", kernel());
+    ASSERT_FALSE(none.has_value()) << reply;
+    EXPECT_EQ(none.error().code, ErrorCode::Internal);
+  }
+}
+
+} // namespace
+} // namespace kopt

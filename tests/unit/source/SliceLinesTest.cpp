@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/source/SliceLines.h"
+
+#include "driver/support/FileSystem.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace kopt {
+namespace {
+
+constexpr const char *kFile = "#include <cmath>\n"              // 1
+                              "\n"                              // 2
+                              "constexpr int TILE = 8;\n"       // 3
+                              "\n"                              // 4
+                              "// a kernel\n"                   // 5
+                              "__global__ void k(float *p) {\n" // 6
+                              "  int i = threadIdx.x;\n"        // 7
+                              "  p[i] = TILE;\n"                // 8
+                              "}\n";                            // 9
+
+class SliceLinesTest : public testing::Test {
+protected:
+  SliceLinesTest() : folder_(std::move(*TemporaryDirectory::create("kopt-lines"))) {
+    file_ = (folder_.path() / "user.cu").string();
+    EXPECT_TRUE(writeFileAtomically(file_, kFile));
+    add("constexpr int TILE = 8;", "constant");
+    add("__global__ void k(float *p) {\n  int i = threadIdx.x;\n  p[i] = TILE;\n}", "kernel");
+  }
+  void add(const std::string &text, const std::string &role) {
+    const std::size_t at = std::string(kFile).find(text);
+    ASSERT_NE(at, std::string::npos);
+    specialization_.chunks.push_back({{file_, at, at + text.size()}, 0, 0, role, "", true, {}});
+  }
+  /// A slice of these texts, one chunk each, each ended by a line.
+  Result<SliceLines> linesOf(const std::vector<std::string> &texts,
+                             const std::string &candidate = "") {
+    std::string slice = "#include <cmath>\n";
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+    for (const std::string &text : texts) {
+      places.emplace_back(slice.size(), slice.size() + text.size());
+      slice += text + "\n";
+    }
+    return SliceLines::make(slice, places, specialization_, candidate);
+  }
+  std::string show(const SliceLines &lines, unsigned line) {
+    const auto at = lines.at(line);
+    return at ? fmt::format("{}:{}", std::filesystem::path(at->file).filename().string(), at->line)
+              : "nothing";
+  }
+
+  TemporaryDirectory folder_;
+  std::string file_;
+  Specialization specialization_;
+};
+
+const std::string kKernel =
+    "__global__ void k(float *p) {\n  int i = threadIdx.x;\n  p[i] = TILE;\n}";
+
+TEST_F(SliceLinesTest, chunks_are_where_the_user_has_them) {
+  const auto lines = linesOf({"constexpr int TILE = 8;", kKernel});
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(show(*lines, 1), "nothing"); // the slice's own
+  EXPECT_EQ(show(*lines, 2), "user.cu:3");
+  EXPECT_EQ(show(*lines, 3), "user.cu:6");
+  EXPECT_EQ(show(*lines, 5), "user.cu:8");
+  EXPECT_EQ(show(*lines, 6), "user.cu:9");
+  EXPECT_EQ(show(*lines, 0), "nothing");
+  EXPECT_EQ(show(*lines, 700), "nothing");
+}
+
+TEST_F(SliceLinesTest, another_value_of_a_constant_is_on_the_same_line) {
+  const auto lines = linesOf({"constexpr int TILE = 16;", kKernel});
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(show(*lines, 2), "user.cu:3");
+}
+
+TEST_F(SliceLinesTest, changed_text_is_looked_for_in_the_candidates_file) {
+  const std::string other = "__global__ void k(float *p) {\n  p[threadIdx.x] = twice(TILE);\n}";
+  const std::string helper = "__device__ int twice(int n) { return 2 * n; }";
+  const std::string candidate = (folder_.path() / "candidate.cu").string();
+  ASSERT_TRUE(
+      writeFileAtomically(candidate, "// mine\n" + helper + "\nint unrelated;\n" + other + "\n"));
+  const auto lines = linesOf({"constexpr int TILE = 8;", helper + "\n\n" + other}, candidate);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(show(*lines, 2), "user.cu:3");
+  EXPECT_EQ(show(*lines, 3), "candidate.cu:2");
+  EXPECT_EQ(show(*lines, 4), "nothing");
+  EXPECT_EQ(show(*lines, 5), "candidate.cu:4");
+  EXPECT_EQ(show(*lines, 6), "candidate.cu:5");
+  const auto unknown = linesOf(
+      {"constexpr int TILE = 8;", "__global__ void k(float *) {}\n\nint gone;\n\n\n\nint too;"},
+      candidate);
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(show(*unknown, 3), "nothing");
+  EXPECT_EQ(show(*unknown, 2), "user.cu:3");
+}
+
+TEST_F(SliceLinesTest, messages_name_the_users_lines) {
+  const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
+  const std::string candidate = (folder_.path() / "candidate.cu").string();
+  ASSERT_TRUE(writeFileAtomically(candidate, "\n\n" + changed + "\n"));
+  const auto lines = linesOf({"constexpr int TILE = 8;", changed}, candidate);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->tell("read at slice.cu:4 (slice.cu:4:9), slice.cu:2"),
+            "read at candidate.cu:4 (candidate.cu:4:9), user.cu:3");
+  EXPECT_EQ(lines->tell("slice.cu:1, slice.cu:99, slice.cu:, my-slice.cu:4, a/slice.cu:4"),
+            "slice.cu:1, slice.cu:99, slice.cu:, my-slice.cu:4, a/slice.cu:4");
+  EXPECT_EQ(lines->tell("slice.cu(4): error: no"), "candidate.cu(4): error: no");
+  EXPECT_EQ(lines->tell("the slice.cu"), "the slice.cu");
+  EXPECT_EQ(lines->tell(""), "");
+}
+
+TEST_F(SliceLinesTest, files_of_one_name_are_told_apart_by_their_folders) {
+  const std::string changed = "__global__ void k(float *p) {\n  p[0] = TILE;\n}";
+  const std::string candidate = (folder_.path() / "other" / "user.cu").string();
+  ASSERT_TRUE(createDirectories(folder_.path() / "other"));
+  ASSERT_TRUE(writeFileAtomically(candidate, changed));
+  const auto lines = linesOf({"constexpr int TILE = 8;", changed}, candidate);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->tell("slice.cu:4 and slice.cu:2"), candidate + ":2 and " + file_ + ":3");
+}
+
+TEST_F(SliceLinesTest, a_changed_kernel_without_its_file_has_no_lines) {
+  const auto lines = linesOf({"constexpr int TILE = 8;", "__global__ void k(float *p) {\n}"});
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(show(*lines, 3), "nothing");
+}
+
+TEST_F(SliceLinesTest, a_file_that_is_gone_is_an_error) {
+  specialization_.chunks[0].source.file = "/nowhere/user.cu";
+  EXPECT_FALSE(linesOf({"constexpr int TILE = 8;", kKernel}));
+}
+
+} // namespace
+} // namespace kopt

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/DerivedLaunches.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace kopt;
+
+namespace {
+
+/// scale(in, index, out, factor, n, steps): n elements in blocks of 128, as a launch site would
+/// have it.
+class DerivedLaunchesTest : public testing::Test {
+protected:
+  DerivedLaunchesTest() {
+    kernel_.name = "scale";
+    LaunchSite site;
+    site.symbol = "scale";
+    site.geometry = "symbolic";
+    site.grid = {"(n + 127) / 128", "1", "1"};
+    site.block = {"128", "1", "1"};
+    site.variables = {"n"};
+    site.args = {"in", "index", "out", "factor", "n", "steps"};
+    kernel_.launches = {site};
+    specialization_.symbol = "scale";
+    specialization_.params = {
+        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+        {"index", "const int *", ParamKind::Pointer, 8, 8, "i32", 1, 4, true, false},
+        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
+        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
+        {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
+        {"steps", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    declaration_.arguments = {{"factor", "1.5"}, {"n", "1000000"}, {"steps", "7"}};
+    declaration_.extents = {{"in", "n"}, {"index", "n"}, {"out", "n"}};
+    declaration_.fills["index"] = Fill{"uniform", 0, 63};
+  }
+
+  Launch declared() {
+    auto launch = buildLaunch(kernel_, specialization_, declaration_,
+                              launchesOn(declaration_, "cuda").front());
+    EXPECT_TRUE(launch) << launch.error().what;
+    launch->buffers[2].output = true;
+    return *launch;
+  }
+  DerivedLaunches derive() {
+    const Launch launch = declared();
+    return deriveLaunches({kernel_, specialization_, &declaration_}, launch, 16384);
+  }
+  static std::vector<DerivedLaunch> only(const DerivedLaunches &all, Derivation kind) {
+    std::vector<DerivedLaunch> some;
+    for (const DerivedLaunch &launch : all.launches)
+      if (launch.kind == kind)
+        some.push_back(launch);
+    return some;
+  }
+  static std::int32_t integer(const Launch &launch, std::size_t argument) {
+    std::int32_t value = 0;
+    std::memcpy(&value, std::get<ValueArg>(launch.arguments[argument]).bytes.data(), sizeof value);
+    return value;
+  }
+
+  KernelSpec kernel_;
+  Specialization specialization_;
+  TuneDeclaration declaration_;
+};
+
+TEST_F(DerivedLaunchesTest, ConstantMemoryHasOtherContentsAndOneSizeAndPlace) {
+  specialization_.constantVariables = {{"taps", "taps", 20, "float", "f32"},
+                                       {"rows", "rows", 4, "int", "i32"}};
+  declaration_.arguments["rows"] = "n / 8";
+  std::set<std::string> kinds;
+  for (const DerivedLaunch &derived : derive().launches) {
+    ASSERT_EQ(derived.launch.buffers.size(), 5u) << derived.title;
+    EXPECT_EQ(derived.launch.buffers[3].bytes, 20u) << derived.title;
+    kinds.insert(derived.launch.buffers[3].fill.kind);
+    const Buffer &rows = derived.launch.buffers[4];
+    EXPECT_EQ(rows.fill.kind, "constant") << derived.title;
+    EXPECT_EQ(rows.fill.low, double(derived.launch.bindings.at("n") / 8)) << derived.title;
+  }
+  EXPECT_GE(kinds.size(), 3u);
+}
+
+TEST_F(DerivedLaunchesTest, EachModeThatTheKernelTellsApartIsTried) {
+  specialization_.params[5].comparedWith = {0, 7, 12, -1}; // of steps, which is 7
+  specialization_.params[4].comparedWith = {4096};         // a size is none
+  std::set<std::int32_t> steps;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars)) {
+    steps.insert(integer(derived.launch, 5));
+    EXPECT_NE(integer(derived.launch, 4), 4096);
+  }
+  for (const std::int32_t wanted : {0, 12, -1}) {
+    EXPECT_TRUE(steps.contains(wanted)) << wanted;
+    const auto isOfMode = [&](const DerivedLaunch &derived) {
+      return integer(derived.launch, 5) == wanted;
+    };
+    EXPECT_EQ(std::ranges::count_if(only(derive(), Derivation::Contents), isOfMode), 2) << wanted;
+  }
+}
+
+TEST_F(DerivedLaunchesTest, OfSeveralSizesAnyTwoAreEqualWhereTheOthersAreNot) {
+  specialization_.params.push_back(
+      {"rows", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false});
+  specialization_.params.push_back(
+      {"columns", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false});
+  kernel_.launches[0].args.insert(kernel_.launches[0].args.end(), {"rows", "columns"});
+  declaration_.arguments = {
+      {"factor", "1.5"}, {"n", "50"}, {"rows", "60"}, {"columns", "70"}, {"steps", "7"}};
+  declaration_.extents = {{"in", "n * rows"}, {"index", "columns"}, {"out", "n * rows"}};
+  std::set<std::string> equal;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes)) {
+    const std::int32_t n = integer(derived.launch, 4), rows = integer(derived.launch, 6),
+                       columns = integer(derived.launch, 7);
+    if (n == rows && rows != columns)
+      equal.insert("n and rows");
+    if (n == columns && rows != columns)
+      equal.insert("n and columns");
+    if (rows == columns && n != columns)
+      equal.insert("rows and columns");
+  }
+  EXPECT_EQ(equal.size(), 3u);
+}
+
+TEST_F(DerivedLaunchesTest, SizesAreSmallAndTheirLaunchesConsistent) {
+  const auto sizes = only(derive(), Derivation::Sizes);
+  ASSERT_GE(sizes.size(), 5u);
+  std::set<std::int32_t> seen;
+  for (const DerivedLaunch &derived : sizes) {
+    const std::int32_t n = integer(derived.launch, 4);
+    seen.insert(n);
+    EXPECT_EQ(derived.launch.grid.x, std::uint32_t(n + 127) / 128) << derived.title;
+    for (const Buffer &buffer : derived.launch.buffers)
+      EXPECT_EQ(buffer.bytes, std::uint64_t(n) * 4) << derived.title;
+    EXPECT_LE(costOf(derived.launch), 2u * 16384) << derived.title;
+    EXPECT_TRUE(derived.launch.buffers[2].output);
+  }
+  // Halved until it is small; one more and one less; a prime; one.
+  for (const std::int32_t n : {3906, 3907, 3905, 5209, 1})
+    EXPECT_TRUE(seen.contains(n)) << n;
+}
+
+TEST_F(DerivedLaunchesTest, EachSizeIsLongOnce) {
+  kernel_.launches[0].args = {"in", "index", "out", "factor", "rows", "columns"};
+  kernel_.launches[0].grid = {"rows", "1", "1"};
+  kernel_.launches[0].variables = {"rows"};
+  specialization_.params[4].name = "rows";
+  specialization_.params[5].name = "columns";
+  declaration_.arguments = {{"factor", "1.5"}, {"rows", "16"}, {"columns", "5000"}};
+  declaration_.extents = {
+      {"in", "rows * columns"}, {"index", "rows * columns"}, {"out", "rows * columns"}};
+  bool longRows = false;
+  std::pair<std::int32_t, std::int32_t> longest;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes)) {
+    const std::int32_t rows = integer(derived.launch, 4), columns = integer(derived.launch, 5);
+    longRows |= rows == 263;
+    longest = {std::max(longest.first, rows), std::max(longest.second, columns)};
+    EXPECT_LE(costOf(derived.launch), (std::max(rows, columns) > 65536 ? 16u : 4u) * 16384)
+        << derived.title;
+  }
+  EXPECT_TRUE(longRows);
+  EXPECT_EQ(
+      longest,
+      std::pair(263, 70103)); // what 16 bits hold no longer; as many rows would be as many blocks
+}
+
+TEST_F(DerivedLaunchesTest, OneSizeIsBeyondWhat16BitsNumberWhereTheLaunchItselfIsNot) {
+  const auto largest = [&] {
+    std::uint64_t elements = 0;
+    for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes))
+      for (const Buffer &buffer : derived.launch.buffers)
+        elements = std::max(elements, buffer.bytes / 4);
+    return elements;
+  };
+  EXPECT_LT(largest(), 65536u); // of a million the declared launch shows it
+  declaration_.arguments["n"] = "9000";
+  EXPECT_EQ(largest(), 72000u); // and 66003
+}
+
+TEST_F(DerivedLaunchesTest, AnEmptyProblemThatCannotBeLaunchedIsNamed) {
+  const DerivedLaunches all = derive();
+  EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(), [](const NotDerived &missing) {
+    return missing.title == "n = 0" && !missing.why.empty();
+  }));
+}
+
+TEST_F(DerivedLaunchesTest, ScalarsThatDecideNoSizeAreMovedAndFloatsMultiplied) {
+  const auto scalars = only(derive(), Derivation::Scalars);
+  std::set<std::int32_t> steps;
+  std::set<float> factors;
+  for (const DerivedLaunch &derived : scalars) {
+    EXPECT_EQ(integer(derived.launch, 4), 3906) << derived.title;
+    steps.insert(integer(derived.launch, 5));
+    float factor = 0;
+    std::memcpy(&factor, std::get<ValueArg>(derived.launch.arguments[3]).bytes.data(),
+                sizeof factor);
+    factors.insert(factor);
+  }
+  EXPECT_TRUE(steps.contains(6) && steps.contains(8));
+  EXPECT_GE(factors.size(), 3u);
+  const Launch launch = declared();
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  const auto one = drawScalars(source, launch, 1), other = drawScalars(source, launch, 2);
+  ASSERT_TRUE(one && other);
+  EXPECT_NE(std::get<ValueArg>(one->launch.arguments[3]).bytes,
+            std::get<ValueArg>(other->launch.arguments[3]).bytes);
+}
+
+TEST_F(DerivedLaunchesTest, IntegersThatDecideNoSizeAreNegativeAndLargeOnceWhereBoundsAreChecked) {
+  std::set<std::int32_t> steps;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars))
+    if (derived.unbounded)
+      steps.insert(integer(derived.launch, 5));
+  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 67, 0x2aaaaaaa + 7}));
+  specialization_.params[5] = {"steps", "long long", ParamKind::Scalar, 8, 8, "i64", 1, 0,
+                               false,   false};
+  bool wide = false;
+  for (const DerivedLaunch &derived : derive().launches)
+    wide |= derived.launch.bindings.at("steps") > 0xffffffffll;
+  EXPECT_TRUE(wide);
+}
+
+TEST_F(DerivedLaunchesTest, OfIntegersThatNobodyDeclaredAnyMayCome) {
+  declaration_.fills.clear();
+  declaration_.arguments["n"] = "30000";
+  specialization_.params[2].scalar =
+      "i32"; // a sum of many equal floating-point numbers tells nothing
+  bool any = false, negative = false, many = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
+    const Fill &index = derived.launch.buffers[1].fill;
+    EXPECT_EQ(derived.unbounded, index.low < 0 || index.high > 100) << derived.title;
+    any |= index.kind == "uniform" && index.low < -1e18 && index.high > 1e18;
+    negative |= index.high < 0;
+    many |= derived.large && index.kind == "constant" && index.low > 1e18;
+  }
+  EXPECT_TRUE(any && negative && many);
+  declaration_.fills["index"] = Fill{"uniform", 0, 63};
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents))
+    EXPECT_FALSE(derived.unbounded) << derived.title;
+}
+
+TEST_F(DerivedLaunchesTest, OtherLaunchSitesAreLaunchedAsTheyAre) {
+  kernel_.launches.push_back(kernel_.launches[0]);
+  LaunchSite &other = kernel_.launches.back();
+  other.file = "/project/src/wide.cu";
+  other.line = 9;
+  other.grid = {"(n + 511) / 512", "2", "1"};
+  other.block = {"512", "1", "1"};
+  other.args[1] = "nullptr";
+  kernel_.launches.push_back(other); // once is enough
+  std::vector<DerivedLaunch> there;
+  for (DerivedLaunch &derived : only(derive(), Derivation::Sizes))
+    if (derived.title == "as launched at wide.cu:9")
+      there.push_back(std::move(derived));
+  ASSERT_EQ(there.size(), 1u);
+  const Launch &launch = there[0].launch;
+  EXPECT_EQ(launch.block, (Dim3{512, 1, 1}));
+  EXPECT_EQ(launch.grid.y, 2u);
+  EXPECT_EQ(launch.site, 1u);
+  EXPECT_EQ(std::get<ValueArg>(launch.arguments[1]).bytes, std::string(8, '\0'));
+  ASSERT_EQ(launch.buffers.size(), 2u);
+  EXPECT_TRUE(launch.buffers[1].output) << "by its name, not by its place";
+  declaration_.grid = {"n"};
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Sizes))
+    EXPECT_FALSE(derived.title.starts_with("as launched"))
+        << "the declared geometry holds everywhere";
+}
+
+TEST_F(DerivedLaunchesTest, OfSeveralSizesEachIsOneOnceAndDrawnAlone) {
+  kernel_.launches[0].args = {"in", "index", "out", "factor", "rows", "columns"};
+  specialization_.params[4].name = "rows";
+  specialization_.params[5].name = "columns";
+  declaration_.arguments = {{"factor", "1.5"}, {"rows", "16"}, {"columns", "50"}};
+  declaration_.extents = {
+      {"in", "rows * columns"}, {"index", "rows * columns"}, {"out", "rows * columns"}};
+  declaration_.grid = {"rows", "1", "1"};
+  std::set<std::pair<std::int32_t, std::int32_t>> sizes;
+  const DerivedLaunches all = derive();
+  for (const DerivedLaunch &derived : only(all, Derivation::Sizes))
+    sizes.emplace(integer(derived.launch, 4), integer(derived.launch, 5));
+  EXPECT_TRUE(sizes.contains({16, 1}) && sizes.contains({1, 50}) && sizes.contains({1, 1}));
+  const Launch launch = only(all, Derivation::Sizes).front().launch;
+  const std::pair known(integer(launch, 4), integer(launch, 5));
+  int rows = 0, columns = 0, both = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, launch, seed);
+    ASSERT_TRUE(drawn);
+    const bool moved[] = {integer(drawn->launch, 4) != known.first,
+                          integer(drawn->launch, 5) != known.second};
+    rows += moved[0] && !moved[1];
+    columns += moved[1] && !moved[0];
+    both += moved[0] && moved[1];
+  }
+  EXPECT_GT(rows, 5);
+  EXPECT_GT(columns, 5);
+  EXPECT_GT(both, 15);
+}
+
+TEST_F(DerivedLaunchesTest, BoundsOfIndicesFollowTheSizes) {
+  declaration_.fills["index"] = Fill{"uniform", -3, 0};
+  declaration_.fillBounds["index"] = {"", "n - 1"};
+  EXPECT_EQ(declared().buffers[1].fill.high, 999999);
+  const DerivedLaunches all = derive();
+  std::set<std::string> kinds;
+  for (const DerivedLaunch &derived : all.launches) {
+    const Fill &fill = derived.launch.buffers[1].fill;
+    kinds.insert(fill.kind);
+    EXPECT_LT(fill.high, integer(derived.launch, 4)) << derived.title;
+    if (derived.kind == Derivation::Sizes) {
+      EXPECT_EQ(fill.low, -3) << derived.title;
+      EXPECT_EQ(fill.high, integer(derived.launch, 4) - 1) << derived.title;
+    }
+  }
+  EXPECT_TRUE(kinds.contains("uniform") && kinds.contains("sorted"));
+  const Launch launch = only(all, Derivation::Sizes).front().launch;
+  const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, launch, 3);
+  ASSERT_TRUE(drawn);
+  EXPECT_EQ(drawn->launch.buffers[1].fill.high, integer(drawn->launch, 4) - 1);
+}
+
+TEST_F(DerivedLaunchesTest, ABoundThatNobodyCanKnowIsNamed) {
+  declaration_.fillBounds["index"] = {"", "m - 1"};
+  const auto launch =
+      buildLaunch(kernel_, specialization_, declaration_, launchesOn(declaration_, "cuda").front());
+  ASSERT_FALSE(launch);
+  EXPECT_NE(launch.error().what.find("m"), std::string::npos) << launch.error().what;
+  declaration_.fillBounds["index"] = {"n", "1"};
+  const auto empty =
+      buildLaunch(kernel_, specialization_, declaration_, launchesOn(declaration_, "cuda").front());
+  ASSERT_FALSE(empty);
+  EXPECT_NE(empty.error().what.find("empty range"), std::string::npos) << empty.error().what;
+}
+
+TEST_F(DerivedLaunchesTest, ASizeIsRoundOnceAndEachIsZeroOnce) {
+  bool round = false, none = false;
+  const DerivedLaunches all = derive();
+  for (const DerivedLaunch &derived : only(all, Derivation::Sizes))
+    round |= integer(derived.launch, 4) == 4096;
+  for (const NotDerived &missing : all.missing)
+    none |= missing.title == "n = 0";
+  EXPECT_TRUE(round && none);
+}
+
+TEST_F(DerivedLaunchesTest, ALaunchThatNothingMakesSmallerIsNoFailure) {
+  declaration_.arguments["n"] = "20000";
+  declaration_.extents["out"] = "20000"; // more than the most, whatever n is
+  EXPECT_FALSE(only(derive(), Derivation::Sizes).empty());
+}
+
+TEST_F(DerivedLaunchesTest, ABoolIsNeverAnythingElse) {
+  specialization_.params[5] = {"steps", "bool", ParamKind::Scalar, 1, 1, "bool", 1, 0,
+                               false,   false};
+  declaration_.arguments["steps"] = "1";
+  bool off = false;
+  for (const DerivedLaunch &derived : derive().launches) {
+    const char byte = std::get<ValueArg>(derived.launch.arguments[5]).bytes.at(0);
+    EXPECT_TRUE(byte == 0 || byte == 1) << derived.title;
+    off |= byte == 0;
+  }
+  EXPECT_TRUE(off);
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const auto drawn = drawScalars({kernel_, specialization_, &declaration_}, declared(), seed);
+    ASSERT_TRUE(drawn);
+    EXPECT_LE(drawn->launch.bindings.at("steps"), 1);
+  }
+  declaration_.arguments["steps"] = "2";
+  EXPECT_EQ(std::get<ValueArg>(declared().arguments[5]).bytes, std::string(1, '\1'));
+}
+
+TEST_F(DerivedLaunchesTest, AFactorOfZeroComesBack) {
+  declaration_.arguments["factor"] = "0";
+  bool any = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars)) {
+    float factor = 0;
+    std::memcpy(&factor, std::get<ValueArg>(derived.launch.arguments[3]).bytes.data(),
+                sizeof factor);
+    any |= factor != 0;
+  }
+  EXPECT_TRUE(any);
+}
+
+TEST_F(DerivedLaunchesTest, DrawsAreOfAllScalarsAndSizesAndBelongTogether) {
+  const Launch launch = only(derive(), Derivation::Sizes).front().launch;
+  const DerivationSource source{kernel_, specialization_, &declaration_};
+  std::set<std::int32_t> steps, sizes;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto scalars = drawScalars(source, launch, seed), size = drawSizes(source, launch, seed);
+    ASSERT_TRUE(scalars && size);
+    steps.insert(integer(scalars->launch, 5));
+    EXPECT_EQ(integer(scalars->launch, 4), integer(launch, 4));
+    const std::int32_t n = integer(size->launch, 4);
+    sizes.insert(n);
+    EXPECT_GE(n, integer(launch, 4) / 2);
+    EXPECT_LE(n, integer(launch, 4) * 5 / 4);
+    EXPECT_EQ(size->launch.grid.x, std::uint32_t(n + 127) / 128);
+    EXPECT_EQ(size->launch.buffers[0].bytes, std::uint64_t(n) * 4);
+    EXPECT_TRUE(size->launch.buffers[2].output);
+  }
+  EXPECT_GT(steps.size(), 5u);
+  EXPECT_GT(sizes.size(), 10u);
+}
+
+TEST_F(DerivedLaunchesTest, WhatIsZeroBecomesSomethingElseAndIndicesRepeat) {
+  declaration_.fills["in"] = Fill{"zero", 0, 0};
+  declaration_.fills["index"] = Fill{"iota", 0, 0};
+  bool notZero = false, repeated = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
+    const Fill &in = derived.launch.buffers[0].fill, &index = derived.launch.buffers[1].fill;
+    notZero |= derived.maybeConditional && in.kind == "uniform" && in.low > 0;
+    repeated |= index.kind == "sorted" && index.low == 0 && index.high == 3905;
+  }
+  EXPECT_TRUE(notZero && repeated);
+}
+
+TEST_F(DerivedLaunchesTest, MagnitudesReachWhereSquaresLeaveTheRange) {
+  bool huge = false, minute = false;
+  for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
+    const Fill &in = derived.launch.buffers[0].fill;
+    huge |= in.kind == "uniform" && in.high > 1e19 && in.high < 1e35;
+    minute |= in.kind == "uniform" && in.high > 0 && in.high < 1e-20;
+  }
+  EXPECT_TRUE(huge && minute);
+}
+
+TEST_F(DerivedLaunchesTest, IndicesNeverLeaveWhatTheirFillSays) {
+  const auto contents = only(derive(), Derivation::Contents);
+  bool colliding = false, permuted = false, special = false;
+  for (const DerivedLaunch &derived : contents) {
+    const Fill &index = derived.launch.buffers[1].fill;
+    EXPECT_GE(index.low, 0) << derived.title;
+    EXPECT_LE(index.high, 63) << derived.title;
+    colliding |= index.kind == "colliding";
+    permuted |= index.kind == "permutation";
+    special |= derived.launch.buffers[0].fill.kind == "special" && derived.nonFinite;
+  }
+  EXPECT_TRUE(colliding && permuted && special);
+}
+
+TEST_F(DerivedLaunchesTest, AnElementFurtherIsAdvisoryUnlessTheSiteDoesArithmetic) {
+  const auto placement = only(derive(), Derivation::Alignment);
+  ASSERT_EQ(placement.size(), 7u);
+  EXPECT_FALSE(placement[0].advisory);
+  EXPECT_EQ(std::get<BufferArg>(placement[0].launch.arguments[0]).offset, 256u);
+  EXPECT_TRUE(placement[2].advisory);
+  EXPECT_EQ(std::get<BufferArg>(placement[2].launch.arguments[0]).offset, 4u);
+  EXPECT_FALSE(placement[2].launch.buffers[2].output);
+  // A condition on the second pointer is asked where the first is aligned.
+  EXPECT_EQ(placement[4].title, "'index' alone one element further");
+  EXPECT_EQ(std::get<BufferArg>(placement[4].launch.arguments[0]).offset, 0u);
+  EXPECT_EQ(std::get<BufferArg>(placement[4].launch.arguments[1]).offset, 4u);
+  EXPECT_TRUE(placement[4].launch.buffers[2].output);
+  EXPECT_EQ(placement[4].launch.buffers[0].bytes % 64, 0u)
+      << "and where n is a multiple of what a load takes";
+  EXPECT_EQ(integer(placement[6].launch, 4), 1);
+  EXPECT_EQ(std::get<BufferArg>(placement[6].launch.arguments[2]).offset, 4u);
+  kernel_.launches[0].args[0] = "in + offset";
+  EXPECT_FALSE(only(derive(), Derivation::Alignment)[2].advisory);
+}
+
+TEST_F(DerivedLaunchesTest, PointersPassedTwiceAreOneBuffer) {
+  kernel_.launches[0].args = {"data", "index", "data", "factor", "n", "steps"};
+  const auto placement = only(derive(), Derivation::Alignment);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
+  EXPECT_FALSE(placement[7].launch.buffers[0].readOnly);
+}
+
+TEST_F(DerivedLaunchesTest, SoAreThoseThatAnotherLaunchSitePassesTwice) {
+  kernel_.launches.push_back(kernel_.launches[0]);
+  LaunchSite &other = kernel_.launches.back();
+  other.file = "/project/src/in_place.cu";
+  other.line = 31;
+  other.args = {"data", "index", "data", "factor", "n", "steps"};
+  auto placement = only(derive(), Derivation::Alignment);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(placement[7].title, "pointers that the launch at in_place.cu:31 passes twice");
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
+  kernel_.launches.push_back(kernel_.launches.back());
+  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 8u) << "once is enough";
+  for (std::size_t i = 1; i < 3; ++i)
+    kernel_.launches[i].args[0] = kernel_.launches[i].args[2] = "nullptr";
+  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u);
+  kernel_.launches[1].args[0] = kernel_.launches[1].args[2] = "data";
+  kernel_.launches[1].symbol = "another";
+  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u);
+}
+
+TEST_F(DerivedLaunchesTest, PointersOfOneOriginAreOneBufferHoweverTheyAreSpelled) {
+  LaunchSite &site = kernel_.launches[0];
+  site.args = {"(const float *)data", "index", "&data[0]", "factor", "n", "steps"};
+  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u)
+      << "what the front end did not say is not guessed";
+  site.pointers = {{"data", "0"}, {"index", "0"}, {"data", "0"}, {}, {}, {}};
+  const auto placement = only(derive(), Derivation::Alignment);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(placement[7].title, "pointers that the launch passes twice");
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).offset, 0u);
+  // The elements of a pack, or variables of one name, are not the same.
+  site.args[0] = site.args[2] = "data";
+  site.pointers[2].root = "data#2";
+  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u);
+}
+
+TEST_F(DerivedLaunchesTest, PointersThatOverlapShareABuffer) {
+  LaunchSite &site = kernel_.launches[0];
+  site.args = {"data + k + 1", "index", "data + k", "factor", "length", "steps"};
+  site.pointers = {{"data", "k * 4 + 4"}, {"index", "0"}, {"data", "k * 4"}, {}, {}, {}};
+  auto placement = only(derive(), Derivation::Alignment);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(placement[7].title, "pointers that the launch passes into each other's memory");
+  const Launch &launch = placement[7].launch;
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[0]).buffer, 0u);
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[0]).offset, 4u)
+      << "k, which nobody gave, is the same in both";
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[2]).buffer, 0u);
+  EXPECT_EQ(std::get<BufferArg>(launch.arguments[2]).offset, 0u);
+  EXPECT_EQ(launch.buffers[0].bytes, (3906u + 1) * 4);
+  EXPECT_FALSE(launch.buffers[0].readOnly);
+  EXPECT_FALSE(launch.buffers[0].output);
+  // By the launch's own names: what the kernel calls n, it calls length.
+  site.pointers[0].offset = "(length / 2) * 4";
+  site.pointers[2].offset = "0";
+  placement = only(derive(), Derivation::Alignment);
+  ASSERT_EQ(placement.size(), 8u);
+  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[0]).offset, 3906u / 2 * 4);
+}
+
+TEST_F(DerivedLaunchesTest, PartsOfOneAllocationThatDoNotOverlapStayApart) {
+  LaunchSite &site = kernel_.launches[0];
+  site.args = {"data", "index", "data + n", "factor", "n", "steps"};
+  site.pointers = {{"data", "0"}, {"index", "0"}, {"data", "n * 4"}, {}, {}, {}};
+  const DerivedLaunches all = derive();
+  EXPECT_EQ(only(all, Derivation::Alignment).size(), 7u);
+  EXPECT_TRUE(std::none_of(all.missing.begin(), all.missing.end(), [](const NotDerived &missing) {
+    return missing.kind == Derivation::Alignment;
+  }));
+}
+
+TEST_F(DerivedLaunchesTest, PointersThatMayShareMemoryAreNamedWhereItIsNotTried) {
+  LaunchSite &site = kernel_.launches[0];
+  site.file = "/project/src/scale.cu";
+  site.line = 12;
+  site.args = {"data + first", "index", "data", "factor", "n", "steps"};
+  site.pointers = {{"data", "first * 4"}, {"index", "0"}, {"data", "0"}, {}, {}, {}};
+  const auto why = [&] {
+    const DerivedLaunches all = derive();
+    EXPECT_EQ(only(all, Derivation::Alignment).size(), 7u);
+    std::string text;
+    for (const NotDerived &missing : all.missing)
+      if (missing.kind == Derivation::Alignment)
+        text += missing.why;
+    return text;
+  };
+  EXPECT_EQ(
+      why(),
+      "'in' and 'out' at scale.cu:12 both point into 'data', how far from each other is not known");
+  site.pointers[0].offset.clear();
+  EXPECT_EQ(
+      why(),
+      "'in' and 'out' at scale.cu:12 both point into 'data', how far from each other is not known");
+  site.pointers[0].offset = "400000"; // of 4000000 bytes, and of 15624 in the small launch
+  EXPECT_EQ(
+      why(),
+      "'in' and 'out' at scale.cu:12 overlap only in a launch that is too large to try it on");
+  site.pointers[0].offset = "0";
+  site.pointers[1].root = "data";
+  site.pointers[2].root = "other";
+  EXPECT_EQ(why(), "'in' and 'index' at scale.cu:12 point into the same memory as different types");
+}
+
+TEST_F(DerivedLaunchesTest, ACapturedLaunchSaysWhatItCannotBeMadeInto) {
+  Launch launch = declared();
+  for (Buffer &buffer : launch.buffers)
+    buffer.fill = Fill{"captured", 0, 0};
+  const DerivedLaunches all = deriveLaunches({kernel_, specialization_, nullptr}, launch, 1u << 20);
+  EXPECT_FALSE(only(all, Derivation::Scalars).empty()); // the factor is a value like any other
+  for (const Derivation kind : {Derivation::Sizes, Derivation::Contents, Derivation::Alignment}) {
+    EXPECT_TRUE(only(all, kind).empty()) << toString(kind);
+    EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(), [&](const NotDerived &missing) {
+      return missing.kind == kind && !missing.why.empty();
+    })) << toString(kind);
+  }
+}
+
+TEST_F(DerivedLaunchesTest, TheSameLaunchesEachTime) {
+  const DerivedLaunches one = derive(), other = derive();
+  ASSERT_EQ(one.launches.size(), other.launches.size());
+  for (std::size_t i = 0; i < one.launches.size(); ++i)
+    EXPECT_EQ(one.launches[i].title, other.launches[i].title);
+}
+
+} // namespace
