@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ObserveFlow.h"
 
-#include "driver/support/Hash.h"
-#include "driver/support/MappedFile.h"
+#include "driver/support/CommandWords.h"
+#include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
+#include "driver/workload/observed/TraceCache.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,9 +14,6 @@ namespace kopt {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::size_t kTracesKept = 8;
-constexpr char kWholeMark[] = "complete";
 
 /// Whether the kernel's launches are to be snapshotted.
 bool isChosen(const ObserveSettings &settings, const std::vector<KernelSpec> &sources,
@@ -36,16 +34,8 @@ Result<std::vector<KernelSpec>> kernelsOf(Services &services, const SourceSettin
                                           const fs::path &scratch) {
   if (sources.files.empty())
     return std::vector<KernelSpec>{};
-  if (services.installation.frontend.empty())
-    return makeError(ErrorCode::Environment,
-                     "this build of kopt has no front end, so it cannot read CUDA sources",
-                     "observe without naming files");
-  const auto frontend = makeFrontend(services.processes, services.installation.frontend);
-  ExtractRequest request;
-  request.files = sources.files;
-  request.buildDirectory = sources.buildDirectory;
-  request.flags = sources.flags;
-  request.output = scratch / "sources";
+  KOPT_TRY(const auto frontend, openFrontend(services));
+  ExtractRequest request = extractRequest(sources, scratch / "sources");
   request.prove = false;
   KOPT_TRY(ExtractionResult extraction, frontend->extract(request));
   return std::move(extraction.kernels);
@@ -127,101 +117,6 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
     outcome.notes.push_back(note);
   services.terminal.clear();
   return outcome;
-}
-
-Result<std::vector<std::string>> splitCommand(const std::string &text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool inWord = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool escapes = quote == 0 || (quote == '"' && i + 1 < text.size() &&
-                                        (text[i + 1] == '"' || text[i + 1] == '\\'));
-    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
-      if (inWord)
-        words.push_back(word);
-      word.clear();
-      inWord = false;
-      continue;
-    }
-    inWord = true;
-    if (c == '\\' && escapes && i + 1 < text.size() && quote != '\'') {
-      word += text[++i];
-    } else if (quote == 0 && (c == '"' || c == '\'')) {
-      quote = c;
-    } else if (c == quote) {
-      quote = 0;
-    } else if (quote != '\'' && std::string_view("|&;<>()$`*?").find(c) != std::string_view::npos &&
-               (quote == 0 || c == '$' || c == '`')) {
-      return makeError(ErrorCode::Usage,
-                       fmt::format("the command '{}' needs a shell ('{}')", text, c),
-                       "give a program and its arguments, or put the command into a script");
-    } else {
-      word += c;
-    }
-  }
-  if (quote != 0)
-    return makeError(ErrorCode::Usage,
-                     fmt::format("a quote in the command '{}' is not closed", text));
-  if (inWord)
-    words.push_back(word);
-  if (words.empty())
-    return makeError(ErrorCode::Usage, "the command to run is empty",
-                     "give a program and its arguments");
-  return words;
-}
-
-Result<TraceCache::Key> TraceCache::keyOf(const std::vector<std::string> &command,
-                                          const std::vector<TuneSubject> &subjects) {
-  fs::path program = command.front();
-  if (program.string().find('/') == std::string::npos) {
-    const auto found = findProgram(program.string());
-    if (!found)
-      return makeError(ErrorCode::Usage,
-                       fmt::format("there is no program '{}' in PATH", program.string()),
-                       "write ./NAME for one in this folder");
-    program = *found;
-  }
-  std::error_code error;
-  std::string identity = fs::absolute(program).string();
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    const fs::path file = i == 0 ? program : fs::path(command[i]);
-    identity += "\n" + command[i];
-    // Scripts and input files decide what is launched as much as the program does.
-    if (i == 0 || (fs::is_regular_file(file, error) && fs::file_size(file, error) > 0)) {
-      KOPT_TRY(const MappedFile content, MappedFile::open(file));
-      identity += "=" + hashHex(content.bytes());
-    }
-  }
-  std::string kernels;
-  for (const TuneSubject &subject : subjects) {
-    kernels += subject.specialization.symbol;
-    for (const KernelParam &param : subject.specialization.params)
-      kernels += fmt::format(" {}:{}", param.type, param.size);
-    for (const LaunchSite &site : subject.kernel.launches) {
-      kernels += "\n" + site.symbol + " " + site.sharedBytes;
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        kernels += " " + site.grid[axis] + " " + site.block[axis];
-      kernels += " " + join(site.args, ", ");
-    }
-    kernels += "\n";
-  }
-  return Key{hashFields(identity, kernels, fs::current_path().string())};
-}
-
-bool TraceCache::holds(const Key &key) const { return fs::exists(folderOf(key) / kWholeMark); }
-
-Status TraceCache::keep(const Key &key) const {
-  KOPT_CHECK(writeFileAtomically(folderOf(key) / kWholeMark, "\n"));
-  std::vector<std::pair<fs::file_time_type, fs::path>> traces;
-  std::error_code error;
-  for (const auto &entry : fs::directory_iterator(folder_, error))
-    traces.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
-  std::sort(traces.rbegin(), traces.rend());
-  for (std::size_t i = kTracesKept; i < traces.size(); ++i)
-    fs::remove_all(traces[i].second, error);
-  return {};
 }
 
 Result<ObservedTrace> programTrace(Services services, const fs::path &root,

@@ -2,8 +2,9 @@
 // `kopt observe`, and the traces that `--run` takes workloads from.
 #pragma once
 
-#include "driver/app/Workbench.h"
+#include "driver/app/Sources.h"
 #include "driver/device/capture/ObserveProgram.h"
+#include "driver/model/TuneSubject.h"
 #include "driver/workload/observed/TraceWorkload.h"
 
 namespace kopt {
@@ -32,39 +33,10 @@ struct ObserveOutcome {
 /// Fails as observeProgram() does, and with Usage where none of the named kernels was launched.
 Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &settings);
 
-/// The words of a command line; quotes and backslashes as in a shell. Fails with Usage where it
-/// needs a shell.
-Result<std::vector<std::string>> splitCommand(const std::string &text);
-
-/// Traces of programs below `.kopt/traces`, found again by the kernels' signatures and launch sites
-/// and by the bytes of the program and of the files its command names: when one of these changes,
-/// so does the key. At most 8 are kept.
-class TraceCache {
-public:
-  explicit TraceCache(std::filesystem::path root) : folder_(std::move(root) / ".kopt" / "traces") {}
-
-  struct Key {
-    std::string text;
-  };
-  /// Fails with Usage where the program is not found.
-  static Result<Key> keyOf(const std::vector<std::string> &command,
-                           const std::vector<TuneSubject> &subjects);
-  std::filesystem::path folderOf(const Key &key) const { return folder_ / key.text; }
-  bool holds(const Key &key) const;
-  /// The trace in folderOf(key) is whole.
-  Status keep(const Key &key) const;
-
-private:
-  std::filesystem::path folder_;
-};
-
 /// The trace of a program with snapshots of the subjects' kernels: the one that is kept, or one
 /// made now.
 Result<ObservedTrace> programTrace(Services services, const std::filesystem::path &root,
                                    const std::string &command,
                                    const std::vector<TuneSubject> &subjects);
-
-/// Kinds of launches of a kernel that its workload has at most.
-inline constexpr std::size_t kKindsOfLaunches = 5;
 
 } // namespace kopt

@@ -6,10 +6,10 @@
 #include "driver/workload/ApplyCandidate.h"
 
 #include "driver/app/ObserveFlow.h"
-#include "driver/app/TrialFlow.h"
 #include "driver/device/build/PtxasInfo.h"
 #include "driver/source/SliceLines.h"
 #include "driver/support/Text.h"
+#include "driver/workload/SubjectWorkload.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -228,25 +228,29 @@ Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileR
   KOPT_TRY(const std::unique_ptr<Workbench> bench,
            Workbench::open(services, request.sources, request.selection, request.device,
                            request.sandbox));
-  std::optional<ExtractionResult> changed;
+  std::optional<CandidateFile> changed;
   if (!request.candidate.empty()) {
-    KOPT_TRY(changed, extractCandidate(*bench, request.sources, request.candidate, request.arch,
-                                       "candidate"));
+    KOPT_TRY(changed, bench->readCandidate(request.candidate, request.arch));
+    if (changed->compileError)
+      return tl::unexpected(*changed->compileError);
   }
   std::optional<ObservedTrace> observed;
-  if (!request.run.empty()) {
-    KOPT_TRY(observed, programTrace(services, request.root, request.run, bench->subjects()));
+  if (!request.program.empty()) {
+    KOPT_TRY(observed, programTrace(services, request.root, request.program, bench->subjects()));
   }
   std::vector<ProfileReport> reports;
   for (const TuneSubject &subject : bench->subjects()) {
-    std::vector<Launch> unused;
-    KOPT_TRY(const Workload workload, workloadOf(services, *bench, subject, observed, unused));
-    Candidate candidate;
+    KOPT_TRY(const SubjectWorkload workload, workloadOf(subject, observed, bench->device().kind));
+    for (const std::string &note : workload.notes)
+      services.terminal.line(note);
+    FileCandidate made;
     if (changed) {
-      KOPT_TRY(candidate, candidateFromFile(subject, *changed));
+      KOPT_TRY(made, candidateFromFile(subject, changed->extraction));
+      if (!made.refusal.empty())
+        return makeError(ErrorCode::StaleInput, made.refusal, {}, changed->path.string());
     }
     Profiler profiler(services, *bench, request, subject, rules);
-    KOPT_TRY(ProfileReport report, profiler.profile(workload, candidate));
+    KOPT_TRY(ProfileReport report, profiler.profile(workload.workload, made.candidate));
     reports.push_back(std::move(report));
   }
   services.terminal.clear();

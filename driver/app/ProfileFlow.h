@@ -16,7 +16,8 @@ struct ProfileRequest {
   DeviceConfig device;
   SandboxMode sandbox = SandboxMode::Auto;
   std::string arch; ///< empty: the device's
-  std::string run;  ///< command whose launches are the workload; empty: the declared launches are
+  std::string
+      program; ///< command whose launches are the workload; empty: the declared launches are
   std::filesystem::path root; ///< .kopt/ lives here
   std::string launch; ///< name of the launch of the workload; empty: the one with most weight
   bool ncu = false;   ///< Nsight Compute's sections and advice too

@@ -2,9 +2,9 @@
 #include "driver/app/ReplayFlow.h"
 #include "driver/source/RenderSlice.h"
 
-#include "driver/app/ObserveFlow.h"
 #include "driver/judge/CompareBuffers.h"
 #include "driver/support/MappedFile.h"
+#include "driver/workload/observed/TraceWorkload.h"
 #include "runtime/trace/Contents.h"
 
 #include <fmt/format.h>

@@ -4,14 +4,14 @@
 
 #include "driver/app/ObserveFlow.h"
 #include "driver/app/Search.h"
-#include "driver/app/TrialFlow.h"
 #include "driver/app/config/Config.h"
+#include "driver/judge/HeldOut.h"
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
-#include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/SubjectWorkload.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -164,33 +164,26 @@ Status TuneSession::prepareWorkload(Search &search) {
   const TuneSubject &subject = search.subject;
   search.outcome.label = subject.label;
   search.outcome.sandbox = bench_->sandbox().layers();
-  if (!settings_.run.empty())
-    KOPT_CHECK(takeObservedWorkload(search));
-  else {
-    KOPT_TRY(search.workload, buildWorkload(subject.kernel, subject.specialization,
-                                            subject.declaration, bench_->device().kind));
-  }
+  KOPT_CHECK(takeWorkload(search));
   if (settings_.budget.target == std::nullopt)
     search.target = subject.declaration.target;
   return {};
 }
 
-Status TuneSession::takeObservedWorkload(Search &search) {
-  if (settings_.dryRun) {
+Status TuneSession::takeWorkload(Search &search) {
+  if (!settings_.run.empty() && settings_.dryRun) {
     services_.terminal.line(
         "note: a dry run runs no program: the workload that --run gives was not checked");
     return {};
   }
-  if (!observed_) {
+  if (!settings_.run.empty() && !observed_) {
     KOPT_TRY(observed_, programTrace(services_, settings_.root, settings_.run, bench_->subjects()));
   }
-  KOPT_TRY(TraceWorkload captured,
-           workloadFromTrace(*observed_, search.subject.kernel, search.subject.specialization,
-                             search.subject.declaration, bench_->device().kind, kKindsOfLaunches));
-  for (const std::string &note : captured.notes)
+  KOPT_TRY(SubjectWorkload workload, workloadOf(search.subject, observed_, bench_->device().kind));
+  for (const std::string &note : workload.notes)
     services_.terminal.line(note);
-  search.workload = std::move(captured.workload);
-  search.heldOut = std::move(captured.heldOut);
+  search.workload = std::move(workload.workload);
+  search.heldOut = std::move(workload.heldOut);
   return {};
 }
 
@@ -461,8 +454,11 @@ Status TuneSession::confirmWinner(Search &search) {
              evaluateOrRecall(search, chosen.candidate, ":confirm", [&]() -> Result<Trial> {
                KOPT_TRY(Trial trial, search.evaluator->confirm(chosen.candidate));
                if (trial.verdict == Verdict::Faster && !search.heldOut.empty())
-                 KOPT_CHECK(judgeHeldOut(*bench_, search.subject, search.workload, search.heldOut,
-                                         search.options, trial));
+                 KOPT_CHECK(judgeHeldOut(
+                     [&](const Workload &workload, const JudgeOptions &options) {
+                       return bench_->makeJudge(search.subject, workload, options, "held-out");
+                     },
+                     search.workload, search.heldOut, search.options, trial));
                return trial;
              }));
     KOPT_CHECK(

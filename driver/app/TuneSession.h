@@ -72,7 +72,7 @@ private:
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Status prepareWorkload(Search &search);
-  Status takeObservedWorkload(Search &search);
+  Status takeWorkload(Search &search);
   Status openRun(Search &search);
   Status measureBaseline(Search &search);
   Status makeProposers(Search &search);

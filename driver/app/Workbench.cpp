@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Workbench.h"
+
+#include "driver/device/build/NvccFlags.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/device/runner/RunnerClient.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -22,51 +23,45 @@ fs::path projectOf(const fs::path &file) {
   return own;
 }
 
-/// Where contained compilers keep precompiled headers from run to run: apart from what the user's
-/// own files are read with.
-fs::path compilerCache() {
-  for (const auto &[variable, below] :
-       {std::pair{"KOPT_CACHE_DIR", ""}, std::pair{"XDG_CACHE_HOME", "kopt"},
-        std::pair{"HOME", ".cache/kopt"}})
-    if (const char *root = std::getenv(variable); root && *root)
-      return fs::absolute(fs::path(root) / below / "contained").lexically_normal();
-  return {};
-}
-
 } // namespace
 
 Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
                                                    const SelectionRequest &selection,
                                                    const DeviceConfig &device, SandboxMode sandbox,
                                                    const std::vector<int> &gpus) {
-  std::unique_ptr<Workbench> bench(new Workbench(std::move(services)));
+  std::unique_ptr<Workbench> bench(new Workbench(std::move(services), sources));
   KOPT_TRY(bench->sandbox_, Sandbox::open(bench->services_.processes,
                                           bench->services_.installation.sandbox, sandbox));
   std::vector<fs::path> readable = bench->services_.installation.headers;
   for (const fs::path &file : sources.files)
     readable.push_back(projectOf(file));
-  bench->compilers_ = CompilerSandbox(bench->sandbox_, std::move(readable), compilerCache());
+  // A cache apart from the one that the user's own files are read with.
+  bench->compilers_ =
+      CompilerSandbox(bench->sandbox_, std::move(readable), cacheFolder() / "contained");
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
-  KOPT_CHECK(bench->readSources(sources, selection));
+  KOPT_CHECK(bench->readSources(selection));
   KOPT_CHECK(bench->openDevices(device, gpus));
   return bench;
 }
 
-Status Workbench::readSources(const SourceSettings &sources, const SelectionRequest &selection) {
+Status Workbench::readSources(const SelectionRequest &selection) {
   services_.terminal.status("reading the sources");
-  if (services_.installation.frontend.empty())
-    return makeError(ErrorCode::Environment,
-                     "this build of kopt has no front end, so it cannot read CUDA sources",
-                     "build kopt with KOPT_BUILD_FRONTEND=ON, or use the released package");
-  frontend_ = makeFrontend(services_.processes, services_.installation.frontend, compilers_);
-  ExtractRequest request;
-  request.files = sources.files;
-  request.buildDirectory = sources.buildDirectory;
-  request.flags = sources.flags;
-  request.output = scratch_->path() / "extract";
-  KOPT_TRY(extraction_, frontend_->extract(request));
+  KOPT_TRY(frontend_, openFrontend(services_, compilers_));
+  KOPT_TRY(extraction_, frontend_->extract(extractRequest(sources_, scratch() / "extract")));
   KOPT_TRY(subjects_, selectSubjects(extraction_, selection));
   return {};
+}
+
+Result<CandidateFile> Workbench::readCandidate(const fs::path &file, const std::string &arch) {
+  ExtractRequest request =
+      extractRequest(sources_, scratch() / fmt::format("candidate-{}", candidates_++));
+  request.files = {file};
+  if (request.flags.empty() && !subjects_.empty())
+    request.flags = subjects_.front().kernel.compileFlags;
+  std::vector<std::string> fallback;
+  if (!namesArch(request.flags))
+    fallback.push_back("-arch=" + (arch.empty() ? device().arch : arch));
+  return readCandidateFile(*frontend_, std::move(request), fallback);
 }
 
 Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int> &gpus) {

@@ -2,37 +2,21 @@
 // What every command that evaluates candidates needs: the kernels, a device, the compiler for it.
 #pragma once
 
-#include "driver/app/Installation.h"
-#include "driver/app/Subjects.h"
+#include "driver/app/Sources.h"
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/device/runner/RunnerPool.h"
 #include "driver/device/sass/CodeCounter.h"
 #include "driver/judge/LocalJudge.h"
 #include "driver/sandbox/CompilerSandbox.h"
-#include "driver/support/Clock.h"
+#include "driver/source/CandidateFile.h"
+#include "driver/source/Subjects.h"
 #include "driver/support/FileSystem.h"
-#include "driver/support/Terminal.h"
 
 #include <atomic>
 #include <memory>
 #include <optional>
 
 namespace kopt {
-
-struct Services {
-  ProcessRunner &processes;
-  Clock &clock;
-  Terminal &terminal;
-  Installation installation;
-  const std::atomic<bool> *interrupted = nullptr; ///< set by the user's ^C; null: never
-};
-
-struct SourceSettings {
-  std::vector<std::filesystem::path> files;
-  std::filesystem::path
-      buildDirectory;             ///< with compile_commands.json; empty where `flags` are given
-  std::vector<std::string> flags; ///< nvcc flags
-};
 
 class Workbench {
 public:
@@ -55,20 +39,27 @@ public:
   std::vector<TuneSubject> &subjects() { return subjects_; }
   const std::filesystem::path &scratch() const { return scratch_->path(); }
 
+  /// Reads a candidate's file with the flags of the baseline. Where those name no GPU to build for,
+  /// and the file uses what nvcc's default does not have, it is read for `arch` (empty: the
+  /// device's). Fails as readCandidateFile().
+  Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
+
   /// `folder` is a name for its scratch folder.
   Result<std::unique_ptr<LocalJudge>> makeJudge(const TuneSubject &subject,
                                                 const Workload &workload, JudgeOptions options,
                                                 const std::string &folder);
 
 private:
-  explicit Workbench(Services services) : services_(std::move(services)) {}
+  Workbench(Services services, SourceSettings sources)
+      : services_(std::move(services)), sources_(std::move(sources)) {}
 
-  Status readSources(const SourceSettings &sources, const SelectionRequest &selection);
+  Status readSources(const SelectionRequest &selection);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
   Result<EmulatedDevice> openEmulated();
   RunnerHooks hooks();
 
   Services services_;
+  SourceSettings sources_;
   Sandbox sandbox_;
   CompilerSandbox compilers_;
   std::optional<TemporaryDirectory> scratch_; ///< outlives the runner, which writes there
@@ -77,6 +68,7 @@ private:
   std::unique_ptr<Toolchain> toolchain_;
   std::optional<CodeCounter> code_;    ///< of cubins
   std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened beside GPUs
+  unsigned candidates_ = 0;            ///< files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
 };

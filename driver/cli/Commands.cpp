@@ -191,38 +191,47 @@ Result<int> tuneCommand(Services services, const CommandLine &line) {
   return won && line.failOn == "win" ? 2 : 0;
 }
 
-/// How much a verdict on one specialization says against the whole candidate: a refusal, a loss,
-/// less than a gain.
-int weightOf(Verdict verdict) {
-  static constexpr std::array kAccepted{Verdict::Faster, Verdict::Duplicate, Verdict::Same,
-                                        Verdict::Ambiguous, Verdict::Slower};
-  return int(std::ranges::find(kAccepted, verdict) - kAccepted.begin());
+json toJson(const TrialOutcome &outcome, const CommandLine &line, const fs::path &candidate) {
+  const Trial &trial = outcome.trial;
+  json object{{"kernel", outcome.label},
+              {"verdict", toString(trial.verdict)},
+              {"stage", toString(trial.stage)},
+              {"reason", trial.reason},
+              {"device", outcome.device.name},
+              {"modelled", outcome.device.modelled},
+              {"build_log", trial.buildLog},
+              {"speedup", nullptr},
+              {"counters", trial.counters},
+              {"candidate", candidate.string()},
+              {"check", trial.check},
+              {"checks", gatesToJson(trial.checks)},
+              {"without", line.without},
+              {"findings", json::array()},
+              {"seconds", trial.seconds},
+              {"stages", trial.stages},
+              {"sandbox", toJson(outcome.sandbox)}};
+  if (trial.speedup)
+    object["speedup"] = speedupToJson(*trial.speedup);
+  for (const Finding &finding : trial.findings)
+    object["findings"].push_back({{"id", finding.id},
+                                  {"severity", finding.severity},
+                                  {"message", finding.message},
+                                  {"where", finding.where}});
+  return object;
 }
 
-/// One object a candidate: that of its specialization with most against it, with all of them beside
-/// it where there are several.
-json byCandidate(const std::vector<TrialOutcome> &outcomes, const json &objects) {
-  json list = json::array();
-  std::set<fs::path> done;
-  for (const TrialOutcome &first : outcomes) {
-    if (!done.insert(first.candidate).second)
-      continue;
-    json all = json::array();
-    std::size_t heaviest = outcomes.size();
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-      if (outcomes[i].candidate != first.candidate)
-        continue;
-      all.push_back(objects[i]);
-      if (heaviest == outcomes.size() ||
-          weightOf(outcomes[i].trial.verdict) > weightOf(outcomes[heaviest].trial.verdict))
-        heaviest = i;
-    }
-    json object = objects[heaviest];
-    if (all.size() > 1)
-      object["specializations"] = std::move(all);
-    list.push_back(std::move(object));
-  }
-  return list.size() == 1 ? list.front() : list;
+void printTrial(const TrialOutcome &outcome, const std::string &prefix) {
+  const Trial &trial = outcome.trial;
+  const std::string by = trial.check.empty() ? "" : ", " + trial.check;
+  std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n", prefix, outcome.label,
+                           toString(trial.verdict), toString(trial.stage), by, trial.reason);
+  for (const CheckRecord &record : trial.checks)
+    if (record.state == CheckState::NotRun)
+      std::cout << fmt::format("  not run: {}: {}\n", record.check, record.detail);
+  for (const Finding &finding : trial.findings)
+    std::cout << fmt::format("  {}: {} {}\n", finding.severity, finding.message, finding.where);
+  if (trial.verdict == Verdict::BuildFailed)
+    std::cout << trial.buildLog << "\n";
 }
 
 Result<int> trialCommand(Services services, const CommandLine &line) {
@@ -244,7 +253,7 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   request.options.acceptWeakWorkload = line.acceptWeakWorkload;
   request.options.depth = Depth::Trial; // who asks about one candidate can wait
   request.selection = selectionOf(config);
-  request.run = line.program;
+  request.program = line.program;
   request.root = projectRoot(config);
   request.device = deviceOf(config);
   request.sandbox = sandboxOf(config);
@@ -252,52 +261,20 @@ Result<int> trialCommand(Services services, const CommandLine &line) {
   request.options.seed = std::uint64_t(config.settings.seed);
   request.options.buildThreads = unsigned(config.settings.buildJobs);
   request.options.policy.minGain = config.settings.minGain - 1;
-  KOPT_TRY(const std::vector<TrialOutcome> outcomes, runTrials(std::move(services), request));
+  KOPT_TRY(const std::vector<CandidateTrials> results, runTrials(std::move(services), request));
   json list = json::array();
-  for (const TrialOutcome &outcome : outcomes) {
-    const Trial &trial = outcome.trial;
-    json object{{"kernel", outcome.label},
-                {"verdict", toString(trial.verdict)},
-                {"stage", toString(trial.stage)},
-                {"reason", trial.reason},
-                {"device", outcome.device.name},
-                {"modelled", outcome.device.modelled},
-                {"build_log", trial.buildLog},
-                {"speedup", nullptr},
-                {"counters", trial.counters},
-                {"candidate", outcome.candidate.string()},
-                {"check", trial.check},
-                {"checks", gatesToJson(trial.checks)},
-                {"without", line.without},
-                {"findings", json::array()},
-                {"seconds", trial.seconds},
-                {"stages", trial.stages},
-                {"sandbox", toJson(outcome.sandbox)}};
-    if (trial.speedup)
-      object["speedup"] = speedupToJson(*trial.speedup);
-    for (const Finding &finding : trial.findings)
-      object["findings"].push_back({{"id", finding.id},
-                                    {"severity", finding.severity},
-                                    {"message", finding.message},
-                                    {"where", finding.where}});
-    list.push_back(object);
-    if (!line.json) {
-      const std::string by = trial.check.empty() ? "" : ", " + trial.check;
-      std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n",
-                               line.candidates.size() > 1 ? outcome.candidate.string() + ": " : "",
-                               outcome.label, toString(trial.verdict), toString(trial.stage), by,
-                               trial.reason);
-      for (const CheckRecord &record : trial.checks)
-        if (record.state == CheckState::NotRun)
-          std::cout << fmt::format("  not run: {}: {}\n", record.check, record.detail);
-      for (const Finding &finding : trial.findings)
-        std::cout << fmt::format("  {}: {} {}\n", finding.severity, finding.message, finding.where);
-      if (trial.verdict == Verdict::BuildFailed)
-        std::cout << trial.buildLog << "\n";
-    }
+  for (const CandidateTrials &result : results) {
+    json object = toJson(result.worst(), line, result.candidate);
+    if (result.outcomes.size() > 1)
+      for (const TrialOutcome &outcome : result.outcomes)
+        object["specializations"].push_back(toJson(outcome, line, result.candidate));
+    list.push_back(std::move(object));
+    for (const TrialOutcome &outcome : result.outcomes)
+      if (!line.json)
+        printTrial(outcome, results.size() > 1 ? result.candidate.string() + ": " : "");
   }
   if (line.json)
-    std::cout << byCandidate(outcomes, list).dump(2) << "\n";
+    std::cout << (list.size() == 1 ? list.front() : list).dump(2) << "\n";
   return 0;
 }
 

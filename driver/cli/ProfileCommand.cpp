@@ -194,7 +194,7 @@ Result<int> profileCommand(Services services, const CommandLine &line) {
   request.device = deviceOf(config);
   request.sandbox = sandboxOf(config);
   request.arch = config.settings.arch;
-  request.run = line.program;
+  request.program = line.program;
   request.root = projectRoot(config);
   request.launch = line.launch;
   request.ncu = line.ncu;

@@ -88,40 +88,6 @@ Point pointAt(const TuneDeclaration &declaration, std::uint64_t index) {
 ParamsProposer::ParamsProposer(TuneDeclaration declaration, std::uint64_t seed)
     : declaration_(std::move(declaration)), seed_(seed) {}
 
-Status ParamsProposer::check(const TuneDeclaration &declaration, const KernelSpec &kernel,
-                             const Specialization &specialization) {
-  std::set<std::string> known;
-  for (const NamedConstant &constant : kernel.constants)
-    known.insert(constant.name);
-  for (const TemplateArg &argument : specialization.templateArgs) {
-    // An argument that a named constant gives is tuned under that name: the launch depends on it by
-    // that name.
-    const bool named =
-        argument.range &&
-        std::any_of(kernel.constants.begin(), kernel.constants.end(), [&](const auto &c) {
-          return c.valueRange.file == argument.range->file &&
-                 c.valueRange.begin == argument.range->begin;
-        });
-    if (argument.integral && !named)
-      known.insert(argument.name);
-  }
-  std::string list;
-  for (const std::string &name : known)
-    list += (list.empty() ? "" : ", ") + name;
-  for (const TunableParam &param : declaration.params)
-    if (!known.contains(param.name))
-      return makeError(
-          ErrorCode::Usage,
-          fmt::format(
-              "tunable '{}' is no named constant and no template argument that kernel '{}' or its "
-              "launch depends on",
-              param.name, kernel.name),
-          list.empty() ? "make it a constexpr, a macro or a template argument"
-                       : "there are: " + list,
-          fmt::format("{}:{}", param.clause.file, param.clause.line));
-  return {};
-}
-
 Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &context,
                                                        std::size_t limit) {
   std::vector<Candidate> proposals;

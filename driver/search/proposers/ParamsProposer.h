@@ -20,12 +20,6 @@ public:
   Result<std::vector<Candidate>> propose(const ProposalContext &context,
                                          std::size_t limit) override;
 
-  /// Fails with Usage where a declared tunable is no named constant and no integral template
-  /// argument of the kernel, or where its present value is not one of the declared ones' type; the
-  /// message lists what there is.
-  static Status check(const TuneDeclaration &declaration, const KernelSpec &kernel,
-                      const Specialization &specialization);
-
 private:
   TuneDeclaration declaration_;
   std::uint64_t seed_;

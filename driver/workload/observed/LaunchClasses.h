@@ -45,6 +45,9 @@ inline constexpr double kSplitRatio = 2.5;
 /// launches apart.
 inline constexpr std::size_t kMostClasses = 32;
 
+/// Kinds of launches of a kernel that its workload has at most.
+inline constexpr std::size_t kKindsOfLaunches = 5;
+
 /// All kernels of a trace, the one with the most time first.
 std::vector<KernelUse> rankKernels(const ObservedTrace &trace);
 

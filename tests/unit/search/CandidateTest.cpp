@@ -2,6 +2,7 @@
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/source/Subjects.h"
 #include "driver/source/TuneClauses.h"
 #include "driver/support/FileSystem.h"
 #include "driver/workload/ApplyCandidate.h"
@@ -203,8 +204,7 @@ TEST_F(CandidateTest, ATemplateArgumentFollowedToItsConstantChangesWithIt) {
   const auto rendered = renderSlice(slice_, kernel_, specialization_, candidate);
   ASSERT_TRUE(rendered);
   EXPECT_EQ(rendered->expression, "scale<64>");
-  const auto status =
-      ParamsProposer::check(declaration({"param N in {32, 64}"}), kernel_, specialization_);
+  const auto status = checkTunables(declaration({"param N in {32, 64}"}), kernel_, specialization_);
   ASSERT_FALSE(status); // one name for one thing: TILE
   EXPECT_NE(status.error().hint.find("TILE"), std::string::npos);
 }
@@ -415,7 +415,7 @@ TEST_F(ParamsTest, RequirementsAndImpossibleBlocksAreKeptOut) {
 
 TEST_F(ParamsTest, ATunableThatIsNoConstantIsAnErrorThatListsWhatThereIs) {
   const auto status =
-      ParamsProposer::check(declaration({"param WIDTH in {1, 2}"}), kernel_, specialization_);
+      checkTunables(declaration({"param WIDTH in {1, 2}"}), kernel_, specialization_);
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().hint.find("TILE"), std::string::npos);
 }

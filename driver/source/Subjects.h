@@ -3,7 +3,7 @@
 // about each.
 #pragma once
 
-#include "driver/model/TuneDeclaration.h"
+#include "driver/model/TuneSubject.h"
 #include "driver/source/Frontend.h"
 
 #include <functional>
@@ -11,16 +11,6 @@
 #include <vector>
 
 namespace kopt {
-
-/// One specialization of one kernel, ready for a workload.
-struct TuneSubject {
-  KernelSpec kernel;
-  Specialization specialization;
-  TuneDeclaration declaration;
-  std::string sliceText; ///< of the slice, or of the whole file where the specialization's route is
-                         ///< in-place
-  std::string label;     ///< "transpose", "stencil<float, 1>"
-};
 
 struct SelectionRequest {
   std::vector<std::string> globs; ///< of qualified kernel names; empty: every kernel with clauses
@@ -31,8 +21,13 @@ struct SelectionRequest {
 /// Shell-style match with * and ?.
 bool matchesGlob(const std::string &glob, const std::string &name);
 
-/// Fails with Usage where nothing is selected (listing the kernels there are, and how to select
-/// one), where a clause is wrong, or where a tunable has no place; with BaselineFailed where a
+/// Fails with Usage where a declared tunable is neither a named constant nor an integral template
+/// argument of the kernel; the message lists those that are.
+Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kernel,
+                     const Specialization &specialization);
+
+/// Fails with Usage where nothing is selected (listing the kernels that were found, and how to
+/// select one), where a clause is wrong, or as checkTunables() does; with BaselineFailed where a
 /// selected kernel cannot be lifted out.
 Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction,
                                                 const SelectionRequest &request);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/Subjects.h"
-#include "driver/source/TuneClauses.h"
+#include "driver/source/Subjects.h"
 
-#include "driver/search/proposers/ParamsProposer.h"
 #include "driver/source/InPlaceBuild.h"
+#include "driver/source/TuneClauses.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -109,6 +110,39 @@ bool matchesGlob(const std::string &glob, const std::string &name) {
   return g == glob.size();
 }
 
+Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kernel,
+                     const Specialization &specialization) {
+  std::set<std::string> known;
+  for (const NamedConstant &constant : kernel.constants)
+    known.insert(constant.name);
+  for (const TemplateArg &argument : specialization.templateArgs) {
+    // An argument that a named constant gives is tuned under that name: the launch depends on it by
+    // that name.
+    const bool named =
+        argument.range &&
+        std::any_of(kernel.constants.begin(), kernel.constants.end(), [&](const auto &c) {
+          return c.valueRange.file == argument.range->file &&
+                 c.valueRange.begin == argument.range->begin;
+        });
+    if (argument.integral && !named)
+      known.insert(argument.name);
+  }
+  std::string list;
+  for (const std::string &name : known)
+    list += (list.empty() ? "" : ", ") + name;
+  for (const TunableParam &param : declaration.params)
+    if (!known.contains(param.name))
+      return makeError(ErrorCode::Usage,
+                       fmt::format("tunable '{}' is neither a named constant nor a template "
+                                   "argument that kernel '{}' or "
+                                   "its launch depends on",
+                                   param.name, kernel.name),
+                       list.empty() ? "make it a constexpr, a macro or a template argument"
+                                    : "there are: " + list,
+                       fmt::format("{}:{}", param.clause.file, param.clause.line));
+  return {};
+}
+
 Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction,
                                                 const SelectionRequest &request) {
   KOPT_CHECK(checkSelection(extraction, request));
@@ -127,7 +161,7 @@ Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extracti
                       kernel.name),
           "give the file that launches it too", fmt::format("{}:{}", kernel.file, kernel.line));
     for (const Specialization &specialization : kernel.specializations) {
-      KOPT_CHECK(ParamsProposer::check(declaration, kernel, specialization));
+      KOPT_CHECK(checkTunables(declaration, kernel, specialization));
       KOPT_TRY(TuneSubject subject, subjectOf(extraction, kernel, specialization, declaration));
       subjects.push_back(std::move(subject));
     }

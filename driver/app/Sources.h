@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's sources, and the front end that reads them.
+#pragma once
+
+#include "driver/app/Services.h"
+#include "driver/source/Frontend.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct SourceSettings {
+  std::vector<std::filesystem::path> files;
+  std::filesystem::path
+      buildDirectory;             ///< with compile_commands.json; empty where `flags` are given
+  std::vector<std::string> flags; ///< nvcc flags
+};
+
+/// `sandbox` is for candidates' text. Fails with Environment where this build has no front end.
+Result<std::unique_ptr<Frontend>> openFrontend(const Services &services,
+                                               CompilerSandbox sandbox = CompilerSandbox());
+
+/// To extract the kernels of the files with the proof of their slices; `output` is a folder for
+/// what the front end writes.
+ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::path output);
+
+} // namespace kopt

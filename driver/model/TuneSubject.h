@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/model/KernelSpec.h"
+#include "driver/model/TuneDeclaration.h"
+
+#include <string>
+
+namespace kopt {
+
+/// One specialization of one kernel, with what the user declared about it: what is tuned, judged or
+/// profiled.
+struct TuneSubject {
+  KernelSpec kernel;
+  Specialization specialization;
+  TuneDeclaration declaration;
+  std::string sliceText; ///< of the slice, or of the whole file where the specialization's route is
+                         ///< in-place
+  std::string label;     ///< "transpose", "stencil<float, 1>"
+};
+
+} // namespace kopt

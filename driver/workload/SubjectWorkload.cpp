@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/SubjectWorkload.h"
+
+#include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/observed/TraceWorkload.h"
+
+namespace kopt {
+
+Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
+                                   const std::optional<ObservedTrace> &observed,
+                                   const std::string &device) {
+  SubjectWorkload result;
+  if (!observed) {
+    KOPT_TRY(result.workload,
+             buildWorkload(subject.kernel, subject.specialization, subject.declaration, device));
+    return result;
+  }
+  KOPT_TRY(TraceWorkload captured,
+           workloadFromTrace(*observed, subject.kernel, subject.specialization, subject.declaration,
+                             device, kKindsOfLaunches));
+  result.workload = std::move(captured.workload);
+  result.heldOut = std::move(captured.heldOut);
+  result.notes = std::move(captured.notes);
+  return result;
+}
+
+} // namespace kopt

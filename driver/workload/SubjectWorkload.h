@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/model/TuneSubject.h"
+#include "driver/model/Workload.h"
+#include "driver/workload/observed/TraceFolder.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// What a kernel is judged on.
+struct SubjectWorkload {
+  Workload workload;
+  std::vector<Launch> heldOut;    ///< captured launches for the final validation only
+  std::vector<std::string> notes; ///< for people: what was left out of a trace, and why
+};
+
+/// The program's own launches where it was observed, with those held out; else the declared ones.
+/// `device` is its kind, emulated or cuda. Fails as workloadFromTrace() or buildWorkload().
+Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
+                                   const std::optional<ObservedTrace> &observed,
+                                   const std::string &device);
+
+} // namespace kopt
