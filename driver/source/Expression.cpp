@@ -4,263 +4,363 @@
 #include "driver/source/ExpressionParser.h"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
-#include <optional>
 
 namespace kopt {
 namespace {
 
-using expression::Node;
+using expression::Code;
+using expression::Instruction;
+using expression::Program;
 using expression::Type;
 
-/// C code reaches grid sizes through ceil(n / 32.0f), so reals exist on the way; results are
-/// integers.
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+
+/// C code reaches grid sizes through ceil(n / 32.0f), so reals exist on the way to an integer.
 struct Value {
   bool real = false;
-  std::int64_t integer = 0;
-  double number = 0;
+  union {
+    std::int64_t integer;
+    double number;
+  };
 
   double asReal() const { return real ? number : double(integer); }
   bool truth() const { return real ? number != 0 : integer != 0; }
 };
 
-Value integerValue(std::int64_t value) { return {false, value, 0}; }
-Value realValue(double value) { return {true, 0, value}; }
+Value realValue(double value) { return {.real = true, .number = value}; }
 
-class LocalJudge {
+tl::unexpected<Error> failAt(const Program &program, std::uint32_t column,
+                             const std::string &what) {
+  return makeError(ErrorCode::Usage,
+                   what + " in '" + program.text + "' at column " + std::to_string(column));
+}
+
+/// Runs a program. `kReal`: every value is a real; otherwise as in C, with checks.
+template <bool kReal> class Machine {
 public:
-  LocalJudge(const std::string &text, const Bindings &names) : text_(text), names_(names) {}
+  using Number = std::conditional_t<kReal, double, std::int64_t>;
 
-  Result<std::int64_t> run(const Node &root) {
-    KOPT_TRY(Value value, evaluate(root));
-    return toInteger(value, root);
+  Machine(const Program &program, std::span<const Number> values)
+      : program_(program), values_(values) {
+    assert(values.size() == program.names.size() && "one value for each name");
+  }
+
+  Result<Number> run() {
+    // Nearly every stack fits into the array.
+    std::array<Value, 32> some;
+    std::vector<Value> many(program_.depth > some.size() ? program_.depth : 0);
+    Value *const stack = many.empty() ? some.data() : many.data();
+    Value *end = stack;
+    for (std::size_t at = 0; at < program_.code.size(); ++at) {
+      const Instruction &step = program_.code[at];
+      switch (step.code) {
+      case Code::Integer:
+        *end++ = whole(step.integer);
+        break;
+      case Code::Real:
+        *end++ = realValue(step.real);
+        break;
+      case Code::Name:
+        if constexpr (kReal)
+          *end++ = realValue(values_[step.index]);
+        else
+          *end++ = whole(values_[step.index]);
+        break;
+      case Code::Truth:
+        end[-1] = whole(end[-1].truth());
+        break;
+      case Code::AndThen:
+      case Code::OrElse: {
+        const bool isAnd = step.code == Code::AndThen;
+        const bool truth = (--end)->truth();
+        if (truth != isAnd) {
+          *end++ = whole(truth);
+          at = step.index - 1;
+        }
+        break;
+      }
+      case Code::JumpIf0:
+        if (!(--end)->truth())
+          at = step.index - 1;
+        break;
+      case Code::Jump:
+        at = step.index - 1;
+        break;
+      default:
+        if (step.code >= Code::Multiply && step.code <= Code::CeilDiv) {
+          --end;
+          end[-1] = binary(step.code, end[-1], end[0]);
+        } else {
+          end[-1] = step.code == Code::Cast ? cast(step.type, end[-1]) : unary(step.code, end[-1]);
+        }
+        if (!fault_.empty())
+          return failAt(program_, step.column, fault_);
+      }
+    }
+    const Number result = finish(end[-1]);
+    if (!fault_.empty())
+      return failAt(program_, program_.column, fault_);
+    return result;
   }
 
 private:
-  tl::unexpected<Error> fail(const Node &node, const std::string &what) const {
-    return makeError(ErrorCode::Usage,
-                     what + " in '" + text_ + "' at column " + std::to_string(node.column));
+  static Value whole(std::int64_t value) {
+    if constexpr (kReal)
+      return realValue(double(value));
+    else
+      return {.real = false, .integer = value};
   }
 
-  Result<std::int64_t> toInteger(const Value &value, const Node &node) const {
+  Value fail(std::string what) {
+    fault_ = std::move(what);
+    return whole(0);
+  }
+  Value notOfReals(Code code) {
+    return fail("'" + std::string(expression::spelling(code)) + "' of a floating-point value");
+  }
+
+  Number finish(const Value &value) {
+    if constexpr (kReal) {
+      if (!std::isfinite(value.number))
+        fault_ = "a result that is not a finite number";
+      return value.number;
+    } else {
+      return toInteger(value);
+    }
+  }
+
+  std::int64_t toInteger(const Value &value) {
     if (!value.real)
       return value.integer;
-    double whole = std::trunc(value.number);
-    if (!(std::fabs(whole) < 9.2e18))
-      return fail(node, "a value that is no 64-bit integer");
-    return std::int64_t(whole);
+    const double truncated = std::trunc(value.number);
+    if (std::fabs(truncated) < 9.2e18)
+      return std::int64_t(truncated);
+    fault_ = "a value that is not a 64-bit integer";
+    return 0;
   }
 
-  Result<Value> evaluate(const Node &node) {
-    switch (node.kind) {
-    case Node::Kind::Integer:
-      return integerValue(node.integer);
-    case Node::Kind::Real:
-      return realValue(node.real);
-    case Node::Kind::Name:
-      return integerValue(names_.at(node.text)); // evaluateExpression has checked them all
-    case Node::Kind::Cast:
-      return cast(node);
-    case Node::Kind::Unary:
-      return unary(node);
-    case Node::Kind::Binary:
-      return binary(node);
-    case Node::Kind::Conditional: {
-      KOPT_TRY(Value condition, evaluate(node.children[0]));
-      return evaluate(node.children[condition.truth() ? 1 : 2]);
-    }
-    case Node::Kind::Call:
-      return call(node);
-    }
-    return fail(node, "an unknown construct");
-  }
-
-  Result<Value> cast(const Node &node) {
-    KOPT_TRY(Value value, evaluate(node.children[0]));
-    const Type &type = node.type;
+  Value cast(const Type &type, const Value &value) {
     if (type.real)
       return realValue(type.bytes == 4 ? double(float(value.asReal())) : value.asReal());
     if (type.boolean)
-      return integerValue(value.truth());
-    KOPT_TRY(std::int64_t whole, toInteger(value, node));
+      return whole(value.truth());
+    const std::int64_t integer = toInteger(value);
     if (type.bytes >= 8)
-      return integerValue(whole);
+      return whole(integer);
     const unsigned bits = type.bytes * 8;
-    std::uint64_t low = std::uint64_t(whole) & ((std::uint64_t(1) << bits) - 1);
+    std::uint64_t low = std::uint64_t(integer) & ((std::uint64_t(1) << bits) - 1);
     if (!type.isUnsigned && (low >> (bits - 1)))
       low |= ~std::uint64_t(0) << bits;
-    return integerValue(std::int64_t(low));
+    return whole(std::int64_t(low));
   }
 
-  Result<Value> unary(const Node &node) {
-    KOPT_TRY(Value value, evaluate(node.children[0]));
-    if (node.text == "!")
-      return integerValue(!value.truth());
-    if (node.text == "+")
-      return value;
-    if (node.text == "-") {
-      if (value.real)
-        return realValue(-value.number);
-      if (value.integer == std::numeric_limits<std::int64_t>::min())
-        return fail(node, "overflow");
-      return integerValue(-value.integer);
-    }
-    if (value.real)
-      return fail(node, "'~' of a floating-point value");
-    return integerValue(~value.integer);
-  }
-
-  Result<Value> binary(const Node &node) {
-    KOPT_TRY(Value left, evaluate(node.children[0]));
-    if (node.text == "&&" && !left.truth())
-      return integerValue(0);
-    if (node.text == "||" && left.truth())
-      return integerValue(1);
-    KOPT_TRY(Value right, evaluate(node.children[1]));
-    if (node.text == "&&" || node.text == "||")
-      return integerValue(right.truth());
-    if (left.real || right.real)
-      return realBinary(node, left.asReal(), right.asReal());
-    return integerBinary(node, left.integer, right.integer);
-  }
-
-  Result<Value> realBinary(const Node &node, double a, double b) const {
-    const std::string &op = node.text;
-    if (op == "+")
-      return realValue(a + b);
-    if (op == "-")
-      return realValue(a - b);
-    if (op == "*")
-      return realValue(a * b);
-    if (op == "/")
-      return b != 0 ? Result<Value>(realValue(a / b)) : fail(node, "division by zero");
-    if (std::optional<bool> answer = compare(op, a, b))
-      return integerValue(*answer);
-    return fail(node, "'" + op + "' of a floating-point value");
-  }
-
-  template <class T> static std::optional<bool> compare(const std::string &op, T a, T b) {
-    if (op == "<")
-      return a < b;
-    if (op == ">")
-      return a > b;
-    if (op == "<=")
-      return a <= b;
-    if (op == ">=")
-      return a >= b;
-    if (op == "==")
-      return a == b;
-    if (op == "!=")
-      return a != b;
-    return std::nullopt;
-  }
-
-  Result<Value> integerBinary(const Node &node, std::int64_t a, std::int64_t b) const {
-    const std::string &op = node.text;
-    if (std::optional<bool> answer = compare(op, a, b))
-      return integerValue(*answer);
-    std::int64_t result = 0;
-    bool overflow = false;
-    if (op == "+")
-      overflow = __builtin_add_overflow(a, b, &result);
-    else if (op == "-")
-      overflow = __builtin_sub_overflow(a, b, &result);
-    else if (op == "*")
-      overflow = __builtin_mul_overflow(a, b, &result);
-    else if (op == "/" || op == "%") {
-      if (b == 0)
-        return fail(node, "division by zero");
-      overflow = a == std::numeric_limits<std::int64_t>::min() && b == -1;
-      if (!overflow)
-        result = op == "/" ? a / b : a % b;
-    } else if (op == "<<" || op == ">>") {
-      if (b < 0 || b > 63)
-        return fail(node, "a shift by " + std::to_string(b));
-      if (op == ">>")
-        result = a >> b;
-      else
-        overflow = b == 63 ? a != 0 : __builtin_mul_overflow(a, std::int64_t(1) << b, &result);
-    } else if (op == "&")
-      result = a & b;
-    else if (op == "|")
-      result = a | b;
-    else
-      result = a ^ b;
-    if (overflow)
-      return fail(node, "overflow");
-    return integerValue(result);
-  }
-
-  Result<Value> call(const Node &node) {
-    std::vector<Value> arguments;
-    for (const Node &child : node.children) {
-      KOPT_TRY(Value value, evaluate(child));
-      arguments.push_back(value);
-    }
-    const std::string &name = node.text;
-    const Value &a = arguments[0];
-    if (name == "abs") {
+  Value unary(Code code, const Value &a) {
+    switch (code) {
+    case Code::Not:
+      return whole(!a.truth());
+    case Code::Negate:
+      if (a.real)
+        return realValue(-a.number);
+      return a.integer == kLeast ? fail("overflow") : whole(-a.integer);
+    case Code::Absolute:
       if (a.real)
         return realValue(std::fabs(a.number));
-      if (a.integer == std::numeric_limits<std::int64_t>::min())
-        return fail(node, "overflow");
-      return integerValue(std::llabs(a.integer));
-    }
-    if (name == "ceil" || name == "floor") {
+      return a.integer == kLeast ? fail("overflow") : whole(std::llabs(a.integer));
+    case Code::Complement:
+      return a.real ? notOfReals(code) : whole(~a.integer);
+    default:
       // A front end that dropped a cast to float would turn ceil((float)n / 32) into something
       // smaller.
       if (!a.real)
-        return fail(node, "'" + name + "' of an integer division or value");
-      return realValue(name == "ceil" ? std::ceil(a.number) : std::floor(a.number));
+        return fail("'" + std::string(expression::spelling(code)) +
+                    "' of an integer division or value");
+      return realValue(code == Code::Ceil ? std::ceil(a.number) : std::floor(a.number));
     }
-    const Value &b = arguments[1];
-    if (name == "ceil_div") {
-      if (a.real || b.real)
-        return fail(node, "ceil_div of a floating-point value");
-      if (b.integer <= 0 || a.integer < 0)
-        return fail(node, "ceil_div needs a dividend from 0 and a divisor from 1");
-      return integerValue(a.integer / b.integer + (a.integer % b.integer != 0));
-    }
-    if (a.real || b.real)
-      return realValue(name == "min" ? std::min(a.asReal(), b.asReal())
-                                     : std::max(a.asReal(), b.asReal()));
-    return integerValue(name == "min" ? std::min(a.integer, b.integer)
-                                      : std::max(a.integer, b.integer));
   }
 
-  const std::string &text_;
-  const Bindings &names_;
+  Value binary(Code code, const Value &a, const Value &b) {
+    if (a.real || b.real)
+      return arithmetic(code, a.asReal(), b.asReal());
+    return arithmetic(code, a.integer, b.integer);
+  }
+
+  /// What reals and integers share.
+  template <class T> Value compare(Code code, T a, T b) {
+    switch (code) {
+    case Code::Less:
+      return whole(a < b);
+    case Code::Greater:
+      return whole(a > b);
+    case Code::LessEqual:
+      return whole(a <= b);
+    case Code::GreaterEqual:
+      return whole(a >= b);
+    case Code::Equal:
+      return whole(a == b);
+    default:
+      return whole(a != b);
+    }
+  }
+  static bool isComparison(Code code) { return code >= Code::Less && code <= Code::NotEqual; }
+
+  Value arithmetic(Code code, double a, double b) {
+    if (isComparison(code))
+      return compare(code, a, b);
+    switch (code) {
+    case Code::Add:
+      return realValue(a + b);
+    case Code::Subtract:
+      return realValue(a - b);
+    case Code::Multiply:
+      return realValue(a * b);
+    case Code::Divide:
+      return b != 0 ? realValue(a / b) : fail("division by zero");
+    case Code::Minimum:
+      return realValue(std::min(a, b));
+    case Code::Maximum:
+      return realValue(std::max(a, b));
+    case Code::CeilDiv:
+      return fail("ceil_div of a floating-point value");
+    case Code::Remainder:
+      if (kReal)
+        return b != 0 ? realValue(std::fmod(a, b)) : fail("division by zero");
+      [[fallthrough]];
+    default:
+      return notOfReals(code);
+    }
+  }
+
+  Value arithmetic(Code code, std::int64_t a, std::int64_t b) {
+    if (isComparison(code))
+      return compare(code, a, b);
+    std::int64_t result = 0;
+    bool overflow = false;
+    switch (code) {
+    case Code::Add:
+      overflow = __builtin_add_overflow(a, b, &result);
+      break;
+    case Code::Subtract:
+      overflow = __builtin_sub_overflow(a, b, &result);
+      break;
+    case Code::Multiply:
+      overflow = __builtin_mul_overflow(a, b, &result);
+      break;
+    case Code::Divide:
+    case Code::Remainder:
+      if (b == 0)
+        return fail("division by zero");
+      overflow = a == kLeast && b == -1;
+      if (!overflow)
+        result = code == Code::Divide ? a / b : a % b;
+      break;
+    case Code::ShiftLeft:
+    case Code::ShiftRight:
+      if (b < 0 || b > 63)
+        return fail("a shift by " + std::to_string(b));
+      if (code == Code::ShiftRight)
+        result = a >> b;
+      else
+        overflow = b == 63 ? a != 0 : __builtin_mul_overflow(a, std::int64_t(1) << b, &result);
+      break;
+    case Code::CeilDiv:
+      if (b <= 0 || a < 0)
+        return fail("ceil_div needs a dividend from 0 and a divisor from 1");
+      result = a / b + (a % b != 0);
+      break;
+    case Code::Minimum:
+      result = std::min(a, b);
+      break;
+    case Code::Maximum:
+      result = std::max(a, b);
+      break;
+    case Code::BitAnd:
+      result = a & b;
+      break;
+    case Code::BitOr:
+      result = a | b;
+      break;
+    default:
+      result = a ^ b;
+    }
+    return overflow ? fail("overflow") : whole(result);
+  }
+
+  const Program &program_;
+  std::span<const Number> values_;
+  std::string fault_; ///< why the last operation has no value; empty where it has one
 };
 
-void collectNames(const Node &node, std::vector<std::string> &names) {
-  if (node.kind == Node::Kind::Name &&
-      std::find(names.begin(), names.end(), node.text) == names.end())
-    names.push_back(node.text);
-  for (const Node &child : node.children)
-    collectNames(child, names);
+/// What has no meaning in double precision.
+bool needsIntegers(Code code) {
+  switch (code) {
+  case Code::Complement:
+  case Code::ShiftLeft:
+  case Code::ShiftRight:
+  case Code::BitAnd:
+  case Code::BitXor:
+  case Code::BitOr:
+  case Code::CeilDiv:
+    return true;
+  default:
+    return false;
+  }
 }
 
 } // namespace
 
-Result<std::int64_t> evaluateExpression(const std::string &text, const Bindings &names) {
-  KOPT_TRY(Node root, expression::parse(text));
-  std::vector<std::string> used;
-  collectNames(root, used);
+Expression::Expression(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+
+Result<Expression> Expression::parse(std::string_view text) {
+  KOPT_TRY(Program program, expression::parse(text));
+  return Expression(std::make_shared<const Program>(std::move(program)));
+}
+
+Result<Expression> Expression::parseReal(std::string_view text) {
+  KOPT_TRY(Expression parsed, parse(text));
+  for (const Instruction &step : parsed.program_->code)
+    if (needsIntegers(step.code))
+      return failAt(*parsed.program_, step.column,
+                    "'" + std::string(expression::spelling(step.code)) +
+                        "' needs integers, and these values are not");
+  return parsed;
+}
+
+const std::vector<std::string> &Expression::names() const { return program_->names; }
+
+Result<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {
+  return Machine<false>(*program_, values).run();
+}
+
+Result<double> Expression::evaluateReal(std::span<const double> values) const {
+  return Machine<true>(*program_, values).run();
+}
+
+Result<std::int64_t> Expression::evaluate(const Bindings &bindings) const {
+  std::vector<std::int64_t> values;
   std::string unbound;
-  for (const std::string &name : used)
-    if (!names.count(name))
+  for (const std::string &name : names())
+    if (const auto bound = bindings.find(name); bound != bindings.end())
+      values.push_back(bound->second);
+    else
       unbound += (unbound.empty() ? "" : ", ") + name;
   if (!unbound.empty())
-    return makeError(ErrorCode::Usage, "no value for " + unbound + " in '" + text + "'");
-  return LocalJudge(text, names).run(root);
+    return makeError(ErrorCode::Usage, "no value for " + unbound + " in '" + program_->text + "'");
+  return evaluate(values);
+}
+
+Result<std::int64_t> evaluateExpression(const std::string &text, const Bindings &names) {
+  KOPT_TRY(const Expression parsed, Expression::parse(text));
+  return parsed.evaluate(names);
 }
 
 Result<std::vector<std::string>> namesIn(const std::string &text) {
-  KOPT_TRY(Node root, expression::parse(text));
-  std::vector<std::string> names;
-  collectNames(root, names);
-  return names;
+  KOPT_TRY(const Expression parsed, Expression::parse(text));
+  return parsed.names();
 }
 
 } // namespace kopt

@@ -14,11 +14,13 @@ namespace {
 constexpr int kMaxDepth = 200;      ///< nesting; deeper text is an attack on the stack or a mistake
 constexpr int kMaxOperators = 1000; ///< of two operands; the tree of a sum is as deep
 
+using Column = std::uint32_t; ///< from 1
+
 struct Token {
   enum class Kind { End, Number, Word, Punctuation };
   Kind kind = Kind::End;
   std::string text;
-  std::size_t column = 1;
+  Column column = 1;
 };
 
 bool isWordStart(char c) {
@@ -26,8 +28,8 @@ bool isWordStart(char c) {
 }
 bool isWordPart(char c) { return isWordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
 
-std::vector<Token> tokenize(const std::string &text) {
-  static const std::vector<std::string> kTwo = {
+std::vector<Token> tokenize(std::string_view text) {
+  static constexpr std::string_view kTwo[] = {
       "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "::", "->"};
   std::vector<Token> tokens;
   for (std::size_t i = 0; i < text.size();) {
@@ -53,12 +55,12 @@ std::vector<Token> tokenize(const std::string &text) {
       while (i < text.size() && isWordPart(text[i]))
         ++i;
     } else {
-      bool two = std::find(kTwo.begin(), kTwo.end(), text.substr(i, 2)) != kTwo.end();
+      bool two = std::find(std::begin(kTwo), std::end(kTwo), text.substr(i, 2)) != std::end(kTwo);
       i += two ? 2 : 1;
     }
-    tokens.push_back({kind, text.substr(begin, i - begin), begin + 1});
+    tokens.push_back({kind, std::string(text.substr(begin, i - begin)), Column(begin + 1)});
   }
-  tokens.push_back({Token::Kind::End, "", text.size() + 1});
+  tokens.push_back({Token::Kind::End, "", Column(text.size() + 1)});
   return tokens;
 }
 
@@ -97,20 +99,43 @@ std::optional<unsigned> vectorTypeSize(const std::string &name) {
   return scalar->second * unsigned(name.back() - '0');
 }
 
-int precedence(const std::string &op) {
-  static const std::map<std::string, int> kLevels = {
-      {"*", 10}, {"/", 10}, {"%", 10}, {"+", 9},  {"-", 9},  {"<<", 8},
-      {">>", 8}, {"<", 7},  {">", 7},  {"<=", 7}, {">=", 7}, {"==", 6},
-      {"!=", 6}, {"&", 5},  {"^", 4},  {"|", 3},  {"&&", 2}, {"||", 1}};
-  auto found = kLevels.find(op);
-  return found == kLevels.end() ? 0 : found->second;
+struct Operator {
+  std::string_view text;
+  int level;
+  Code code;
+};
+
+/// Operators of two operands; a higher level binds tighter.
+constexpr Operator kOperators[] = {
+    {"*", 10, Code::Multiply},   {"/", 10, Code::Divide},       {"%", 10, Code::Remainder},
+    {"+", 9, Code::Add},         {"-", 9, Code::Subtract},      {"<<", 8, Code::ShiftLeft},
+    {">>", 8, Code::ShiftRight}, {"<", 7, Code::Less},          {">", 7, Code::Greater},
+    {"<=", 7, Code::LessEqual},  {">=", 7, Code::GreaterEqual}, {"==", 6, Code::Equal},
+    {"!=", 6, Code::NotEqual},   {"&", 5, Code::BitAnd},        {"^", 4, Code::BitXor},
+    {"|", 3, Code::BitOr},       {"&&", 2, Code::AndThen},      {"||", 1, Code::OrElse}};
+
+struct Function {
+  std::string_view name;
+  std::size_t arity;
+  Code code;
+};
+
+constexpr Function kFunctions[] = {{"min", 2, Code::Minimum},      {"max", 2, Code::Maximum},
+                                   {"ceil_div", 2, Code::CeilDiv}, {"abs", 1, Code::Absolute},
+                                   {"ceil", 1, Code::Ceil},        {"floor", 1, Code::Floor}};
+
+const Operator *findOperator(std::string_view text) {
+  for (const Operator &op : kOperators)
+    if (op.text == text)
+      return &op;
+  return nullptr;
 }
 
-/// Number of arguments of a function that expressions may call; 0 for any other name.
-std::size_t arity(const std::string &name) {
-  if (name == "min" || name == "max" || name == "ceil_div")
-    return 2;
-  return name == "abs" || name == "ceil" || name == "floor" ? 1 : 0;
+const Function *findFunction(std::string_view name) {
+  for (const Function &function : kFunctions)
+    if (function.name == name)
+      return &function;
+  return nullptr;
 }
 
 std::string plainFunctionName(std::string name) {
@@ -124,13 +149,13 @@ std::string plainFunctionName(std::string name) {
 
 class Parser {
 public:
-  explicit Parser(const std::string &text) : text_(text), tokens_(tokenize(text)) {}
+  explicit Parser(std::string_view text) : tokens_(tokenize(text)) { program_.text = text; }
 
-  Result<Node> run() {
-    KOPT_TRY(Node root, conditional());
+  Result<Program> run() {
+    KOPT_TRY(program_.column, conditional());
     if (peek().kind != Token::Kind::End)
       return fail("unexpected '" + peek().text + "'");
-    return root;
+    return std::move(program_);
   }
 
 private:
@@ -149,9 +174,9 @@ private:
   }
 
   tl::unexpected<Error> fail(const std::string &what) const { return fail(what, peek().column); }
-  tl::unexpected<Error> fail(const std::string &what, std::size_t column) const {
+  tl::unexpected<Error> fail(const std::string &what, Column column) const {
     return makeError(ErrorCode::Usage,
-                     what + " in '" + text_ + "' at column " + std::to_string(column),
+                     what + " in '" + program_.text + "' at column " + std::to_string(column),
                      "use integer literals, names, C operators, min, max, ceil_div and casts");
   }
   Status expect(const char *text) {
@@ -162,85 +187,110 @@ private:
                : fail(std::string("expected '") + text + "' before '" + peek().text + "'");
   }
 
-  struct DepthGuard {
-    explicit DepthGuard(int &depth) : depth_(++depth) {}
-    ~DepthGuard() { --depth_; }
-    int &depth_;
+  struct NestingGuard {
+    explicit NestingGuard(int &nesting) : nesting_(++nesting) {}
+    ~NestingGuard() { --nesting_; }
+    int &nesting_;
   };
 
-  /// Children are moved: an initializer list would copy them with all that is below.
-  template <class... Children>
-  static Node make(Node::Kind kind, std::string text, std::size_t column, Children... children) {
-    Node node;
-    node.kind = kind;
-    node.text = std::move(text);
-    node.column = column;
-    node.children.reserve(sizeof...(children));
-    (node.children.push_back(std::move(children)), ...);
-    return node;
+  Instruction &emit(Code code, Column column) {
+    if (code <= Code::Name)
+      program_.depth = std::max(program_.depth, ++depth_);
+    else if ((code >= Code::Multiply && code <= Code::CeilDiv) || code >= Code::AndThen)
+      --depth_;
+    Instruction &instruction = program_.code.emplace_back();
+    instruction.code = code;
+    instruction.column = column;
+    return instruction;
   }
+  void emitInteger(std::int64_t value, Column column) {
+    emit(Code::Integer, column).integer = value;
+  }
+  Column emitCast(const Type &type, Column column) {
+    emit(Code::Cast, column).type = type;
+    return column;
+  }
+  /// A jump whose target is set by land().
+  std::size_t emitJump(Code code, Column column) {
+    emit(code, column);
+    return program_.code.size() - 1;
+  }
+  void land(std::size_t jump) { program_.code[jump].index = std::uint32_t(program_.code.size()); }
 
-  Result<Node> conditional() {
-    DepthGuard guard(depth_);
-    if (depth_ > kMaxDepth)
+  Result<Column> conditional() {
+    NestingGuard guard(nesting_);
+    if (nesting_ > kMaxDepth)
       return fail("too many nested parentheses");
-    KOPT_TRY(Node condition, binary(1));
-    std::size_t column = peek().column;
+    KOPT_TRY(Column condition, binary(1));
+    const Column column = peek().column;
     if (!take("?"))
       return condition;
-    KOPT_TRY(Node yes, conditional());
+    const std::size_t toNo = emitJump(Code::JumpIf0, column);
+    KOPT_CHECK(conditional());
     KOPT_CHECK(expect(":"));
-    KOPT_TRY(Node no, conditional());
-    return make(Node::Kind::Conditional, "?", column, std::move(condition), std::move(yes),
-                std::move(no));
+    const std::size_t toEnd = emitJump(Code::Jump, column);
+    land(toNo);
+    KOPT_CHECK(conditional());
+    land(toEnd);
+    return column;
   }
 
-  Result<Node> binary(int minimum) {
-    KOPT_TRY(Node left, unary());
-    while (peek().kind == Token::Kind::Punctuation && precedence(peek().text) >= minimum) {
+  Result<Column> binary(int minimum) {
+    KOPT_TRY(Column column, unary());
+    while (peek().kind == Token::Kind::Punctuation) {
+      const Operator *op = findOperator(peek().text);
+      if (!op || op->level < minimum)
+        break;
       if (++operators_ > kMaxOperators)
         return fail("too many operators");
-      Token op = peek();
+      column = peek().column;
       ++at_;
-      KOPT_TRY(Node right, binary(precedence(op.text) + 1));
-      left = make(Node::Kind::Binary, op.text, op.column, std::move(left), std::move(right));
+      if (op->code == Code::AndThen || op->code == Code::OrElse) {
+        const std::size_t decided = emitJump(op->code, column);
+        KOPT_CHECK(binary(op->level + 1));
+        emit(Code::Truth, column);
+        land(decided);
+      } else {
+        KOPT_CHECK(binary(op->level + 1));
+        emit(op->code, column);
+      }
     }
-    return left;
+    return column;
   }
 
-  Result<Node> unary() {
-    DepthGuard guard(depth_);
-    if (depth_ > kMaxDepth)
+  Result<Column> unary() {
+    NestingGuard guard(nesting_);
+    if (nesting_ > kMaxDepth)
       return fail("too many nested operators");
-    std::size_t column = peek().column;
-    for (const char *op : {"-", "+", "!", "~"})
+    const Column column = peek().column;
+    for (const auto &[op, code] :
+         {std::pair("-", Code::Negate), {"!", Code::Not}, {"~", Code::Complement}})
       if (take(op)) {
-        KOPT_TRY(Node operand, unary());
-        return make(Node::Kind::Unary, op, column, std::move(operand));
+        KOPT_CHECK(unary());
+        emit(code, column);
+        return column;
       }
+    if (take("+")) {
+      KOPT_CHECK(unary());
+      return column;
+    }
     if (isNext("(")) {
       const std::size_t begin = at_++;
       if (std::optional<Type> type = castType(); type && take(")")) {
-        KOPT_TRY(Node operand, unary());
-        return castNode(*type, column, std::move(operand));
+        KOPT_CHECK(unary());
+        return emitCast(*type, column);
       }
       at_ = begin;
     }
     return primary();
   }
 
-  static Node castNode(const Type &type, std::size_t column, Node operand) {
-    Node node = make(Node::Kind::Cast, "cast", column, std::move(operand));
-    node.type = type;
-    return node;
-  }
-
-  Result<Node> primary() {
+  Result<Column> primary() {
     const Token token = peek();
     if (take("(")) {
-      KOPT_TRY(Node inner, conditional());
+      KOPT_TRY(const Column column, conditional());
       KOPT_CHECK(expect(")"));
-      return inner;
+      return column;
     }
     if (token.kind == Token::Kind::Number) {
       ++at_;
@@ -256,37 +306,35 @@ private:
       return staticCast();
     if (token.text == "true" || token.text == "false") {
       ++at_;
-      Node node = make(Node::Kind::Integer, "", token.column);
-      node.integer = token.text == "true";
-      return node;
+      emitInteger(token.text == "true", token.column);
+      return token.column;
     }
     if (std::optional<Type> type = castType()) {
       if (!take("("))
         return fail("a value was expected, '" + token.text + "' is a type", token.column);
-      KOPT_TRY(Node operand, conditional());
+      KOPT_CHECK(conditional());
       KOPT_CHECK(expect(")"));
-      return castNode(*type, token.column, std::move(operand));
+      return emitCast(*type, token.column);
     }
     return nameOrCall();
   }
 
-  Result<Node> number(const Token &token) const {
+  Result<Column> number(const Token &token) {
     std::string digits = token.text;
     digits.erase(std::remove(digits.begin(), digits.end(), '\''), digits.end());
     std::string lower = digits;
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return std::tolower(c); });
     const bool hex = lower.rfind("0x", 0) == 0, bits = lower.rfind("0b", 0) == 0;
-    Node node = make(Node::Kind::Integer, "", token.column);
     char *end = nullptr;
     errno = 0;
     if (!hex && lower.find_first_of(".e") != std::string::npos) {
-      node.kind = Node::Kind::Real;
-      node.real = std::strtod(lower.c_str(), &end);
+      const double real = std::strtod(lower.c_str(), &end);
       std::string suffix = end;
       if (errno || !(suffix.empty() || suffix == "f" || suffix == "l"))
         return fail("malformed number '" + token.text + "'", token.column);
-      return node;
+      emit(Code::Real, token.column).real = real;
+      return token.column;
     }
     const unsigned long long value =
         bits ? std::strtoull(lower.c_str() + 2, &end, 2) : std::strtoull(lower.c_str(), &end, 0);
@@ -297,8 +345,8 @@ private:
       return fail("malformed number '" + token.text + "'", token.column);
     if (errno == ERANGE || value > 0x7fffffffffffffffull)
       return fail("number too large '" + token.text + "'", token.column);
-    node.integer = std::int64_t(value);
-    return node;
+    emitInteger(std::int64_t(value), token.column);
+    return token.column;
   }
 
   /// A type that a cast may name. `half` is none: no geometry is computed in it, and it is a good
@@ -360,27 +408,29 @@ private:
     return std::nullopt;
   }
 
-  Result<Node> sizeOf() {
-    Node node = make(Node::Kind::Integer, "", peek().column);
+  Result<Column> sizeOf() {
+    const Column column = peek().column;
     ++at_;
     KOPT_CHECK(expect("("));
     const Token name = peek();
+    std::int64_t size = 0;
     if (std::optional<Type> type = typeName()) {
-      node.integer = type->bytes;
+      size = type->bytes;
     } else if (std::optional<unsigned> bytes = vectorTypeSize(name.text)) {
       ++at_;
-      node.integer = *bytes;
+      size = *bytes;
     } else {
       return fail("sizeof of an unknown type '" + name.text + "'");
     }
     while (take("*"))
-      node.integer = 8;
+      size = 8;
     KOPT_CHECK(expect(")"));
-    return node;
+    emitInteger(size, column);
+    return column;
   }
 
-  Result<Node> staticCast() {
-    const std::size_t column = peek().column;
+  Result<Column> staticCast() {
+    const Column column = peek().column;
     ++at_;
     KOPT_CHECK(expect("<"));
     std::optional<Type> type = typeName();
@@ -388,14 +438,14 @@ private:
       return fail("a cast to an unknown type '" + peek().text + "'");
     KOPT_CHECK(expect(">"));
     KOPT_CHECK(expect("("));
-    KOPT_TRY(Node operand, conditional());
+    KOPT_CHECK(conditional());
     KOPT_CHECK(expect(")"));
-    return castNode(*type, column, std::move(operand));
+    return emitCast(*type, column);
   }
 
   /// A possibly qualified name with members, subscripts and getters, or a call of a known function.
-  Result<Node> nameOrCall() {
-    const std::size_t column = peek().column;
+  Result<Column> nameOrCall() {
+    const Column column = peek().column;
     std::string name;
     if (take("::"))
       name = "";
@@ -416,7 +466,7 @@ private:
     while (true) {
       if (isNext("[")) {
         const std::size_t begin = at_++;
-        KOPT_CHECK(conditional());
+        KOPT_CHECK(subscript());
         KOPT_CHECK(expect("]"));
         for (std::size_t i = begin; i < at_; ++i)
           name += tokens_[i].text;
@@ -434,37 +484,65 @@ private:
         break;
       }
     }
-    return make(Node::Kind::Name, name, column);
+    std::vector<std::string> &names = program_.names;
+    const auto known = std::find(names.begin(), names.end(), name);
+    const std::size_t index = std::size_t(known - names.begin());
+    if (known == names.end())
+      names.push_back(name);
+    emit(Code::Name, column).index = std::uint32_t(index);
+    return column;
   }
 
-  Result<Node> call(const std::string &spelled, std::size_t column) {
-    const std::string name = plainFunctionName(spelled);
-    if (arity(name) == 0)
+  /// Read for its syntax alone: it is a part of its element's name.
+  Status subscript() {
+    const std::size_t names = program_.names.size(), size = program_.code.size();
+    const std::size_t depth = depth_, most = program_.depth;
+    KOPT_CHECK(conditional());
+    program_.names.resize(names);
+    program_.code.resize(size);
+    depth_ = depth;
+    program_.depth = most;
+    return {};
+  }
+
+  Result<Column> call(const std::string &spelled, Column column) {
+    const Function *function = findFunction(plainFunctionName(spelled));
+    if (!function)
       return fail("unknown function '" + spelled + "'", column);
     KOPT_CHECK(expect("("));
-    std::vector<Node> arguments;
+    std::size_t arguments = 0;
     do {
-      KOPT_TRY(Node argument, conditional());
-      arguments.push_back(std::move(argument));
+      KOPT_CHECK(conditional());
+      ++arguments;
     } while (take(","));
     KOPT_CHECK(expect(")"));
-    if (arguments.size() != arity(name))
-      return fail("'" + name + "' takes " + std::to_string(arity(name)) + " argument" +
-                      (arity(name) == 1 ? "" : "s"),
+    if (arguments != function->arity)
+      return fail("'" + std::string(function->name) + "' takes " + std::to_string(function->arity) +
+                      " argument" + (function->arity == 1 ? "" : "s"),
                   column);
-    Node node = make(Node::Kind::Call, name, column);
-    node.children = std::move(arguments);
-    return node;
+    emit(function->code, column);
+    return column;
   }
 
-  const std::string &text_;
+  Program program_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  int depth_ = 0, operators_ = 0;
+  std::size_t depth_ = 0; ///< of the stack where the code is now
+  int nesting_ = 0, operators_ = 0;
 };
 
 } // namespace
 
-Result<Node> parse(const std::string &text) { return Parser(text).run(); }
+std::string_view spelling(Code code) {
+  for (const Operator &op : kOperators)
+    if (op.code == code)
+      return op.text;
+  for (const Function &function : kFunctions)
+    if (function.code == code)
+      return function.name;
+  return code == Code::Negate ? "-" : code == Code::Not ? "!" : code == Code::Complement ? "~" : "";
+}
+
+Result<Program> parse(std::string_view text) { return Parser(text).run(); }
 
 } // namespace kopt::expression

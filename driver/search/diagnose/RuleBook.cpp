@@ -2,11 +2,12 @@
 // Reads the embedded rules once, checks every key, and evaluates them over counters. What a rule
 // cannot see it does not judge: it is reported as skipped with the metric it misses.
 #include "driver/search/diagnose/RuleBook.h"
-#include "driver/search/diagnose/MetricExpression.h"
+#include "driver/source/Expression.h"
 #include "knowledge/RuleFiles.h"
 #include "knowledge/SkillFiles.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,7 +25,7 @@ struct RuleValue {
 /// Text between braces of a message, with the number of digits after the point.
 struct Placeholder {
   Expression expression;
-  int digits = 0;
+  int digits;
 };
 
 /// literals[0] placeholders[0] literals[1] ... literals[n]
@@ -36,6 +37,13 @@ struct MessageTemplate {
 tl::unexpected<Error> fault(const std::string &where, const std::string &what) {
   return makeError(ErrorCode::Internal, what, "the file is part of kopt: correct it and rebuild",
                    where);
+}
+
+Result<Expression> parseExpression(const std::string &text, const std::string &where) {
+  auto expression = Expression::parseReal(text);
+  if (!expression)
+    return fault(where, expression.error().what);
+  return expression;
 }
 
 Result<MessageTemplate> parseMessage(const std::string &text, const std::string &where) {
@@ -50,19 +58,16 @@ Result<MessageTemplate> parseMessage(const std::string &text, const std::string 
     if (close == std::string::npos)
       return fault(where, "a '{' has no '}'");
     std::string inner = text.substr(open + 1, close - open - 1);
-    Placeholder placeholder;
+    int decimals = 0;
     if (std::size_t colon = inner.rfind(':'); colon != std::string::npos) {
       std::string digits = inner.substr(colon + 1);
       if (digits.size() != 1 || digits[0] < '0' || digits[0] > '9')
         return fault(where, fmt::format("'{}' after ':' is not a number of digits 0 to 9", digits));
-      placeholder.digits = digits[0] - '0';
+      decimals = digits[0] - '0';
       inner.resize(colon);
     }
-    auto expression = Expression::parse(inner);
-    if (!expression)
-      return fault(where, expression.error().what);
-    placeholder.expression = std::move(*expression);
-    message.placeholders.push_back(std::move(placeholder));
+    KOPT_TRY(Expression expression, parseExpression(inner, where));
+    message.placeholders.push_back({std::move(expression), decimals});
     at = close + 1;
   }
 }
@@ -95,9 +100,12 @@ std::string signalOf(std::string_view text) {
 } // namespace
 
 struct Rule {
-  std::string id, severity, action, source;
-  std::vector<RuleValue> values;
+  Rule(std::string name, Expression when) : id(std::move(name)), condition(std::move(when)) {}
+
+  std::string id;
   Expression condition;
+  std::string severity, action, source;
+  std::vector<RuleValue> values;
   MessageTemplate finding;
   std::vector<std::string> skills, techniques, evidence;
 };
@@ -137,10 +145,8 @@ Result<std::vector<RuleValue>> valuesOf(const json &rule, const std::string &whe
     RuleValue value{name, {}};
     KOPT_TRY(auto texts, textsOf(rule["values"], name.c_str(), where));
     for (const std::string &text : texts) {
-      auto expression = Expression::parse(text);
-      if (!expression)
-        return fault(where + "/values/" + name, expression.error().what);
-      value.alternatives.push_back(std::move(*expression));
+      KOPT_TRY(Expression expression, parseExpression(text, where + "/values/" + name));
+      value.alternatives.push_back(std::move(expression));
     }
     if (value.alternatives.empty())
       return fault(where, fmt::format("value \"{}\" has no expression", name));
@@ -159,9 +165,11 @@ Result<Rule> parseRule(const json &entry, const std::string &file, std::size_t i
   for (const auto &[key, value] : entry.items())
     if (!kKeys.count(key))
       return fault(where, fmt::format("there is no key \"{}\"", key));
-  Rule rule;
-  KOPT_TRY(rule.id, textOf(entry, "id", where));
-  where += " (" + rule.id + ")";
+  KOPT_TRY(std::string id, textOf(entry, "id", where));
+  where += " (" + id + ")";
+  KOPT_TRY(const std::string text, textOf(entry, "condition", where));
+  KOPT_TRY(Expression condition, parseExpression(text, where + "/condition"));
+  Rule rule(std::move(id), std::move(condition));
   KOPT_TRY(rule.severity, textOf(entry, "severity", where));
   if (severityRank(rule.severity) < 0)
     return fault(where, fmt::format("severity \"{}\" is not high, medium or low", rule.severity));
@@ -171,11 +179,6 @@ Result<Rule> parseRule(const json &entry, const std::string &file, std::size_t i
   KOPT_TRY(rule.techniques, textsOf(entry, "techniques", where));
   KOPT_TRY(rule.evidence, textsOf(entry, "evidence", where));
   KOPT_TRY(rule.values, valuesOf(entry, where));
-  KOPT_TRY(std::string condition, textOf(entry, "condition", where));
-  auto expression = Expression::parse(condition);
-  if (!expression)
-    return fault(where + "/condition", expression.error().what);
-  rule.condition = std::move(*expression);
   KOPT_TRY(std::string finding, textOf(entry, "finding", where));
   KOPT_TRY(rule.finding, parseMessage(finding, where + "/finding"));
   if (rule.skills.empty())
@@ -193,14 +196,24 @@ public:
     for (const RuleValue &value : rule.values)
       define(value);
   }
-  Expression::Lookup lookup() const {
-    return [this](const std::string &name) { return find(name); };
-  }
+  /// The value, or in words why there is none. Every name must have a value, even one that the
+  /// value of the expression does not depend on.
   tl::expected<double, std::string> evaluate(const Expression &expression) const {
-    for (const std::string &name : expression.names())
+    std::vector<double> values;
+    for (const std::string &name : expression.names()) {
       if (auto reason = missing_.find(name); reason != missing_.end())
-        return tl::unexpected<std::string>(reason->second);
-    return expression.evaluate(lookup());
+        return tl::unexpected(reason->second);
+      const std::optional<double> value = find(name);
+      if (!value)
+        return tl::unexpected(fmt::format("metric {} is missing", name));
+      if (!std::isfinite(*value))
+        return tl::unexpected(fmt::format("metric {} is not a finite number", name));
+      values.push_back(*value);
+    }
+    const auto result = expression.evaluateReal(values);
+    if (!result)
+      return tl::unexpected(result.error().what);
+    return *result;
   }
   /// The metrics behind a name: itself, or those of the alternative that gave a value of the rule.
   std::vector<std::string> metricsOf(const std::string &name) const {
@@ -218,7 +231,7 @@ private:
   }
   void define(const RuleValue &value) {
     for (const Expression &alternative : value.alternatives) {
-      auto result = alternative.evaluate(lookup());
+      auto result = evaluate(alternative);
       if (result) {
         values_[value.name] = *result;
         metrics_[value.name] = alternative.names();

@@ -31,14 +31,14 @@ Point presentValues(const TuneDeclaration &declaration, const ProposalContext &c
   return point;
 }
 
-bool satisfies(const TuneDeclaration &declaration, const ProposalContext &context,
+bool satisfies(const std::vector<Expression> &requirements, const ProposalContext &context,
                const Point &point) {
   for (const Launch &launch : context.workload.launches) {
     Bindings bindings = launch.bindings;
     for (const auto &[name, value] : point)
       bindings[name] = value;
-    for (const std::string &requirement : declaration.requirements) {
-      const auto holds = evaluateExpression(requirement, bindings);
+    for (const Expression &requirement : requirements) {
+      const auto holds = requirement.evaluate(bindings);
       if (!holds || *holds == 0)
         return false;
     }
@@ -93,6 +93,11 @@ Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &co
   std::vector<Candidate> proposals;
   if (declaration_.params.empty())
     return proposals;
+  std::vector<Expression> requirements;
+  for (const std::string &text : declaration_.requirements) {
+    KOPT_TRY(Expression requirement, Expression::parse(text));
+    requirements.push_back(std::move(requirement));
+  }
   const Point present = presentValues(declaration_, context);
   std::set<std::string> known;
   for (const Trial &trial : context.history)
@@ -103,7 +108,7 @@ Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &co
     for (const std::string &name : frozen)
       if (point.contains(name) && point.at(name) != present.at(name))
         return;
-    if (!satisfies(declaration_, context, point))
+    if (!satisfies(requirements, context, point))
       return;
     Candidate candidate = context.parent;
     candidate.parent = context.parentTrial.candidateHash;

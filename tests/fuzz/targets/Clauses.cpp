@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clauses of [[kopt::tune]], one a line, integer expressions of launch sites, and conditions of
 // rules.
-#include "driver/search/diagnose/MetricExpression.h"
 #include "driver/source/Expression.h"
 #include "driver/source/TuneClauses.h"
 #include "tests/fuzz/Fuzz.h"
@@ -63,16 +62,16 @@ void integers(const std::string &text) {
 }
 
 void conditions(std::string_view text) {
-  const auto expression = Expression::parse(text);
+  const auto expression = Expression::parseReal(text);
   if (!expression)
     return;
-  const Expression::Lookup lookup = [](const std::string &) { return std::optional<double>(1.5); };
-  const auto value = expression->evaluate(lookup);
+  const std::vector<double> values(expression->names().size(), 1.5);
+  const auto value = expression->evaluateReal(values);
   require(!value || std::isfinite(*value), "a value is a finite number");
-  const auto wrapped = Expression::parse("(" + std::string(text) + ")");
+  const auto wrapped = Expression::parseReal("(" + std::string(text) + ")");
   if (!wrapped)
     return; // one level deeper than may be
-  const auto again = wrapped->evaluate(lookup);
+  const auto again = wrapped->evaluateReal(values);
   require(value.has_value() == again.has_value() && (!value || *value == *again),
           "parentheses around all change nothing");
 }

@@ -142,5 +142,82 @@ TEST(Expression, NamesTheColumnOfASyntaxError) {
   EXPECT_THAT(error("abs(-9223372036854775807 - 1)"), HasSubstr("overflow"));
 }
 
+TEST(Expression, ParsedOnceIsEvaluatedOverManyPoints) {
+  const Expression sum = Expression::parse("b * b + a <= 1024 && a % 4 == 0").value();
+  ASSERT_THAT(sum.names(), ElementsAre("b", "a"));
+  for (std::int64_t b = 1; b <= 64; ++b)
+    for (std::int64_t a = 1; a <= 64; ++a)
+      ASSERT_EQ(sum.evaluate(std::vector{b, a}).value(), b * b + a <= 1024 && a % 4 == 0);
+  EXPECT_EQ(sum.evaluate(Bindings{{"a", 8}, {"b", 2}, {"c", 1}}).value(), 1);
+  EXPECT_EQ(sum.evaluate(Bindings{{"c", 1}}).error().what,
+            "no value for b, a in 'b * b + a <= 1024 && a % 4 == 0'");
+}
+
+TEST(Expression, NestsDeeperThanItsUsualStack) {
+  std::string text = "1";
+  for (int i = 0; i < 90; ++i)
+    text = "1 + (" + text + ")";
+  EXPECT_EQ(value(text), 91);
+}
+
+TEST(Expression, AConditionLeavesOneOfItsTwoValues) {
+  EXPECT_EQ(value("1 + (zero ? 2 : 3) * (n ? 4 : 5)"), 13);
+  EXPECT_EQ(value("(zero || 7) + (n && 9)"), 2);
+  EXPECT_EQ(value("min(zero ? 1 : 8, n && zero ? 6 : 7)"), 7);
+}
+
+TEST(Expression, SubscriptsArePartsOfNamesAndHaveNoValues) {
+  const Bindings names = {{"t[a?1:2]", 5}, {"x", 1}};
+  EXPECT_EQ(evaluateExpression("x + t[a ? 1 : 2] + x", names).value(), 7);
+  EXPECT_THAT(namesIn("x + t[a ? 1 : 2] + x").value(), ElementsAre("x", "t[a?1:2]"));
+}
+
+/// Of metrics, in double precision.
+Result<double> real(const std::string &text) {
+  static const std::map<std::string, double> kMetrics = {
+      {"a.sum", 6}, {"b__x.ratio", 4}, {"zero", 0}};
+  KOPT_TRY(const Expression expression, Expression::parseReal(text));
+  std::vector<double> values;
+  for (const std::string &name : expression.names())
+    values.push_back(kMetrics.at(name));
+  return expression.evaluateReal(values);
+}
+
+TEST(RealExpression, FollowsThePrecedenceOfC) {
+  EXPECT_DOUBLE_EQ(real("1 + 2 * 3 - 4 / 2").value(), 5);
+  EXPECT_DOUBLE_EQ(real("10 - 2 - 3").value(), 5);
+  EXPECT_DOUBLE_EQ(real("-a.sum + 7.5 % 2").value(), -4.5);
+  EXPECT_DOUBLE_EQ(real("1 < 2 && 2 > 3 || 1 == 1").value(), 1);
+  EXPECT_DOUBLE_EQ(real("!(1 < 2)").value(), 0);
+  EXPECT_DOUBLE_EQ(real("a.sum >= 6 && b__x.ratio != 5").value(), 1);
+  EXPECT_DOUBLE_EQ(real("max(ceil(1.2), min(floor(9.9), 3))").value(), 3);
+}
+
+TEST(RealExpression, HasNoIntegersOnTheWay) {
+  EXPECT_DOUBLE_EQ(real("1 / 2").value(), 0.5);
+  EXPECT_DOUBLE_EQ(real("(a.sum > 1) / 4").value(), 0.25);
+  EXPECT_DOUBLE_EQ(real("(1 && 2) / 4").value(), 0.25);
+  EXPECT_DOUBLE_EQ(real("(int)(a.sum / 4) / 2").value(), 0.5);
+  EXPECT_DOUBLE_EQ(real("ceil(a.sum / b__x.ratio)").value(), 2);
+  EXPECT_DOUBLE_EQ(real("9223372036854775807 + 1").value(), 9223372036854775808.0);
+}
+
+TEST(RealExpression, RefusesWhatHasNoValue) {
+  EXPECT_THAT(real("a.sum / zero > 1").error().what,
+              "division by zero in 'a.sum / zero > 1' at column 7");
+  EXPECT_THAT(real("a.sum % zero").error().what, HasSubstr("division by zero"));
+  EXPECT_DOUBLE_EQ(real("zero > 0 && a.sum / zero > 1").value(), 0);
+  EXPECT_THAT(real("1e308 * 10").error().what, HasSubstr("not a finite number"));
+}
+
+TEST(RealExpression, SaysWhereItIsWrong) {
+  for (const char *text : {"", "1 +", "(1", "1 2", "a && ", "1..2", "sqrt(2)", "min(1)", "a = 1",
+                           "a & b", "~a", "1 << 2", "ceil_div(a, 2)", ")", "a and b", "not a"}) {
+    const auto expression = Expression::parseReal(text);
+    ASSERT_FALSE(expression) << text;
+    EXPECT_THAT(expression.error().what, HasSubstr("column")) << text;
+  }
+}
+
 } // namespace
 } // namespace kopt
