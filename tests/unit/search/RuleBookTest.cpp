@@ -96,11 +96,11 @@ const std::vector<Case> &cases() {
        {{"sm__warps_active.avg.pct_of_peak_sustained_active", 24},
         {"launch__occupancy_limit_registers", 2},
         {"launch__registers_per_thread", 120}},
-       "120 registers per thread allow 2 blocks"},
+       "120 registers per thread limit an SM to 2 blocks"},
       {"occupancy-limited-by-shared-memory",
        {{"sm__warps_active.avg.pct_of_peak_sustained_active", 24},
         {"launch__occupancy_limit_shared_mem", 2}},
-       "shared memory allows 2 blocks per SM"},
+       "shared memory limits an SM to 2 blocks"},
       {"occupancy-limited-by-block-size",
        {{"sm__warps_active.avg.pct_of_peak_sustained_active", 45},
         {"launch__occupancy_limit_warps", 64},
@@ -120,7 +120,7 @@ const std::vector<Case> &cases() {
        {{"sass__inst_fp64", 3}, {"sass__inst_conversion_fp64", 4}},
        "3 double instructions and 4 conversions"},
       {"spills-in-code", {{"sass__spill_load_bytes", 140}}, "and loads 140"},
-      {"array-in-local-memory", {{"sass__inst_local_indexed", 5}}, "5 instructions reach local"},
+      {"array-in-local-memory", {{"sass__inst_local_indexed", 5}}, "5 instructions access local"},
   };
   return kCases;
 }
@@ -357,7 +357,7 @@ TEST(RuleBook, theMemoryRoofOffersNothing) {
   Diagnosis diagnosis = book().diagnose(counters);
   ASSERT_NE(findHit(diagnosis, "dram-bound"), nullptr);
   EXPECT_TRUE(findHit(diagnosis, "dram-bound")->techniques.empty());
-  EXPECT_NE(findHit(diagnosis, "dram-bound")->finding.find("nothing is to be gained"),
+  EXPECT_NE(findHit(diagnosis, "dram-bound")->finding.find("only moving fewer bytes"),
             std::string::npos);
 }
 
