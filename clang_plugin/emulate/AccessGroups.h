@@ -3,7 +3,7 @@
 // aligned struct (float4) are one access, as in nvcc's output.
 #pragma once
 
-#include "runtime/emulated/ModuleFormat.h"
+#include "runtime/emulated/module/ModuleFormat.h"
 
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/Instructions.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/emulated/ModuleFormat.h"
+#include "runtime/emulated/module/ModuleFormat.h"
 
 namespace llvm {
 class BasicBlock;

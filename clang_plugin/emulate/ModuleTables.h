@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constant tables of an emulated module (runtime/emulated/ModuleFormat.h) as LLVM constants.
+// The constant tables of an emulated module (runtime/emulated/module/ModuleFormat.h) as LLVM
+// constants.
 #pragma once
 
 #include "clang_plugin/emulate/Instrument.h"
-#include "runtime/emulated/ModuleFormat.h"
+#include "runtime/emulated/module/ModuleFormat.h"
 
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/Constants.h>

@@ -2,7 +2,7 @@
 #include "driver/app/ReplayFlow.h"
 #include "driver/source/RenderSlice.h"
 
-#include "driver/judge/CompareBuffers.h"
+#include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/observed/TraceWorkload.h"
 #include "runtime/trace/Contents.h"

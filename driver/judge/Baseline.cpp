@@ -3,7 +3,7 @@
 // not build, repeat, or tell right from wrong.
 #include "driver/judge/DeviceJudge.h"
 
-#include "driver/judge/CompareBuffers.h"
+#include "driver/judge/checks/CompareBuffers.h"
 #include "driver/source/SliceLines.h"
 #include "driver/workload/WorkloadBuilder.h"
 

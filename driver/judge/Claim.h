@@ -3,8 +3,8 @@
 // the reason.
 #pragma once
 
-#include "driver/judge/CheckList.h"
 #include "driver/judge/checks/CheckContext.h"
+#include "driver/judge/checks/CheckList.h"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 #include "driver/judge/DeviceJudge.h"
 
 #include "driver/judge/Claim.h"
-#include "driver/judge/CompareBuffers.h"
 #include "driver/judge/EmulatedJudge.h"
+#include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/Hash.h"
 
 #include <algorithm>

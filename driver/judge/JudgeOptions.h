@@ -4,9 +4,9 @@
 
 #include "driver/device/Runner.h"
 #include "driver/device/Toolchain.h"
-#include "driver/judge/CheckList.h"
 #include "driver/judge/Statistics.h"
 #include "driver/judge/checks/Check.h"
+#include "driver/judge/checks/CheckList.h"
 #include "driver/source/Frontend.h"
 #include "driver/support/JobQueue.h"
 

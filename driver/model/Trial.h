@@ -52,7 +52,7 @@ struct Finding { ///< of a screen, a build, a verification or a rule
 
 enum class CheckState : int { Passed = 0, Failed = 1, NotRun = 2 };
 
-/// What became of one layer of verification (driver/judge/CheckList.h).
+/// What became of one layer of verification (driver/judge/checks/CheckList.h).
 struct CheckRecord {
   std::string check;
   CheckState state = CheckState::Passed;
@@ -66,8 +66,8 @@ struct Trial {
   Verdict verdict = Verdict::Ambiguous;
   Stage stage = Stage::Screen; ///< the stage that decided
   std::string reason;          ///< one sentence with the figures
-  std::string
-      check; ///< layer of verification that decided (driver/judge/CheckList.h); empty: none did
+  std::string check; ///< layer of verification that decided (driver/judge/checks/CheckList.h);
+                     ///< empty: none did
   std::vector<CheckRecord> checks; ///< of those that had their say, in order
   std::vector<Finding> findings;
   std::string

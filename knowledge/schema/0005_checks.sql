@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One word for one thing: a check of the judge, a stage of an evaluation. Names: driver/judge/CheckList.cpp.
+-- One word for one thing: a check of the judge, a stage of an evaluation. Names: driver/judge/checks/CheckList.cpp.
 ALTER TABLE gates RENAME TO checks;
 ALTER TABLE checks RENAME COLUMN gate TO name;
 UPDATE checks SET name = CASE name

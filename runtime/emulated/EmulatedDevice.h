@@ -5,12 +5,12 @@
 #pragma once
 
 #include "runtime/device/Device.h"
-#include "runtime/emulated/Arena.h"
-#include "runtime/emulated/EmulatedModule.h"
 #include "runtime/emulated/execute/BlockRunner.h"
 #include "runtime/emulated/model/Caches.h"
 #include "runtime/emulated/model/GpuSpec.h"
 #include "runtime/emulated/model/Roofline.h"
+#include "runtime/emulated/module/Arena.h"
+#include "runtime/emulated/module/EmulatedModule.h"
 
 #include <map>
 #include <memory>

@@ -1,68 +1,222 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""layering.py SOURCE_TREE: who may include whom, and the other house rules of DESIGN.md that a script can see."""
+"""layering.py SOURCE_TREE: which folder may include which, and the other rules of DESIGN.md that a script can check.
+
+Prints each finding as FILE:LINE: TEXT and exits with 1 where there is one. layering_test.py shows that each rule finds what
+it forbids."""
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-# The first rule whose folder a file lies in judges it: (folder, what its #include must not match, why).
+# What each folder includes of the product beside itself: no more, and no less, so that a new edge is a decision. Rooms of
+# driver/ stand lowest first: none may include one below it here.
+EDGES = {
+    "driver/support": "",
+    "driver/model": "driver/support",
+    "driver/sandbox": "driver/support",
+    "driver/source": "driver/support driver/model driver/sandbox",
+    "driver/workload": "driver/support driver/model driver/source runtime/runner runtime/trace",
+    "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/runner",
+    "driver/store": "driver/support driver/model",
+    "driver/llm": "driver/support",
+    "driver/judge": "driver/support driver/model driver/source driver/workload driver/device runtime/device runtime/runner",
+    "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm",
+    "driver/integrate": "driver/support driver/model driver/source",
+    "driver/report": "driver/support driver/model driver/store driver/judge driver/search driver/integrate",
+    "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
+                  "driver/llm driver/judge driver/search driver/integrate driver/report runtime/device runtime/trace",
+    "driver/cli": "driver/support driver/device driver/store driver/integrate driver/report driver/app",
+
+    "runtime/device": "",
+    "runtime/trace": "",
+    "runtime/include": "",
+    "runtime/cuda": "runtime/device",
+    "runtime/emulated": "runtime/device",
+    "runtime/runner": "runtime/device runtime/trace",
+    "runtime/capture": "runtime/trace runtime/cuda runtime/runner",
+
+    "clang_plugin/args": "",
+    "clang_plugin/attribute": "",
+    "clang_plugin/headers": "",
+    "clang_plugin/output": "",
+    "clang_plugin/parallel": "",
+    "clang_plugin/parse": "clang_plugin/args",
+    "clang_plugin/hostflow": "clang_plugin/parse",
+    "clang_plugin/analysis": "clang_plugin/parse clang_plugin/mutate",
+    "clang_plugin/coverage": "clang_plugin/analysis",
+    "clang_plugin/mutate": "clang_plugin/analysis",
+    "clang_plugin/transform": "clang_plugin/analysis",
+    "clang_plugin/screen": "clang_plugin/analysis clang_plugin/parse",
+    "clang_plugin/proof": "clang_plugin/args clang_plugin/parse",
+    "clang_plugin/slice": "clang_plugin/extract clang_plugin/output clang_plugin/parse",
+    "clang_plugin/extract": "clang_plugin/analysis clang_plugin/args clang_plugin/attribute clang_plugin/hostflow "
+                            "clang_plugin/output clang_plugin/parallel clang_plugin/parse clang_plugin/proof clang_plugin/slice",
+    "clang_plugin/reference": "clang_plugin/analysis clang_plugin/extract",
+    "clang_plugin/cache": "clang_plugin/args clang_plugin/extract clang_plugin/output clang_plugin/parse",
+    "clang_plugin/emulate": "clang_plugin/args clang_plugin/parse clang_plugin/tool runtime/emulated",
+    "clang_plugin/tool": "clang_plugin/analysis clang_plugin/args clang_plugin/cache clang_plugin/coverage clang_plugin/extract "
+                         "clang_plugin/mutate clang_plugin/output clang_plugin/parallel clang_plugin/parse "
+                         "clang_plugin/reference clang_plugin/screen clang_plugin/transform",
+}
+# The first of these whose folder a file lies in judges its includes: (folder, what it must not include, why).
 FORBIDDEN = [
-    ("driver/support/", r"^driver/(?!support/)|^runtime/|^clang_plugin/|^(clang|clang-c|llvm)/",
-     "driver/support knows nothing of kopt"),
-    ("driver/cli/", r"^clang_plugin/|^(clang|clang-c|llvm)/", "only clang_plugin includes Clang or LLVM"),
-    ("driver/app/", r"^driver/cli/|^clang_plugin/|^(clang|clang-c|llvm)/", "nothing includes driver/cli"),
-    ("driver/", r"^driver/(cli|app)/|^clang_plugin/|^(clang|clang-c|llvm)/",
-     "nothing below driver/app includes it, and only clang_plugin includes Clang or LLVM"),
+    ("driver/", r"^(clang|clang-c|llvm)/|^clang_plugin/(?!output/)",
+     "only clang_plugin includes Clang or LLVM, and driver only what clang_plugin/output declares"),
     ("runtime/include/", r"^(driver|clang_plugin|runtime)/|^(clang|clang-c|llvm|nlohmann|fmt|spdlog|tl)/",
      "runtime/include compiles in any user's project"),
     ("runtime/", r"^(driver|clang_plugin|knowledge)/|^(clang|clang-c|llvm|nlohmann|fmt|spdlog)/",
-     "runtime includes nothing of ours, no JSON, no LLVM"),
+     "runtime includes nothing of driver or clang_plugin, no JSON, no LLVM"),
     ("clang_plugin/", r"^(driver|knowledge)/", "nothing depends on driver"),
 ]
+PRODUCT = ("driver", "clang_plugin", "runtime")
+# What kernels include, in the place of NVIDIA's and other foreign headers: they include each other by their own names.
+FOREIGN = ("runtime/emulated/include/", "clang_plugin/headers/shim/")
 SOURCE = {".h", ".cpp", ".cu", ".cuh"}
 MAX_LINES = 600
-LAYERED = ("clang_plugin", "runtime", "driver")
+MAX_SOURCES = 14
 
 
-def check(root):
-    tracked = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
-    if tracked.returncode == 0:
-        names = [n for n in tracked.stdout.split("\0") if n and (root / n).exists()]
-    else:  # an unpacked release
-        names = [str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and p.parts[len(root.parts)] != "build"]
-    for name in names:
-        path = root / name
-        if path.suffix not in SOURCE:
-            continue
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+class Tree:
+    """The files of a source tree by name: those that git tracks, or all of an unpacked release."""
+
+    def __init__(self, root):
+        tracked = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
+        if tracked.returncode == 0:
+            names = [name for name in tracked.stdout.split("\0") if name and (root / name).exists()]
+        else:
+            names = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+            names = [name for name in names if not name.startswith("build/")]
+        self.names = sorted(names)
+        self.lines = {name: (root / name).read_text(encoding="utf-8", errors="replace").splitlines()
+                      for name in self.names if Path(name).suffix in SOURCE}
+
+    def includes(self):
+        """(file, line, what it includes) of each #include."""
+        for name, lines in self.lines.items():
+            for number, line in enumerate(lines, 1):
+                if include := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
+                    yield name, number, include.group(1)
+
+    def edges(self, depth):
+        """(from, to): the first include by which a folder of the product depends on another; folders of at most `depth` names."""
+        found = {}
+        for name, number, included in self.includes():
+            if name.startswith(PRODUCT) and included.split("/")[0] in PRODUCT and not name.startswith(FOREIGN):
+                edge = folder_of(name, depth), folder_of(included, depth)
+                if edge[0] != edge[1]:
+                    found.setdefault(edge, f"{name}:{number}")
+        return found
+
+
+def folder_of(name, depth):
+    return "/".join(Path(name).parts[:-1][:depth])
+
+
+def check_edges(tree, allowed):
+    edges = tree.edges(2)
+    for (source, target), where in sorted(edges.items()):
+        if source not in allowed:
+            yield f"{where}: the folder {source} is missing from the table of tests/cmake/layering.py"
+        elif target not in allowed[source].split():
+            yield f"{where}: {source} includes {target}, which the table of tests/cmake/layering.py does not allow"
+    for source, targets in allowed.items():
+        for target in targets.split():
+            if (source, target) not in edges:
+                yield f"{source}: includes nothing of {target} any more: remove it from the table of tests/cmake/layering.py"
+
+
+def check_order(allowed):
+    rooms = [folder for folder in allowed if folder.startswith("driver/")]
+    for index, room in enumerate(rooms):
+        for target in allowed[room].split():
+            if target in rooms[index:]:
+                yield f"{room}: the table of tests/cmake/layering.py allows {target}, which is not a lower room"
+
+
+def check_circles(tree):
+    """One finding for each group of folders that include each other, directly or not."""
+    edges = tree.edges(3)
+    targets = {}
+    for source, target in edges:
+        targets.setdefault(source, set()).add(target)
+
+    def reached(start):
+        seen, waiting = set(), [start]
+        while waiting:
+            for target in targets.get(waiting.pop(), ()):
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        return seen
+
+    reach = {folder: reached(folder) for folder in targets}
+    circles = {tuple(sorted(other for other in seen if folder in reach.get(other, ())))
+               for folder, seen in reach.items() if folder in seen}
+    for circle in sorted(circles):
+        inside = [where for (source, target), where in sorted(edges.items()) if source in circle and target in circle]
+        yield f"{inside[0]}: the folders {', '.join(circle)} include each other in a circle ({', '.join(inside[1:])})"
+
+
+def check_forbidden(tree):
+    for name, number, included in tree.includes():
+        rule = next((rule for rule in FORBIDDEN if name.startswith(rule[0])), None)
+        if rule and re.search(rule[1], included):
+            yield f"{name}:{number}: includes {included}, but {rule[2]}"
+
+
+def check_files(tree):
+    for name, lines in tree.lines.items():
         # Inputs of tests are what a user would write, byte for byte.
         is_input = name.startswith(("tests/lit/", "tests/e2e/data/"))
         if not is_input and not any("SPDX-License-Identifier" in line for line in lines[:5]):
             yield f"{name}:1: has no SPDX line"
-        if len(lines) > MAX_LINES and name.startswith(LAYERED):
+        if len(lines) > MAX_LINES and name.startswith((*PRODUCT, "tests/unit/", "tests/component/")):
             yield f"{name}: has {len(lines)} lines; at most {MAX_LINES}"
-        rule = next((r for r in FORBIDDEN if name.startswith(r[0])), None)
-        for number, line in enumerate(lines, 1):
-            include = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-            if rule and include and re.search(rule[1], include.group(1)):
-                yield f"{name}:{number}: includes {include.group(1)}, but {rule[2]}"
-    yield from check_folders(names)
 
 
-def check_folders(names):
-    folders = {}
-    for name in names:
-        parts = Path(name).parts
-        if len(parts) == 3 and parts[0] in LAYERED:
-            folders.setdefault("/".join(parts[:2]), []).append(parts[2])
+def check_folders(tree):
+    folders, sources = {}, {}
+    for name in tree.names:
+        path = Path(name)
+        if path.parts[0] not in PRODUCT:
+            continue
+        if len(path.parts) > 2:
+            folders.setdefault("/".join(path.parts[:2]), set()).add("/".join(path.parts[2:]))
+        if path.suffix == ".cpp":
+            sources[str(path.parent)] = sources.get(str(path.parent), 0) + 1
     for folder, files in sorted(folders.items()):
-        sources = [f for f in files if f != "CMakeLists.txt"]
-        if sources and "README.md" not in files:
+        if "README.md" not in files and files - {"CMakeLists.txt"}:
             yield f"{folder}: has no README.md"
+    for folder, count in sorted(sources.items()):
+        if count > MAX_SOURCES:
+            yield f"{folder}: has {count} .cpp files; at most {MAX_SOURCES}"
+
+
+def check_unit_tests(tree):
+    """tests/unit/ROOM/XTest.cpp tests driver/ROOM/.../X.{h,cpp}; tests/unit/runtime/FOLDER and clang_plugin/FOLDER alike."""
+    subjects = {}
+    for name in tree.lines:
+        if name.startswith(PRODUCT):
+            subjects.setdefault("/".join(Path(name).parts[:2]), set()).add(Path(name).stem)
+    for name in tree.lines:
+        parts = Path(name).parts
+        if not name.startswith("tests/unit/") or not name.endswith("Test.cpp"):
+            continue
+        home = "/".join(parts[2:4]) if parts[2] in PRODUCT else f"driver/{parts[2]}"
+        subject = Path(name).stem[:-len("Test")]
+        if subject not in subjects.get(home, ()):
+            yield f"{name}: {home} has no {subject}.h or {subject}.cpp that this could test"
+
+
+def check(root, allowed=EDGES):
+    tree = Tree(root)
+    for rule in (check_forbidden(tree), check_edges(tree, allowed), check_order(allowed), check_circles(tree),
+                 check_files(tree), check_folders(tree), check_unit_tests(tree)):
+        yield from rule
 
 
 if __name__ == "__main__":
     findings = list(check(Path(sys.argv[1]).resolve()))
-    print("\n".join(findings) if findings else "layering: nothing to say")
+    print("\n".join(findings) if findings else "layering: no findings")
     sys.exit(1 if findings else 0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/profile/ComputeSanitizer.h"
 
-#include "driver/support/Process.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Process.h"
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
 

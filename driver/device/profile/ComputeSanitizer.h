@@ -3,8 +3,8 @@
 // executes a prepared script.
 #pragma once
 
-#include "driver/support/Process.h"
 #include "driver/model/Device.h"
+#include "driver/support/Process.h"
 
 #include <optional>
 #include <string_view>

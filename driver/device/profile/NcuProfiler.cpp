@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/profile/NcuProfiler.h"
 
-#include "driver/support/Process.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/device/profile/CounterNames.h"
 #include "driver/device/profile/NcuTable.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Process.h"
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/profile/NcuSections.h"
 
-#include "driver/support/Process.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/device/profile/NcuTable.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Process.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // instruction.
 #pragma once
 
-#include "driver/support/Process.h"
 #include "driver/device/profile/NcuProfiler.h"
+#include "driver/support/Process.h"
 
 namespace kopt {
 

@@ -2,13 +2,11 @@
 // Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that
 // becomes a status, and the next call finds a fresh process with its modules loaded again.
 #include "driver/device/Runner.h"
-#include "driver/device/profile/ComputeSanitizer.h"
-#include "driver/device/profile/CounterProcess.h"
-#include "driver/device/profile/NcuProfiler.h"
-#include "driver/device/profile/NcuSections.h"
 #include "driver/device/runner/DeviceLock.h"
 #include "driver/device/runner/GpuSpecFile.h"
+#include "driver/device/runner/LaunchContents.h"
 #include "driver/device/runner/LaunchRequest.h"
+#include "driver/device/runner/LaunchTools.h"
 #include "driver/device/runner/OtherLoad.h"
 #include "driver/device/runner/RunnerProcess.h"
 #include "driver/device/runner/RunnerSandbox.h"
@@ -18,13 +16,10 @@
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <optional>
-#include <unistd.h>
 
 namespace kopt {
 
@@ -36,51 +31,7 @@ namespace protocol = runtime::protocol;
 constexpr Duration kLoadDeadline{30};
 constexpr Duration kProbeDeadline{30}; ///< a driver compiles the probe's PTX in 0.1 s or less
 constexpr Duration kMargin{3};         ///< on top of what the launches may take
-constexpr double kBufferBytesPerSecond =
-    40e6; ///< drawing, copying, comparing and dumping, on a slow machine
-constexpr Duration kCountingSetup{30}; ///< CUPTI takes about a second to start
-constexpr double kCountingPasses = 20; ///< 14 on GH100 for what kopt counts
 constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
-/// Opens the captured contents of a launch, in order, for a runner that may open none itself, after
-/// the descriptors that are there. They are this object's; those others are not.
-class Descriptors {
-public:
-  explicit Descriptors(std::vector<int> others) : all_(std::move(others)), others_(all_.size()) {}
-  ~Descriptors() {
-    for (std::size_t i = others_; i < all_.size(); ++i)
-      ::close(all_[i]);
-  }
-  Descriptors(const Descriptors &) = delete;
-  Descriptors &operator=(const Descriptors &) = delete;
-
-  Status addContents(const Launch &launch) {
-    for (const Buffer &buffer : launch.buffers) {
-      if (buffer.fill.kind != "captured")
-        continue;
-      const int fd = ::open(buffer.fill.path.c_str(), O_RDONLY | O_CLOEXEC);
-      if (fd < 0)
-        return makeError(
-            ErrorCode::StaleInput,
-            fmt::format("the captured contents of '{}' cannot be read: {}", buffer.name,
-                        std::error_code(errno, std::generic_category()).message()),
-            "capture the program's launches again with 'kopt observe'", buffer.fill.path);
-      all_.push_back(fd);
-    }
-    return {};
-  }
-  const std::vector<int> &all() const { return all_; }
-
-private:
-  std::vector<int> all_;
-  std::size_t others_;
-};
-
-Duration bufferTime(const Launch &launch) {
-  std::uint64_t bytes = 0;
-  for (const Buffer &buffer : launch.buffers)
-    bytes += buffer.bytes;
-  return Duration(double(bytes) / kBufferBytesPerSecond);
-}
 
 std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) {
   return {names.begin(), names.end()};
@@ -91,8 +42,8 @@ public:
   RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
                std::filesystem::path scratch, unsigned runners, RunnerHooks hooks, Sandbox sandbox,
                SandboxPolicy policy)
-      : processes_(processes), process_(processes, command, sandbox, policy),
-        counting_(processes, std::move(command), std::move(sandbox), std::move(policy)),
+      : process_(processes, command, sandbox, policy),
+        tools_(processes, std::move(command), std::move(sandbox), std::move(policy), scratch),
         scratch_(std::move(scratch)),
         shared_(scratch_, SharedBuffers::defaultLimit() / std::max(1u, runners)),
         hooks_(std::move(hooks)) {}
@@ -145,18 +96,19 @@ private:
   /// Loads what a fresh process has not loaded yet. A status that is not Ok: it could not.
   Result<Reply> ensureLoaded(ModuleId id);
   /// Our processes that have a context on the device.
-  unsigned ownProcesses() const { return 1u + counting_.isRunning(); }
+  unsigned ownProcesses() const { return 1u + tools_.holdContext(); }
   /// The process forgets the module; it is loaded again when it is next used.
   void unloadRemote(ModuleId id);
-  /// What the hardware counts, beside what the driver knows: through CUPTI, or else through Nsight
-  /// Compute.
-  Result<ProfileOutcome> addHardwareCounters(ModuleId module, const Launch &launch,
-                                             const RunOptions &options, ProfileOutcome outcome,
+  WatchedLaunch watched(ModuleId id, const Launch &launch, const RunOptions &options) const {
+    const Module &module = modules_.at(id);
+    return {module.path, module.symbol, launch, options};
+  }
+  /// What the hardware counts, beside what the driver knows.
+  Result<ProfileOutcome> addHardwareCounters(const WatchedLaunch &watched, ProfileOutcome outcome,
                                              const std::vector<int> &descriptors);
 
-  ProcessRunner &processes_;
   RunnerProcess process_;
-  CounterProcess counting_;
+  LaunchTools tools_;
   std::filesystem::path scratch_;
   SharedBuffers shared_;
   RunnerHooks hooks_;
@@ -169,8 +121,6 @@ private:
   std::string quarantine_; ///< why the device is not used any more; empty: it is
   std::string
       unstarted_; ///< why no process could be started when one was last wanted; empty: one was
-  std::unique_ptr<NcuProfiler> ncu_;
-  std::string scriptOf(ModuleId module, const Launch &launch, const RunOptions &options) const;
 };
 
 Status RunnerClient::connect() {
@@ -371,7 +321,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
   if (options.freshModule)
     unloadRemote(id);
   KOPT_TRY(const SharedBuffers::Places places, shared_.prepare(options.slot, launch.buffers));
-  Descriptors descriptors(places.descriptors);
+  LaunchContents descriptors(places.descriptors);
   KOPT_CHECK(descriptors.addContents(launch));
   RunOutcome outcome;
   KOPT_TRY(
@@ -416,7 +366,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
            shared_.prepare(options.slot + "-b", launchB.buffers));
   std::vector<int> outputs = placesA.descriptors;
   outputs.insert(outputs.end(), placesB.descriptors.begin(), placesB.descriptors.end());
-  Descriptors descriptors(std::move(outputs));
+  LaunchContents descriptors(std::move(outputs));
   KOPT_CHECK(descriptors.addContents(launchA));
   KOPT_CHECK(descriptors.addContents(launchB));
   TimingOutcome outcome;
@@ -478,7 +428,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
 
 Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
                                              const RunOptions &options) {
-  Descriptors descriptors({});
+  LaunchContents descriptors({});
   KOPT_CHECK(descriptors.addContents(launch));
   ProfileOutcome outcome;
   KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
@@ -505,22 +455,7 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
     return outcome;
   }
   outcome.source = "ptxas";
-  return addHardwareCounters(id, launch, options, std::move(outcome), descriptors.all());
-}
-
-/// Requests for a process of its own that a tool watches. It loads this module alone: its id there
-/// is the first.
-std::string RunnerClient::scriptOf(ModuleId id, const Launch &launch,
-                                   const RunOptions &options) const {
-  const Module &module = modules_.at(id);
-  Message load("load");
-  load.add("path", module.path.string());
-  load.add("symbol", module.symbol);
-  Message run("run");
-  addLaunch(run, "a.", 1, launch);
-  run.add("input_seed", options.inputSeed);
-  run.add("poison_seed", options.poisonSeed);
-  return load.format() + "\n" + run.format() + "\n";
+  return addHardwareCounters(watched(id, launch, options), std::move(outcome), descriptors.all());
 }
 
 Result<std::vector<SanitizerReport>> RunnerClient::sanitize(ModuleId id, const Launch &launch,
@@ -528,13 +463,9 @@ Result<std::vector<SanitizerReport>> RunnerClient::sanitize(ModuleId id, const L
                                                             const RunOptions &options) {
   if (device_.kind != "cuda")
     return Runner::sanitize(id, launch, tools, options);
-  const SanitizerRequest request{"", process_.command(), scriptOf(id, launch, options),
-                                 scratch_ / "sanitizer",
-                                 Duration(60) + 100 * options.deadline +
-                                     bufferTime(launch)}; // launches take up to 100 times as long
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
-  return ComputeSanitizer(processes_, findComputeSanitizer()).checkWith(tools, request);
+  return tools_.sanitize(watched(id, launch, options), tools);
 }
 
 Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch,
@@ -542,41 +473,17 @@ Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch,
                                         const RunOptions &options) {
   if (device_.kind != "cuda")
     return Runner::inspect(id, launch, sections, options);
-  const NcuRequest request{process_.command(), scriptOf(id, launch, options),
-                           scratch_ / "ncu-sections",
-                           Duration(300) + 100 * options.deadline +
-                               10 * bufferTime(launch)}; // a set makes 40 passes and more
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
-  return inspectLaunch(processes_, findNsightCompute(), request, sections);
+  return tools_.inspect(watched(id, launch, options), sections);
 }
 
-Result<ProfileOutcome> RunnerClient::addHardwareCounters(ModuleId id, const Launch &launch,
-                                                         const RunOptions &options,
+Result<ProfileOutcome> RunnerClient::addHardwareCounters(const WatchedLaunch &watched,
                                                          ProfileOutcome outcome,
                                                          const std::vector<int> &descriptors) {
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(outcome.stages));
   const auto begun = std::chrono::steady_clock::now();
-  const Module &module = modules_.at(id);
-  // The deadline of one launch is many times what it takes, so it is enough for those of all
-  // passes; each copies the contents anew.
-  const Duration deadline =
-      kCountingSetup + options.deadline + kCountingPasses * bufferTime(launch);
-  ProfileOutcome counted =
-      counting_.count(module.path, module.symbol, launch, options, deadline, descriptors);
-  if (counted.counters.empty()) {
-    if (!ncu_)
-      ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
-    NcuRequest request;
-    request.runner = process_.command();
-    request.script = scriptOf(id, launch, options);
-    request.folder = scratch_ / "ncu";
-    request.deadline = Duration(120) + 10 * options.deadline + bufferTime(launch);
-    std::string why = std::move(counted.detail);
-    KOPT_TRY(counted, ncu_->profile(request));
-    if (!why.empty())
-      counted.detail = counted.detail.empty() ? why : why + "; " + counted.detail;
-  }
+  KOPT_TRY(const ProfileOutcome counted, tools_.count(watched, descriptors));
   outcome.detail = counted.detail;
   outcome.stages[counted.source] += Duration(std::chrono::steady_clock::now() - begun).count();
   if (counted.status == RunStatus::Ok && !counted.counters.empty()) {

@@ -4,10 +4,10 @@
 // them.
 #pragma once
 
-#include "driver/judge/CheckList.h"
-#include "driver/judge/CompareBuffers.h"
-#include "driver/model/Candidate.h"
 #include "driver/device/Runner.h"
+#include "driver/judge/checks/CheckList.h"
+#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/model/Candidate.h"
 #include "driver/model/Trial.h"
 #include "driver/model/TuneDeclaration.h"
 

@@ -9,11 +9,11 @@
 // divergence even if it would not hang.
 #pragma once
 
-#include "runtime/emulated/EmulatedModule.h"
 #include "runtime/emulated/execute/AsyncCopies.h"
 #include "runtime/emulated/execute/Machine.h"
 #include "runtime/emulated/execute/Schedule.h"
 #include "runtime/emulated/model/WarpTrace.h"
+#include "runtime/emulated/module/EmulatedModule.h"
 
 #include <array>
 #include <boost/context/detail/fcontext.hpp>

@@ -5,21 +5,14 @@
 #pragma once
 
 #include "runtime/device/Device.h"
-#include "runtime/emulated/Arena.h"
-#include "runtime/emulated/ModuleFormat.h"
 #include "runtime/emulated/execute/BlockOrder.h"
+#include "runtime/emulated/module/Arena.h"
+#include "runtime/emulated/module/ModuleFormat.h"
+#include "runtime/emulated/module/TraceEntry.h"
 
 #include <cstdint>
 
 namespace kopt::runtime::emulated {
-
-/// One record of a lane's trace: a block that it entered, or an access within it.
-struct TraceEntry {
-  std::uint64_t value; ///< of a block: its key; of an access: the address
-  std::uint32_t id;    ///< of a block: kBlockBit | number; of an access: the site
-  std::uint32_t bytes; ///< of an access; kStoreBit where its site both reads and writes (a copy)
-};
-constexpr std::uint32_t kBlockBit = 0x80000000u, kStoreBit = 0x80000000u;
 
 struct Machine {
   // The memory.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/model/WarpTrace.h"
 
+#include "runtime/emulated/module/Arena.h"
+
 #include <algorithm>
 #include <bit>
 #include <tuple>

@@ -4,9 +4,9 @@
 // Compute counts, for the whole grid, no sampling.
 #pragma once
 
-#include "runtime/emulated/ModuleFormat.h"
-#include "runtime/emulated/execute/Machine.h"
 #include "runtime/emulated/model/Caches.h"
+#include "runtime/emulated/module/ModuleFormat.h"
+#include "runtime/emulated/module/TraceEntry.h"
 
 #include <array>
 #include <cstdint>

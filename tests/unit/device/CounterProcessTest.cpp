@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process that counts, as a fake that answers line by line.
-#include "driver/device/profile/CounterProcess.h"
+#include "driver/device/runner/CounterProcess.h"
 #include "driver/device/profile/CounterNames.h"
 #include "fakes/FakeProcessRunner.h"
 

@@ -10,8 +10,8 @@
 namespace kopt {
 
 inline SassListing recorded(const std::string &arch) {
-  const auto text =
-      readFile(std::string(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.") + arch + ".sass");
+  const auto text = readFile(std::string(KOPT_SOURCE_DIR "/tests/unit/device/fixtures/classes.") +
+                             arch + ".sass");
   EXPECT_TRUE(text);
   auto listing = parseSassListing(text ? *text : std::string());
   EXPECT_TRUE(listing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/emulated/Arena.h"
+#include "runtime/emulated/module/Arena.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/emulated/EmulatedModule.h"
+#include "runtime/emulated/module/EmulatedModule.h"
 
 #include <cstring>
 #include <dlfcn.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/device/Device.h"
-#include "runtime/emulated/Arena.h"
-#include "runtime/emulated/ModuleFormat.h"
+#include "runtime/emulated/module/Arena.h"
+#include "runtime/emulated/module/ModuleFormat.h"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/device/profile/CounterProcess.h"
+#include "driver/device/runner/CounterProcess.h"
 
 #include "driver/device/profile/CounterNames.h"
 #include "driver/device/runner/LaunchRequest.h"

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/runner/LaunchTools.h"
+
+#include "driver/device/profile/ComputeSanitizer.h"
+#include "driver/device/runner/LaunchContents.h"
+#include "driver/device/runner/LaunchRequest.h"
+
+namespace kopt {
+
+namespace {
+
+using runtime::protocol::Message;
+
+constexpr Duration kCountingSetup{30}; ///< CUPTI takes about a second to start
+constexpr double kCountingPasses = 20; ///< 14 on GH100 for what kopt counts
+
+/// Requests for a process of its own that a tool watches. It loads this module alone: its id there
+/// is the first.
+std::string scriptOf(const WatchedLaunch &watched) {
+  Message load("load");
+  load.add("path", watched.module.string());
+  load.add("symbol", watched.symbol);
+  Message run("run");
+  addLaunch(run, "a.", 1, watched.launch);
+  run.add("input_seed", watched.options.inputSeed);
+  run.add("poison_seed", watched.options.poisonSeed);
+  return load.format() + "\n" + run.format() + "\n";
+}
+
+} // namespace
+
+Result<std::vector<SanitizerReport>> LaunchTools::sanitize(const WatchedLaunch &watched,
+                                                           const std::vector<std::string> &tools) {
+  const SanitizerRequest request{"", runner_, scriptOf(watched), scratch_ / "sanitizer",
+                                 Duration(60) + 100 * watched.options.deadline +
+                                     bufferTime(watched.launch)}; // launches take up to 100 times
+                                                                  // as long
+  return ComputeSanitizer(processes_, findComputeSanitizer()).checkWith(tools, request);
+}
+
+Result<NcuReport> LaunchTools::inspect(const WatchedLaunch &watched,
+                                       const std::vector<std::string> &sections) {
+  const NcuRequest request{runner_, scriptOf(watched), scratch_ / "ncu-sections",
+                           Duration(300) + 100 * watched.options.deadline +
+                               10 * bufferTime(watched.launch)}; // a set makes 40 passes and more
+  return inspectLaunch(processes_, findNsightCompute(), request, sections);
+}
+
+Result<ProfileOutcome> LaunchTools::count(const WatchedLaunch &watched,
+                                          const std::vector<int> &descriptors) {
+  // The deadline of one launch is many times what it takes, so it is enough for those of all
+  // passes; each copies the contents anew.
+  const Duration deadline =
+      kCountingSetup + watched.options.deadline + kCountingPasses * bufferTime(watched.launch);
+  ProfileOutcome counted = counting_.count(watched.module, watched.symbol, watched.launch,
+                                           watched.options, deadline, descriptors);
+  if (!counted.counters.empty())
+    return counted;
+  if (!ncu_)
+    ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
+  NcuRequest request;
+  request.runner = runner_;
+  request.script = scriptOf(watched);
+  request.folder = scratch_ / "ncu";
+  request.deadline = Duration(120) + 10 * watched.options.deadline + bufferTime(watched.launch);
+  std::string why = std::move(counted.detail);
+  KOPT_TRY(counted, ncu_->profile(request));
+  if (!why.empty())
+    counted.detail = counted.detail.empty() ? why : why + "; " + counted.detail;
+  return counted;
+}
+
+} // namespace kopt

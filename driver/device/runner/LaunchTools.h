@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What watches one launch on a GPU from a process of its own: the hardware's counters,
+// compute-sanitizer, Nsight Compute's sections.
+#pragma once
+
+#include "driver/device/profile/NcuProfiler.h"
+#include "driver/device/profile/NcuSections.h"
+#include "driver/device/runner/CounterProcess.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// One launch of the kernel `symbol` of a module. Refers to what the caller keeps.
+struct WatchedLaunch {
+  const std::filesystem::path &module;
+  const std::string &symbol;
+  const Launch &launch;
+  const RunOptions &options;
+};
+
+/// The caller holds the device's lock during each call.
+class LaunchTools {
+public:
+  /// `runner` is the command of kopt-runner, `scratch` the folder for what tools write.
+  LaunchTools(ProcessRunner &processes, std::vector<std::string> runner, Sandbox sandbox,
+              SandboxPolicy policy, std::filesystem::path scratch)
+      : processes_(processes), runner_(runner),
+        counting_(processes, std::move(runner), std::move(sandbox), std::move(policy)),
+        scratch_(std::move(scratch)) {}
+
+  /// Counters through CUPTI, or else through Nsight Compute; `source` names which. Empty where
+  /// neither counts, with the reason in `detail`. `descriptors` are open contents of the launch.
+  Result<ProfileOutcome> count(const WatchedLaunch &watched, const std::vector<int> &descriptors);
+  /// Reports of compute-sanitizer's tools, one each.
+  Result<std::vector<SanitizerReport>> sanitize(const WatchedLaunch &watched,
+                                                const std::vector<std::string> &tools);
+  Result<NcuReport> inspect(const WatchedLaunch &watched, const std::vector<std::string> &sections);
+
+  /// True while a process that counts holds a context on the device.
+  bool holdContext() const { return counting_.isRunning(); }
+
+private:
+  ProcessRunner &processes_;
+  std::vector<std::string> runner_;
+  CounterProcess counting_;
+  std::filesystem::path scratch_;
+  std::unique_ptr<NcuProfiler> ncu_; ///< null until CUPTI has not counted
+};
+
+} // namespace kopt
