@@ -3,7 +3,8 @@
 # From a bare Debian 12 machine to a built kopt. Needs no GPU and no CUDA toolkit; uses them where they are.
 #
 #   cmake/bootstrap.sh demo      build kopt and tune the transpose example on the emulated device
-#   cmake/bootstrap.sh test      build everything and run all tests that need no GPU
+#   cmake/bootstrap.sh test      build everything and run the tests that need no GPU, but for the long ones
+#   cmake/bootstrap.sh test full the same with the long ones (label soak)
 #   cmake/bootstrap.sh deps      install what building and testing need, nothing else
 #   cmake/bootstrap.sh release   build the relocatable package into dist/
 #
@@ -21,7 +22,7 @@ readonly build_packages=(
 )
 # Debian's static LLVM names Polly.
 readonly release_packages=(libpolly-19-dev)
-readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools python3)
+readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3)
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 6; }
@@ -77,14 +78,26 @@ build() {
   ninja -C "$1" -j "$(jobs)" "${@:2}"
 }
 
+# run_tests [full]
 run_tests() {
+  local lane=${1:-fast} without='soak|device' status=0
+  case $lane in
+  fast) ;;
+  full) without=device ;;
+  *) fail "there are no tests named '$lane'; give 'full' or nothing" ;;
+  esac
   install_packages "${build_packages[@]}" "${test_packages[@]}"
   local folder=${KOPT_BUILD_DIR:-$top/build/dev}
   configure dev "$folder" -DKOPT_BUILD_TESTS=ON
   build "$folder"
-  say "Testing: everything that needs no GPU"
-  # Last, so that ctest's own summary is the last line and its exit status is this script's.
-  ctest --test-dir "$folder" -LE device -j "$(jobs)" --output-on-failure
+  say "Testing: the $lane lane, without labels $without"
+  ctest --test-dir "$folder" -LE "$without" -j "$(jobs)" --output-on-failure --output-junit "$folder/tests.xml" |
+    tee "$folder/tests.log" || status=$?
+  say "What took longest"
+  python3 "$top/tests/cmake/slowest.py" "$folder/tests.xml" || true
+  # ctest's summary is the last line, and its exit status this script's.
+  grep -E '^[0-9]+% tests passed' "$folder/tests.log" || true
+  return "$status"
 }
 
 make_release() {
@@ -110,11 +123,11 @@ demo)
   build "$folder" kopt kopt-extract kopt-runner kopt-sandbox
   exec "$top/cmake/demo.sh" "$folder/bin" "${KOPT_DEMO_DIR:-$top/build/demo}"
   ;;
-test) run_tests ;;
+test) run_tests "${@:2}" ;;
 deps) install_packages "${build_packages[@]}" "${test_packages[@]}" ;;
 release) make_release ;;
 *)
-  sed -n '3,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
   exit 1
   ;;
 esac

@@ -4,6 +4,7 @@
 
   adversarial.py                 every candidate once; exit 1 where one has another verdict than its file expects
   adversarial.py --matrix        the same, and a Markdown table: the checks that would have noticed each attack
+  adversarial.py --list FILE     those that the file names, and each attack decided by the check that stands beside it
   adversarial.py --ablate CHECK  every candidate with that check left out; prints the attacks that get through
 
 A candidate is a file of attacks/ or controls/. Its comments name its base and what is expected of it:
@@ -63,6 +64,12 @@ def load(kinds=("attacks", "controls"), only=None, device="emulated"):
     return [case for case in cases if not only or re.search(only, case.name)]
 
 
+def read_list(path):
+    """What a list of names wants: the deciding check of each, or nothing. Text after # is for people."""
+    lines = [line.split("#")[0].split() for line in pathlib.Path(path).read_text().splitlines()]
+    return {words[0]: words[1] if len(words) > 1 else "" for words in lines if words}
+
+
 def judge(kopt, device, base, cases, extra):
     """The trials of all candidates of one base, in one process."""
     command = [kopt, "trial", str(HERE / "bases" / f"{base}.cu"), "--device", device, "--json", *extra]
@@ -113,6 +120,7 @@ def main():
     parser.add_argument("--kopt", default=os.environ.get("KOPT_BIN_DIR", str(SOURCE / "build/dev/bin")) + "/kopt")
     parser.add_argument("--device", default="emulated")
     parser.add_argument("--only", help="regular expression of names")
+    parser.add_argument("--list", help="file of names, each with the check that must decide")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--record", help="file for all trials, as JSON")
     parser.add_argument("--matrix", action="store_true")
@@ -123,6 +131,13 @@ def main():
         print("no GPU")
         sys.exit(77)
     cases = load(only=arguments.only, device=arguments.device)
+    if arguments.list:
+        wanted = read_list(arguments.list)
+        if unknown := set(wanted) - {case.name for case in cases}:
+            sys.exit(f"{arguments.list} names what there is not: {', '.join(sorted(unknown))}")
+        cases = [case for case in cases if case.name in wanted]
+        for case in cases:
+            case.checks = {wanted[case.name]} if wanted[case.name] else case.checks
     if not cases:
         sys.exit("no candidate has such a name")
     extra = ["--keep-going"] if arguments.matrix else []

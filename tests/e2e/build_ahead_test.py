@@ -14,7 +14,7 @@ OPTIONS = ["--device", "emulated", "--seed", "7", "--trials", "6", "--proposers"
 
 class BuildAhead(KoptTest):
     def state(self):
-        trials = self.rows("SELECT candidate_hash, verdict, layer, reason, module_hash FROM trials ORDER BY id")
+        trials = self.rows("SELECT candidate_hash, verdict, stage, reason, module_hash FROM trials ORDER BY id")
         return trials, self.rows("SELECT winner_hash, stop_reason FROM runs WHERE state = 'finished'")
 
     def command(self, jobs, *more):

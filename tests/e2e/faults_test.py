@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is killed, hangs, talks nonsense, floods or is poisoned at whatever stage: the run goes on, and every other
 candidate's verdict is the one that it has without faults. KOPT_FAULT_DEVICE: emulated, cuda, or simulated: with nvcc and all that
-kopt does for a GPU, but for the GPU (see fakes/SimulatedGpu.h)."""
+kopt does for a GPU, but for the GPU (see fakes/SimulatedGpu.h). KOPT_FAULT_SMOKE: one run with a runner that is killed, one that
+talks nonsense and one that hangs, and few candidates."""
 
 import concurrent.futures
 import json
@@ -20,8 +21,11 @@ from kopt_test import DATA, FLAGS, find_nvcc, has_gpu
 
 DEVICE = os.environ.get("KOPT_FAULT_DEVICE", "emulated")
 KIND = "emulated" if DEVICE == "emulated" else "cuda"
+SMOKE = "KOPT_FAULT_SMOKE" in os.environ
 ACCEPTED = {0, 1, 2, 3}  # Faster, Same, Slower, Ambiguous
 EDGES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]  # in the order in which they are judged: candidates 1 to 12
+if SMOKE:
+    EDGES = [4, 8, 9, 12, 13]
 SOURCE_STAGES = ["screen", "emulate" if DEVICE == "emulated" else "build"]
 RUNNER = ["load", "run", "time", "profile"]
 
@@ -34,7 +38,7 @@ def at_every_stage(fault):
 HANGS = [(edge, stage, "hang") for edge, stage in zip(EDGES[3:], SOURCE_STAGES + RUNNER)]
 
 # Whole runs of kopt by name: their faults, and the sandbox.
-RUNS = {
+RUNS = {} if SMOKE else {
     "killed": (at_every_stage("kill") + [(EDGES[-1], "unload", "kill")], "auto"),
     "crashed": (at_every_stage("crash") + [(EDGES[-1], "unload", "quit")], "auto"),
     "garbage": (at_every_stage("garbage") + [(EDGES[-1], "unload", "garbage")], "auto"),
@@ -45,7 +49,9 @@ RUNS = {
     "poison": ([(3, "run", "poison"), (7, "run", "poison")], "auto"),
     "unheld": ([(2, "load", "kill"), (4, "run", "garbage"), (6, SOURCE_STAGES[1], "kill"), (8, "unload", "kill")], "off"),
 }
-if DEVICE == "emulated":  # one for each, as they wait beside each other
+if SMOKE:
+    RUNS = {"smoke": ([(4, "load", "kill"), (9, "run", "garbage"), (12, "emulate", "hang")], "auto")}
+elif DEVICE == "emulated":  # one for each, as they wait beside each other
     RUNS |= {f"hang-{hang[1]}": ([hang], "auto") for hang in HANGS}
 elif DEVICE == "cuda":  # a GPU they have in turns
     RUNS |= {"hang-sources": (HANGS[:2], "auto"), "hang-runner": (HANGS[2:], "auto")}
@@ -102,12 +108,12 @@ class Faults(unittest.TestCase):
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         with sqlite3.connect(folder / ".kopt" / "kopt.db") as database:
             rows = database.execute(
-                "SELECT change, verdict, layer, reason, speedup, findings FROM trials ORDER BY id").fetchall()
+                "SELECT change, verdict, stage, reason, speedup, findings FROM trials ORDER BY id").fetchall()
         found = {}
-        for change, verdict, layer, reason, speedup, findings in rows:
+        for change, verdict, stage, reason, speedup, findings in rows:
             edge = json.loads(change).get("constants", {}).get("EDGE")
             if edge is not None and edge not in found:  # the first: a confirmation comes last
-                found[edge] = {"verdict": verdict, "layer": layer, "reason": reason, "speedup": speedup,
+                found[edge] = {"verdict": verdict, "stage": stage, "reason": reason, "speedup": speedup,
                                "findings": findings}
         return found
 
@@ -131,7 +137,7 @@ class Faults(unittest.TestCase):
                 # Measured times are not the same twice, and a verdict on them may be another near a limit.
                 self.assertIn(trial["verdict"], ACCEPTED, f"{name}: {edge}: {trial}")
             else:
-                for key in ("verdict", "layer", "reason", "speedup"):
+                for key in ("verdict", "stage", "reason", "speedup"):
                     self.assertEqual(trial[key], self.reference[edge][key], f"{name}: {edge}: {key}: {trial}")
         return found
 

@@ -16,9 +16,9 @@ from installation import install
 from kopt_test import BIN, DATA, FLAGS, KoptTest
 
 EDGES = "2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32"
-TRIALS = """SELECT candidate_hash, proposer, title, change, verdict, layer, reason, module_hash, resources, counter_source,
+TRIALS = """SELECT candidate_hash, proposer, title, change, verdict, stage, reason, module_hash, resources, counter_source,
     speedup, speedup_low, speedup_high, pairs, processes FROM trials ORDER BY id"""
-GATES = "SELECT t.candidate_hash, g.position, g.gate, g.state, g.detail FROM checks g JOIN trials t ON t.id = g.trial_id ORDER BY 1, 2"
+CHECKS = "SELECT t.candidate_hash, g.position, g.name, g.state, g.detail FROM checks g JOIN trials t ON t.id = g.trial_id ORDER BY 1, 2"
 COUNTERS = "SELECT t.candidate_hash, c.name, c.value FROM counters c JOIN trials t ON t.id = c.trial_id ORDER BY 1, 2"
 TIMINGS = """SELECT t.candidate_hash, m.launch, m.baseline_seconds, m.candidate_seconds, s.baseline_seconds, s.candidate_seconds
     FROM trials t JOIN timings m ON m.trial_id = t.id JOIN samples s ON s.timing_id = m.id ORDER BY t.id, m.position, s.position"""
@@ -54,7 +54,7 @@ class Pool(KoptTest):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def state(self):
-        return [self.rows(query) for query in (TRIALS, GATES, COUNTERS, TIMINGS, DECISIONS, RUN)]
+        return [self.rows(query) for query in (TRIALS, CHECKS, COUNTERS, TIMINGS, DECISIONS, RUN)]
 
     def gpus(self):
         return [gpu for (gpu,) in self.rows("SELECT DISTINCT gpu FROM trials WHERE gpu != '' ORDER BY gpu")]
@@ -63,17 +63,21 @@ class Pool(KoptTest):
         for found, expected in zip(self.state(), Pool.reference):
             self.assertEqual(found, expected)
 
-    def test_many_record_what_one_does(self):
-        for gpus in ("2", "3,1,0"):
-            self.kopt_ok(*self.command(gpus))
-            self.check()
-            self.assertGreater(len(self.gpus()), 1)
-            first = gpus[0] if "," in gpus else "0"
-            confirmed = self.rows("SELECT DISTINCT gpu FROM trials WHERE candidate_hash LIKE '%:confirm' OR proposer = 'baseline'")
-            self.assertEqual(confirmed, [(f"{first} emulated",)])
-            report = next(self.folder.glob("kopt.out/*/report.md")).read_text()
-            self.assertIn("| on GPU |", report)
-            self.restart()
+    def test_two_record_what_one_does(self):
+        self.records_what_one_does("2")
+
+    def test_a_list_of_three_records_what_one_does(self):
+        self.records_what_one_does("3,1,0")
+
+    def records_what_one_does(self, gpus):
+        self.kopt_ok(*self.command(gpus))
+        self.check()
+        self.assertGreater(len(self.gpus()), 1)
+        first = gpus[0] if "," in gpus else "0"
+        confirmed = self.rows("SELECT DISTINCT gpu FROM trials WHERE candidate_hash LIKE '%:confirm' OR proposer = 'baseline'")
+        self.assertEqual(confirmed, [(f"{first} emulated",)])
+        report = next(self.folder.glob("kopt.out/*/report.md")).read_text()
+        self.assertIn("| on GPU |", report)
 
     def test_killed_it_goes_on_with_as_many_as_it_is_given(self):
         for part, gpus in ((0.4, "2"), (0.6, "1"), (0.8, "3")):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 at random moments, then --resume: the same final state as an uninterrupted run, and no trial twice."""
+"""kill -9, then --resume: the same final state as an uninterrupted run, and no trial twice."""
 
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -35,38 +36,78 @@ class Resume(KoptTest):
             child.wait()
             return True
 
-    def test_killed_at_random_moments(self):
+    def prepare(self):
         text = (DATA / "scale.cu").read_text()
         small = text.replace("rows = 500", "rows = 320").replace("columns = 300", "columns = 200")
         self.assertNotEqual(small, text)
         self.write("scale.cu", small)
         self.kopt_ok(*self.command()[1:])
-        # What a first run keeps in the user's cache, later ones do not do again: the second one is timed.
+
+    def restart(self):
         for name in (".kopt", "kopt.out"):
             subprocess.run(["rm", "-rf", str(self.folder / name)], check=True)
+
+    def patch(self):
+        return next(self.folder.glob("kopt.out/*/winner.patch")).read_text().split("\ndiff ", 1)[1]
+
+    def recorded(self):
+        """Trials on record; none while the database is being made."""
+        if not (self.folder / ".kopt" / "kopt.db").exists():
+            return []
+        try:
+            return self.rows("SELECT id, candidate_hash FROM trials ORDER BY id")
+        except sqlite3.OperationalError:
+            return []
+
+    def run_and_kill_after(self, trials):
+        """Kills the run as soon as so many trials are on record, in the middle of the next one."""
+        child = subprocess.Popen(self.command(), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        while child.poll() is None and len(self.recorded()) < trials:
+            time.sleep(0.005)
+        self.assertIsNone(child.poll(), "the run was over before it was killed")
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+
+    def test_killed_at_fault_points(self):
+        self.prepare()
+        expected, patch, whole = self.state(), self.patch(), self.recorded()
+        self.assertGreater(len(whole), 6)
+        self.restart()
+        before = []
+        for trials in (1, 3, 6):  # after the baseline, in a round, in the next one
+            self.run_and_kill_after(trials)
+            now = self.recorded()
+            self.assertEqual(now[:len(before)], before, "a trial changed or was made again")
+            before = now
+        self.kopt_ok(*self.command()[1:])
+        self.assertEqual(self.state(), expected)
+        self.assertEqual(self.recorded(), whole)
+        self.assertEqual(self.patch(), patch)
+
+    def test_killed_at_random_moments(self):
+        self.prepare()
+        # What a first run keeps in the user's cache, later ones do not do again: the second one is timed.
+        self.restart()
         start = time.monotonic()
         self.kopt_ok(*self.command()[1:])
         whole = time.monotonic() - start
-        expected = self.state()
-        report = next(self.folder.glob("kopt.out/*/winner.patch")).read_text().split("\ndiff ", 1)[1]
+        expected, patch = self.state(), self.patch()
         self.assertEqual(len(expected[1]), 1)
 
         moments = random.Random(20261121)
         kills = 0
         while kills < KILLS:
-            for name in (".kopt", "kopt.out"):
-                subprocess.run(["rm", "-rf", str(self.folder / name)], check=True)
-            recorded = []
+            self.restart()
+            before = []
             # Several kills in one run, so that interrupted resumes are resumed too.
             while self.run_and_kill(moments.uniform(0.05, 0.9) * whole):
                 kills += 1
-                if (self.folder / ".kopt" / "kopt.db").exists() and self.rows("SELECT name FROM sqlite_master WHERE name='trials'"):
-                    now = self.rows("SELECT id, candidate_hash FROM trials ORDER BY id")
-                    self.assertEqual(now[:len(recorded)], recorded, "a trial changed or was made again")
-                    recorded = now
+                now = self.recorded()
+                self.assertEqual(now[:len(before)], before, "a trial changed or was made again")
+                before = now
             self.assertEqual(self.state(), expected)
-            patch = next(self.folder.glob("kopt.out/*/winner.patch")).read_text().split("\ndiff ", 1)[1]
-            self.assertEqual(patch, report)
+            self.assertEqual(self.patch(), patch)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The few functions and types of CUPTI and of the driver API that the capture library uses,
-// declared here so that kopt builds where no toolkit is installed; AdapterAbiTest compares them
+// declared here so that kopt builds where no toolkit is installed; CallParametersTest compares them
 // with the toolkit's headers where there are any. Names and numbers are NVIDIA's.
 #pragma once
 

@@ -14,7 +14,7 @@ namespace {
 using Payload = std::unique_ptr<RecordPayload>;
 Payload payload() { return std::make_unique<RecordPayload>(); }
 
-class LogTest : public TraceFolder {
+class LogReaderTest : public TraceFolder {
 protected:
   void function(Appender &to, LogFile &log, std::uint32_t id, const std::string &symbol,
                 std::vector<Parameter> parameters = {}) {
@@ -61,7 +61,7 @@ protected:
   }
 };
 
-TEST_F(LogTest, WhatIsWrittenIsRead) {
+TEST_F(LogReaderTest, WhatIsWrittenIsRead) {
   {
     const auto log = create();
     Appender to(*log);
@@ -88,7 +88,7 @@ TEST_F(LogTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(trace.allocationAt(0x1000, 1000), nullptr) << "it was released";
 }
 
-TEST_F(LogTest, ThreadsAppendAtTheSameTime) {
+TEST_F(LogReaderTest, ThreadsAppendAtTheSameTime) {
   const auto log = create();
   constexpr int kThreads = 4, kEach = 20000;
   std::vector<std::thread> threads;
@@ -117,7 +117,7 @@ TEST_F(LogTest, ThreadsAppendAtTheSameTime) {
   }
 }
 
-TEST_F(LogTest, AKilledProcessLeavesWhatItAppended) {
+TEST_F(LogReaderTest, AKilledProcessLeavesWhatItAppended) {
   const pid_t child = fork();
   if (child == 0) {
     std::string why;
@@ -135,7 +135,7 @@ TEST_F(LogTest, AKilledProcessLeavesWhatItAppended) {
   EXPECT_FALSE(trace.ended);
 }
 
-TEST_F(LogTest, AFullLogSaysSoAndKeepsWhatItHas) {
+TEST_F(LogReaderTest, AFullLogSaysSoAndKeepsWhatItHas) {
   {
     const auto log = create(kHeaderBytes + 2 * kSegmentBytes);
     Appender to(*log);
@@ -155,7 +155,7 @@ TEST_F(LogTest, AFullLogSaysSoAndKeepsWhatItHas) {
   EXPECT_EQ(trace.launches.size() + trace.lostRecords, 60000u);
 }
 
-TEST_F(LogTest, EveryTruncationIsReadUpToIt) {
+TEST_F(LogReaderTest, EveryTruncationIsReadUpToIt) {
   {
     const auto log = create();
     Appender to(*log);
@@ -175,7 +175,7 @@ TEST_F(LogTest, EveryTruncationIsReadUpToIt) {
   EXPECT_EQ(most, 20u);
 }
 
-TEST_F(LogTest, ErrorsNameTheFileAndTheOffset) {
+TEST_F(LogReaderTest, ErrorsNameTheFileAndTheOffset) {
   {
     const auto log = create();
     Appender to(*log);
@@ -201,7 +201,7 @@ TEST_F(LogTest, ErrorsNameTheFileAndTheOffset) {
   EXPECT_FALSE(readLog("text", "a.klog", trace, why));
 }
 
-TEST_F(LogTest, GraphLaunchesBecomeLaunchesOfTheirNodes) {
+TEST_F(LogReaderTest, GraphLaunchesBecomeLaunchesOfTheirNodes) {
   {
     const auto log = create();
     Appender to(*log);
@@ -234,7 +234,7 @@ TEST_F(LogTest, GraphLaunchesBecomeLaunchesOfTheirNodes) {
   EXPECT_DOUBLE_EQ(trace.launches[3].seconds, 1041e-9);
 }
 
-TEST_F(LogTest, AllocationsOfOneAddressFollowEachOther) {
+TEST_F(LogReaderTest, AllocationsOfOneAddressFollowEachOther) {
   {
     const auto log = create();
     Appender to(*log);
@@ -258,7 +258,7 @@ TEST_F(LogTest, AllocationsOfOneAddressFollowEachOther) {
   EXPECT_EQ(live.find(0x4000), nullptr);
 }
 
-TEST_F(LogTest, ADurationOfNothingIsUnknown) {
+TEST_F(LogReaderTest, ADurationOfNothingIsUnknown) {
   {
     const auto log = create();
     Appender to(*log);
