@@ -34,9 +34,9 @@ function(kopt_tune_kernels target)
   _kopt_add_target(tune "Tuning the kernels of ${target}"
     tune "${cuda_sources}" -p "${CMAKE_BINARY_DIR}" --manifest "${manifest}")
   _kopt_add_target(report "Report of the last kopt run on ${target}"
-    report --run latest --manifest "${manifest}")
+    report --run-id latest --manifest "${manifest}")
   _kopt_add_target(apply "Applying the last kopt win on ${target}"
-    apply --run latest --manifest "${manifest}")
+    apply --run-id latest --manifest "${manifest}")
   if(TARGET "${benchmark_target}")
     add_dependencies(kopt-tune-${target} ${benchmark_target})
   endif()

@@ -54,7 +54,7 @@ say "Tuning transpose.cu on the emulated device; times are modelled for an H200,
   -std=c++17 -arch=sm_90 -I "$top/runtime/include"
 
 say "The report"
-"$bin/kopt" report --run latest
+"$bin/kopt" report --run-id latest
 
 patch=$(find "$PWD/kopt.out" -name winner.patch -print -quit)
 [ -n "$patch" ] || fail "no candidate was accepted, so there is no patch; see the report above"

@@ -14,7 +14,8 @@ fs::path cacheFolder() {
        {std::pair("KOPT_CACHE_DIR", ""), {"XDG_CACHE_HOME", "kopt"}, {"HOME", ".cache/kopt"}})
     if (const char *value = std::getenv(variable); value && *value)
       return *below ? fs::path(value) / below : fs::path(value);
-  return fs::temp_directory_path() / "kopt-cache";
+  std::error_code ignored; // not a folder: whoever writes there reports that
+  return fs::temp_directory_path(ignored) / "kopt-cache";
 }
 
 Result<Installation> findInstallation() {

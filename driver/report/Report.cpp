@@ -376,7 +376,8 @@ private:
     if (run_.patchText.empty())
       return;
     section("How to apply it");
-    line("```sh\nkopt apply --run {}\n```\n\nor, from the top of the repository, `git apply` with "
+    line("```sh\nkopt apply --run-id {}\n```\n\nor, from the top of the repository, `git apply` "
+         "with "
          "the "
          "`winner.patch` of this folder. It changes the kernel and its launch sites, nothing else.",
          run_.name);

@@ -156,7 +156,11 @@ Result<TemporaryDirectory> TemporaryDirectory::create(std::string_view prefix) {
   fs::path parent = base && *base ? fs::path(base) : fs::path("/tmp");
   std::string name = (parent / (std::string(prefix) + "-XXXXXX")).string();
   if (!::mkdtemp(name.data()))
-    return ioError("create a temporary folder in", parent, errno);
+    return errno == ENOSPC || errno == EDQUOT
+               ? ioError("create a temporary folder in", parent, errno)
+               : makeError(
+                     ErrorCode::Environment, "cannot create a temporary folder: " + reason(errno),
+                     "set TMPDIR to a folder that exists and can be written to", parent.string());
   return TemporaryDirectory(fs::path(name));
 }
 

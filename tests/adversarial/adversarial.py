@@ -79,8 +79,7 @@ def judge(kopt, device, base, cases, extra):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1500)
     if done.returncode != 0:
         raise RuntimeError(f"kopt trial of {base} ended with {done.returncode}:\n{done.stderr[-3000:]}")
-    trials = json.loads(done.stdout)
-    return {pathlib.Path(trial["candidate"]).stem: trial for trial in (trials if isinstance(trials, list) else [trials])}
+    return {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
 
 
 def judge_all(kopt, device, cases, extra, jobs, tell=lambda cases, trials: None):

@@ -65,7 +65,7 @@ def main():
             there = options.device != "cuda" or any(pathlib.Path("/dev").glob("nvidia[0-9]*"))
             return SKIP if code == ENVIRONMENT and not there else 1
         report = json.loads(subprocess.run([options.kopt, "report", "--json"], cwd=folder, check=True,
-                                           capture_output=True, text=True).stdout)
+                                           capture_output=True, text=True).stdout)["results"][0]
 
     judged = [trial for trial in report["trials"]
               if trial["candidate"]["proposer"] != "baseline" and not trial["candidate_hash"].endswith(":confirm")]

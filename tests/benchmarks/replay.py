@@ -56,7 +56,7 @@ def arguments_of(folder):
 
 def symbols_of(options, folder, file, flags):
     done = run([options.kopt, "list", file, "--json", "--", *flags], folder, options)
-    return {entry["symbol"]: entry["kernel"] for entry in json.loads(done.stdout)} if done.returncode == 0 else {}
+    return {entry["symbol"]: entry["kernel"] for entry in json.loads(done.stdout)["results"]} if done.returncode == 0 else {}
 
 
 def measure(options, source, work):
@@ -76,7 +76,7 @@ def measure(options, source, work):
                     "--", "./main", *arguments_of(folder)], folder, options)
     if observed.returncode:
         return [row | {"problem": f"not observed ({observed.returncode}): " + last_words(observed)}]
-    kernels = json.loads(observed.stdout)["kernels"]
+    kernels = json.loads(observed.stdout)["results"]
     disk = sum(file.stat().st_size for file in (folder / "trace" / "contents").rglob("*.kbuf")) if (folder / "trace" / "contents").exists() else 0
     defined = {}
     for file in files:
@@ -95,7 +95,7 @@ def measure(options, source, work):
         if not done.stdout:
             one["problem"] = f"not replayed ({done.returncode}): " + last_words(done)
             continue
-        outcomes = [o for o in json.loads(done.stdout)["kernels"]]
+        outcomes = [o for o in json.loads(done.stdout)["results"]]
         launches = [launch for outcome in outcomes for launch in outcome["launches"]]
         for match in ("identical", "varies", "differs", "failed"):
             one[match] = sum(launch["match"] == match for launch in launches)

@@ -195,7 +195,7 @@ class Capture(KoptTest):
         done, out = self.observe()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(alone.stdout, done.stderr)
-        kernels = {kernel["name"]: kernel for kernel in out["kernels"]}
+        kernels = {kernel["name"]: kernel for kernel in out["results"]}
         self.assertEqual({name: kernel["launches"] for name, kernel in kernels.items()}, expected)
         for kernel in kernels.values():
             self.assertEqual(kernel["timed"], kernel["launches"], kernel)
@@ -208,7 +208,7 @@ class Capture(KoptTest):
         replay = self.kopt("replay", "kopt.trace", "app.cu", "--kernel", kernel, "--device", "cuda", "--json", "--",
                            "-std=c++17", "-O2")
         self.assertEqual(replay.returncode, 0, replay.stdout + replay.stderr)
-        launches = json.loads(replay.stdout)["kernels"][0]["launches"]
+        launches = json.loads(replay.stdout)["results"][0]["launches"]
         self.assertGreaterEqual(len(launches), at_least)
         self.assertEqual({launch["match"] for launch in launches}, {"identical"}, launches)
 
@@ -219,7 +219,7 @@ class Capture(KoptTest):
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("exit code 5", done.stderr)
         out = self.launches(RUNTIME.replace("return 5", "return 0"), {"scale": 21})
-        self.assertEqual(len(out["kernels"][0]["kinds"]), 3)
+        self.assertEqual(len(out["results"][0]["kinds"]), 3)
         self.replays("scale", 3)
 
     def test_per_thread_default_streams(self):
@@ -253,12 +253,12 @@ class Capture(KoptTest):
                 ("early.cu", ("cooperative_groups::this_grid().sync();\n  float other", "float other"), self.assertNotIn)):
             self.write(name, text.replace(*change, 1))
             trial = json.loads(self.kopt_ok("trial", "app.cu", "--kernel", "reversed", "--candidate", name, "--device", "cuda",
-                                            "--json", "--run", "./app", "--", "-std=c++17", "-O2").stdout)
+                                            "--json", "--run", "./app", "--", "-std=c++17", "-O2").stdout)["results"][0]
             check(trial["verdict"], accepted, trial["reason"])
 
     def test_threads_streams_pools_and_children(self):
         out = self.launches(THREADS, {"scale": 4000})
-        self.assertEqual(len(out["processes"]), 2)
+        self.assertEqual(len(out["details"]["processes"]), 2)
 
     def test_a_trial_on_the_programs_own_launches(self):
         self.build(RUNTIME.replace("return 5", "return 0"))
@@ -266,7 +266,7 @@ class Capture(KoptTest):
         self.write("wrong.cu", text.replace("factor * in[i]", "(i == 1999 ? 0 : factor) * in[i]"))
         done = self.kopt_ok("trial", "app.cu", "--kernel", "scale", "--candidate", "wrong.cu", "--device", "cuda", "--json",
                             "--run", "./app", "--", "-std=c++17", "-O2")
-        self.assertEqual(json.loads(done.stdout)["verdict"], "WrongResult")
+        self.assertEqual(json.loads(done.stdout)["results"][0]["verdict"], "WrongResult")
 
 
 if __name__ == "__main__":

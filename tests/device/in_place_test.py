@@ -35,7 +35,7 @@ class InPlace(KoptTest):
         done = self.kopt_ok("trial", "shift.cu", "--kernel", "shift", "--candidate", "candidate.cu", "--device", "cuda",
                             "--json", *FLAGS)
         self.assertIn("its candidates are built in", done.stderr)
-        return json.loads(done.stdout)
+        return json.loads(done.stdout)["results"][0]
 
     def test_a_right_one_is_timed(self):
         trial = self.judge("if (i < n)", "if (i >= n) return; else")

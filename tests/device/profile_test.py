@@ -29,7 +29,7 @@ class Profile(KoptTest):
 
     def profile(self, *arguments):
         done = self.kopt_ok("profile", "turn.cu", "--device", "cuda", "--json", *arguments, *FLAGS)
-        return json.loads(done.stdout)["kernels"][0]
+        return json.loads(done.stdout)["results"][0]
 
     def test_counters_and_code(self):
         kernel = self.profile()

@@ -48,7 +48,7 @@ class BadCandidates(KoptTest):
             text = text.replace(old, new)
         candidate = self.write("candidate.cu", text)
         done = self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS, timeout=120)
-        return json.loads(done.stdout)
+        return json.loads(done.stdout)["results"][0]
 
     def test_each_has_its_verdict(self):
         for name, (replaced, replacement, verdicts) in CANDIDATES.items():
@@ -90,7 +90,7 @@ KOPT_TUNE(""", (BODY, "    out[row * columns + column] = outer::inner::scaled(in
             if "Twice" in text:
                 text = text.replace(use, use.replace("Scale{factor}.by", "Twice{factor}.v"))
             done = self.kopt_ok("trial", base, "--candidate", self.write("candidate.cu", text), "--device", "emulated", "--json", *FLAGS)
-            trial = json.loads(done.stdout)
+            trial = json.loads(done.stdout)["results"][0]
             self.assertIn(trial["verdict"], verdicts, trial["reason"])
             self.assertTrue(trial["verdict"] != "Rejected" or "'Scale'" in trial["reason"], trial["reason"])
 
@@ -111,7 +111,7 @@ void run(const float *a, float *b, const double *c, double *d, int n) {
         for name, change, verdicts in (("right.cu", "in[i] + in[i] + T(Step)", {"Same", "Duplicate", "Faster", "Slower"}),
                                        ("wrong.cu", "in[i] * T(2) + T(Step < 2 ? Step : 1)", {"WrongResult"})):
             candidate = self.write(name, base.read_text().replace("in[i] * T(2) + T(Step)", change))
-            trial = json.loads(self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS).stdout)
+            trial = json.loads(self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS).stdout)["results"][0]
             self.assertIn(trial["verdict"], verdicts, trial["reason"])
             each = {one["kernel"]: one["verdict"] for one in trial["specializations"]}
             self.assertEqual(len(each), 2, each)

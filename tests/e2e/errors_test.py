@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users get wrong, and what machines lack: a clear message, the documented exit code, nothing half written."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -73,6 +74,46 @@ class Errors(KoptTest):
 
     def test_a_command_of_a_later_version_says_so(self):
         self.fails(1, "simulate", command=["simulate"])
+
+    def test_a_run_of_kopt_is_not_a_program(self):
+        self.fails(1, "--run-id", command=["report", "--run", "scale-1"])
+
+    def test_the_version(self):
+        self.assertRegex(self.kopt_ok("--version").stdout, r"^kopt \d+\.\d+\.\d+\n$")
+
+    def test_an_error_is_json_where_json_is_asked_for(self):
+        self.scale()
+        for command, name in ((["report", "--json"], "report"), (["tnue", "--json"], None), (["tune", "--json", "--trails"], "tune"),
+                              (["tune", "nowhere.cu", "--json"], "tune"), (["trial", "--json"], "trial")):
+            with self.subTest(command=command):
+                done = self.kopt(*command)
+                answer = json.loads(done.stdout)
+                self.assertEqual(set(answer), {"schema_version", "kopt", "command", "results", "details", "notes", "error"})
+                self.assertEqual((answer["schema_version"], answer["command"], answer["results"]), (1, name, []))
+                self.assertEqual((answer["error"]["code"], answer["error"]["exit_code"]), ("usage", done.returncode))
+                self.assertIn(answer["error"]["what"], done.stderr)
+
+    def test_without_a_folder_for_temporary_files(self):
+        self.scale()
+        gone = {"TMPDIR": "/proc/nope"}
+        for command in (self.tune(), ["list", "scale.cu", *FLAGS], ["observe", "--", "true"]):
+            self.fails(6, "/proc/nope", "TMPDIR", command=command, env=gone)
+        done = self.kopt("doctor", "--json", env=gone)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("set TMPDIR", done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["error"]["code"], "environment")
+        self.assertEqual([check["ok"] for check in answer["results"] if check["check"] == "temporary folder"], [False])
+
+    def test_colour(self):
+        escape = "\x1b["
+        plain = {"NO_COLOR": "", "CLICOLOR_FORCE": ""}
+        self.assertNotIn(escape, self.kopt("tnue", env=plain).stderr) # not a terminal
+        for command in (["--color=always", "tnue"], ["--color", "always", "tnue"], ["report", "--color=always"]):
+            self.assertIn(escape + "31merror:", self.kopt(*command, env={"NO_COLOR": "1"}).stderr, command)
+        self.assertIn(escape, self.kopt("tnue", env={"NO_COLOR": "", "CLICOLOR_FORCE": "1"}).stderr)
+        for command, env in ((["--color=never", "tnue"], {"CLICOLOR_FORCE": "1"}), (["tnue"], {"NO_COLOR": "1", "CLICOLOR_FORCE": "1"})):
+            self.assertNotIn(escape, self.kopt(*command, env=env).stderr, command)
 
     def test_a_missing_file(self):
         self.fails(1, "nowhere.cu", command=["tune", "nowhere.cu", "--device", "emulated"])

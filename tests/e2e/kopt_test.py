@@ -55,7 +55,7 @@ class KoptTest(unittest.TestCase):
     def tune(self, file, *arguments, **more):
         """Tunes on the emulated device and returns the outcomes."""
         done = self.kopt_ok("tune", file, "--device", "emulated", "--json", *arguments, *FLAGS, **more)
-        return json.loads(done.stdout)["outcomes"]
+        return json.loads(done.stdout)["results"]
 
     def rows(self, query):
         with sqlite3.connect(self.folder / ".kopt" / "kopt.db") as database:

@@ -39,17 +39,17 @@ class ObserveTest(KoptTest):
 class Observe(ObserveTest):
     def test_kernels_are_ranked_by_their_time(self):
         out = self.observed(self.copy(DATA / "captured.cu"))
-        names = [kernel["name"] for kernel in out["kernels"]]
+        names = [kernel["name"] for kernel in out["results"]]
         self.assertEqual(names, ["scale", "weigh", "gather"])
-        scale = out["kernels"][0]
+        scale = out["results"][0]
         self.assertEqual(scale["launches"], 13)
         self.assertAlmostEqual(scale["seconds"], (12 * 8 + 40) * 1e-6, places=9)
         self.assertAlmostEqual(scale["mean_seconds"] * 13, scale["seconds"])
         self.assertEqual([kind["grid"] for kind in scale["kinds"]], [[8, 1, 1], [40, 1, 1]])
         self.assertTrue(scale["source"]["file"].endswith("captured.cu"))
         self.assertFalse(scale["source"]["annotated"])
-        self.assertAlmostEqual(sum(kernel["share"] for kernel in out["kernels"]), 1)
-        self.assertIsNone(out["trace"])
+        self.assertAlmostEqual(sum(kernel["share"] for kernel in out["results"]), 1)
+        self.assertIsNone(out["details"]["trace"])
         self.assertEqual(sorted(os.listdir(self.folder)), ["captured.cu"])
 
     def test_the_table_for_people(self):
@@ -62,14 +62,14 @@ class Observe(ObserveTest):
 
     def test_a_program_without_times_is_counted(self):
         out = self.observed(scenes=("many", "50"))
-        self.assertEqual(out["kernels"][0]["launches"], 50)
+        self.assertEqual(out["results"][0]["launches"], 50)
 
     def test_snapshots_of_what_is_named(self):
         out = self.observed("--kernel", "scale", "--output", "here")
-        scale = next(kernel for kernel in out["kernels"] if kernel["name"] == "scale")
+        scale = next(kernel for kernel in out["results"] if kernel["name"] == "scale")
         self.assertEqual([kind["snapshots"] for kind in scale["kinds"]], [2, 1])
         self.assertTrue(scale["snapshotted"])
-        self.assertEqual(out["trace"], str(self.folder / "here"))
+        self.assertEqual(out["details"]["trace"], str(self.folder / "here"))
         again = self.observe("--kernel", "scale", "--output", "here")
         self.fails(again, 1, "here is there already", "--output")
 
@@ -80,8 +80,8 @@ class Observe(ObserveTest):
 
     def test_graphs_children_and_threads(self):
         out = self.observed(scenes=("graph", "threads", "child"))
-        self.assertEqual(len(out["processes"]), 2)
-        self.assertEqual(sum(kernel["launches"] for kernel in out["kernels"]), 4 + 3 + 4000 + 13)
+        self.assertEqual(len(out["details"]["processes"]), 2)
+        self.assertEqual(sum(kernel["launches"] for kernel in out["results"]), 4 + 3 + 4000 + 13)
 
     def test_what_goes_wrong_is_said_clearly(self):
         self.fails(self.observe("--kernel", "scael"), 1, "scael", "scale", "it launched")
@@ -99,7 +99,7 @@ class Observe(ObserveTest):
 
     def test_doctor_speaks_of_it(self):
         done = self.kopt("doctor", "--json", env=CUDA)
-        checks = {check["check"]: check for check in json.loads(done.stdout)}
+        checks = {check["check"]: check for check in json.loads(done.stdout)["results"]}
         self.assertTrue(checks["capture library"]["ok"])
         self.assertTrue(checks["CUPTI"]["ok"])
 
@@ -112,7 +112,7 @@ class Replay(ObserveTest):
         for kernel, launches in (("scale", 3), ("weigh", 2), ("gather", 2)):
             done = self.replay(file, "--kernel", kernel, "--json")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            outcome = json.loads(done.stdout)["kernels"][0]
+            outcome = json.loads(done.stdout)["results"][0]
             self.assertEqual([launch["match"] for launch in outcome["launches"]], ["identical"] * launches, outcome)
 
     def test_another_kernel_gives_something_else(self):
@@ -149,7 +149,7 @@ class Run(ObserveTest):
     def trial(self, candidate, run=f"{APP} scale weigh", env=CUDA):
         done = self.kopt("trial", self.copy(DATA / "captured.cu"), "--kernel", "scale", "--candidate", candidate,
                          "--device", "emulated", "--json", "--run", run, *FLAGS, env=env, timeout=600)
-        return done, json.loads(done.stdout) if done.returncode == 0 else None
+        return done, json.loads(done.stdout)["results"][0] if done.returncode == 0 else None
 
     def changed(self, old, new, name="candidate.cu"):
         text = (DATA / "captured.cu").read_text()

@@ -36,8 +36,8 @@ class Profile(KoptTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         out = json.loads(done.stdout)
         self.assertEqual(out["schema_version"], 1)
-        self.assertEqual(len(out["kernels"]), 1)
-        return out["kernels"][0]
+        self.assertEqual(len(out["results"]), 1)
+        return out["results"][0]
 
     def fails(self, code, *words, command):
         done = self.kopt("profile", *command)
@@ -146,7 +146,7 @@ class Profile(KoptTest):
         done = self.kopt("profile", file, "--kernel", "scale", "--device", "emulated", "--json", "--run", f"{APP} scale",
                          "--", "-std=c++17", env={**CUDA, "KOPT_CUDA_PATH": "none"})
         self.assertEqual(done.returncode, 0, done.stderr)
-        kernel = json.loads(done.stdout)["kernels"][0]
+        kernel = json.loads(done.stdout)["results"][0]
         self.assertEqual(len(kernel["launches"]), 2)
         self.assertEqual(kernel["launch"]["block"], [128, 1, 1])
         self.assertGreater(kernel["launch"]["weight"], 0)
@@ -154,7 +154,7 @@ class Profile(KoptTest):
         named = self.kopt("profile", file, "--kernel", "scale", "--device", "emulated", "--json", "--run", f"{APP} scale",
                           "--launch", other, "--", "-std=c++17", env={"KOPT_CUDA_PATH": "none"})
         self.assertEqual(named.returncode, 0, named.stderr) # the trace is kept: no driver is needed
-        self.assertEqual(json.loads(named.stdout)["kernels"][0]["launch"]["name"], other)
+        self.assertEqual(json.loads(named.stdout)["results"][0]["launch"]["name"], other)
 
     def test_wrong_flags(self):
         file = self.copy(DATA / "scale.cu")

@@ -39,7 +39,7 @@ class Simulated(KoptTest):
             text = text.replace(old, new)
         done = self.run_kopt("trial", self.base, "--candidate", self.write("candidate.cu", text), "--device", "cuda", "--json")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        trial = json.loads(done.stdout)
+        trial = json.loads(done.stdout)["results"][0]
         return trial, {record["check"]: record for record in trial["checks"]}
 
     def test_a_win_is_measured_confirmed_and_has_the_second_opinion(self):
@@ -66,7 +66,7 @@ class Simulated(KoptTest):
     def test_the_whole_loop(self):
         done = self.run_kopt("tune", self.base, "--device", "cuda", "--proposers", "params", "--json")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        outcome = json.loads(done.stdout)["outcomes"][0]
+        outcome = json.loads(done.stdout)["results"][0]
         self.assertFalse(outcome["winner"]["speedup"]["modelled"] if outcome.get("winner") else False)
         verdicts = self.rows("SELECT verdict FROM trials WHERE candidate_hash LIKE '%:confirm'")
         self.assertIn((0,), verdicts, done.stderr)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt observe` and `kopt replay`.
-#include "driver/cli/Commands.h"
-
 #include "driver/app/ObserveFlow.h"
-#include "driver/app/ReplayFlow.h"
+
+#include "driver/cli/Command.h"
+#include "driver/cli/Flags.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -16,6 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+struct ObserveFlags {
+  SourceFlags sources;
+  std::optional<std::vector<std::string>> kernels;
+  std::optional<std::size_t> snapshots;
+  std::optional<std::string> output;
+  std::uint64_t maxBytes = 2ull << 30;
+  unsigned depth = 1;
+  bool once = false;
+};
 
 struct KernelPlace {
   std::string file;
@@ -38,8 +47,8 @@ bool isSnapshotted(const ObservedTrace &trace, const LaunchRef &ref) {
   return process.snapshots.contains(process.launches[ref.launch].sequence);
 }
 
-json toJson(const ObserveOutcome &outcome, const fs::path &trace) {
-  json kernels = json::array();
+Answer answerOf(const ObserveOutcome &outcome, const fs::path &trace) {
+  Answer answer;
   for (const KernelUse &use : outcome.kernels) {
     json kinds = json::array();
     for (const LaunchClass &kind : use.classes) {
@@ -70,7 +79,7 @@ json toJson(const ObserveOutcome &outcome, const fs::path &trace) {
     if (const auto place = placeOf(outcome, use.symbol))
       object["source"] = {
           {"file", place->file}, {"line", place->line}, {"annotated", place->annotated}};
-    kernels.push_back(std::move(object));
+    answer.results.push_back(std::move(object));
   }
   json processes = json::array();
   for (const auto &process : outcome.trace.processes)
@@ -80,12 +89,11 @@ json toJson(const ObserveOutcome &outcome, const fs::path &trace) {
                          {"launches", process.launches.size()},
                          {"ended", process.ended},
                          {"driver", process.info.driverVersion}});
-  return {{"schema_version", 1},
-          {"kernels", kernels},
-          {"processes", processes},
-          {"notes", outcome.notes},
-          {"seconds", outcome.run.seconds},
-          {"trace", trace.empty() ? json(nullptr) : json(trace.string())}};
+  answer.details = {{"processes", processes},
+                    {"seconds", outcome.run.seconds},
+                    {"trace", trace.empty() ? json(nullptr) : json(trace.string())}};
+  answer.notes = outcome.notes;
+  return answer;
 }
 
 void printRanking(const ObserveOutcome &outcome) {
@@ -105,7 +113,7 @@ void printRanking(const ObserveOutcome &outcome) {
   }
 }
 
-/// What will stand for each snapshotted kernel.
+/// The launches that would represent each snapshotted kernel in a workload.
 void printChosen(const ObserveOutcome &outcome, const fs::path &trace) {
   for (const KernelUse &use : outcome.kernels) {
     if (std::find(outcome.chosen.begin(), outcome.chosen.end(), use.symbol) == outcome.chosen.end())
@@ -129,96 +137,82 @@ void printChosen(const ObserveOutcome &outcome, const fs::path &trace) {
     std::cout << fmt::format("\ntrace: {}\n", trace.string());
 }
 
+class ObserveCommand final : public Command {
+public:
+  explicit ObserveCommand(CLI::App &app) {
+    flags_.sources.addTo(app, ".cu files to search for the kernels");
+    app.add_option("--kernel", flags_.kernels,
+                   "kernels to snapshot, by name or glob (default: the annotated ones of the "
+                   "files)");
+    app.add_option("--snapshot", flags_.snapshots,
+                   "number of different kinds of launches to snapshot for each kernel (default 5 "
+                   "with --kernel, else 0: only rank)");
+    app.add_flag("--once", flags_.once,
+                 "run the program only once, and snapshot the first launches of each geometry "
+                 "instead of typical ones");
+    app.add_option("--max-bytes", flags_.maxBytes,
+                   "limit on the memory that the snapshots of one process store (default 2G)")
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--depth", flags_.depth,
+                   "how many levels of pointers inside buffers to follow (default 1)")
+        ->check(CLI::Range(0, 8));
+    app.add_option("--output", flags_.output,
+                   "folder for the trace (default kopt.trace if there are snapshots)");
+    app.footer("the program and its arguments follow after --");
+  }
+
+  Result<Answer> run(Invocation &call) override {
+    KOPT_TRY(const ObserveSettings settings, settingsOf(call.rest));
+    KOPT_TRY(const ObserveOutcome outcome, observeKernels(call.services, settings));
+    // The program's own output goes where progress goes: standard output is for results.
+    std::cerr << outcome.run.out << outcome.run.err;
+    for (const std::string &note : outcome.notes)
+      call.services.terminal.line(note);
+    if (!call.json) {
+      printRanking(outcome);
+      if (!settings.output.empty())
+        printChosen(outcome, settings.output);
+    }
+    return answerOf(outcome, settings.output);
+  }
+
+private:
+  Result<ObserveSettings> settingsOf(const std::vector<std::string> &command) const {
+    ObserveSettings settings;
+    settings.command = command;
+    if (settings.command.empty())
+      return makeError(ErrorCode::Usage, "kopt observe needs the program to run",
+                       "kopt observe [FILES] -- PROGRAM ARGUMENTS...");
+    settings.sources = flags_.sources.settings({});
+    settings.kernels = flags_.kernels.value_or(std::vector<std::string>{});
+    settings.once = flags_.once;
+    settings.limits.snapshotBytes = flags_.maxBytes;
+    settings.limits.depth = flags_.depth;
+    // Without names the user wants a ranking; a kernel that is named is wanted with its memory.
+    settings.snapshots = flags_.snapshots.value_or(settings.kernels.empty() ? 0 : kKindsOfLaunches);
+    if (settings.snapshots > 0 && settings.kernels.empty() && settings.sources.files.empty())
+      return makeError(ErrorCode::Usage, "--snapshot needs to know of which kernels",
+                       "name them with --kernel, or give .cu files with annotated ones");
+    if (settings.snapshots > 0)
+      settings.output = fs::absolute(flags_.output.value_or("kopt.trace"));
+    else if (flags_.output)
+      settings.output = fs::absolute(*flags_.output);
+    std::error_code error;
+    if (!settings.output.empty() && fs::exists(settings.output, error) &&
+        !fs::is_empty(settings.output, error))
+      return makeError(ErrorCode::Usage,
+                       fmt::format("{} exists and is not empty", settings.output.string()),
+                       "remove it, or give another folder with --output");
+    return settings;
+  }
+
+  ObserveFlags flags_;
+};
+
 } // namespace
 
-Result<int> observeCommand(Services services, const CommandLine &line) {
-  ObserveSettings settings;
-  settings.command = line.flags; // what follows --
-  if (settings.command.empty())
-    return makeError(ErrorCode::Usage, "kopt observe needs the program to run",
-                     "kopt observe [FILES] -- PROGRAM ARGUMENTS...");
-  for (const std::string &file : line.files)
-    settings.sources.files.emplace_back(fs::absolute(file));
-  if (!line.buildDirectory.empty())
-    settings.sources.buildDirectory = fs::absolute(line.buildDirectory);
-  settings.kernels = line.options.kernels.value_or(std::vector<std::string>{});
-  settings.once = line.once;
-  settings.limits.snapshotBytes = line.maxBytes;
-  settings.limits.depth = line.depth;
-  // Ranking is what is wanted where nothing is chosen; a kernel that is named is wanted with its
-  // memory.
-  settings.snapshots = line.snapshots.value_or(settings.kernels.empty() ? 0 : kKindsOfLaunches);
-  if (settings.snapshots > 0 && settings.kernels.empty() && settings.sources.files.empty())
-    return makeError(ErrorCode::Usage, "--snapshot needs to know of which kernels",
-                     "name them with --kernel, or give .cu files with marked ones");
-  if (settings.snapshots > 0)
-    settings.output = fs::absolute(line.options.output.value_or("kopt.trace"));
-  else if (line.options.output)
-    settings.output = fs::absolute(*line.options.output);
-  std::error_code error;
-  if (!settings.output.empty() && fs::exists(settings.output, error) &&
-      !fs::is_empty(settings.output, error))
-    return makeError(ErrorCode::Usage, fmt::format("{} is there already", settings.output.string()),
-                     "remove it, or give another folder with --output");
-  KOPT_TRY(const ObserveOutcome outcome, observeKernels(std::move(services), settings));
-  // What the program printed is not what kopt prints: it goes where progress goes.
-  std::cerr << outcome.run.out << outcome.run.err;
-  for (const std::string &note : outcome.notes)
-    std::cerr << note << "\n";
-  if (line.json) {
-    std::cout << toJson(outcome, settings.output).dump(2) << "\n";
-    return 0;
-  }
-  printRanking(outcome);
-  if (!settings.output.empty())
-    printChosen(outcome, settings.output);
-  return 0;
-}
-
-Result<int> replayCommand(Services services, const CommandLine &line) {
-  KOPT_TRY(const Config config, configOf(line));
-  ReplayRequest request;
-  request.trace = line.trace;
-  request.sources = sourcesOf(line);
-  request.selection = selectionOf(config);
-  request.device = deviceOf(config);
-  request.sandbox = sandboxOf(config);
-  request.arch = config.settings.arch;
-  KOPT_TRY(const std::vector<ReplayOutcome> outcomes, replayTrace(std::move(services), request));
-  json list = json::array();
-  bool differs = false;
-  for (const ReplayOutcome &outcome : outcomes) {
-    json launches = json::array();
-    std::size_t identical = 0;
-    for (const ReplayedLaunch &launch : outcome.launches) {
-      launches.push_back({{"launch", launch.name},
-                          {"match", toString(launch.match)},
-                          {"detail", launch.detail},
-                          {"bytes", launch.bytes}});
-      identical += launch.match == ReplayMatch::Identical;
-      differs |= launch.match == ReplayMatch::Differs || launch.match == ReplayMatch::Failed;
-    }
-    list.push_back({{"kernel", outcome.label},
-                    {"device", outcome.device.name},
-                    {"launches", launches},
-                    {"identical", identical},
-                    {"coverage", outcome.coverage},
-                    {"notes", outcome.notes}});
-    for (const std::string &note : outcome.notes)
-      std::cerr << note << "\n";
-    if (line.json)
-      continue;
-    std::cout << fmt::format("{}: {} of {} launches give what the program had, bit by bit ({}{})\n",
-                             outcome.label, identical, outcome.launches.size(),
-                             outcome.device.modelled ? "emulated " : "", outcome.device.name);
-    for (const ReplayedLaunch &launch : outcome.launches)
-      std::cout << fmt::format("  {:<9}  {:>9}  {}{}{}\n", toString(launch.match),
-                               formatBytes(double(launch.bytes)), launch.name,
-                               launch.detail.empty() ? "" : ": ", launch.detail);
-  }
-  if (line.json)
-    std::cout << json{{"schema_version", 1}, {"kernels", list}}.dump(2) << "\n";
-  return differs ? int(ErrorCode::BaselineFailed) : 0;
+std::unique_ptr<Command> makeObserve(CLI::App &app) {
+  return std::make_unique<ObserveCommand>(app);
 }
 
 } // namespace kopt

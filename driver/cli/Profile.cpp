@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt profile`.
-#include "driver/cli/Commands.h"
-
 #include "driver/app/ProfileFlow.h"
+
+#include "driver/cli/Command.h"
+#include "driver/cli/Flags.h"
 #include "driver/report/CounterTable.h"
 #include "driver/support/Text.h"
 
@@ -16,6 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+struct ProfileFlags {
+  SourceFlags sources;
+  ConfigFlags config;
+  std::string candidate; ///< file
+  std::string launch;    ///< name
+  std::string program;
+  std::vector<std::string> sections; ///< of Nsight Compute
+  bool ncu = false;
+  std::size_t lines = 10; ///< to print
+};
 
 json toJson(const Dim3 &dim) { return {dim.x, dim.y, dim.z}; }
 
@@ -72,13 +83,11 @@ json toJson(const NcuReport &report) {
 }
 
 json toJson(const ProfileReport &report) {
-  json rules = json::array(), lines = json::array(), layers = json::array();
+  json rules = json::array(), lines = json::array();
   for (const RuleHit &hit : report.diagnosis.hits)
     rules.push_back(toJson(hit));
   for (const LineUse &line : report.lines)
     lines.push_back(toJson(line));
-  for (const SandboxLayer &layer : report.sandbox)
-    layers.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   return {{"kernel", report.label},
           {"file", report.file},
           {"line", report.line},
@@ -99,7 +108,7 @@ json toJson(const ProfileReport &report) {
           {"lines", lines},
           {"ncu", report.ncu ? toJson(*report.ncu) : json(nullptr)},
           {"missing", report.missing},
-          {"sandbox", layers}};
+          {"sandbox", toJson(report.sandbox)}};
 }
 
 std::string geometry(const Dim3 &dim) { return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z); }
@@ -172,48 +181,94 @@ void print(const ProfileReport &report, std::size_t lines) {
     }
   }
   if (!report.missing.empty())
-    std::cout << "\nnot had\n";
+    std::cout << "\nnot available\n";
   for (const std::string &what : report.missing)
     std::cout << "  " << what << "\n";
 }
 
+std::string checkSectionName(const std::string &name) {
+  const bool isName =
+      !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return c == '_' || (c < 128 && std::isalnum(c));
+      });
+  return isName ? ""
+                : "'" + name + "' is not a section name; 'ncu --list-sections' prints them";
+}
+
+class ProfileCommand final : public Command {
+public:
+  explicit ProfileCommand(CLI::App &app) {
+    flags_.sources.addTo(app);
+    app.get_option("files")->required();
+    addProgram(app, flags_.program);
+    flags_.config.addPlace(app);
+    app.add_option("--candidate", flags_.candidate,
+                   "profile this version instead: the file, or its slice, with the kernel's code "
+                   "changed");
+    app.add_option("--launch", flags_.launch,
+                   "launch of the workload to profile, by name (default: the one with the largest "
+                   "weight)");
+    CLI::Option *ncu = app.add_flag("--ncu", flags_.ncu,
+                                    "add Nsight Compute's sections, advice and counts by line "
+                                    "(takes seconds)");
+    app.add_option("--sections", flags_.sections,
+                   "Nsight Compute sections to collect, by identifier, separated by commas "
+                   "(default: its set 'detailed')")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->needs(ncu)
+        ->check(checkSectionName);
+    app.add_option("--lines", flags_.lines, "number of hot lines to print (default 10)")
+        ->check(CLI::Range(0, 1000));
+    app.footer("nvcc flags may follow after --");
+  }
+
+  Result<Answer> run(Invocation &call) override {
+    KOPT_TRY(const ProfileRequest request, requestOf(call.rest));
+    KOPT_TRY(const std::vector<ProfileReport> reports, profileFile(call.services, request));
+    Answer answer;
+    for (const ProfileReport &report : reports) {
+      answer.results.push_back(toJson(report));
+      if (call.json)
+        continue;
+      if (answer.results.size() > 1)
+        std::cout << "\n";
+      print(report, flags_.lines);
+    }
+    return answer;
+  }
+
+private:
+  Result<ProfileRequest> requestOf(const std::vector<std::string> &nvccFlags) const {
+    KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
+    ProfileRequest request;
+    request.sources = flags_.sources.settings(nvccFlags);
+    request.selection = selectionOf(config);
+    if (!flags_.candidate.empty()) {
+      request.candidate = fs::absolute(flags_.candidate);
+      if (!fs::is_regular_file(request.candidate))
+        return makeError(ErrorCode::Usage,
+                         fmt::format("file {} does not exist", request.candidate.string()),
+                         "give the changed file with --candidate");
+    }
+    request.device = deviceOf(config);
+    request.sandbox = sandboxOf(config);
+    request.arch = config.settings.arch;
+    request.program = flags_.program;
+    request.root = projectRoot(config);
+    request.launch = flags_.launch;
+    request.ncu = flags_.ncu;
+    request.sections = flags_.sections;
+    return request;
+  }
+
+  ProfileFlags flags_;
+};
+
 } // namespace
 
-Result<int> profileCommand(Services services, const CommandLine &line) {
-  KOPT_TRY(const Config config, configOf(line));
-  ProfileRequest request;
-  request.sources = sourcesOf(line);
-  request.selection = selectionOf(config);
-  if (!line.candidate.empty()) {
-    request.candidate = fs::absolute(line.candidate);
-    if (!fs::is_regular_file(request.candidate))
-      return makeError(ErrorCode::Usage,
-                       fmt::format("there is no file {}", request.candidate.string()),
-                       "give the changed file with --candidate");
-  }
-  request.device = deviceOf(config);
-  request.sandbox = sandboxOf(config);
-  request.arch = config.settings.arch;
-  request.program = line.program;
-  request.root = projectRoot(config);
-  request.launch = line.launch;
-  request.ncu = line.ncu;
-  request.sections = line.sections;
-  KOPT_TRY(const std::vector<ProfileReport> reports, profileFile(std::move(services), request));
-  json list = json::array();
-  for (const ProfileReport &report : reports) {
-    list.push_back(toJson(report));
-    if (line.json)
-      continue;
-    if (list.size() > 1)
-      std::cout << "\n";
-    print(report, line.lines);
-  }
-  if (line.json)
-    std::cout << json{{"schema_version", 1}, {"kernels", list}}.dump(2, ' ', false,
-                                                                     json::error_handler_t::replace)
-              << "\n";
-  return 0;
+std::unique_ptr<Command> makeProfile(CLI::App &app) {
+  return std::make_unique<ProfileCommand>(app);
 }
 
 } // namespace kopt

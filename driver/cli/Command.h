@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command of kopt: one file each, named after it.
+#pragma once
+
+#include "driver/app/Services.h"
+#include "driver/cli/Envelope.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// What a command gets beside its own flags.
+struct Invocation {
+  Services services;
+  bool json = false;             ///< print no text: the answer is printed as JSON
+  const Terminal &out;           ///< to paint what goes to standard output
+  std::vector<std::string> rest; ///< what follows `--`
+};
+
+class Command {
+public:
+  virtual ~Command() = default;
+  /// Calls one flow of driver/app, prints its results as text unless `json` is set, and returns
+  /// them. Not called before the command line is parsed.
+  virtual Result<Answer> run(Invocation &call) = 0;
+};
+
+/// Each binds the flags of its command to `app`, which must outlive the result.
+std::unique_ptr<Command> makeObserve(CLI::App &app);
+std::unique_ptr<Command> makeReplay(CLI::App &app);
+std::unique_ptr<Command> makeTune(CLI::App &app);
+std::unique_ptr<Command> makeTrial(CLI::App &app);
+std::unique_ptr<Command> makeProfile(CLI::App &app);
+std::unique_ptr<Command> makeList(CLI::App &app);
+std::unique_ptr<Command> makeReport(CLI::App &app);
+std::unique_ptr<Command> makeApply(CLI::App &app);
+std::unique_ptr<Command> makeDoctor(CLI::App &app);
+
+} // namespace kopt

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/cli/Flags.h"
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+
+void SourceFlags::addTo(CLI::App &app, const std::string &help) {
+  app.add_option("files", files, help);
+  app.add_option("-p,--build", buildDirectory, "build folder with compile_commands.json");
+}
+
+SourceSettings SourceFlags::settings(const std::vector<std::string> &nvccFlags) const {
+  SourceSettings sources;
+  for (const std::string &file : files)
+    sources.files.emplace_back(fs::absolute(file));
+  if (!buildDirectory.empty())
+    sources.buildDirectory = fs::absolute(buildDirectory);
+  sources.flags = nvccFlags;
+  return sources;
+}
+
+void ConfigFlags::addKernel(CLI::App &app) {
+  app.add_option("--kernel", options.kernels,
+                 "kernels to select, by qualified name or glob (default: the annotated ones)");
+}
+
+void ConfigFlags::addDevice(CLI::App &app) {
+  app.add_option("--device", options.device,
+                 "where kernels run: `cuda`, `emulated`, or `auto` for a GPU if one is available "
+                 "(default auto)")
+      ->check(CLI::IsMember({"auto", "cuda", "emulated"}));
+  app.add_option("--arch", options.arch,
+                 "GPU architecture to build for, as sm_NN (default: the device's)");
+}
+
+void ConfigFlags::addPlace(CLI::App &app) {
+  addKernel(app);
+  addDevice(app);
+  app.add_option("--model-gpu", options.modelGpu,
+                 "GPU whose times the emulated device models (default H200)");
+  app.add_option("--sandbox", options.sandbox,
+                 "sandbox for candidates: `auto` uses what this machine supports, `required` fails "
+                 "if a layer is missing, `off` disables it (default auto)");
+  addManifest(app);
+}
+
+void ConfigFlags::addManifest(CLI::App &app) {
+  app.add_option("--manifest", manifest, "manifest file that kopt_tune_kernels() wrote");
+}
+
+Result<Config> ConfigFlags::load(const std::vector<std::string> &files) const {
+  ConfigRequest request;
+  request.directory =
+      files.empty() ? fs::current_path() : fs::absolute(files.front()).parent_path();
+  request.manifest = manifest;
+  request.commandLine = options;
+  return loadConfig(request);
+}
+
+DeviceConfig deviceOf(const Config &config) {
+  DeviceConfig device;
+  device.kind = config.settings.device;
+  device.modelGpu = config.settings.modelGpu;
+  return device;
+}
+
+/// The text has been checked when the configuration was read.
+SandboxMode sandboxOf(const Config &config) {
+  return parseSandboxMode(config.settings.sandbox).value_or(SandboxMode::Required);
+}
+
+SelectionRequest selectionOf(const Config &config) {
+  SelectionRequest selection;
+  selection.globs = config.settings.kernels;
+  selection.extraClauses = [config](const std::string &kernel) {
+    return config.clausesFor(kernel);
+  };
+  return selection;
+}
+
+fs::path projectRoot(const Config &config) {
+  const auto source = config.manifest.find("source_dir");
+  return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
+}
+
+nlohmann::json toJson(const std::vector<SandboxLayer> &layers) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const SandboxLayer &layer : layers)
+    list.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
+  return list;
+}
+
+void addProgram(CLI::App &app, std::string &program) {
+  app.add_option("--run", program,
+                 "command line of your program; the workload is then what it launches");
+}
+
+void addRunId(CLI::App &app, std::string &runId) {
+  app.add_option("--run-id", runId, "name of a recorded run (default latest)");
+}
+
+} // namespace kopt

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags that several commands have, and what they mean.
+#pragma once
+
+#include "driver/app/Workbench.h"
+#include "driver/app/config/Config.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// Which files, and how they are compiled.
+struct SourceFlags {
+  std::vector<std::string> files;
+  std::string buildDirectory;
+
+  /// Where nvcc's flags follow after `--`.
+  void addTo(CLI::App &app, const std::string &help = ".cu files");
+  SourceSettings settings(const std::vector<std::string> &nvccFlags) const;
+};
+
+/// Flags that override the configuration.
+struct ConfigFlags {
+  TuneOptions options;
+  std::string manifest;
+
+  void addKernel(CLI::App &app);
+  void addDevice(CLI::App &app); ///< --device, --arch
+  /// All about which kernels, and where they run.
+  void addPlace(CLI::App &app);
+  void addManifest(CLI::App &app);
+  /// Merges them with the environment, the manifest and the configuration files; the search for
+  /// kopt.toml starts at the first file.
+  Result<Config> load(const std::vector<std::string> &files) const;
+};
+
+DeviceConfig deviceOf(const Config &config);
+SandboxMode sandboxOf(const Config &config);
+SelectionRequest selectionOf(const Config &config);
+/// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
+std::filesystem::path projectRoot(const Config &config);
+
+nlohmann::json toJson(const std::vector<SandboxLayer> &layers);
+
+/// `--run PROGRAM`.
+void addProgram(CLI::App &app, std::string &program);
+/// `--run-id NAME`.
+void addRunId(CLI::App &app, std::string &runId);
+
+} // namespace kopt

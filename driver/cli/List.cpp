@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/ListFlow.h"
+
+#include "driver/cli/Command.h"
+#include "driver/cli/Flags.h"
+
+#include <fmt/format.h>
+#include <iostream>
+
+namespace kopt {
+namespace {
+
+class ListCommand final : public Command {
+public:
+  explicit ListCommand(CLI::App &app) {
+    sources_.addTo(app);
+    app.get_option("files")->required();
+    app.footer("nvcc flags may follow after --");
+  }
+
+  Result<Answer> run(Invocation &call) override {
+    KOPT_TRY(const std::vector<KernelSpec> kernels,
+             listKernels(call.services, sources_.settings(call.rest)));
+    Answer answer;
+    for (const KernelSpec &kernel : kernels)
+      for (const Specialization &specialization : kernel.specializations) {
+        answer.results.push_back({{"kernel", specialization.expression},
+                                  {"symbol", specialization.symbol},
+                                  {"file", kernel.file},
+                                  {"line", kernel.line},
+                                  {"annotated", kernel.annotated},
+                                  {"route", specialization.route}});
+        if (!call.json)
+          std::cout << fmt::format("{}:{}: {}{}\n", kernel.file, kernel.line,
+                                   specialization.expression, kernel.annotated ? " [tuned]" : "");
+      }
+    return answer;
+  }
+
+private:
+  SourceFlags sources_;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeList(CLI::App &app) { return std::make_unique<ListCommand>(app); }
+
+} // namespace kopt

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/TrialFlow.h"
+
+#include "driver/cli/Command.h"
+#include "driver/cli/Flags.h"
+#include "driver/store/TrialCodec.h"
+
+#include <fmt/format.h>
+#include <iostream>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct TrialFlags {
+  SourceFlags sources;
+  ConfigFlags config;
+  std::vector<std::string> candidates, without;
+  std::string program;
+  bool keepGoing = false, acceptWeakWorkload = false;
+};
+
+Style styleOf(Verdict verdict) {
+  if (verdict == Verdict::Faster)
+    return Style::Green;
+  return severityOf(verdict) > severityOf(Verdict::Slower) ? Style::Red : Style::Yellow;
+}
+
+class TrialCommand final : public Command {
+public:
+  explicit TrialCommand(CLI::App &app) {
+    flags_.sources.addTo(app, "the .cu file with the kernel");
+    app.get_option("files")->required();
+    app.add_option("--candidate", flags_.candidates,
+                   "the file, or its slice, with the kernel's code changed; may be repeated")
+        ->required()
+        ->allow_extra_args(false);
+    addProgram(app, flags_.program);
+    flags_.config.addPlace(app);
+    TuneOptions &options = flags_.config.options;
+    app.add_option("--min-gain", options.minGain,
+                   "smallest speedup that counts as faster, as a ratio (default 1.02)");
+    app.add_option("--seed", options.seed, "random seed (default 1)");
+    app.add_flag("--accept-weak-workload", flags_.acceptWeakWorkload,
+                 "accept a win even if the workload does not detect wrong versions of the kernel");
+    app.add_option("--without", flags_.without,
+                   "checks to skip, for experiments: without them no candidate counts as a win")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    app.add_flag("--keep-going", flags_.keepGoing,
+                 "run the remaining checks after one has failed; the first failure decides");
+    app.footer("nvcc flags may follow after --");
+  }
+
+  Result<Answer> run(Invocation &call) override {
+    KOPT_TRY(const TrialRequest request, requestOf(call));
+    KOPT_TRY(const std::vector<CandidateTrials> results, runTrials(call.services, request));
+    Answer answer;
+    for (const CandidateTrials &result : results) {
+      json object = toJson(result, result.worst());
+      if (result.outcomes.size() > 1)
+        for (const TrialOutcome &outcome : result.outcomes)
+          object["specializations"].push_back(toJson(result, outcome));
+      answer.results.push_back(std::move(object));
+      if (!call.json)
+        for (const TrialOutcome &outcome : result.outcomes)
+          print(outcome, results.size() > 1 ? result.candidate.string() + ": " : "", call.out);
+    }
+    return answer;
+  }
+
+private:
+  Result<TrialRequest> requestOf(const Invocation &call) const {
+    KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
+    TrialRequest request;
+    request.sources = flags_.sources.settings(call.rest);
+    if (request.sources.files.size() != 1)
+      return makeError(ErrorCode::Usage, "kopt trial takes one file",
+                       "give the .cu file with the kernel, and --candidate");
+    for (const std::string &candidate : flags_.candidates) {
+      request.candidates.push_back(fs::absolute(candidate));
+      if (!fs::exists(request.candidates.back()))
+        return makeError(ErrorCode::Usage,
+                         fmt::format("file {} does not exist", request.candidates.back().string()),
+                         "give the changed file with --candidate");
+    }
+    KOPT_TRY(request.options.checks, CheckSwitches::without(flags_.without));
+    request.options.keepGoing = flags_.keepGoing;
+    request.options.acceptWeakWorkload = flags_.acceptWeakWorkload;
+    request.options.depth = Depth::Trial; // one candidate may take longer
+    request.selection = selectionOf(config);
+    request.program = flags_.program;
+    request.root = projectRoot(config);
+    request.device = deviceOf(config);
+    request.sandbox = sandboxOf(config);
+    request.options.arch = config.settings.arch;
+    request.options.seed = std::uint64_t(config.settings.seed);
+    request.options.buildThreads = unsigned(config.settings.buildJobs);
+    request.options.policy.minGain = config.settings.minGain - 1;
+    return request;
+  }
+
+  json toJson(const CandidateTrials &result, const TrialOutcome &outcome) const {
+    const Trial &trial = outcome.trial;
+    json object{{"kernel", outcome.label},
+                {"verdict", toString(trial.verdict)},
+                {"stage", toString(trial.stage)},
+                {"reason", trial.reason},
+                {"device", outcome.device.name},
+                {"modelled", outcome.device.modelled},
+                {"build_log", trial.buildLog},
+                {"speedup", nullptr},
+                {"counters", trial.counters},
+                {"candidate", result.candidate.string()},
+                {"check", trial.check},
+                {"checks", gatesToJson(trial.checks)},
+                {"without", flags_.without},
+                {"findings", json::array()},
+                {"seconds", trial.seconds},
+                {"stages", trial.stages},
+                {"sandbox", kopt::toJson(outcome.sandbox)}};
+    if (trial.speedup)
+      object["speedup"] = speedupToJson(*trial.speedup);
+    for (const Finding &finding : trial.findings)
+      object["findings"].push_back({{"id", finding.id},
+                                    {"severity", finding.severity},
+                                    {"message", finding.message},
+                                    {"where", finding.where}});
+    return object;
+  }
+
+  static void print(const TrialOutcome &outcome, const std::string &prefix, const Terminal &out) {
+    const Trial &trial = outcome.trial;
+    const std::string by = trial.check.empty() ? "" : ", " + trial.check;
+    std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n", prefix, outcome.label,
+                             out.paint(styleOf(trial.verdict), toString(trial.verdict)),
+                             toString(trial.stage), by, trial.reason);
+    for (const CheckRecord &record : trial.checks)
+      if (record.state == CheckState::NotRun)
+        std::cout << fmt::format("  not run: {}: {}\n", record.check, record.detail);
+    for (const Finding &finding : trial.findings)
+      std::cout << fmt::format("  {}: {} {}\n", finding.severity, finding.message, finding.where);
+    if (trial.verdict == Verdict::BuildFailed)
+      std::cout << trial.buildLog << "\n";
+  }
+
+  TrialFlags flags_;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeTrial(CLI::App &app) { return std::make_unique<TrialCommand>(app); }
+
+} // namespace kopt
