@@ -160,7 +160,7 @@ class Profile(KoptTest):
         file = self.copy(DATA / "scale.cu")
         emulated = ["--device", "emulated"]
         self.fails(1, "--sections requires --ncu", command=[file, *emulated, "--sections", "Occupancy", *FLAGS])
-        self.fails(1, "'--export=x' is no name of a section", "--list-sections",
+        self.fails(1, "'--export=x' is not a section name", "--list-sections",
                    command=[file, *emulated, "--ncu", "--sections=--export=x", *FLAGS])
         self.fails(1, "--lines", command=[file, *emulated, "--lines", "-1", *FLAGS])
         self.fails(1, "--candidat", "--candidate", command=[file, *emulated, "--candidat", file, *FLAGS])
