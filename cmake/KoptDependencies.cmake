@@ -13,6 +13,9 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
 # The static one: libkopt-capture.so goes into other people's programs and must need nothing there.
 find_library(KOPT_ZSTD_LIBRARY NAMES libzstd.a REQUIRED)
+# Static too: kopt-sandbox starts twice for each contained child.
+find_path(SECCOMP_INCLUDE_DIR seccomp.h REQUIRED)
+find_library(KOPT_SECCOMP_LIBRARY NAMES libseccomp.a REQUIRED)
 if(KOPT_BUILD_FRONTEND)
   find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
   find_package(Clang REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/clang)

@@ -19,6 +19,7 @@ readonly build_packages=(
   clang-19 lld-19 llvm-19-dev libclang-19-dev libclang-cpp19-dev
   libcli11-dev libexpected-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libsqlite3-dev
   libcurl4-openssl-dev libtomlplusplus-dev libboost-context-dev libxxhash-dev libzstd-dev zlib1g-dev
+  libseccomp-dev bubblewrap
 )
 # Debian's static LLVM names Polly.
 readonly release_packages=(libpolly-19-dev)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/sandbox/launcher/Landlock.h"
 
-#include "driver/sandbox/launcher/View.h"
+#include "driver/sandbox/launcher/Bubblewrap.h"
 
 #include <cstdint>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ int landlockVersion() {
 
 Outcome applyLandlock(const Options &options, bool wholeView) {
   const int version = landlockVersion();
-  RulesetAttributes attributes{handledFiles(version), version >= 4 && !options.network ? kTcp : 0,
+  RulesetAttributes attributes{handledFiles(version), version >= 4 ? kTcp : 0,
                                version >= 6 ? kScopes : 0};
   const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   const long fd = syscall(__NR_landlock_create_ruleset, &attributes, size, 0);

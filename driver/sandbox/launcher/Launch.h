@@ -5,28 +5,20 @@
 #include "driver/sandbox/launcher/Options.h"
 #include "driver/sandbox/launcher/Outcome.h"
 
-#include <functional>
-
 namespace kopt::sandbox {
 
 /// Exit codes of kopt-sandbox itself, beside those of the program (128 + signal where one ended
 /// it).
 inline constexpr int kExitUsage = 2, kExitRefused = 125, kExitNoProgram = 126;
 
-/// Runs the program in namespaces of its own; returns its exit code, or kExitRefused with the
-/// reason on standard error.
-int launchInNamespaces(const Options &options);
+/// Runs the program contained, in namespaces where options.bubblewrap is set. Returns its exit
+/// code, or kExitRefused with the reason on standard error.
+int launch(const Options &options);
 
-/// The same through bubblewrap, which starts this program again, inside. Does not return where that
-/// works.
-int launchInBubblewrap(const Options &options);
+/// The part of launch() inside of bubblewrap's namespaces, as their first process.
+int launchInside(const Options &options);
 
-/// Gives up privileges, then becomes the program. Does not return where that works. `wholeView` as
-/// applyLandlock().
-int becomeProgram(const Options &options, bool wholeView);
-
-/// Namespaces and the view, then `step` in place of a program; for the probe. `privateProc` as
-/// enterView().
-Outcome tryNamespaces(const Options &options, bool &privateProc);
+/// Makes the namespaces and the view, without a program; for the probe.
+Outcome tryNamespaces(const Options &options);
 
 } // namespace kopt::sandbox

@@ -17,12 +17,14 @@ bool parseNumber(const std::string &text, std::uint64_t &out) {
 
 std::optional<Options> parseOptions(int argc, char **argv, std::string &why) {
   Options options;
+  options.words.assign(argv + 1, argv + argc);
   const std::map<std::string, bool *> flags = {{"--probe", &options.probe},
                                                {"--inside", &options.inside},
                                                {"--landlock", &options.landlock},
                                                {"--seccomp", &options.seccomp},
                                                {"--sysfs", &options.sysfs},
-                                               {"--network", &options.network},
+                                               {"--guard-proc", &options.guardProc},
+                                               {"--shared-proc", &options.sharedProc},
                                                {"--unix-sockets", &options.unixSockets}};
   const std::map<std::string, std::vector<std::string> *> paths = {
       {"--readable", &options.readable},
@@ -51,13 +53,13 @@ std::optional<Options> parseOptions(int argc, char **argv, std::string &why) {
     std::uint64_t number = 0;
     if (const auto list = paths.find(name); list != paths.end()) {
       if (value.empty() || value[0] != '/') {
-        why = name + " " + value + " is no absolute path";
+        why = name + " " + value + " is not an absolute path";
         return std::nullopt;
       }
       list->second->push_back(value);
     } else if (const auto limit = limits.find(name); limit != limits.end()) {
       if (!parseNumber(value, number)) {
-        why = name + " " + value + " is no number";
+        why = name + " " + value + " is not a number";
         return std::nullopt;
       }
       *limit->second = number;
@@ -67,17 +69,14 @@ std::optional<Options> parseOptions(int argc, char **argv, std::string &why) {
       options.cwd = value;
     } else if (name == "--cgroup") {
       options.cgroup = value;
-    } else if (name == "--namespaces" &&
-               (value == "own" || value == "bubblewrap" || value == "none")) {
-      options.namespaces = value == "own"          ? Namespaces::Own
-                           : value == "bubblewrap" ? Namespaces::Bubblewrap
-                                                   : Namespaces::None;
+    } else if (name == "--namespaces" && (value == "none" || value[0] == '/')) {
+      options.bubblewrap = value == "none" ? "" : value;
     } else {
       why = "unknown option " + name + " " + value;
       return std::nullopt;
     }
   }
-  if (!options.probe && options.program.empty()) {
+  if (!options.probe && !options.inside && options.program.empty()) {
     why = "no program is given after --";
     return std::nullopt;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/sandbox/launcher/Probe.h"
 
+#include "driver/sandbox/launcher/Bubblewrap.h"
 #include "driver/sandbox/launcher/Cgroup.h"
 #include "driver/sandbox/launcher/Landlock.h"
 #include "driver/sandbox/launcher/Launch.h"
@@ -29,11 +30,14 @@ bool readsOne(const char *file) {
   return bool(setting >> value) && value == 1;
 }
 
-std::string namespaceRemedy() {
+std::string namespaceRemedy(const std::string &why) {
+  if (why.find("Unknown option") != why.npos)
+    return "install bubblewrap 0.7 or later";
+  if (why.find("setuid mode") != why.npos)
+    return "use a bubblewrap that is not installed set-user-ID, and allow user namespaces";
   if (readsOne("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"))
-    return "AppArmor forbids user namespaces to programs without a profile: install bubblewrap "
-           "with its profile, or "
-           "set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0";
+    return "AppArmor forbids user namespaces to programs without a profile: install one for "
+           "bubblewrap, or set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0";
   std::ifstream count("/proc/sys/user/max_user_namespaces");
   long most = 1;
   if (count >> most; most == 0)
@@ -43,8 +47,7 @@ std::string namespaceRemedy() {
   if (debian >> allowed; allowed == 0)
     return "the sysctl kernel.unprivileged_userns_clone is 0: set it to 1";
   return "in a container, allow user namespaces (its seccomp profile refuses them), or run kopt "
-         "outside of it; "
-         "otherwise install bubblewrap";
+         "outside of it";
 }
 
 /// True where a child can be started, does `step`, and ends well.
@@ -57,15 +60,41 @@ template <class Step> bool works(Step step) {
          WEXITSTATUS(status) == 0;
 }
 
-bool bubblewrapWorks() {
-  return works([] {
-    // Its complaint is not the one to show.
-    if (!std::freopen("/dev/null", "w", stderr))
-      return false;
-    execlp("bwrap", "bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc",
-           "--unshare-uts", "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/true", nullptr);
-    return false;
-  });
+/// Both layers that bubblewrap makes; returns the options that use them.
+std::string probeNamespaces() {
+  const std::string none = " --namespaces none";
+  Options options;
+  options.bubblewrap = findBubblewrap();
+  if (options.bubblewrap.empty()) {
+    say("namespaces", false, "bubblewrap (bwrap) is not installed", "install bubblewrap");
+    say("private /proc", false, "needs namespaces", "install bubblewrap");
+    return none;
+  }
+  // The fastest way first. Where bubblewrap gives no capabilities (installed set-user-ID, AppArmor)
+  // it has more to do; where the kernel refuses a new /proc the machine's is shown.
+  options.guardProc = true;
+  Outcome made = tryNamespaces(options);
+  if (!made.ok()) {
+    options.guardProc = false;
+    made = tryNamespaces(options);
+  }
+  const bool isPrivate = made.ok();
+  if (!isPrivate) {
+    options.sharedProc = true;
+    made = tryNamespaces(options);
+  }
+  if (!made.ok()) {
+    say("namespaces", false, made.error, namespaceRemedy(made.error));
+    say("private /proc", false, "needs namespaces", namespaceRemedy(made.error));
+    return none;
+  }
+  say("namespaces", true, "user, mount, PID, network, IPC and UTS namespaces, made by bubblewrap");
+  say("private /proc", isPrivate,
+      isPrivate ? "shows the child's own processes alone"
+                : "the kernel refuses one, so what runs CUDA runs without namespaces",
+      "a container that hides parts of /proc must not, or run kopt outside of it");
+  return " --namespaces " + options.bubblewrap + (options.guardProc ? " --guard-proc" : "") +
+         (options.sharedProc ? " --shared-proc" : "");
 }
 
 bool filterWorks() {
@@ -78,27 +107,7 @@ bool filterWorks() {
 } // namespace
 
 int probe() {
-  std::string use;
-  bool privateProc = false;
-  const Outcome own = tryNamespaces({}, privateProc);
-  if (own.ok()) {
-    use += " --namespaces own";
-    say("namespaces", true, "own user, mount, PID, network, IPC and UTS namespaces");
-    say("private /proc", privateProc,
-        privateProc ? "shows the child's own processes alone"
-                    : "the kernel refuses one, so what runs CUDA runs without namespaces",
-        "a container that hides parts of /proc must not, or run kopt outside of it");
-  } else if (bubblewrapWorks()) {
-    use += " --namespaces bubblewrap";
-    say("namespaces", true, "made by bubblewrap: " + own.error);
-    say("private /proc", true, "made by bubblewrap");
-  } else {
-    use += " --namespaces none";
-    say("namespaces", false, own.error + ", and bubblewrap is not installed or may not either",
-        namespaceRemedy());
-    say("private /proc", false, "needs namespaces", namespaceRemedy());
-  }
-
+  std::string use = probeNamespaces();
   const bool filter = filterWorks();
   if (filter)
     use += " --seccomp";

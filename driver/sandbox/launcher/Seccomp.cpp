@@ -1,252 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/sandbox/launcher/Seccomp.h"
 
-#include <cstddef>
-#include <linux/audit.h>
-#include <linux/filter.h>
+#include <cerrno>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
+#include <memory>
+#include <seccomp.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <vector>
-
-// Newer than the oldest kernel headers this builds with; the numbers are the same on every
-// architecture.
-#ifndef __NR_io_uring_setup
-#define __NR_io_uring_setup 425
-#define __NR_io_uring_enter 426
-#define __NR_io_uring_register 427
-#endif
-#ifndef __NR_open_tree
-#define __NR_open_tree 428
-#define __NR_move_mount 429
-#define __NR_fsopen 430
-#define __NR_fsconfig 431
-#define __NR_fsmount 432
-#define __NR_fspick 433
-#endif
-#ifndef __NR_pidfd_send_signal
-#define __NR_pidfd_send_signal 424
-#endif
-#ifndef __NR_pidfd_open
-#define __NR_pidfd_open 434
-#endif
-#ifndef __NR_clone3
-#define __NR_clone3 435
-#endif
-#ifndef __NR_pidfd_getfd
-#define __NR_pidfd_getfd 438
-#endif
-#ifndef __NR_process_madvise
-#define __NR_process_madvise 440
-#endif
-#ifndef __NR_mount_setattr
-#define __NR_mount_setattr 442
-#endif
-#ifndef __NR_quotactl_fd
-#define __NR_quotactl_fd 443
-#endif
-#ifndef __NR_process_mrelease
-#define __NR_process_mrelease 448
-#endif
 
 namespace kopt::sandbox {
 
 namespace {
 
-#if defined(__x86_64__)
-constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-#error "kopt-sandbox knows the system calls of x86-64 and of 64-bit Arm only"
-#endif
-
-/// No compiler, no CUDA program and no kernel harness has a use for any of these.
-constexpr unsigned kRefused[] = {
+/// No compiler, no CUDA program and no kernel harness has a use for any of these. libseccomp leaves
+/// out those that an architecture does not have.
+constexpr int kRefused[] = {
     // other processes' memory and files
-    __NR_ptrace,
-    __NR_process_vm_readv,
-    __NR_process_vm_writev,
-    __NR_process_madvise,
-    __NR_process_mrelease,
-    __NR_pidfd_getfd,
-    __NR_kcmp,
-    // name spaces and mounts
-    __NR_mount,
-    __NR_umount2,
-    __NR_pivot_root,
-    __NR_chroot,
-    __NR_setns,
-    __NR_unshare,
-    __NR_open_tree,
-    __NR_move_mount,
-    __NR_fsopen,
-    __NR_fsconfig,
-    __NR_fsmount,
-    __NR_fspick,
-    __NR_mount_setattr,
-    __NR_open_by_handle_at,
-    __NR_name_to_handle_at,
+    SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
+    SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease), SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp),
+    // namespaces and mounts
+    SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(setns),
+    SCMP_SYS(unshare), SCMP_SYS(open_tree), SCMP_SYS(move_mount), SCMP_SYS(fsopen),
+    SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick), SCMP_SYS(mount_setattr),
+    SCMP_SYS(open_by_handle_at), SCMP_SYS(name_to_handle_at),
     // the kernel itself
-    __NR_kexec_load,
-    __NR_kexec_file_load,
-    __NR_init_module,
-    __NR_finit_module,
-    __NR_delete_module,
-    __NR_bpf,
-    __NR_perf_event_open,
-    __NR_userfaultfd,
-    __NR_io_uring_setup,
-    __NR_io_uring_enter,
-    __NR_io_uring_register,
-    __NR_syslog,
-    __NR_lookup_dcookie,
-    __NR_fanotify_init,
+    SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(init_module), SCMP_SYS(finit_module),
+    SCMP_SYS(delete_module), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd),
+    SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+    SCMP_SYS(syslog), SCMP_SYS(lookup_dcookie), SCMP_SYS(fanotify_init),
     // keys
-    __NR_keyctl,
-    __NR_add_key,
-    __NR_request_key,
+    SCMP_SYS(keyctl), SCMP_SYS(add_key), SCMP_SYS(request_key),
     // the machine
-    __NR_reboot,
-    __NR_swapon,
-    __NR_swapoff,
-    __NR_acct,
-    __NR_quotactl,
-    __NR_quotactl_fd,
-    __NR_settimeofday,
-    __NR_clock_settime,
-    __NR_clock_adjtime,
-    __NR_adjtimex,
-    __NR_sethostname,
-    __NR_setdomainname,
-    __NR_vhangup,
-    __NR_personality,
-#if defined(__x86_64__)
-    __NR_iopl,
-    __NR_ioperm,
-    __NR_modify_ldt,
-    __NR_uselib,
-    __NR_ustat,
-    __NR_sysfs,
-    __NR__sysctl,
-    __NR_create_module,
-    __NR_get_kernel_syms,
-    __NR_query_module,
-    __NR_nfsservctl,
-#endif
-};
+    SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(acct), SCMP_SYS(quotactl),
+    SCMP_SYS(quotactl_fd), SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime),
+    SCMP_SYS(adjtimex), SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(vhangup),
+    SCMP_SYS(personality), SCMP_SYS(iopl), SCMP_SYS(ioperm), SCMP_SYS(modify_ldt), SCMP_SYS(uselib),
+    SCMP_SYS(ustat), SCMP_SYS(sysfs), SCMP_SYS(_sysctl), SCMP_SYS(create_module),
+    SCMP_SYS(get_kernel_syms), SCMP_SYS(query_module), SCMP_SYS(nfsservctl)};
 
-constexpr unsigned kNamespaceFlags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
-                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+constexpr unsigned kNamespaceFlags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                        CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
 
 class Filter {
 public:
-  Filter() {
-    load(offsetof(seccomp_data, arch));
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0));
-    add(kill());
-    load(offsetof(seccomp_data, nr));
-#if defined(__x86_64__)
-    // The x32 ABI has numbers of its own for the same calls.
-    add(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000u, 0, 1));
-    add(kill());
-#endif
+  Filter() : context_(seccomp_init(SCMP_ACT_ALLOW)) {
+    if (!context_) {
+      error_ = -ENOMEM;
+      return;
+    }
+    // Another architecture, or the x32 ABI, which has numbers of its own for the same calls.
+    note(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    note(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2)); // a binary tree of calls
   }
 
-  void refuse(unsigned call, unsigned error = EPERM) {
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
-    add(fail(error));
+  template <class... Conditions> void refuse(int call, Conditions... conditions) {
+    refuseWith(EPERM, call, conditions...);
   }
-  /// Refuses the call unless the low 32 bits of an argument are `value`.
-  void refuseUnless(unsigned call, unsigned argument, unsigned value) {
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4));
-    load(lowWord(argument));
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0));
-    add(fail(EPERM));
-    load(offsetof(seccomp_data, nr));
-  }
-  void refuseWhere(unsigned call, unsigned argument, unsigned value) {
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4));
-    load(lowWord(argument));
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
-    add(fail(EPERM));
-    load(offsetof(seccomp_data, nr));
-  }
-  /// Refuses the call where an argument has any of the bits.
-  void refuseBits(unsigned call, unsigned argument, unsigned bits) {
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4));
-    load(lowWord(argument));
-    add(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1));
-    add(fail(EPERM));
-    load(offsetof(seccomp_data, nr));
-  }
-  void refuseWithoutBits(unsigned call, unsigned argument, unsigned bits) {
-    add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4));
-    load(lowWord(argument));
-    add(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0));
-    add(fail(EPERM));
-    load(offsetof(seccomp_data, nr));
+  template <class... Conditions> void refuseWith(int error, int call, Conditions... conditions) {
+    if (context_)
+      note(seccomp_rule_add(context_.get(), SCMP_ACT_ERRNO(static_cast<unsigned>(error)), call,
+                            sizeof...(conditions), conditions...));
   }
 
   Outcome install() {
-    add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-    sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
-    KOPT_SANDBOX_CALL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program),
-                      "install the system call filter");
-    return {};
+    if (error_ == 0)
+      note(seccomp_load(context_.get()));
+    errno = -error_;
+    return error_ == 0 ? Outcome() : failed("install the system call filter");
   }
 
 private:
-  static constexpr sock_filter kill() {
-    return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  void note(int result) {
+    if (result < 0 && error_ == 0)
+      error_ = result;
   }
-  static constexpr sock_filter fail(unsigned error) {
-    return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error & SECCOMP_RET_DATA));
-  }
-  static constexpr unsigned lowWord(unsigned argument) { // both architectures are little-endian
-    return unsigned(offsetof(seccomp_data, args) + 8 * argument);
-  }
-  void load(unsigned offset) { add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)); }
-  void add(sock_filter instruction) { code_.push_back(instruction); }
 
-  std::vector<sock_filter> code_;
+  struct Release {
+    void operator()(void *context) const { seccomp_release(context); }
+  };
+  std::unique_ptr<void, Release> context_;
+  int error_ = 0; ///< of the first step that failed: a negative errno
 };
+
+/// Of an argument of 32 bits: the kernel ignores the upper half of its register, and so must a
+/// condition that refuses.
+scmp_arg_cmp bitsAre(unsigned argument, std::uint32_t mask, std::uint32_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+/// All 64 bits count: an upper half that is not zero is refused, too.
+scmp_arg_cmp isNot(unsigned argument, std::uint64_t value) {
+  return {argument, SCMP_CMP_NE, value, 0};
+}
 
 } // namespace
 
 Outcome installCallFilter(const CallRules &rules) {
   Filter filter;
-  for (const unsigned call : kRefused)
+  for (const int call : kRefused)
     filter.refuse(call);
   // Typing into a terminal that is shared with others.
-  filter.refuseWhere(__NR_ioctl, 1, TIOCSTI);
-  filter.refuseBits(__NR_clone, 0, kNamespaceFlags);
+  filter.refuse(SCMP_SYS(ioctl), bitsAre(1, ~0u, TIOCSTI));
+  for (const unsigned flag : kNamespaceFlags)
+    filter.refuse(SCMP_SYS(clone), bitsAre(0, flag, flag));
   // Its flags lie in memory, where a filter cannot look; the C library goes on with clone().
-  filter.refuse(__NR_clone3, ENOSYS);
+  filter.refuseWith(ENOSYS, SCMP_SYS(clone3));
   if (!rules.fork) {
-    filter.refuseWithoutBits(__NR_clone, 0, CLONE_THREAD);
-#if defined(__x86_64__)
-    filter.refuse(__NR_fork);
-    filter.refuse(__NR_vfork);
-#endif
+    filter.refuse(SCMP_SYS(clone), bitsAre(0, CLONE_THREAD, 0));
+    filter.refuse(SCMP_SYS(fork));
+    filter.refuse(SCMP_SYS(vfork));
   }
-  if (!rules.network) {
-    if (rules.unixSockets)
-      filter.refuseUnless(__NR_socket, 0, AF_UNIX);
-    else
-      filter.refuse(__NR_socket);
-    filter.refuseUnless(__NR_socketpair, 0, AF_UNIX);
-  }
+  if (rules.unixSockets)
+    filter.refuse(SCMP_SYS(socket), isNot(0, AF_UNIX));
+  else
+    filter.refuse(SCMP_SYS(socket));
+  filter.refuse(SCMP_SYS(socketpair), isNot(0, AF_UNIX));
   if (!rules.signalOthers) {
-    const unsigned self = unsigned(getpid()); // the program keeps this number
-    for (const unsigned call :
-         {__NR_kill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo})
-      filter.refuseUnless(call, 0, self);
-    for (const unsigned call : {__NR_tkill, __NR_pidfd_send_signal, __NR_pidfd_open})
+    const std::uint64_t self = static_cast<std::uint64_t>(getpid()); // the program keeps it
+    for (const int call :
+         {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo)})
+      filter.refuse(call, isNot(0, self));
+    for (const int call : {SCMP_SYS(tkill), SCMP_SYS(pidfd_send_signal), SCMP_SYS(pidfd_open)})
       filter.refuse(call);
   }
   return filter.install();

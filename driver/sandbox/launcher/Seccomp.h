@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which system calls a contained program may make. Classic BPF written out here: no library is
-// needed.
+// Which system calls a contained program may make; libseccomp makes the filter.
 #pragma once
 
 #include "driver/sandbox/launcher/Outcome.h"
@@ -8,14 +7,13 @@
 namespace kopt::sandbox {
 
 struct CallRules {
-  bool network = false;     ///< any socket
-  bool unixSockets = false; ///< AF_UNIX sockets
+  bool unixSockets = false; ///< AF_UNIX sockets; no others are ever allowed
   bool fork = true;         ///< new processes; threads are always allowed
   bool signalOthers = true; ///< signals to other processes than itself
 };
 
 /// Installs the filter for this process and all it becomes; it cannot be taken off. Needs
-/// no_new_privs. What is refused fails with EPERM; a call of another architecture or ABI kills the
+/// no_new_privs. A refused call fails with EPERM; a call of another architecture or ABI kills the
 /// process.
 Outcome installCallFilter(const CallRules &rules);
 

@@ -5,7 +5,6 @@
 #include "driver/sandbox/launcher/Probe.h"
 
 #include <cstdio>
-#include <sys/prctl.h>
 
 int main(int argc, char **argv) {
   using namespace kopt::sandbox;
@@ -17,9 +16,5 @@ int main(int argc, char **argv) {
   }
   if (options->probe)
     return probe();
-  if (options->inside)
-    return becomeProgram(*options, true);
-  prctl(PR_SET_NAME, "kopt-sandbox");
-  return options->namespaces == Namespaces::Bubblewrap ? launchInBubblewrap(*options)
-                                                       : launchInNamespaces(*options);
+  return options->inside ? launchInside(*options) : launch(*options);
 }

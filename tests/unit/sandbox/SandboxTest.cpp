@@ -8,12 +8,18 @@
 #include "driver/support/FileSystem.h"
 
 #include <algorithm>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
@@ -98,6 +104,22 @@ TEST_F(SandboxTest, WhatIsReadableIsNotWritable) {
   EXPECT_TRUE(fs::exists(folder.path() / "new"));
 }
 
+TEST_F(SandboxTest, WhatLiesBehindALinkInAShownFolderIsShown) {
+  ASSERT_TRUE(writeFileAtomically(folder.path() / "z/real/file", "x"));
+  ASSERT_TRUE(createDirectories(folder.path() / "a"));
+  fs::create_directory_symlink(folder.path() / "z/real", folder.path() / "a/link");
+  fs::create_directory_symlink(folder.path() / "a", folder.path() / "b");
+  policy.readable = {fs::path(KOPT_HOSTILE).parent_path(), folder.path() / "a",
+                     folder.path() / "a/link/file", folder.path() / "b"};
+  policy.writable = {folder.path() / "b/written"};
+  ASSERT_TRUE(createDirectories(folder.path() / "a/written"));
+  EXPECT_EQ(contained({"read", folder.path() / "a/link/file"}), kGot);
+  EXPECT_EQ(contained({"read", folder.path() / "b/link/file"}), kGot);
+  EXPECT_EQ(contained({"write", folder.path() / "b/new"}), kRefused);
+  EXPECT_EQ(contained({"write", folder.path() / "b/written/new"}), kGot);
+  EXPECT_EQ(contained({"write", folder.path() / "a/written/new"}), kGot);
+}
+
 TEST_F(SandboxTest, TheHomesKeysAreHiddenWhereTheHomeIsShown) {
   const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
   setenv("HOME", folder.path().c_str(), 1);
@@ -175,6 +197,45 @@ TEST_F(SandboxTest, OneProcessMeansOneAndMoreAreCounted) {
   EXPECT_EQ(contained({"trace-parent"}), kRefused);
   EXPECT_EQ(contained({"kill-parent"}), kRefused)
       << "the first process of the namespace cannot be killed from inside";
+}
+
+TEST_F(SandboxTest, ManyProcessesAreTooMany) {
+  utsname system{};
+  ASSERT_EQ(uname(&system), 0);
+  int major = 0, minor = 0;
+  ASSERT_EQ(std::sscanf(system.release, "%d.%d", &major, &minor), 2);
+  if (major * 100 + minor < 614)
+    GTEST_SKIP() << "this kernel does not count processes by namespace";
+  policy.processes = 4096;
+  EXPECT_EQ(contained({"fork-bomb", "100"}), kGot);
+  EXPECT_EQ(contained({"fork-bomb", "600"}), kRefused);
+}
+
+TEST_F(SandboxTest, TheProgramDiesWithItsLauncherAtAnyMoment) {
+  std::vector<std::string> words = sandbox.contain(attempt({"sleep"}), policy).argv;
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  for (int delay = 0; delay < 20'000; delay += 500) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t launcher = fork();
+    if (launcher == 0) {
+      dup2(ends[1], 1);
+      execv(argv[0], argv.data());
+      _exit(1);
+    }
+    close(ends[1]);
+    usleep(static_cast<useconds_t>(delay));
+    kill(launcher, SIGKILL); // it alone: none of its children
+    waitpid(launcher, nullptr, 0);
+    pollfd output{ends[0], POLLIN, 0};
+    EXPECT_EQ(poll(&output, 1, 20'000), 1) << "lives on, killed after " << delay << " us";
+    char byte = 0;
+    EXPECT_EQ(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+  }
 }
 
 TEST_F(SandboxTest, NothingSurvives) {
@@ -290,6 +351,52 @@ TEST_F(SandboxTest, WithoutNamespacesItsOwnProcCanBeWritten) {
   EXPECT_EQ(wordAfter(spec, "--unix-sockets"), "") << "those of the machine would be in sight";
   spec.argv[0] = KOPT_BINARY_DIR "/bin/kopt-sandbox";
   EXPECT_EQ(answer(spec), kGot);
+}
+
+TEST_F(SandboxTest, WithoutBubblewrapTheOtherLayersHold) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", folder.path().c_str(), 1);
+  auto other = Sandbox::open(*processes, KOPT_BINARY_DIR "/bin/kopt-sandbox", SandboxMode::Auto);
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(other) << other.error().what;
+  EXPECT_FALSE(other->hasNamespaces());
+  EXPECT_EQ(other->layers().at(0).name, "namespaces");
+  EXPECT_FALSE(other->layers().at(0).active);
+  EXPECT_EQ(other->layers().at(0).remedy, "install bubblewrap");
+  sandbox = *other;
+  const fs::path secret = folder.path() / "key";
+  ASSERT_TRUE(writeFileAtomically(secret, "secret"));
+  for (const std::vector<std::string> &words : {std::vector<std::string>{"read", secret},
+                                                {"write", folder.path() / "new"},
+                                                {"write", "/tmp/kopt-new"},
+                                                {"inet"},
+                                                {"unix"},
+                                                {"fork"},
+                                                {"mount"},
+                                                {"unshare"},
+                                                {"signal", std::to_string(getpid())},
+                                                {"kill-parent"}})
+    EXPECT_EQ(contained(words), kRefused) << words[0];
+  EXPECT_EQ(contained({"exists", "/usr/bin"}), kGot);
+}
+
+TEST_F(SandboxTest, ABubblewrapThatFailsIsTheSandboxsErrorAndNothingRuns) {
+  const fs::path broken = folder.path() / "bwrap";
+  ASSERT_TRUE(writeFileAtomically(broken, "#!/bin/sh\necho 'bwrap: cannot do it' >&2\nexit 1\n"));
+  fs::permissions(broken, fs::perms::all);
+  for (const auto &[bubblewrap, reason] :
+       {std::pair{broken, "bwrap: cannot do it"}, std::pair{folder.path() / "absent", "absent"}}) {
+    ProcessSpec spec = attempt({"unix"});
+    const std::vector<std::string> program = spec.argv;
+    spec.argv = {KOPT_BINARY_DIR "/bin/kopt-sandbox", "--namespaces", bubblewrap, "--"};
+    spec.argv.insert(spec.argv.end(), program.begin(), program.end());
+    const auto result = processes->run(spec);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->out, "");
+    const auto refusal = Sandbox::refusal(result->exitCode, result->err);
+    ASSERT_TRUE(refusal) << result->err;
+    EXPECT_THAT(refusal->what, HasSubstr(reason));
+  }
 }
 
 TEST(SandboxModes, AreThree) {
