@@ -43,7 +43,9 @@ if(TARGET kopt-extract)
 endif()
 if(KOPT_STATIC)
   # What is not linked statically travels beside the programs; the C library is the host's.
-  set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/kopt")
+  set(dynamic_tools ${tools})
+  list(REMOVE_ITEM dynamic_tools kopt-sandbox) # is static: an installation would fail to change its run path
+  set_target_properties(${dynamic_tools} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/kopt")
   install(TARGETS ${tools} RUNTIME_DEPENDENCY_SET kopt_libraries COMPONENT tools)
   install(RUNTIME_DEPENDENCY_SET kopt_libraries DESTINATION lib/kopt COMPONENT tools
     PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\\+\\+|cuda|cupti|nvrtc|nvidia-.*)\\.so")
