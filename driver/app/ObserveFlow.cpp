@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ObserveFlow.h"
 
+#include "driver/source/KernelNames.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"

@@ -22,7 +22,7 @@ SourceSettings SourceFlags::settings(const std::vector<std::string> &nvccFlags) 
 
 void ConfigFlags::addKernel(CLI::App &app) {
   app.add_option("--kernel", options.kernels,
-                 "kernels to select, by qualified name or glob (default: the annotated ones)");
+                 "kernels to select, by name or glob (default: the annotated ones)");
 }
 
 void ConfigFlags::addDevice(CLI::App &app) {
@@ -71,12 +71,7 @@ SandboxMode sandboxOf(const Config &config) {
 }
 
 SelectionRequest selectionOf(const Config &config) {
-  SelectionRequest selection;
-  selection.globs = config.settings.kernels;
-  selection.extraClauses = [config](const std::string &kernel) {
-    return config.clausesFor(kernel);
-  };
-  return selection;
+  return {config.settings.kernels, config.kernels};
 }
 
 fs::path projectRoot(const Config &config) {

@@ -3,6 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/source/KernelNames.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "driver/source/Subjects.h"
 
 #include "driver/source/InPlaceBuild.h"
+#include "driver/source/KernelNames.h"
 #include "driver/source/TuneClauses.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
@@ -20,37 +21,51 @@ std::string kernelList(const ExtractionResult &extraction) {
   return join(names, ", ");
 }
 
-std::vector<TuneClause> extraClauses(const KernelSpec &kernel, const SelectionRequest &request) {
-  return request.extraClauses ? request.extraClauses(kernel.name) : std::vector<TuneClause>{};
+std::vector<TuneClause> extraClauses(const KernelSpec &kernel, const Specialization *specialization,
+                                     const SelectionRequest &request) {
+  std::vector<TuneClause> extra;
+  for (const KernelClauses &declared : request.clauses)
+    if (namesKernel(declared.pattern, kernel, specialization))
+      extra.insert(extra.end(), declared.clauses.begin(), declared.clauses.end());
+  return extra;
 }
 
-/// `stencil` names smooth::stencil too.
-bool isNamed(const std::string &glob, const std::string &name) {
-  const std::size_t scope = name.rfind("::");
-  return matchesGlob(glob, name) ||
-         (scope != std::string::npos && matchesGlob(glob, name.substr(scope + 2)));
-}
-
-bool isSelected(const KernelSpec &kernel, const SelectionRequest &request) {
+bool isSelected(const KernelSpec &kernel, const Specialization *specialization,
+                const SelectionRequest &request) {
   if (request.globs.empty())
-    return kernel.annotated || !extraClauses(kernel, request).empty();
-  for (const std::string &glob : request.globs)
-    if (isNamed(glob, kernel.name))
-      return true;
-  return false;
+    return kernel.annotated || !extraClauses(kernel, specialization, request).empty();
+  return std::any_of(request.globs.begin(), request.globs.end(), [&](const std::string &glob) {
+    return namesKernel(glob, kernel, specialization);
+  });
 }
 
-Status checkSelection(const ExtractionResult &extraction, const SelectionRequest &request) {
+/// An instantiation; null where nothing launches the kernel.
+using Instance = std::pair<const KernelSpec *, const Specialization *>;
+
+std::vector<Instance> instancesIn(const ExtractionResult &extraction) {
+  std::vector<Instance> all;
+  for (const KernelSpec &kernel : extraction.kernels) {
+    if (kernel.specializations.empty())
+      all.emplace_back(&kernel, nullptr);
+    for (const Specialization &specialization : kernel.specializations)
+      all.emplace_back(&kernel, &specialization);
+  }
+  return all;
+}
+
+Result<std::vector<Instance>> choose(const ExtractionResult &extraction,
+                                     const SelectionRequest &request) {
   if (extraction.kernels.empty())
     return makeError(ErrorCode::Usage, "no CUDA kernel was found in the given files",
                      "give the .cu files that define or launch the kernels");
+  const std::vector<Instance> all = instancesIn(extraction);
   std::vector<std::string> names;
   for (const KernelSpec &kernel : extraction.kernels)
     names.push_back(kernel.name);
   for (const std::string &glob : request.globs) {
-    bool any = false;
-    for (const std::string &name : names)
-      any |= isNamed(glob, name);
+    const bool any = std::any_of(all.begin(), all.end(), [&](const Instance &instance) {
+      return namesKernel(glob, *instance.first, instance.second);
+    });
     if (!any) {
       const std::string guess = didYouMean(glob, names);
       return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),
@@ -58,9 +73,12 @@ Status checkSelection(const ExtractionResult &extraction, const SelectionRequest
                                    kernelList(extraction)));
     }
   }
-  for (const KernelSpec &kernel : extraction.kernels)
-    if (isSelected(kernel, request))
-      return {};
+  std::vector<Instance> chosen;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const Instance &instance) {
+    return isSelected(*instance.first, instance.second, request);
+  });
+  if (!chosen.empty())
+    return chosen;
   return makeError(
       ErrorCode::Usage, "no kernel is marked for tuning",
       fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
@@ -88,27 +106,6 @@ Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSp
 }
 
 } // namespace
-
-bool matchesGlob(const std::string &glob, const std::string &name) {
-  // Classic backtracking over the last star.
-  std::size_t g = 0, n = 0, star = std::string::npos, mark = 0;
-  while (n < name.size()) {
-    if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
-      ++g, ++n;
-    } else if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      mark = n;
-    } else if (star != std::string::npos) {
-      g = star + 1;
-      n = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*')
-    ++g;
-  return g == glob.size();
-}
 
 Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kernel,
                      const Specialization &specialization) {
@@ -145,26 +142,22 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
 
 Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction,
                                                 const SelectionRequest &request) {
-  KOPT_CHECK(checkSelection(extraction, request));
+  KOPT_TRY(const std::vector<Instance> chosen, choose(extraction, request));
   std::vector<TuneSubject> subjects;
-  for (const KernelSpec &kernel : extraction.kernels) {
-    if (!isSelected(kernel, request))
-      continue;
-    std::vector<TuneClause> clauses = kernel.clauses;
-    const std::vector<TuneClause> extra = extraClauses(kernel, request);
+  for (const auto &[kernel, specialization] : chosen) {
+    std::vector<TuneClause> clauses = kernel->clauses;
+    const std::vector<TuneClause> extra = extraClauses(*kernel, specialization, request);
     clauses.insert(clauses.end(), extra.begin(), extra.end());
     KOPT_TRY(const TuneDeclaration declaration, parseTuneDeclaration(clauses));
-    if (kernel.specializations.empty())
+    if (!specialization)
       return makeError(
           ErrorCode::BaselineFailed,
           fmt::format("kernel '{}' is a template that nothing in the given files launches",
-                      kernel.name),
-          "give the file that launches it too", fmt::format("{}:{}", kernel.file, kernel.line));
-    for (const Specialization &specialization : kernel.specializations) {
-      KOPT_CHECK(checkTunables(declaration, kernel, specialization));
-      KOPT_TRY(TuneSubject subject, subjectOf(extraction, kernel, specialization, declaration));
-      subjects.push_back(std::move(subject));
-    }
+                      kernel->name),
+          "give the file that launches it too", fmt::format("{}:{}", kernel->file, kernel->line));
+    KOPT_CHECK(checkTunables(declaration, *kernel, *specialization));
+    KOPT_TRY(TuneSubject subject, subjectOf(extraction, *kernel, *specialization, declaration));
+    subjects.push_back(std::move(subject));
   }
   return subjects;
 }

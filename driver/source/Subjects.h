@@ -5,21 +5,17 @@
 
 #include "driver/model/TuneSubject.h"
 #include "driver/source/Frontend.h"
+#include "driver/source/TuneClauses.h"
 
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace kopt {
 
 struct SelectionRequest {
-  std::vector<std::string> globs; ///< of qualified kernel names; empty: every kernel with clauses
-  /// Clauses of kopt.toml for a qualified name; null: none.
-  std::function<std::vector<TuneClause>(const std::string &)> extraClauses;
+  std::vector<std::string> globs;     ///< see KernelNames.h; empty: every kernel with clauses
+  std::vector<KernelClauses> clauses; ///< of kopt.toml, besides those of the source
 };
-
-/// Shell-style match with * and ?.
-bool matchesGlob(const std::string &glob, const std::string &name);
 
 /// Fails with Usage where a declared tunable is neither a named constant nor an integral template
 /// argument of the kernel; the message lists those that are.

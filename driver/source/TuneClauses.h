@@ -6,9 +6,10 @@
 //   require EXPR                      only where EXPR is not 0
 //   block X[, Y[, Z]]                 block dimensions over tunables, arguments and constants
 //   grid X[, Y[, Z]]
-//   arg NAME = EXPR                   value of a scalar parameter or of a variable of the launch
-//   site extent PARAM = EXPR               elements behind a pointer parameter fill PARAM =
-//   uniform(lo, hi) | iota | zero | constant(v) launch NAME: a=1, b=2 [weight w] [on emulated|cuda]
+//   arg NAME = EXPR                   value of a scalar parameter or a launch variable
+//   extent PARAM = EXPR               elements behind a pointer parameter
+//   fill PARAM = uniform(lo, hi) | iota | zero | constant(v)
+//   launch NAME: a=1, b=2 [weight w] [on emulated|cuda]
 //   tolerance relative=1e-5 absolute=1e-8 | tolerance strict
 //   target 1.5                        speedup at which the search stops
 #pragma once
@@ -16,9 +17,16 @@
 #include "driver/model/TuneDeclaration.h"
 #include "driver/support/Result.h"
 
+#include <string>
 #include <vector>
 
 namespace kopt {
+
+/// Clauses that a kopt.toml adds to the kernels that a pattern means (KernelNames.h).
+struct KernelClauses {
+  std::string pattern;
+  std::vector<TuneClause> clauses;
+};
 
 /// Fails with Usage at the clause's file:line: unknown clause (with a did-you-mean), empty range,
 /// duplicate name, bad expression.

@@ -9,7 +9,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 namespace kopt {
 namespace {
@@ -148,15 +147,6 @@ std::int64_t defaultBuildJobs(std::size_t gpus) {
   constexpr std::int64_t kMost = 16; // a round has no more candidates
   return std::clamp<std::int64_t>(std::int64_t(runtime::processors()) - 2 * std::int64_t(gpus), 0,
                                   kMost);
-}
-
-std::vector<TuneClause> Config::clausesFor(const std::string &kernelName) const {
-  std::vector<TuneClause> result;
-  for (const KernelClauses &kernel : kernels)
-    if (kernel.pattern == kernelName ||
-        ::fnmatch(kernel.pattern.c_str(), kernelName.c_str(), 0) == 0)
-      result.insert(result.end(), kernel.clauses.begin(), kernel.clauses.end());
-  return result;
 }
 
 Result<Config> loadConfig(const ConfigRequest &request) { return Loader(request).run(); }

@@ -4,7 +4,7 @@
 // defaults.
 #pragma once
 
-#include "driver/model/KernelSpec.h"
+#include "driver/source/TuneClauses.h"
 
 #include <filesystem>
 #include <functional>
@@ -41,7 +41,7 @@ struct ResolvedOptions {
   double budgetSeconds = 1800; ///< wall time of the run
   double minGain = 1.02; ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm where a model is given
-  std::vector<std::string> kernels;   ///< globs over qualified names; empty: every annotated kernel
+  std::vector<std::string> kernels;   ///< names or globs; empty: every annotated kernel
   std::vector<std::string> benchmark; ///< command whose launches matter; empty: none
   std::string model;           ///< "anthropic:MODEL", "openai:MODEL", "exec:COMMAND"; empty: none
   std::string device = "auto"; ///< auto, cuda, emulated
@@ -58,21 +58,12 @@ struct ConfigValue {
       source; ///< source: "command line", "KOPT_ROUNDS", "kopt.toml:4", "default"
 };
 
-/// Clauses that a kopt.toml adds to the kernels whose qualified name matches.
-struct KernelClauses {
-  std::string pattern; ///< a name or a glob
-  std::vector<TuneClause> clauses;
-};
-
 struct Config {
   ResolvedOptions settings;
   std::vector<ConfigValue> values; ///< every option, in a fixed order: what explainConfig() prints
   std::vector<KernelClauses> kernels; ///< the user's config first, then the project's
   std::map<std::string, std::string>
       manifest; ///< target, source_dir and build_dir; empty where there is no manifest
-
-  /// Clauses of the configuration files for a kernel, in file order.
-  std::vector<TuneClause> clausesFor(const std::string &kernelName) const;
 };
 
 struct ConfigRequest {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/TraceFolder.h"
 
-#include "driver/support/Text.h"
 #include "runtime/trace/LogReader.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cxxabi.h>
 #include <fmt/format.h>
-#include <fnmatch.h>
-#include <memory>
 
 namespace kopt {
 
@@ -66,47 +61,6 @@ Result<ObservedTrace> readTrace(const std::filesystem::path &folder) {
                        "record it again", log.string());
   }
   return all;
-}
-
-std::string kernelName(const std::string &symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  if (status != 0 || !demangled)
-    return symbol;
-  std::string text = replaceAll(demangled.get(), "(anonymous namespace)::", "");
-  // The parameters begin at the parenthesis that the last one closes; the result type ends at the
-  // last blank before the name that is outside of template arguments.
-  std::size_t end = text.size();
-  if (const std::size_t close = text.rfind(')'); close != std::string::npos) {
-    int depth = 0;
-    for (std::size_t at = close + 1; at-- > 0;) {
-      depth += text[at] == ')' ? 1 : text[at] == '(' ? -1 : 0;
-      if (depth == 0) {
-        end = at;
-        break;
-      }
-    }
-  }
-  text.resize(end);
-  int depth = 0;
-  for (std::size_t at = text.size(); at-- > 0;) {
-    depth += text[at] == '>' ? 1 : text[at] == '<' ? -1 : 0;
-    if (depth == 0 && text[at] == ' ')
-      return text.substr(at + 1);
-  }
-  return text;
-}
-
-bool namesKernel(const std::string &name, const std::string &symbol) {
-  const std::string full = kernelName(symbol);
-  const std::string plain = full.substr(0, full.find('<'));
-  const std::size_t scope = plain.rfind("::");
-  const std::string last = scope == std::string::npos ? plain : plain.substr(scope + 2);
-  for (const std::string &candidate : {symbol, full, plain, last})
-    if (candidate == name || fnmatch(name.c_str(), candidate.c_str(), 0) == 0)
-      return true;
-  return false;
 }
 
 std::optional<std::string> whyNotReplayable(const runtime::trace::Launch &launch) {

@@ -25,13 +25,6 @@ struct ObservedTrace {
 /// message names file and offset.
 Result<ObservedTrace> readTrace(const std::filesystem::path &folder);
 
-/// "ns::scale<float, 4>" of a mangled kernel name: without result type and parameters; the symbol
-/// itself where it is none.
-std::string kernelName(const std::string &symbol);
-/// Whether `name` means the kernel: its symbol, its name with or without namespaces and template
-/// arguments, or a glob of those.
-bool namesKernel(const std::string &name, const std::string &symbol);
-
 /// Whether a captured launch can be run again by itself; otherwise why not.
 std::optional<std::string> whyNotReplayable(const runtime::trace::Launch &launch);
 

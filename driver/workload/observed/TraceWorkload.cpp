@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/TraceWorkload.h"
 
+#include "driver/source/KernelNames.h"
 #include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
 #include "driver/support/Text.h"

@@ -114,7 +114,10 @@ TEST_F(ConfigTest, ReadsTheManifestOfTheCMakeFunction) {
 TEST_F(ConfigTest, GivesClausesWithTheirPlace) {
   project("[[kernel]]\nname = \"ns::*\"\nclauses = [\n  \"extent in = n\",\n  \"arg n = 4\",\n]\n"
           "[[kernel]]\nname = \"other\"\nclauses = [\"target 2\"]\n");
-  std::vector<TuneClause> clauses = load().clausesFor("ns::scale");
+  const std::vector<KernelClauses> kernels = load().kernels;
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].pattern, "ns::*");
+  const std::vector<TuneClause> &clauses = kernels[0].clauses;
   ASSERT_EQ(clauses.size(), 2u);
   EXPECT_EQ(clauses[1].text, "arg n = 4");
   EXPECT_EQ(clauses[1].line, 5u);

@@ -10,18 +10,6 @@ using namespace kopt;
 using kopt::test::TraceSample;
 using testing::HasSubstr;
 
-TEST(KernelNames, AsPeopleWriteThem) {
-  EXPECT_EQ(kernelName("_Z5scalePfPKfi"), "scale");
-  EXPECT_EQ(kernelName("_ZN2ns5scaleIfLi4EEEvPT_PKS1_i"), "ns::scale<float, 4>");
-  EXPECT_EQ(kernelName("_ZN12_GLOBAL__N_11kEPf"), "k");
-  EXPECT_EQ(kernelName("_Z1fIXadL_Z1gvEEEvPFvvE"), "f<&(g())>");
-  EXPECT_EQ(kernelName("plain_c_name"), "plain_c_name");
-  EXPECT_TRUE(namesKernel("scale", "_ZN2ns5scaleIfLi4EEEvPT_PKS1_i"));
-  EXPECT_TRUE(namesKernel("ns::scale", "_ZN2ns5scaleIfLi4EEEvPT_PKS1_i"));
-  EXPECT_TRUE(namesKernel("sca*", "_Z5scalePfPKfi"));
-  EXPECT_FALSE(namesKernel("cale", "_Z5scalePfPKfi"));
-}
-
 TEST(LaunchClasses, GeometryAndScalarsTellKindsApart) {
   TraceSample sample;
   for (int i = 0; i < 6; ++i)
