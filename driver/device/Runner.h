@@ -31,14 +31,14 @@ public:
   virtual Result<ProfileOutcome> profile(ModuleId module, const Launch &launch,
                                          const RunOptions &options) = 0;
   /// One launch under each of these tools of compute-sanitizer (memcheck, racecheck, initcheck,
-  /// synccheck), each in a process of its own, all at once. As many reports as tools.
+  /// synccheck), each in a separate process, all at once. As many reports as tools.
   virtual Result<std::vector<SanitizerReport>>
   sanitize(ModuleId, const Launch &, const std::vector<std::string> &tools, const RunOptions &) {
     return std::vector<SanitizerReport>(
-        tools.size(), {false, 0, "there is no compute-sanitizer for this device"});
+        tools.size(), {false, 0, "compute-sanitizer does not support this device"});
   }
-  /// One launch under Nsight Compute, in a process of its own: these sections, or the set
-  /// "detailed" where there is none, and its source counters.
+  /// One launch under Nsight Compute, in a separate process: these sections, or the set "detailed"
+  /// if none is named, and its source counters.
   virtual Result<NcuReport> inspect(ModuleId, const Launch &,
                                     const std::vector<std::string> & /*sections*/,
                                     const RunOptions &) {

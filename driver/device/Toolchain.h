@@ -39,7 +39,7 @@ public:
   virtual Result<BuildOutcome> build(const BuildRequest &request) = 0;
 };
 
-/// A module larger than this is refused: no kernel needs it, and nobody wants to load it.
+/// A module larger than this is refused: no kernel needs that much.
 inline constexpr std::uintmax_t kLargestModule = 64u << 20;
 
 } // namespace kopt

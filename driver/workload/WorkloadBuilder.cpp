@@ -187,7 +187,7 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   if (isOne && !given && text != declaration.arguments.end())
     return makeError(ErrorCode::Usage,
                      fmt::format("arg {} = {} has no value", variable.name, text->second),
-                     "every name in it needs an arg clause of its own", place(kernel));
+                     "give every name in it a value with an arg clause", place(kernel));
   if (given) {
     buffer.fill = {"constant", *given, *given, {}};
     return buffer;
@@ -466,22 +466,21 @@ Status checkLaunchable(const KernelSpec &kernel, const Specialization &specializ
   const LaunchNeed &need = *unmet;
   const std::string where = fmt::format("{}:{}", need.file, need.line);
   if (need.isCooperative())
-    return makeError(ErrorCode::BaselineFailed,
-                     fmt::format("kernel '{}' waits for its whole grid with {}, which only a "
-                                 "cooperative launch may do; on the "
-                                 "emulated device blocks take turns",
-                                 kernel.name, need.name),
-                     "judge it on a GPU with --device cuda, or leave it out with --kernel", where);
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("kernel '{}' waits for its whole grid with {}, which needs a cooperative "
+                    "launch; the emulated device runs blocks one after the other",
+                    kernel.name, need.name),
+        "use a GPU with --device cuda, or select other kernels with --kernel", where);
   const bool isTexture = need.kind == "texture";
   return makeError(
       ErrorCode::BaselineFailed,
-      fmt::format("kernel '{}' uses the {} object '{}': what is behind one can be neither declared "
-                  "nor captured, so a "
-                  "launch by kopt would {} nothing that the program has there",
-                  kernel.name, need.kind, need.name, isTexture ? "read" : "reach"),
       fmt::format(
-          "read through a pointer instead ({}) to have it tuned, or leave it out with --kernel",
-          isTexture ? "const T *__restrict__ is cached as a texture is" : "a plain array"),
+          "kernel '{}' uses the {} object '{}': the memory behind it can be neither declared nor "
+          "captured, so a launch by kopt would {} other data than the program's",
+          kernel.name, need.kind, need.name, isTexture ? "read" : "reach"),
+      fmt::format("read through a pointer instead ({}), or select other kernels with --kernel",
+                  isTexture ? "const T *__restrict__ uses the same cache" : "a plain array"),
       where);
 }
 

@@ -10,7 +10,7 @@ namespace kopt {
 /// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
 std::uint64_t elementBytes(const std::string &scalar);
 /// Elements of a buffer that a kernel may leave unwritten (RunOutcome::unwritten): of structs the
-/// bytes that are no padding.
+/// bytes that are not padding.
 std::uint64_t writableElements(const Buffer &buffer);
 
 /// Fails with BaselineFailed where no launch of kopt's on the device (emulated or cuda) can be what
@@ -22,13 +22,12 @@ Status checkLaunchable(const KernelSpec &kernel, const Specialization &specializ
 
 /// `device` (emulated or cuda) selects among launches declared for one of them. Fails with Usage at
 /// the clause or launch site that needs more: a scalar without a value, a pointer without an
-/// extent, geometry that depends on a variable nobody gave. The hint is the clause that would fix
-/// it. Fails as checkLaunchable() does.
+/// extent, geometry that depends on a variable without a value. The hint is the clause that would
+/// fix it. Fails as checkLaunchable() does.
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
                                const TuneDeclaration &declaration, const std::string &device);
 
-/// The declared launches that are meant for a device; one without arguments of its own where none
-/// is declared.
+/// The declared launches that are meant for a device; one without arguments if none is declared.
 std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration,
                                        const std::string &device);
 
@@ -52,7 +51,7 @@ bool isNullArgument(const std::string &argument);
 bool differ(const LaunchSite &one, const LaunchSite &other);
 
 /// "file:line" of each launch of the specialization in the source that has another grid, block or
-/// shared memory than those that the workload's launches were made from: nobody has run the kernel
+/// shared memory than those that the workload's launches were made from: the kernel has never run
 /// as it is launched there. None for captured launches, which are the program's own.
 std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization,
                                      const Workload &workload);

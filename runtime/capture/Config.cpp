@@ -114,11 +114,11 @@ bool parseConfig(std::string_view text, Config &out, std::string &why) {
     if (words.empty() || parseLine(words, out))
       continue;
     why = "line " + std::to_string(number) + ": '" + std::string(line) +
-          "' is no setting of the capture library";
+          "' is not a setting of the capture library";
     return false;
   }
   if (out.trace.empty()) {
-    why = "no line says where the trace goes";
+    why = "the folder for the trace is missing";
     return false;
   }
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variables a cubin has beside which kernels, from its symbol table.
+// Which variables a cubin has next to which kernels, from its symbol table.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ struct CubinSymbols {
   std::vector<std::string> kernels, variables; ///< mangled
 };
 
-/// Reads a 64-bit ELF file; nothing is believed of it. Empty where it is none.
+/// Reads a 64-bit ELF file; nothing in it is trusted. Empty if it is not one.
 CubinSymbols readCubinSymbols(std::string_view image);
 
 /// The variables that belong to each kernel of the loaded modules.

@@ -43,15 +43,15 @@ trace::SnapshotItem Snapshots::store(const Reached &reached, bool follow) {
   item.depth = reached.depth;
   item.name = allocation.name;
   if (allocation.base == 0) {
-    item.reason = "the driver does not say where the variable " + allocation.name + " is";
+    item.reason = "the driver does not report the address of the variable " + allocation.name;
     return item;
   }
   const std::uint64_t cap = recorder_.config().maxSnapshotBytes;
   if (allocation.bytes > cap - std::min(cap, storedBytes_)) {
-    item.reason = "the cap of " + std::to_string(cap) + " bytes of snapshots was reached";
+    item.reason = "the limit of " + std::to_string(cap) + " bytes of snapshots was reached";
     if (!capSaid_)
       recorder_.note(item.reason + ": from launch " + std::to_string(launch_) +
-                     " on buffers are missing");
+                     " on, buffers are missing");
     capSaid_ = true;
     return item;
   }
@@ -78,7 +78,7 @@ bool Snapshots::before(std::uint64_t launch, const void *handle, const KernelEnt
   std::string why;
   if (bytes == 0 && kernel.argumentBytes == 0 && !kernel.layoutKnown) {
     recorder_.notSnapshotted(launch,
-                             "nothing says how large the parameters of " + kernel.symbol + " are");
+                             "the size of the parameters of " + kernel.symbol + " is unknown");
     return false;
   }
   taking_.lock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the memory that a launch can reach holds before and after it. One snapshot at a time: a
-// second thread waits.
+// The contents of the memory that a launch can reach, before and after it. One snapshot at a time:
+// a second thread waits.
 #pragma once
 
 #include "runtime/capture/Recorder.h"

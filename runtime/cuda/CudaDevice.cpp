@@ -76,8 +76,8 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
   if (failed(api_.deviceGetCount(&count), "cuDeviceGetCount"))
     return false;
   if (ordinal < 0 || ordinal >= count) {
-    why = "there is no CUDA device " + std::to_string(ordinal) + ": this machine shows " +
-          std::to_string(count);
+    why = "this machine has no CUDA device " + std::to_string(ordinal) +
+          "; the number of its devices is " + std::to_string(count);
     return false;
   }
   ordinal_ = ordinal;
@@ -304,9 +304,9 @@ Status CudaDevice::prepare(const LaunchRequest &request, LoadedModule *&module) 
                                                   int(request.sharedBytes));
     if (result != kSuccess && !isKernelFault(result))
       return {StatusCode::LaunchFailed,
-              std::to_string(request.sharedBytes) + " bytes of dynamic shared memory beside " +
+              std::to_string(request.sharedBytes) + " bytes of dynamic and " +
                   std::to_string(module->properties.sharedBytes) +
-                  " static ones are refused; a block may have " +
+                  " bytes of static shared memory are too much; a block may have " +
                   std::to_string(properties_.maxSharedPerBlock) + ": " + api_.describe(result)};
     if (result != kSuccess)
       return check(result, "cuFuncSetAttribute");
@@ -321,9 +321,8 @@ Status CudaDevice::setStackBytes(std::uint32_t bytes) {
     return {};
   const CuResult result = api_.ctxSetLimit(kLimitStackSize, wanted);
   if (result == kErrorInvalidValue || result == kErrorOutOfMemory)
-    return {StatusCode::LaunchFailed,
-            "a stack of " + std::to_string(wanted) +
-                " bytes for each thread is refused: " + api_.describe(result)};
+    return {StatusCode::LaunchFailed, "a stack of " + std::to_string(wanted) +
+                                          " bytes per thread is refused: " + api_.describe(result)};
   if (Status status = check(result, "cuCtxSetLimit"); !status.ok())
     return status;
   stackBytes_ = wanted;

@@ -39,7 +39,7 @@ public:
   Status profile(const LaunchRequest &request, Counters &out) override;
   Status countHardware(const LaunchRequest &request, const CounterRequest &counters, Counters &out,
                        std::string &why) override;
-  /// Launches a kernel of kopt's own (CudaProbe.cpp), which the driver compiles from PTX, and
+  /// Launches kopt's own probe kernel (CudaProbe.cpp), which the driver compiles from PTX, and
   /// checks what it wrote.
   Status probe() override;
   double smClockMHz() const override;
@@ -67,7 +67,7 @@ private:
   bool initialise(int ordinal, std::string &why);
   int attribute(CuDeviceAttribute which) const;
 
-  /// Page-locked memory for large copies. False where there is none to be had: then the driver
+  /// Page-locked memory for large copies. False if there is none: then the driver
   /// copies by itself.
   bool stages();
   Status wipeStages();
@@ -82,7 +82,7 @@ private:
   Status enqueue(const LaunchRequest &request, const LoadedModule &module);
   Status makeFlushBuffer();
   Status flushCache(bool cold);
-  /// A kernel of kopt's own, once.
+  /// Launches one of kopt's own kernels, once.
   Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
   /// Bits drawn from `seed` in all of the shared memory that a block of any multiprocessor can
   /// have.

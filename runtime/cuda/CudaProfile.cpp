@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a launch beside its time: resources and occupancy without counters, and hardware
-// counters.
+// What is known of a launch besides its time: resources and occupancy without counters, and
+// hardware counters.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ Status CudaDevice::countHardware(const LaunchRequest &request, const CounterRequ
         return status.ok() ? check(api_.streamSynchronize(stream_), "the kernel failed") : status;
       }};
   Status status = profiler_->collect(counters.metrics, pass, out);
-  // What CUPTI cannot do is nobody's fault: there are no counters then, and the reason.
+  // A failure of CUPTI is not the candidate's fault: the counters are absent, with the reason.
   if (status.code == StatusCode::DeviceError && usable_) {
     why = status.detail;
     return {};

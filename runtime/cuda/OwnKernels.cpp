@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels of kopt's own do around a candidate's. They are PTX, which the driver compiles: no
+// kopt's own kernels, which run around a candidate's. They are PTX, which the driver compiles: no
 // toolkit has to be there, and any GPU runs them.
 #include "runtime/cuda/CudaDevice.h"
 
@@ -79,7 +79,7 @@ END:
 }
 )";
 
-/// Bits that nobody knows in `words` words of the block's dynamic shared memory.
+/// Writes unpredictable bits to `words` words of the block's dynamic shared memory.
 constexpr const char *kFillSharedKernel = R"(.version 6.0
 .target sm_50
 .address_size 64

@@ -59,7 +59,7 @@ public:
   /// Null with `why` filled, the remedy included, where there is no CUPTI, the GPU is none that it
   /// counts on, or counters are denied. `ordinal` is the device's, `context` its current context.
   static std::unique_ptr<RangeProfiler> open(CuContext context, int ordinal, std::string &why);
-  /// For tests: with functions of their own.
+  /// For tests, which pass their own functions.
   static std::unique_ptr<RangeProfiler> open(const cupti::Api &api, CuContext context, int ordinal,
                                              std::string &why);
 

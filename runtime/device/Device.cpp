@@ -45,15 +45,14 @@ Status Device::probe() {
     if (const Status released = release(memory[--allocated]); status.ok())
       status = released;
   if (status.ok() && found != wanted)
-    return {StatusCode::DeviceError,
-            "memory that was written, copied and read again holds something else"};
+    return {StatusCode::DeviceError, "memory does not hold what was written to it"};
   return status;
 }
 
 Status Device::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                          double &secondsEach) {
   if (requests.empty())
-    return {StatusCode::LaunchFailed, "a batch of no launches"};
+    return {StatusCode::LaunchFailed, "a batch without launches"};
   double sum = 0;
   for (const LaunchRequest &request : requests) {
     double seconds = 0;

@@ -27,8 +27,8 @@ enum class StatusCode : int {
   TimedOut = 6,
   GuardTouched = 8,
   InputChanged = 9,
-  DeviceError = 100, ///< not the candidate's doing: lost device, no file to write
-  NoMemory = 101,    ///< of the device: the candidate's doing or that of what ran before
+  DeviceError = 100, ///< not caused by the candidate: lost device, a file that cannot be written
+  NoMemory = 101,    ///< of the device: caused by the candidate or by what ran before
 };
 
 struct Status {
@@ -131,9 +131,9 @@ public:
                            double &secondsEach);
   /// What is known of one launch without hardware counters, or all where it is emulated.
   virtual Status profile(const LaunchRequest &request, Counters &out) = 0;
-  /// Hardware counters beside those of profile(), from cold caches; a metric that the device does
-  /// not have is absent. Where none can be had it is Ok with the reason and its remedy in `why`, as
-  /// by default.
+  /// Hardware counters in addition to those of profile(), from cold caches; a metric that the
+  /// device does not have is absent. If there are none it is Ok with the reason and its remedy in
+  /// `why`, as by default.
   virtual Status countHardware(const LaunchRequest &request, const CounterRequest &counters,
                                Counters &out, std::string &why);
   /// Whether the device still does what it should: a known-good kernel, or where there is none to
@@ -142,7 +142,7 @@ public:
   virtual Status probe();
   /// Median SM clock seen by the last time() calls in MHz, 0 where unknown.
   virtual double smClockMHz() const { return 0; }
-  /// Why clocks were held down since the last call of this, as seen while timing: such times are no
+  /// Why the GPU throttled since the last call of this, as seen while timing: such times are no
   /// evidence.
   virtual std::vector<std::string> throttleReasons() { return {}; }
   /// False once a fault has poisoned the context: no later call can succeed, the process has to
@@ -151,7 +151,7 @@ public:
 };
 
 /// `ordinal`-th CUDA device through the driver API, which is found at run time. Null with `why`
-/// filled where there is none.
+/// filled if there is none.
 std::unique_ptr<Device> openCudaDevice(int ordinal, std::string &why);
 /// CUDA C++ on the CPU, with the roofline of a GPU described in `gpuSpecFile`
 /// (knowledge/gpus/NAME.txt: `key value` lines).

@@ -96,7 +96,7 @@ Status EmulatedDevice::allocate(std::size_t bytes, Address &out) {
 
 Status EmulatedDevice::release(Address address) {
   if (!arena_->release(pointerOf(address)))
-    return {StatusCode::LaunchFailed, "release of an address that is no allocation"};
+    return {StatusCode::LaunchFailed, "release of an address that is not an allocation"};
   return {};
 }
 

@@ -319,7 +319,7 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
   while (found[last] == wanted[last])
     --last;
   const std::size_t before = (guardBytes_ - last + size - 1) / size;
-  return {StatusCode::GuardTouched, "wrote before the begin of " + specs_[buffer].name +
+  return {StatusCode::GuardTouched, "wrote before the start of " + specs_[buffer].name +
                                         ": at element -" + std::to_string(before)};
 }
 

@@ -47,7 +47,7 @@ public:
   bool isAttached(const std::string &name) const { return attached_.contains(name); }
 
   /// Memory that is the file's content: `bytes` long, made so where it is not. It stays valid until
-  /// the next call of this. DeviceError naming the file where it cannot be had.
+  /// the next call of this. DeviceError naming the file if it cannot be read.
   Status map(const std::string &path, std::uint64_t bytes, std::byte *&out);
 
   /// Space for one piece of a buffer, kPiece bytes; its contents last until the next use of the

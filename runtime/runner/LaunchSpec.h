@@ -38,7 +38,7 @@ struct BufferSpec {
   double low = -1, high = 1;
   bool readOnly = false, output = false;
   std::string contents;       ///< of a captured fill: the path of a buffer of a trace
-  std::string symbol;         ///< a variable of the module instead of memory of its own
+  std::string symbol;         ///< a variable of the module instead of separate memory
   std::uint64_t address = 0;  ///< where it lay when it was captured; 0: not captured
   bool holdsPointers = false; ///< its contents hold addresses within the captured buffers
   /// A narrower floating-point type that f64 elements are drawn in: the same numbers as in a buffer

@@ -31,7 +31,7 @@ struct TimingResult {
   std::uint32_t batch = 1;
   std::vector<std::pair<double, double>> samples; ///< seconds of the first and the second module
   double smClockMHz = 0;
-  std::vector<std::string> throttled; ///< reasons; such times are no evidence
+  std::vector<std::string> throttled; ///< reasons; such times are not evidence
 };
 
 /// Both launches on one device. A status that is not Ok begins with which module it is about.

@@ -134,7 +134,7 @@ public:
       line += " " + key + "=" + value;
     return line;
   }
-  /// Nothing where the line is no message.
+  /// Nothing if the line is not a message.
   static std::optional<Message> parse(std::string_view line) {
     const std::vector<std::string_view> words = split(line, ' ');
     if (words[0].empty() || words[0].find('=') != words[0].npos)

@@ -169,7 +169,7 @@ std::string Session::answer(const std::string &line, std::vector<int> descriptor
   memory_.beginRequest(request ? filesOf(*request) : std::vector<std::string>{},
                        std::move(descriptors));
   if (!request)
-    return errorReply("request", "this line is no request").format();
+    return errorReply("request", "this line is not a request").format();
   Stages stages(clock_);
   Message reply = identified(*request, dispatch(*request, stages));
   for (const auto &[name, seconds] : stages.seconds())
@@ -205,7 +205,7 @@ Message Session::dispatch(const Message &request, Stages &stages) {
     ended_ = true;
     return Message("ok");
   }
-  return errorReply("request", "there is no verb " + verb);
+  return errorReply("request", "unknown verb " + verb);
 }
 
 Message Session::hello(const Message &request) {

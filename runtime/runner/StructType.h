@@ -15,7 +15,7 @@
 
 namespace kopt::runtime {
 
-/// Bytes of a scalar; 0 of what is none.
+/// Bytes of a scalar; 0 for anything else.
 inline std::uint32_t scalarBytes(std::string_view name) {
   constexpr std::string_view kNames[] = {"bool", "i8",  "u8",  "i16", "u16", "f16", "bf16",
                                          "i32",  "u32", "f32", "i64", "u64", "f64"};

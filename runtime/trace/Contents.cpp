@@ -206,7 +206,7 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
 
   ContentsHeader header{};
   if (file->mapped_ < sizeof header || std::memcmp(file->memory_, kMagic, sizeof kMagic) != 0)
-    return bad(0, "this is no buffer of a trace of kopt");
+    return bad(0, "this is not a buffer of a kopt trace");
   std::memcpy(&header, file->memory_, sizeof header);
   if (header.version != kContentsVersion)
     return bad(8, "a buffer of version " + std::to_string(header.version) +
@@ -237,7 +237,7 @@ std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::s
   }
   file->begins_.push_back(at);
   if (at != file->mapped_)
-    return bad(at, "the file goes on behind its last piece");
+    return bad(at, "the file continues after its last piece");
   return file;
 }
 
@@ -304,7 +304,7 @@ bool ContentsFile::verify(std::string &why) const {
   }
   if (toHash(XXH3_128bits_digest(state.get())) == hash_)
     return true;
-  why = path_ + ": its bytes are not those it is named after";
+  why = path_ + ": its contents do not match its name";
   return false;
 }
 

@@ -61,7 +61,7 @@ enum class RecordKind : std::uint16_t {
   GraphLaunch = 9,
   Snapshot = 10,
   NotSnapshotted = 11,
-  Counted = 12, ///< how many launches a kernel had, past the cap on records
+  Counted = 12, ///< how many launches a kernel made, beyond the limit on records
   Note = 13,
 };
 

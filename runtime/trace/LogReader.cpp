@@ -94,7 +94,7 @@ private:
     LogHeader header{};
     if (bytes_.size() < kHeaderBytes ||
         std::memcmp(bytes_.data(), kLogMagic, sizeof kLogMagic) != 0)
-      return bad(0, "this is no log of kopt");
+      return bad(0, "this is not a kopt log");
     std::memcpy(&header, bytes_.data(), sizeof header);
     if (header.version != kLogVersion)
       return bad(8, "a log of version " + std::to_string(header.version) +
@@ -125,7 +125,7 @@ private:
       if (header.mark == 0 && header.thread == 0)
         continue;
       if (header.mark != kSegmentMark)
-        return bad(at, "this is no segment");
+        return bad(at, "this is not a segment");
       if (!readRecords(segment, at))
         return false;
       out_.truncated |= segment.size() < kSegmentBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the log of one process. Each thread appends to a segment of its own, mapped from the file:
+// Writes the log of one process. Each thread appends to its own segment, mapped from the file:
 // no lock and no system call but once a megabyte, and what was appended is in the file even if the
 // process is killed the instant after.
 #pragma once
@@ -33,7 +33,7 @@ public:
 private:
   friend class Appender;
   LogFile() = default;
-  /// The memory of a new segment, null where there is no more room.
+  /// The memory of a new segment, null if the log is full.
   std::byte *takeSegment();
   void lose();
 

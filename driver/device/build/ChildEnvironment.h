@@ -8,7 +8,7 @@
 namespace kopt {
 
 /// Names of the variables of this process that may hold a key, a token or a password: removed from
-/// compilers and runners, which see code that nobody has vetted.
+/// compilers and runners, which see untrusted code.
 std::vector<std::string> secretVariableNames();
 
 } // namespace kopt

@@ -44,7 +44,7 @@ Result<ElfImage> ElfImage::parse(std::string_view bytes) {
   Elf64_Ehdr header{};
   if (!readAt(bytes, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-    return broken("it is no 64-bit ELF file");
+    return broken("it is not a 64-bit ELF file");
   ElfImage image;
   std::vector<Elf64_Shdr> headers(header.e_shnum);
   for (std::size_t i = 0; i < headers.size(); ++i)

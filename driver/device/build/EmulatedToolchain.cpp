@@ -126,7 +126,7 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
     return outcome;
   const std::string symbol = textOf(reply, "symbol");
   if (!request.symbol.empty() && symbol != request.symbol) {
-    outcome.log += fmt::format("error: the slice compiles to the kernel {}, wanted is {}\n", symbol,
+    outcome.log += fmt::format("error: the slice compiles to the kernel {}, not to {}\n", symbol,
                                request.symbol);
     return outcome;
   }

@@ -16,7 +16,7 @@ Result<ModuleFile> readModule(const std::filesystem::path &path) {
   if (!error && std::filesystem::exists(status)) {
     // A link or a pipe would be read from wherever it leads.
     if (!std::filesystem::is_regular_file(status)) {
-      module.refusal = "the compiler left something that is no plain file";
+      module.refusal = "the compiler wrote something that is not a plain file";
       return module;
     }
     const std::uintmax_t bytes = std::filesystem::file_size(path, error);

@@ -14,7 +14,7 @@ struct ModuleFile {
   std::string refusal; ///< why it is not taken: too large, or no plain file. Then bytes is empty
 };
 
-/// Fails with Environment where there is no file or it cannot be read.
+/// Fails with Environment if the file is missing or cannot be read.
 Result<ModuleFile> readModule(const std::filesystem::path &path);
 
 } // namespace kopt

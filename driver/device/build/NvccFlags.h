@@ -7,7 +7,7 @@
 
 namespace kopt {
 
-/// The flags that shape code, kept in order: what is said of outputs, dependency files, phases,
+/// The flags that shape code, kept in order: flags for outputs, dependency files, phases,
 /// architectures, relocatable code and temporary files is left out, with its values.
 std::vector<std::string> flagsForCubin(const std::vector<std::string> &userFlags);
 

@@ -96,7 +96,7 @@ Result<BuildOutcome> inspect(const BuildRequest &request, BuildOutcome outcome) 
                                             : std::find(kernels.begin(), kernels.end(),
                                                         request.symbol) != kernels.end();
   if (!found) {
-    outcome.log += fmt::format("error: the slice compiles to {}, wanted is {}\n",
+    outcome.log += fmt::format("error: the slice compiles to {}, not to {}\n",
                                kernels.empty() ? "no kernel" : "the kernels " + join(kernels, ", "),
                                request.symbol.empty() ? "exactly one" : request.symbol);
     return outcome;
@@ -155,7 +155,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   if (!inspected &&
       hasBuilt_) { // it builds others, the baseline among them: this text is what it goes wrong on
     outcome.log +=
-        fmt::format("error: nvcc succeeded and left no module: {}\n", inspected.error().what);
+        fmt::format("error: nvcc succeeded but wrote no module: {}\n", inspected.error().what);
     return outcome;
   }
   if (inspected && inspected->ok) {

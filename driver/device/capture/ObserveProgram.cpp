@@ -82,14 +82,14 @@ CaptureSetup findCapture(const fs::path &programs) {
 
 Status checkCapture(const CaptureSetup &setup) {
   if (setup.library.empty())
-    return makeError(ErrorCode::Environment, "libkopt-capture.so is missing beside this kopt",
-                     "build or install kopt as a whole; a build with sanitizers has none");
+    return makeError(ErrorCode::Environment,
+                     "libkopt-capture.so is missing from this installation of kopt",
+                     "build or install kopt as a whole; builds with sanitizers do not include it");
   if (!setup.hasDriver)
     return makeError(
         ErrorCode::Environment,
-        "there is no CUDA driver here, so no program's launches can be observed: " +
-            setup.driverProblem,
-        "observe on the machine with the GPU; a trace can be replayed and judged on elsewhere");
+        "the CUDA driver is missing, so programs cannot be observed: " + setup.driverProblem,
+        "observe on the machine with the GPU; the trace can be used on other machines");
   return {};
 }
 
@@ -119,7 +119,7 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("'{}' ended with exit code {} while it was observed",
                                  commandText(command), run.exitCode),
-                     "see whether it does so by itself; its last words were:\n" +
+                     "check whether it does so without kopt; its last output was:\n" +
                          tail(run.err.empty() ? run.out : run.err, 5));
 
   auto read = readTrace(whole);

@@ -19,7 +19,7 @@ struct CaptureSetup {
   std::string driverProblem;
 };
 
-/// `programs`: the folder of kopt's own executables. KOPT_CUPTI names a CUPTI to be used instead of
+/// `programs`: the folder of kopt's executables. KOPT_CUPTI names a CUPTI to be used instead of
 /// any other.
 CaptureSetup findCapture(const std::filesystem::path &programs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which counters of a GPU kopt reads: what the rules need, and what a person wants beside it.
+// Which counters of a GPU kopt reads: what the rules need, and what a person wants to see as well.
 // Nsight Compute's names.
 #pragma once
 

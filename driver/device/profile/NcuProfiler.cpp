@@ -123,7 +123,7 @@ Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
     std::vector<std::string> fields = csvFields(line);
     if (fields.size() != names.size())
       return makeError(ErrorCode::Internal,
-                       fmt::format("a line of ncu's table has {} fields, its head has {}",
+                       fmt::format("a line of ncu's table has {} fields, its header has {}",
                                    fields.size(), names.size()));
     if (units.empty()) { // the line below the names
       units = std::move(fields);
@@ -221,7 +221,8 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
       return outcome;
     }
   }
-  outcome.detail = "ncu knows too few of the counters: is its version as old as the GPU is new?";
+  outcome.detail =
+      "ncu does not know enough of the counters: its version may be too old for this GPU";
   return outcome;
 }
 

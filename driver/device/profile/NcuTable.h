@@ -19,7 +19,7 @@ struct NcuTable {
   std::optional<std::size_t> column(std::string_view name) const;
 };
 
-/// The first table in the text whose head has all of these columns; nothing where there is none.
+/// The first table in the text whose header has all of these columns; nothing if there is none.
 /// Fields may be quoted, hold doubled quotes and line ends. It ends where another head follows, an
 /// empty line or the text.
 std::optional<NcuTable> findNcuTable(std::string_view text,

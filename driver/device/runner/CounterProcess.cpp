@@ -62,7 +62,8 @@ Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &mod
   KOPT_TRY(const Message loaded, answer(std::move(load), kLoadDeadline, {}));
   const auto number = loaded.number<std::uint32_t>("module");
   if (!number)
-    return makeError(ErrorCode::Internal, "the runner loaded a module and gave it no number");
+    return makeError(ErrorCode::Internal,
+                     "the runner loaded a module without reporting its number");
 
   Message profile("profile");
   addLaunch(profile, "a.", *number, launch);
@@ -78,7 +79,7 @@ Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &mod
   outcome.source = "cupti";
   outcome.stages = stagesOf(counted);
   if (counted.has("no_counters")) {
-    outcome.detail = "there are no counters through CUPTI: " + counted.text("no_counters");
+    outcome.detail = "CUPTI gave no counters: " + counted.text("no_counters");
     unavailable_ = true;
     process_.stop();
     return outcome;
@@ -103,7 +104,7 @@ ProfileOutcome CounterProcess::count(const std::filesystem::path &module, const 
   unavailable_ = ++failures_ == kMaxFailures;
   nothing.detail =
       fmt::format("the process that counts through CUPTI failed{}: {}",
-                  unavailable_ ? " again and is started no more" : "", outcome.error().what);
+                  unavailable_ ? " again and is not restarted" : "", outcome.error().what);
   return nothing;
 }
 

@@ -44,8 +44,8 @@ DeviceLock::~DeviceLock() {
 Status DeviceLock::open() {
   if (descriptor_ >= 0)
     return {};
-  // What another user put there is opened too, but never through a link of any kind, and nothing
-  // that is no file. O_CREAT only where there is none: Linux refuses it for others' files in /tmp.
+  // Another user's file is opened as well, but never through a link, and only if it is a plain
+  // file. O_CREAT is used only if the file is missing: Linux refuses it for others' files in /tmp.
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   int descriptor = -1;
   for (const int flags : {kFlags, kFlags | O_CREAT | O_EXCL, kFlags})
@@ -57,14 +57,13 @@ Status DeviceLock::open() {
       info.st_nlink > 1) {
     const std::string why = descriptor < 0
                                 ? std::error_code(error, std::generic_category()).message()
-                                : std::string("it is no file of its own");
+                                : std::string("it is not a plain file, or has several names");
     if (descriptor >= 0)
       ::close(descriptor);
     return makeError(
         ErrorCode::Environment,
-        fmt::format("cannot open {}, with which kopt keeps others off {} while it measures: {}",
-                    file_.string(), device_, why),
-        "remove it, or name another folder for such files in KOPT_LOCK_DIR", file_.string());
+        fmt::format("cannot open {}, the lock file of {}: {}", file_.string(), device_, why),
+        "remove it, or name another folder for lock files in KOPT_LOCK_DIR", file_.string());
   }
   // Everyone's, whatever the mask says: it holds nothing but a number.
   if (info.st_uid == ::geteuid() && (info.st_mode & 0777) != 0666)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kopt at a time launches kernels on a GPU: two that measure side by side measure each other.
-// The lock is an flock on a file named after the device; a process that dies, however it does,
-// gives it up.
+// One kopt at a time launches kernels on a GPU: two that measure side by side would disturb each
+// other. The lock is an flock on a file named after the device; a process that dies in any way
+// releases it.
 #pragma once
 
 #include "driver/device/runner/RunnerClient.h"
@@ -19,14 +19,14 @@ std::filesystem::path deviceLockFile(const std::string &uuid);
 
 class DeviceLock {
 public:
-  /// `file`: empty for a device that nobody shares; then nothing is ever locked. `device` is its
+  /// `file`: empty for a device that is not shared; then nothing is locked. `device` is its
   /// name for people.
   DeviceLock(std::filesystem::path file, std::string device, RunnerHooks hooks);
   ~DeviceLock();
   DeviceLock(const DeviceLock &) = delete;
   DeviceLock &operator=(const DeviceLock &) = delete;
 
-  /// Given up when it goes.
+  /// Released by its destructor.
   class Hold {
   public:
     explicit Hold(DeviceLock *lock) : lock_(lock) {}
@@ -41,8 +41,8 @@ public:
     DeviceLock *lock_;
   };
 
-  /// Waits for whoever holds it. Fails with Environment where there can be no such file,
-  /// Interrupted where the user no longer wants to wait.
+  /// Waits for its holder. Fails with Environment if the file cannot be opened, Interrupted if the
+  /// user interrupts.
   Result<Hold> take();
 
 private:

@@ -87,7 +87,7 @@ std::string OtherLoad::nameOf(unsigned pid) const {
 std::string OtherLoad::blindness(unsigned own) const {
   const auto processes = activity_->processes();
   if (!processes)
-    return "NVML does not say which processes use the GPU";
+    return "NVML does not report which processes use the GPU";
   if (!knowsOurs(*processes) && processes->size() < own)
     return "NVML does not show kopt's own process on the GPU, so it may not show others";
   return {};
@@ -109,7 +109,7 @@ std::vector<std::string> OtherLoad::end(unsigned own) {
     return {};
   const auto loads = activity_->loads();
   const std::set<unsigned> busy = loads ? busyOf(*loads) : std::set<unsigned>();
-  const std::string state = loads ? "" : "; how much it computes the driver does not say";
+  const std::string state = loads ? "" : "; the driver does not report how much it computes";
   if (!isKnown) {
     const auto busyThere =
         std::count_if(after->begin(), after->end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether others compute on a GPU while it is timed. kopt itself looks: the runner's sandbox has
-// process ids of its own.
+// different process ids.
 #pragma once
 
 #include "runtime/cuda/Nvml.h"

@@ -125,10 +125,10 @@ private:
 
 Status RunnerClient::connect() {
   if (!quarantine_.empty())
-    return makeError(ErrorCode::Environment, quarantine_,
-                     "look for Xid errors in the kernel's log (dmesg) and at nvidia-smi; kopt "
-                     "resets no device. What was "
-                     "judged before is saved: --resume goes on with it");
+    return makeError(
+        ErrorCode::Environment, quarantine_,
+        "look for Xid errors in the kernel log (dmesg) and in nvidia-smi; kopt does not reset "
+        "devices. Everything judged so far is saved: continue with --resume");
   restarted_ = restarted_ || connected_;
   Message hello("hello");
   hello.add("version", std::uint64_t(protocol::kVersion));
@@ -198,9 +198,9 @@ Status RunnerClient::settle(StageSeconds &stages) {
   std::string why;
   for (int attempt = 0; process_.mustProbe(); ++attempt) {
     if (attempt == 2) {
-      quarantine_ = fmt::format("{} does not pass the probe any more, in a fresh process twice "
-                                "({}): it is not used again",
-                                device_.name, why);
+      quarantine_ =
+          fmt::format("{} failed the probe in two fresh processes ({}): it is no longer used",
+                      device_.name, why);
       process_.note(FaultClass::Infrastructure, quarantine_);
       process_.stop();
       return connect(); // which says so
@@ -234,7 +234,7 @@ Result<RunnerReply> RunnerClient::attributed(StageSeconds &stages,
     if (reply.fault == FaultClass::Ambiguous && refused)
       return makeError(ErrorCode::Environment, "the runner cannot go on: " + reply.detail);
     if (reply.fault == FaultClass::Ambiguous) { // it does so each time, on a device that works
-      reply.detail += ", in a fresh process too";
+      reply.detail += ", also in a fresh process";
       reply.fault = FaultClass::Candidate;
       process_.stop(); // what it has left behind is nobody else's
     }
@@ -291,7 +291,8 @@ Result<RunnerReply> RunnerClient::ensureLoaded(ModuleId id) {
     return reply;
   const auto remote = reply.message.number<std::uint32_t>("module");
   if (!remote)
-    return makeError(ErrorCode::Internal, "the runner loaded a module and gave it no number");
+    return makeError(ErrorCode::Internal,
+                     "the runner loaded a module without reporting its number");
   found->second.remote = *remote;
   found->second.generation = process_.generation();
   return reply;
@@ -503,7 +504,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
                                             const std::filesystem::path &gpuSpecs,
                                             RunnerHooks hooks, RunnerContainment containment) {
   if (config.kind != "auto" && config.kind != "cuda" && config.kind != "emulated")
-    return makeError(ErrorCode::Usage, "there is no kind of device '" + config.kind + "'",
+    return makeError(ErrorCode::Usage, "unknown device '" + config.kind + "'",
                      "use cuda, emulated or auto");
   KOPT_CHECK(createDirectories(scratch));
   if (config.kind != "emulated") {

@@ -11,7 +11,7 @@
 
 namespace kopt {
 
-/// How kopt-runner is held in, and which files it may read beside its own: modules, captured
+/// How kopt-runner is contained, and which files it may read besides its own: modules, captured
 /// inputs.
 struct RunnerContainment {
   Sandbox sandbox;

@@ -29,8 +29,7 @@ Result<std::vector<int>> allOrdinals(const DeviceInfo &first) {
   if (!count || *count < 1)
     return makeError(
         ErrorCode::Usage,
-        fmt::format("there are as many {} devices as you ask for, so 'all' is no number",
-                    first.kind),
+        fmt::format("'all' needs real GPUs: there can be any number of {} devices", first.kind),
         "give a number: --gpus 2");
   std::vector<int> ordinals(std::size_t(std::min(*count, kMostGpus)));
   std::iota(ordinals.begin(), ordinals.end(), 0);
@@ -42,14 +41,14 @@ Status checkKind(const std::vector<PooledRunner> &pool) {
     const DeviceInfo &one = pool.front().runner->device(), &other = pool[i].runner->device();
     if (const std::string difference = differenceInKind(one, other); !difference.empty())
       return makeError(ErrorCode::Usage,
-                       fmt::format("the GPUs of a pool must be of one kind: {} and {} differ in {}",
+                       fmt::format("the GPUs of --gpus must be identical: {} and {} differ in {}",
                                    pool.front().name, pool[i].name, difference),
-                       "name those of one kind, as in --gpus 0,2");
+                       "choose identical ones, as in --gpus 0,2");
     for (std::size_t before = 0; !other.modelled && before < i; ++before)
       if (pool[before].runner->device().uuid == other.uuid)
         return makeError(
             ErrorCode::Usage,
-            fmt::format("{} and {} are one device: it cannot measure two things at a time",
+            fmt::format("{} and {} are the same device, which cannot run two measurements at once",
                         pool[before].name, pool[i].name),
             "look at CUDA_VISIBLE_DEVICES, and name each GPU once");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several GPUs of one kind, each with a runner and the thread on which alone that is used: a runner
-// is no thread's but one, and what it starts dies with the thread that started it.
+// Several identical GPUs, each with a runner that one thread owns: children die with the thread
+// that started them.
 #pragma once
 
 #include "driver/device/Runner.h"
@@ -14,15 +14,16 @@
 namespace kopt {
 
 struct PooledRunner {
-  std::string name;                 ///< "1 GPU-8f0e…": ordinal and UUID; "0 emulated"
-  std::unique_ptr<JobQueue> thread; ///< null where there is one runner: it is the caller's thread's
+  std::string name; ///< "1 GPU-8f0e…": ordinal and UUID; "0 emulated"
+  std::unique_ptr<JobQueue>
+      thread; ///< null for a single runner, which belongs to the caller's thread
   std::unique_ptr<Runner> runner;
 };
 
 /// As startRunner(), once for each of the GPUs with these ordinals, which are distinct, at the same
-/// time; none: for all that CUDA shows. Emulated devices have them too: just as names. Fails with
-/// Usage where they differ in name, architecture or memory, or are the same device twice: times of
-/// one would be no measure of another's. The hooks are called from several threads.
+/// time; none: for all that CUDA shows. For emulated devices the ordinals are only names. Fails
+/// with Usage where they differ in name, architecture or memory, or are the same device twice:
+/// times of one would not be comparable with another's. The hooks are called from several threads.
 Result<std::vector<PooledRunner>>
 startRunners(ProcessRunner &processes, const std::filesystem::path &program,
              const DeviceConfig &config, const std::vector<int> &ordinals,

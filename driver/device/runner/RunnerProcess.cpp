@@ -50,12 +50,12 @@ Result<RunnerReply> RunnerProcess::start(const Message &hello,
     if (reply->status == RunStatus::Ok && process_)
       return reply;
     const std::string why =
-        reply->status == RunStatus::Ok ? "it ended as soon as it had started" : reply->detail;
+        reply->status == RunStatus::Ok ? "it ended right after its start" : reply->detail;
     stop();
     if (isLast)
       return makeError(ErrorCode::Environment, "kopt-runner did not start: " + why,
                        "run " + join(command_, " ") +
-                           " by hand to see what it says; 'kopt doctor' shows the sandbox");
+                           " by hand to see its error; 'kopt doctor' shows the sandbox");
     note(FaultClass::Infrastructure, "kopt-runner did not start at the first attempt: " + why);
   }
   return makeError(ErrorCode::Internal, "kopt-runner was not started");
@@ -67,9 +67,9 @@ bool RunnerProcess::ready() {
   const bool unread = process_->hasUnread(), ended = process_->hasEnded();
   if (!unread && !ended)
     return true;
-  note(FaultClass::Infrastructure,
-       unread ? "the runner said what nobody had asked for: it was replaced"
-              : "the runner died while it was idle: it was replaced");
+  note(FaultClass::Infrastructure, unread
+                                       ? "the runner wrote something unrequested and was replaced"
+                                       : "the runner died while it was idle and was replaced");
   mustProbe_ = true;
   stop();
   return false;
@@ -78,9 +78,8 @@ bool RunnerProcess::ready() {
 void RunnerProcess::stop() {
   if (process_ && !process_->end(kTeardownLimit)) {
     mustProbe_ = true;
-    note(FaultClass::Infrastructure,
-         fmt::format("a runner that was killed is still held by the driver after {}",
-                     formatDuration(kTeardownLimit.count())));
+    note(FaultClass::Infrastructure, fmt::format("the driver still holds a killed runner after {}",
+                                                 formatDuration(kTeardownLimit.count())));
   }
   process_.reset();
 }
@@ -109,16 +108,16 @@ Result<RunnerReply> RunnerProcess::ask(Message request, Duration deadline,
   const Result<std::string> line = process_->readLine(deadline);
   if (!line && line.error().code == ErrorCode::BudgetEnded)
     return lost(RunStatus::TimedOut, FaultClass::Candidate,
-                fmt::format("no end after {}", formatDuration(deadline.count())));
+                fmt::format("it did not end within {}", formatDuration(deadline.count())));
   if (!line)
     return crashed("the runner ended while it ran this");
   const std::optional<Message> message = Message::parse(*line);
   if (!message || (message->verb() != "ok" && message->verb() != "error") ||
       message->number<std::uint64_t>("id") != id)
-    return crashed("the runner sent no proper reply");
+    return crashed("the runner sent an invalid reply");
   const int status = message->number<int>("status").value_or(int(RunStatus::Ok));
   if (status < 0 || status > int(RunStatus::InputChanged))
-    return crashed("the runner sent no proper reply");
+    return crashed("the runner sent an invalid reply");
 
   // A fault has poisoned the context; the process ends by itself and the next call starts another.
   const bool last = message->has("last");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kopt-runner process and what became of it: started contained, asked, watched, killed, probed.
-// What happens to it is told apart here: the candidate's doing, the machine's, or nobody can tell
+// Classifies what happens to it: caused by the candidate, by the machine, or undecidable
 // yet.
 #pragma once
 

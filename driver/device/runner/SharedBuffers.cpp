@@ -61,7 +61,7 @@ Result<SharedBuffers::Memory> SharedBuffers::makeFile(const std::filesystem::pat
     if (memory.descriptor >= 0)
       close(memory.descriptor);
     return makeError(ErrorCode::Environment,
-                     fmt::format("cannot make a file of {} bytes for a kernel's results, {}: {}",
+                     fmt::format("cannot create a file of {} bytes for a kernel's results, {}: {}",
                                  bytes, memory.path,
                                  std::error_code(error, std::generic_category()).message()),
                      "free some space, or set TMPDIR to a larger disk");

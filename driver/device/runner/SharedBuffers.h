@@ -33,7 +33,7 @@ public:
   /// slot. Fails with Environment.
   Result<Places> prepare(const std::string &slot, const std::vector<Buffer> &buffers);
 
-  /// A path that a process can open if it can reach such memory; empty where there is none.
+  /// A path that a process can open if it can reach such memory; empty if there is none.
   const std::string &probe() const { return probe_.path; }
   int probeDescriptor() const { return probe_.descriptor; }
   /// Only files from now on.

@@ -24,7 +24,7 @@ void CodeCounter::addTo(ProfileOutcome &outcome, const std::filesystem::path &cu
     const Counters counters = sassCounters(*listing, symbolIn(*listing, symbol));
     outcome.counters.insert(counters.begin(), counters.end());
     if (counters.empty())
-      reason = "the listing of the machine code does not have the kernel " + symbol;
+      reason = "the listing of the machine code does not contain the kernel " + symbol;
   } else {
     unavailable_ = listing.error().code == ErrorCode::Environment;
     reason =

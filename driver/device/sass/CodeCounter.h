@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of a kernel's code beside those of its launch.
+// Adds the counters of a kernel's code to those of its launch.
 #pragma once
 
 #include "driver/device/sass/Disassembler.h"
@@ -12,8 +12,8 @@ public:
   explicit CodeCounter(Disassembler disassembler) : disassembler_(std::move(disassembler)) {}
 
   /// Adds sassCounters() of `symbol` (or of the only function there is) in a cubin, and the stage
-  /// "disassemble". Where there are none the reason is added to `detail`; that there is no nvdisasm
-  /// is said once, and nothing is tried after it.
+  /// "disassemble". If there are none, the reason is added to `detail`; a missing nvdisasm is
+  /// reported once and not tried again.
   void addTo(ProfileOutcome &outcome, const std::filesystem::path &cubin,
              const std::string &symbol);
 

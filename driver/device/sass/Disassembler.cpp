@@ -72,9 +72,9 @@ Result<SassListing> Disassembler::list(const fs::path &cubin) const {
                      "nvdisasm did not end within " + formatDuration(kDeadline.count()));
   if (!result.ok())
     return makeError(ErrorCode::Internal,
-                     fmt::format("nvdisasm does not read the module (exit code {}): {}",
+                     fmt::format("nvdisasm cannot read the module (exit code {}): {}",
                                  result.exitCode, firstLine(result.err)),
-                     fmt::format("is {} as new as nvcc?", program_->string()));
+                     fmt::format("{} may be older than nvcc", program_->string()));
   if (result.truncated)
     return makeError(ErrorCode::Internal, "the listing of the module is longer than " +
                                               formatBytes(double(kLongestListing)));

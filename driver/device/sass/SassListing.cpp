@@ -214,7 +214,7 @@ Result<SassListing> parseSassListing(std::string_view text) {
   }
   if (listing.functions.empty())
     return makeError(ErrorCode::Internal, "the disassembler printed no code",
-                     "is nvdisasm of the toolkit that built the module?");
+                     "use nvdisasm of the toolkit that built the module");
   return listing;
 }
 

@@ -35,7 +35,7 @@ struct SassInstruction {
   bool has(std::string_view part) const;
 };
 
-/// A code section: a function and the copies of others that the compiler put beside it. Padding is
+/// A code section: a function and the copies of others that the compiler put next to it. Padding is
 /// left out.
 struct SassFunction {
   std::string symbol;

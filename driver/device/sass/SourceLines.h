@@ -25,7 +25,7 @@ struct LineUse {
 std::vector<LineUse> linesOf(const SassListing &listing, std::string_view symbol,
                              const InstructionCounts &counts = {});
 
-/// True of headers that come with a compiler: nobody tunes a line of theirs.
+/// True for headers that come with a compiler, whose lines a user does not tune.
 bool isSystemHeader(std::string_view file);
 
 /// "4 global loads, 2 conversions (2 of double), 1 fp64": what of a line costs most, by class; the

@@ -129,8 +129,8 @@ private:
                            ? std::nullopt
                            : distance(from.offset, to.offset, names_);
     if (!bytes)
-      unknown_.push_back(fmt::format(
-          "{} both point into '{}', how far from each other is not known", both(i, j), from.root));
+      unknown_.push_back(
+          fmt::format("{} both point into '{}', at an unknown distance", both(i, j), from.root));
     return bytes;
   }
 
@@ -198,7 +198,7 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
     if (std::find(ran.begin(), ran.end(), run.front().argument) == ran.end())
       shared.unknown.push_back(larger.both(std::min(run[0].argument, run[1].argument),
                                            std::max(run[0].argument, run[1].argument)) +
-                               " overlap only in a launch that is too large to try it on");
+                               " overlap only in a launch that is too large to run");
   shared.unknown.insert(shared.unknown.end(), sharing.unknown().begin(), sharing.unknown().end());
   return shared;
 }

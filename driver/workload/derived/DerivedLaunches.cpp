@@ -108,7 +108,7 @@ private:
       return out_.missing.push_back(
           {Derivation::Sizes, "sizes",
            source_.declaration ? "no argument decides the launch's size"
-                               : "a captured launch has no expressions to make others from"});
+                               : "a captured launch has no expressions to derive others from"});
     const auto each = [&](auto change) {
       Values values = small_;
       for (auto &[name, value] : values)
@@ -372,8 +372,8 @@ private:
           {Derivation::Alignment, "alignment", "the launch has no buffers"});
     for (const Buffer &buffer : base_.buffers)
       if (buffer.fill.kind == "captured")
-        return out_.missing.push_back({Derivation::Alignment, "alignment",
-                                       "captured buffers begin where they began in the program"});
+        return out_.missing.push_back(
+            {Derivation::Alignment, "alignment", "captured buffers keep their alignment"});
     for (const std::uint64_t bytes : {256, 768}) // an allocation begins at a multiple of 256 or 512
       add(Derivation::Alignment, fmt::format("pointers {} bytes further", bytes),
           shifted(base_, [&](const Buffer &) { return bytes; }));

@@ -17,31 +17,31 @@ enum class Derivation { Scalars, Sizes, Contents, Alignment };
 
 struct DerivedLaunch {
   Derivation kind = Derivation::Scalars;
-  std::string title; ///< "n + 1", "values: sorted"
-  Launch launch;     ///< of the baseline; its weight means nothing
-  bool nonFinite =
-      false; ///< its inputs hold infinities and NaNs; of others the original makes none
-  /// Holds for the original without the user having said so: a candidate that cannot run on it
-  /// narrows what callers may pass, no more; one that runs has to be right.
+  std::string title;      ///< "n + 1", "values: sorted"
+  Launch launch;          ///< of the baseline; its weight means nothing
+  bool nonFinite = false; ///< its inputs contain infinities and NaNs; with other inputs the
+                          ///< original produces none
+  /// Not declared by the user: a candidate that cannot run on it only narrows what callers may
+  /// pass; one that runs must be right.
   bool advisory = false;
-  /// Changes what may be a condition of the original, a counter that has to begin at 0: no test
-  /// unless the original stands another order of its threads on it.
+  /// May violate a precondition of the original (a counter that must start at 0). Used only if the
+  /// original's result does not depend on its thread order here.
   bool maybeConditional = false;
-  bool large = false;      ///< beyond what 16 bits number: it takes as long as many others
-  bool cancelling = false; ///< neighbours take each other back: in the order of the original
-                           ///< perhaps without any error
-  /// Numbers that nobody declared, which the original may take for indices: only for a device that
-  /// checks bounds.
+  bool large = false; ///< more elements than 16 bits can number: it takes long
+  bool cancelling =
+      false; ///< neighbours cancel: the original's order may give no rounding error at all
+  /// Undeclared integers, which the original may use as indices: only for a device that checks
+  /// bounds.
   bool unbounded = false;
-  bool asLaunched = false; ///< the program itself launches the kernel so
+  bool asLaunched = false; ///< the program itself launches the kernel in this way
 };
 
 /// A launch that could not be made, and why.
 struct NotDerived {
   Derivation kind = Derivation::Scalars;
   std::string title, why;
-  bool asLaunched =
-      false; ///< the program itself launches the kernel so: what is not tried has to be said
+  bool asLaunched = false; ///< the program itself launches the kernel in this way, so the report
+                           ///< must say that it was not tried
 };
 
 struct DerivedLaunches {
@@ -50,7 +50,7 @@ struct DerivedLaunches {
 };
 
 /// What launches are derived from. `declaration` is null for launches that were captured: they have
-/// no expressions to make other sizes from, and say so.
+/// no expressions to derive other sizes from, which is reported.
 struct DerivationSource {
   const KernelSpec &kernel;
   const Specialization &specialization;
@@ -60,10 +60,10 @@ struct DerivationSource {
 /// All that can be derived from one launch, the same each time. Sizes are small: the integers that
 /// decide geometry or extents are halved until threads and elements are at most `most` (what takes
 /// more is missing), but for one that has more elements than 16 bits number where the launch itself
-/// has not, and that costs at most 16 times as much. Floating-point scalars are multiplied (0 as if
-/// it were 1: a term that it leaves out has to come back), other integers moved by one, contents
-/// drawn otherwise: integers within what their fill says, as they may be indices, and any where
-/// nobody said anything (`unbounded`); what is 0 becomes something else. Other launch sites of the
+/// has not, and that costs at most 16 times as much. Floating-point scalars are multiplied (0 is
+/// replaced, so that a term that it switches off comes back), other integers moved by one, contents
+/// drawn differently: integers within their declared fill, as they may be indices, and without
+/// limits where no fill is declared (`unbounded`); zeros are replaced. Other launch sites of the
 /// specialization are launched with the same small sizes.
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch,
                                std::uint64_t most);

@@ -58,7 +58,8 @@ Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {
 
 Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size_t> site) const {
   if (!source_.declaration)
-    return makeError(ErrorCode::Usage, "a captured launch has no expressions to make others from");
+    return makeError(ErrorCode::Usage,
+                     "a captured launch has no expressions to derive others from");
   DeclaredLaunch declared{launch_.name, values_, launch_.weight, "", {}};
   for (const auto &[name, value] : changed)
     declared.arguments[name] = value;

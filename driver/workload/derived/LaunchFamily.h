@@ -36,11 +36,10 @@ public:
   /// where that costs more than `most`, or the launch itself has as many.
   std::optional<Values> larger(std::uint64_t least, std::uint64_t most) const;
 
-  /// `value` as a number that the parameter of that name may be: none below 0, and of a bool 0
-  /// or 1.
+  /// `value` limited to what the parameter of that name can be: not below 0, and 0 or 1 for a bool.
   std::int64_t inRange(const std::string &name, std::int64_t value) const;
 
-  /// The type of a scalar parameter; empty where `name` is none.
+  /// The type of a scalar parameter; empty if `name` is not one.
   std::string scalarOf(const std::string &name) const;
 
 private:

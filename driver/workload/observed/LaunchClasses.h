@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of one kernel that do the same: what stands for them, and how much each kind counts.
+// Launches of one kernel that do the same: which launch represents them, and their weight.
 #pragma once
 
 #include "driver/workload/observed/TraceFolder.h"
@@ -51,7 +51,7 @@ inline constexpr std::size_t kKindsOfLaunches = 5;
 /// All kernels of a trace, the one with the most time first.
 std::vector<KernelUse> rankKernels(const ObservedTrace &trace);
 
-/// What stands for a kernel's launches.
+/// The launches that represent a kernel.
 struct Representative {
   std::size_t index = 0;            ///< of the class in KernelUse::classes
   LaunchRef launch;                 ///< whose time is nearest to the class's median
@@ -65,7 +65,7 @@ struct Selection {
 };
 
 /// The longest classes that together have `coverage` of the kernel's time, at most `most`. `usable`
-/// says which launches may stand for others; a class without one is left out.
+/// says which launches may represent others; a class without one is left out.
 Selection chooseRepresentatives(const KernelUse &kernel, std::size_t most, double coverage,
                                 const std::function<bool(const LaunchRef &)> &usable);
 

@@ -34,7 +34,7 @@ std::vector<std::string> ObservedTrace::notes() const {
                       process.info.pid, process.lostRecords));
     if (!process.ended)
       add(fmt::format(
-          "note: process {} did not come to its end: durations of its last launches may be missing",
+          "note: process {} did not end normally: durations of its last launches may be missing",
           process.info.pid));
   }
   return all;
@@ -49,7 +49,7 @@ Result<ObservedTrace> readTrace(const std::filesystem::path &folder) {
         fs::exists(entry.path() / trace::kLogFile, error))
       logs.push_back(entry.path() / trace::kLogFile);
   if (logs.empty())
-    return makeError(ErrorCode::Usage, fmt::format("{} is no trace of kopt", folder.string()),
+    return makeError(ErrorCode::Usage, fmt::format("{} is not a kopt trace", folder.string()),
                      "record one with 'kopt observe --output FOLDER -- PROGRAM ...'");
   std::sort(logs.begin(), logs.end());
   ObservedTrace all;
@@ -67,7 +67,7 @@ std::optional<std::string> whyNotReplayable(const runtime::trace::Launch &launch
   if (launch.fromGraph)
     return "it is launched by a graph, where no snapshot can be taken";
   if (launch.flags & runtime::trace::kLayoutUnknown)
-    return "the driver does not say how large its parameters are (that came with CUDA 12.4)";
+    return "the driver does not report the size of its parameters (CUDA 12.4 and later do)";
   if (launch.flags & runtime::trace::kCluster)
     return "it is a launch with thread block clusters, which kopt cannot repeat yet";
   if (launch.flags & runtime::trace::kUnknownAttributes)

@@ -21,7 +21,7 @@ struct ObservedTrace {
   std::vector<std::string> notes() const;
 };
 
-/// Fails with Usage where the folder is no trace, with StaleInput where a log cannot be read: the
+/// Fails with Usage if the folder is not a trace, with StaleInput where a log cannot be read: the
 /// message names file and offset.
 Result<ObservedTrace> readTrace(const std::filesystem::path &folder);
 

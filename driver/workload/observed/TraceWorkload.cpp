@@ -298,13 +298,11 @@ Status checkSignature(const ObservedTrace &trace, const KernelUse &use, const Ke
       for (const KernelParam &param : specialization.params)
         now.push_back(std::to_string(param.size));
       if (before != now)
-        return makeError(
-            ErrorCode::StaleInput,
-            fmt::format(
-                "kernel '{}' takes parameters of {} bytes, in the trace they have {}: the kernel's "
-                "signature has changed since",
-                kernel.name, join(now, ", "), join(before, ", ")),
-            "observe the program again", place(kernel));
+        return makeError(ErrorCode::StaleInput,
+                         fmt::format("kernel '{}' has parameters of {} bytes, in the trace of {}: "
+                                     "its signature has changed",
+                                     kernel.name, join(now, ", "), join(before, ", ")),
+                         "observe the program again", place(kernel));
     }
   return {};
 }
@@ -316,16 +314,16 @@ Status checkPrograms(const ObservedTrace &trace, std::string &note) {
     const fs::path program = process.info.program;
     std::error_code error;
     if (process.info.programHash.empty() || !fs::exists(program, error)) {
-      note = fmt::format(
-          "note: {} is not here: whether it is still the program of this trace was not checked",
-          program.string());
+      note = fmt::format("note: {} is not on this machine, so kopt did not check that it is still "
+                         "the program of this trace",
+                         program.string());
       continue;
     }
     KOPT_TRY(const MappedFile file, MappedFile::open(program));
     if (hashHex(file.bytes()) != process.info.programHash)
       return makeError(
           ErrorCode::StaleInput,
-          fmt::format("{} has changed since this trace was made of it", program.string()),
+          fmt::format("{} has changed since this trace was recorded", program.string()),
           "observe the program again", trace.folder.string());
   }
   return {};
@@ -373,10 +371,9 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
     }
   }
   if (usable.empty())
-    return makeError(
-        ErrorCode::Usage,
-        fmt::format("no launch of '{}' in this trace can be run by itself", kernel.name),
-        "because: " + join({reasons.begin(), reasons.end()}, "; "), place(kernel));
+    return makeError(ErrorCode::Usage,
+                     fmt::format("no launch of '{}' in this trace can be replayed", kernel.name),
+                     "because: " + join({reasons.begin(), reasons.end()}, "; "), place(kernel));
 
   const Selection selection =
       chooseRepresentatives(*use, most, kCoverage, [&](const LaunchRef &ref) {
@@ -405,13 +402,13 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
       captured.launch.name = fmt::format("launch {}", captured.ordinal);
   if (made.coverage < kCoverage)
     made.notes.push_back(
-        fmt::format("note: the captured launches of '{}' stand for {} of its time in the program",
+        fmt::format("note: the captured launches of '{}' represent {} of its time in the program",
                     kernel.name, formatPercent(made.coverage)));
   if (hasAttributes)
     made.notes.push_back(fmt::format(
         "note: the program launches '{}' with attributes that kopt's launches do not have "
         "(priority, cache "
-        "policy, programmatic launch or the like): results are the same, times may not be",
+        "policy, programmatic launch or the like): results are the same, times may differ",
         kernel.name));
   reasons.erase("it has no snapshot");
   for (const std::string &reason : reasons)

@@ -28,8 +28,8 @@ struct TraceWorkload {
 
 /// Fails with Usage where the trace has no launch of the specialization (naming those it has) or
 /// none with a snapshot, with StaleInput where the kernel's parameters are not those of the trace
-/// or the program is no longer the one observed. Fails as checkLaunchable() does for the device
-/// (emulated or cuda), too.
+/// or the program is no longer the one observed. Also fails as checkLaunchable() does for the
+/// device (emulated or cuda).
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization,
                                         const TuneDeclaration &declaration,

@@ -76,7 +76,7 @@ Adapter *theAdapter = nullptr; ///< CUPTI's buffer callbacks have no user data
 Recorder *theRecorder = nullptr;
 const CuptiApi *theCupti = nullptr;
 
-/// True while this thread is in a callback: what is called there is not the program's doing.
+/// True while this thread is in a callback: calls from there are not the program's.
 thread_local bool inside = false;
 class Inside {
 public:
@@ -245,7 +245,7 @@ void Adapter::driverCall(DriverCall call, const CallbackData &data) {
   case kCtxDestroy:
   case kPrimaryCtxReset:
   case kPrimaryCtxResetV2:
-    // Its records have to be had while it lives.
+    // Its records must be fetched while it exists.
     if (data.site == kEnter && recorder_.config().timing)
       cupti_.activityFlushAll(0);
     return;
@@ -521,7 +521,7 @@ void Adapter::beforeLaunch(KernelEntry &kernel, CuFunction function, const Launc
   // A call that the capture forbids would break it, whichever stream is captured.
   if (captures_.load() > 0) {
     recorder_.notSnapshotted(pending.sequence,
-                             "a stream was being captured into a graph meanwhile");
+                             "a stream was being captured into a graph at that time");
     return;
   }
   ArgumentSpace arguments(kernel, facts);

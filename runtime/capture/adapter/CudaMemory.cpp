@@ -47,7 +47,7 @@ bool CudaMemory::wait(const LaunchFacts &facts, double seconds, std::string &why
 
 bool CudaMemory::read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) {
   if (!driver_.memcpyDtoHAsync || !driver_.streamCreate || !driver_.streamSynchronize) {
-    why = "this driver lacks what reading memory takes";
+    why = "this driver lacks the functions for reading memory";
     return false;
   }
   CuStream &stream = streams_[context_];
@@ -85,7 +85,7 @@ std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const Kern
     if (const auto found = libraries_.find(handle); found != libraries_.end())
       library = found->second;
   }
-  // A library's kernel is no function: its module is that of the function it stands for.
+  // A library's kernel is not a function: its module is that of the function it refers to.
   auto function = static_cast<CuFunction>(const_cast<void *>(handle));
   CuModule module = nullptr;
   if (library && driver_.kernelGetFunction)

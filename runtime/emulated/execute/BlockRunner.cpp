@@ -102,7 +102,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
     beginPhase();
     machine.blockInterval = machine.phase;
     machine.order.beginBlock(machine.blockInterval);
-    // What the last block left is no value of this one's.
+    // What the last block left must not be a value here.
     arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared,
                     kAllocated);
     if (shared < previousShared_)
@@ -460,7 +460,7 @@ void BlockRunner::reportStuck() {
   }
   ended_ = true;
   finding_ = {StatusCode::Divergence, "threads of block " + positionText(currentBlock()) +
-                                          " wait for one another for ever: " + text};
+                                          " wait for each other forever: " + text};
 }
 
 void BlockRunner::mergeTraces(std::uint32_t warp) {

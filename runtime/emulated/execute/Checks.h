@@ -66,7 +66,7 @@ inline std::uint32_t unorderedReaders(std::uint32_t lanes, std::uint32_t interva
 
 /// Whether the running thread may rely on others of its block without a barrier: it has passed a
 /// fence, and looks or has looked at a word by which they tell it something (an atomic, a volatile
-/// one). A fence alone orders its own accesses and nobody else's.
+/// one). A fence alone orders only its own accesses.
 inline bool isOrderedByFence(std::uint32_t site) {
   if (machine.fenced && (machine.sites[site].flags & kVolatile))
     machine.looked = true;

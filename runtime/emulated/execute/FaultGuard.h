@@ -13,7 +13,7 @@ extern sigjmp_buf faultJump;
 /// What the signal was, for the finding.
 std::string faultText();
 
-/// Installs the handlers for its lifetime, on a stack of their own, and puts the old ones back.
+/// Installs the handlers for its lifetime, on a separate stack, and puts the old ones back.
 class FaultGuard {
 public:
   FaultGuard();

@@ -60,7 +60,7 @@ void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t sit
     std::snprintf(hexadecimal, sizeof hexadecimal, "0x%llx", (unsigned long long)address);
     endLaunch(StatusCode::Fault, std::string("invalid ") + verb(kind) + " of " +
                                      std::to_string(bytes) + " bytes at address " + hexadecimal +
-                                     ", which is no memory of the device," + where);
+                                     ", which is not device memory," + where);
   }
   std::uint32_t uninitialised = 0;
   for (std::uint32_t i = 0; i < bytes; ++i) {

@@ -88,7 +88,7 @@ KOPT_ACCESS_HOOKS(16)
 
 namespace {
 
-/// Any number of bytes: copies, and accesses whose width is no power of two.
+/// Any number of bytes: copies, and accesses whose width is not a power of two.
 void rangeAccess(const void *pointer, std::uint64_t bytes, std::uint32_t site, AccessKind kind) {
   judgePending();
   const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer),

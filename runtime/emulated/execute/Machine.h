@@ -24,7 +24,7 @@ struct Machine {
   const Site *sites = nullptr;
   const BlockInfo *blocks = nullptr;
   bool checkRaces = false, tracing = false;
-  bool checkAcrossBlocks = false; ///< reads and writes of different blocks, too
+  bool checkAcrossBlocks = false; ///< also reads and writes of different blocks
   BlockOrder order;
   std::uint32_t launchInterval = 0; ///< the first one of this launch
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In which order blocks, warps and lanes take their turns, and for how long, and what variables
-// hold that nobody has set. CUDA promises none of it, so a kernel whose result hangs on it is
+// hold that were never set. CUDA promises none of it, so a kernel whose result depends on it is
 // wrong; BlockRunner asks here whose turn it is.
 #pragma once
 
@@ -57,7 +57,7 @@ public:
     return seed_ == 0 ? most : std::min<std::int64_t>(most, 50 + std::int64_t(random_() % 2000));
   }
 
-  /// What variables hold that nobody has set (setUnset()).
+  /// What variables hold that were never set (setUnset()).
   std::uint32_t unset() const { return seed_ == 0 ? 0 : 1 + std::uint32_t(seed_ % 2); }
 
   /// Whether a thread lets others go before it, in front of an atomic: what it has read may be old

@@ -11,7 +11,7 @@ void setDimensions(const std::array<std::uint32_t, 3> &block,
                    const std::array<std::uint32_t, 3> &grid);
 void setBlock(const std::array<std::uint32_t, 3> &block);
 void setThread(const std::array<std::uint32_t, 3> &thread, std::uint64_t callKey);
-/// What local variables hold that nobody has set: 0 a NaN and a negative integer, 1 the largest
+/// What local variables hold that were never set: 0 a NaN and a negative integer, 1 the largest
 /// floating-point number and 0, 2 the lowest and the largest integer.
 void setUnset(std::uint32_t choice);
 std::array<std::uint32_t, 3> currentBlock();

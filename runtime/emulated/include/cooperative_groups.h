@@ -67,7 +67,7 @@ KOPT_D unsigned nth(unsigned mask, unsigned rank) {
 struct grid_group {
   template <class T = void> KOPT_D_MEMBER void sync() const {
     static_assert(detail::Unsupported<T>::value,
-                  "grid.sync() needs all blocks at once: kopt's emulated device runs them one after another");
+                  "grid.sync() needs all blocks at once: kopt's emulated device runs them one after the other");
   }
   KOPT_D_MEMBER unsigned long long size() const {
     return (unsigned long long)gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;

@@ -54,8 +54,8 @@ public:
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
 
-  /// 256-byte aligned and followed by at least as many bytes that belong to nobody. Null where
-  /// there is no room.
+  /// 256-byte aligned and followed by at least as many unallocated bytes. Null if memory is
+  /// exhausted.
   std::byte *allocate(std::size_t bytes);
   bool release(void *address);
 

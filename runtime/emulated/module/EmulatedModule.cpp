@@ -116,7 +116,7 @@ bool EmulatedModule::isConstantData(std::uint64_t address, std::uint32_t bytes) 
   dl_iterate_phdr(
       [](dl_phdr_info *object, std::size_t, void *data) {
         auto &wanted = *static_cast<Search *>(data);
-        // Only modules of ours: the process's own data is none of the kernel's business.
+        // Only modules of ours: the kernel must not see the process's own data.
         bool ours = false, inside = false;
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const ElfW(Phdr) &segment = object->dlpi_phdr[i];

@@ -27,7 +27,7 @@ public:
     return dynamicBytes ? std::uint64_t(info_->dynamicSharedOffset) + dynamicBytes
                         : info_->staticSharedBytes;
   }
-  /// The memory of the variable of this name, and its size; null where there is none.
+  /// The memory of the variable of this name, and its size; null if there is none.
   std::byte *variable(const std::string &name, std::size_t &bytes) const;
   /// The name of the device variable whose allocation this is, or null.
   const char *variableAt(std::uint64_t arenaOffset) const;

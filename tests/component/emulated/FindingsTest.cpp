@@ -35,7 +35,7 @@ TEST_F(EmulatedTest, ReadsBeforeTheBufferAndOfForeignMemory) {
   EXPECT_TRUE(launch(request, 1, 1, in, out, 15).ok()) << "the device still works after a fault";
   status = launch(request, 1, 1, Address(0), out, 0);
   EXPECT_EQ(status.code, StatusCode::Fault);
-  EXPECT_THAT(status.detail, HasSubstr("no memory of the device"));
+  EXPECT_THAT(status.detail, HasSubstr("is not device memory"));
 }
 
 TEST_F(EmulatedTest, SharedMemoryHasBounds) {

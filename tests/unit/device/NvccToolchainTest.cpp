@@ -129,7 +129,7 @@ TEST_F(NvccToolchainTest, OneThatBuildsOthersAndLeavesNoModuleGoesWrongOnThisTex
   const auto outcome = toolchain->build(hopeless);
   ASSERT_TRUE(outcome);
   EXPECT_FALSE(outcome->ok);
-  EXPECT_NE(outcome->log.find("left no module"), std::string::npos) << outcome->log;
+  EXPECT_NE(outcome->log.find("wrote no module"), std::string::npos) << outcome->log;
 }
 
 TEST_F(NvccToolchainTest, AFullDiskIsTheMachines) {

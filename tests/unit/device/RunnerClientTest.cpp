@@ -299,7 +299,7 @@ TEST_F(RunnerClientTest, ADeathThatComesAgainIsTheCandidatesAfterTwoAttempts) {
   dieOn = "run";
   const auto outcome = runner->run(module, launch(), {});
   EXPECT_EQ(outcome->status, RunStatus::Crashed);
-  EXPECT_NE(outcome->detail.find("in a fresh process too"), std::string::npos);
+  EXPECT_NE(outcome->detail.find("also in a fresh process"), std::string::npos);
   EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
                           [](const auto &line) { return line.starts_with("run"); }),
             2);

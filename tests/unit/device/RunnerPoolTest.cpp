@@ -114,7 +114,7 @@ TEST_F(RunnerPoolTest, WhatDiffersIsNamed) {
 
 TEST_F(RunnerPoolTest, TheSameDeviceTwiceIsRefused) {
   gpus[1].uuid = gpus[0].uuid;
-  refuses({0, 1}, "are one device");
+  refuses({0, 1}, "are the same device");
 }
 
 TEST_F(RunnerPoolTest, AGpuThatIsNotThereIsNamed) {

@@ -321,7 +321,7 @@ TEST_F(SandboxTest, NativeCodeInTheRunnerGetsNothing) {
   ASSERT_TRUE(writeFileAtomically(built / "forge", ""));
   const auto forged = (*runner)->load(built / "module.so", "");
   ASSERT_FALSE(forged);
-  EXPECT_THAT(forged.error().what, HasSubstr("no proper reply"));
+  EXPECT_THAT(forged.error().what, HasSubstr("an invalid reply"));
   fs::remove(built / "forge");
   EXPECT_THAT((*runner)->load(built / "module.so", "").error().what,
               HasSubstr("was not built for this version"));

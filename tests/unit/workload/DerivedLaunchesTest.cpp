@@ -552,17 +552,12 @@ TEST_F(DerivedLaunchesTest, PointersThatMayShareMemoryAreNamedWhereItIsNotTried)
         text += missing.why;
     return text;
   };
-  EXPECT_EQ(
-      why(),
-      "'in' and 'out' at scale.cu:12 both point into 'data', how far from each other is not known");
+  EXPECT_EQ(why(), "'in' and 'out' at scale.cu:12 both point into 'data', at an unknown distance");
   site.pointers[0].offset.clear();
-  EXPECT_EQ(
-      why(),
-      "'in' and 'out' at scale.cu:12 both point into 'data', how far from each other is not known");
+  EXPECT_EQ(why(), "'in' and 'out' at scale.cu:12 both point into 'data', at an unknown distance");
   site.pointers[0].offset = "400000"; // of 4000000 bytes, and of 15624 in the small launch
-  EXPECT_EQ(
-      why(),
-      "'in' and 'out' at scale.cu:12 overlap only in a launch that is too large to try it on");
+  EXPECT_EQ(why(),
+            "'in' and 'out' at scale.cu:12 overlap only in a launch that is too large to run");
   site.pointers[0].offset = "0";
   site.pointers[1].root = "data";
   site.pointers[2].root = "other";

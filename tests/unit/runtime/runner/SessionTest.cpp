@@ -345,7 +345,7 @@ TEST_F(SessionTest, GuardZonesOnBothSides) {
   EXPECT_EQ(over.text("detail"), "wrote past the end of out: at element 1002 of 1000");
   const Message under = run(launch(load("under")));
   EXPECT_EQ(status(under), int(StatusCode::GuardTouched));
-  EXPECT_EQ(under.text("detail"), "wrote before the begin of out: at element -3");
+  EXPECT_EQ(under.text("detail"), "wrote before the start of out: at element -3");
 }
 
 TEST_F(SessionTest, ReadOnlyBuffersMustNotChange) {
