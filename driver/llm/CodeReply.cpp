@@ -131,7 +131,7 @@ std::optional<std::string> readConstants(const json &constants, const CodeContra
     return "\"constants\" is not an object";
   for (const auto &[name, value] : constants.items()) {
     if (!contract.constants.count(name))
-      return fmt::format("there is no constant \"{}\" to change; there are: {}", name,
+      return fmt::format("\"{}\" is not a constant that can be changed; these are: {}", name,
                          contract.constants.empty()
                              ? "none"
                              : join({contract.constants.begin(), contract.constants.end()}, ", "));
@@ -190,7 +190,7 @@ std::optional<std::string> readChunk(const FencedBlock &block, const CodeContrac
     for (const auto &[name, text] : contract.chunks)
       labels.push_back("chunk=" + name);
     return fmt::format(
-        "a code block is labelled \"{}\", which is no editable chunk; the labels are: {}",
+        "a code block is labelled \"{}\", which is not an editable chunk; the labels are: {}",
         oneLine(block.info, 80), join(labels, ", "));
   }
   if (out.chunks.count(label))
@@ -236,7 +236,7 @@ tl::expected<CodeReply, std::string> parseCodeReply(std::string_view reply,
   if (!blocks)
     return Breach("the last code block is not closed");
   if (blocks->empty())
-    return Breach("there is no fenced block; the reply begins with a JSON header in one");
+    return Breach("the reply has no fenced block; it must begin with a JSON header in one");
   CodeReply result;
   const FencedBlock &header = blocks->front();
   if (header.info != "json" && trim(header.text).substr(0, 1) != "{")

@@ -153,9 +153,9 @@ private:
       else if (layer.is_object())
         missing.push_back(fmt::format("{} ({})", textOf(layer, "layer"), textOf(layer, "detail")));
     if (!held.empty())
-      line("- candidates were held in by: {}", join(held, ", "));
+      line("- sandbox of the candidates: {}", join(held, ", "));
     if (!missing.empty())
-      line("- they ran without: {}", join(missing, ", "));
+      line("- missing sandbox layers: {}", join(missing, ", "));
   }
 
   void launches() {
@@ -212,7 +212,7 @@ private:
     const CounterComparison comparison = compareCounters(*baseline, *winner_);
     section("Why");
     if (comparison.changed.empty()) {
-      line("No counter that explains it differs; the counters come from {}.",
+      line("No counter that could explain it differs; the counters come from {}.",
            winner_->counterSource.empty() ? "nowhere: none could be read" : winner_->counterSource);
       return;
     }
@@ -335,10 +335,10 @@ private:
       return;
     section("What the evaluations cost");
     line("{} candidates: median {} each, longest {}. Builds may run while other candidates are "
-         "measured; `wait` is what they are waited for.\n",
+         "measured; `wait` is the time spent waiting for a build.\n",
          whole.size(), formatDuration(median(whole)),
          formatDuration(*std::max_element(whole.begin(), whole.end())));
-    line("| stage | candidates | median | longest | together |");
+    line("| stage | candidates | median | longest | total |");
     line("|---|---:|---:|---:|---:|");
     for (const auto &[name, seconds] : stages) {
       const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);

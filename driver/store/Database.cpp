@@ -153,7 +153,7 @@ tl::unexpected<Error> Database::error(int code) const {
                        "wait until it ends, then continue with --resume");
   case SQLITE_NOTADB:
   case SQLITE_CORRUPT:
-    return environment(path + " is damaged or is no kopt database: " + detail,
+    return environment(path + " is damaged or is not a kopt database: " + detail,
                        "move it away; kopt starts a new one");
   default:
     return makeError(ErrorCode::Internal, "database " + path + ": " + detail, {}, path);

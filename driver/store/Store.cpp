@@ -145,7 +145,7 @@ public:
       KOPT_CHECK(update.run());
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
-                         "there is no run " + std::to_string(run.id) + " to update");
+                         "unknown run " + std::to_string(run.id) + " to update");
       return {};
     });
   }
@@ -183,7 +183,7 @@ public:
       KOPT_CHECK(update.bind(trial.seconds).bind(trial.id).run());
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
-                         "there is no trial " + std::to_string(trial.id) + " to add counters to");
+                         "unknown trial " + std::to_string(trial.id) + " to add counters to");
       for (const char *sql :
            {"DELETE FROM counters WHERE trial_id = ?", "DELETE FROM stages WHERE trial_id = ?"})
         KOPT_CHECK(database_->prepare(sql).bind(trial.id).run());

@@ -76,7 +76,7 @@ class Observe(ObserveTest):
     def test_the_cap_is_said(self):
         done = self.observe("--kernel", "scale", "--max-bytes", "30k")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("cap of", done.stderr)
+        self.assertIn("limit of", done.stderr)
 
     def test_graphs_children_and_threads(self):
         out = self.observed(scenes=("graph", "threads", "child"))
@@ -92,7 +92,7 @@ class Observe(ObserveTest):
         self.fails(self.observe(scenes=("fails",)), 4, "launched no kernel")
         self.fails(self.observe("--snapshot", "3"), 1, "--kernel")
         self.fails(self.kopt("observe"), 1, "program")
-        self.fails(self.observe(env={"LD_LIBRARY_PATH": ""}), 6, "no CUDA driver", "replayed")
+        self.fails(self.observe(env={"LD_LIBRARY_PATH": ""}), 6, "the CUDA driver is missing", "replayed")
         nothing = self.write("libcupti.so", "no library")
         self.fails(self.observe(env={"KOPT_CUPTI": str(nothing), "CUDA_HOME": "/nowhere", "CUDA_PATH": "/nowhere"}),
                    6, "CUPTI", "KOPT_CUPTI")
@@ -170,7 +170,7 @@ class Run(ObserveTest):
         self.assertIn("earlier run", done.stderr)
         self.assertIn(verdict["verdict"], ("Same", "Duplicate", "Faster"), verdict)
         done, _ = self.trial(right, run=f"{APP} scale", env={})
-        self.fails(done, 6, "no CUDA driver")
+        self.fails(done, 6, "the CUDA driver is missing")
 
     def test_tune_takes_the_launches_of_the_program(self):
         file = self.copy(DATA / "captured.cu")

@@ -89,7 +89,7 @@ Status checkCapture(const CaptureSetup &setup) {
     return makeError(
         ErrorCode::Environment,
         "the CUDA driver is missing, so programs cannot be observed: " + setup.driverProblem,
-        "observe on the machine with the GPU; the trace can be used on other machines");
+        "observe on the machine with the GPU; the trace can be replayed on other machines");
   return {};
 }
 

@@ -65,9 +65,9 @@ Result<std::string> changedText(const std::string &before, const FileDiff &diff,
     return after;
   Error error = std::move(after.error());
   if (applyDiff(before, invertDiff(diff)))
-    return makeError(
-        ErrorCode::StaleInput, fmt::format("the patch is already applied to {}", diff.path),
-        "there is nothing to do; take it back with git apply --reverse", file.string());
+    return makeError(ErrorCode::StaleInput,
+                     fmt::format("the patch is already applied to {}", diff.path),
+                     "to undo it, use git apply --reverse", file.string());
   error.what = fmt::format("the patch does not fit {}: {}", diff.path, error.what);
   error.hint = kTuneAgain;
   return tl::unexpected<Error>(std::move(error));
@@ -115,7 +115,7 @@ Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
       return makeError(
           ErrorCode::Usage,
           fmt::format("the win changes {}, which lies outside {}", file, root.string()),
-          "run kopt from a folder that holds all of the kernel's files", file);
+          "run kopt from a folder that contains all of the kernel's files", file);
     FileDiff diff = diffTexts(name, before, after);
     if (diff.hunks.empty())
       continue;

@@ -138,10 +138,10 @@ TEST_F(DeviceLockTest, NothingButAFileIsLocked) {
   std::filesystem::create_symlink("/etc/hostname", file);
   refused("symbolic links");
   ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
-  refused("no file of its own");
+  refused("not a plain file");
   ASSERT_TRUE(writeFileAtomically(folder.path() / "mine", "precious"));
   std::filesystem::create_hard_link(folder.path() / "mine", file);
-  refused("no file of its own");
+  refused("not a plain file");
   EXPECT_EQ(*readFile(folder.path() / "mine"), "precious");
   std::filesystem::create_directory(file);
   refused("Is a directory");

@@ -119,7 +119,7 @@ TEST_F(OtherLoadTest, WhereNobodySaysWhoComputesWhoHoldsTheGpuIsDoubtEnough) {
   state.loads.reset();
   EXPECT_THAT(watch(), IsEmpty());
   state.processes->push_back({kOther, ~0u});
-  EXPECT_THAT(watch(), ElementsAre(HasSubstr("does not say")));
+  EXPECT_THAT(watch(), ElementsAre(HasSubstr("does not report")));
 }
 
 TEST_F(OtherLoadTest, OtherInstancesOfASplitGpuAreOtherGpus) {
@@ -141,7 +141,7 @@ TEST_F(OtherLoadTest, WithTheHostsIdsInAContainerItCounts) {
   state.loads->push_back({501, kNow, 20});
   EXPECT_THAT(watch(), ElementsAre("2 processes hold the GPU, of which 1 are kopt's"));
   state.loads.reset();
-  EXPECT_THAT(watch(), ElementsAre(HasSubstr("does not say")));
+  EXPECT_THAT(watch(), ElementsAre(HasSubstr("does not report")));
 }
 
 TEST_F(OtherLoadTest, WhatCannotBeKnownIsSaidAndNotGuessed) {
@@ -149,7 +149,7 @@ TEST_F(OtherLoadTest, WhatCannotBeKnownIsSaidAndNotGuessed) {
   EXPECT_THAT(load.blindness(1), HasSubstr("kopt's own process"));
   EXPECT_THAT(watch(), IsEmpty());
   state.processes.reset();
-  EXPECT_THAT(load.blindness(1), HasSubstr("NVML does not say"));
+  EXPECT_THAT(load.blindness(1), HasSubstr("NVML does not report"));
   EXPECT_THAT(watch(), IsEmpty());
 }
 

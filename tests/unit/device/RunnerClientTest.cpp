@@ -340,13 +340,13 @@ TEST_F(RunnerClientTest, ADeviceThatFailsItsProbeOnceIsSuspectAndTwiceIsUsedNoMo
   const auto lost = runner->run(fault, launch(), {});
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().code, ErrorCode::Environment);
-  EXPECT_NE(lost.error().what.find("Fake GPU does not pass the probe"), std::string::npos)
+  EXPECT_NE(lost.error().what.find("Fake GPU failed the probe"), std::string::npos)
       << lost.error().what;
   const int before = starts;
   EXPECT_FALSE(runner->run(copy, launch(), {}));
   EXPECT_FALSE(runner->load("copy", ""));
   EXPECT_EQ(starts, before); // nothing is tried on it
-  EXPECT_NE(runner->lost().find("does not pass the probe"), std::string::npos) << runner->lost();
+  EXPECT_NE(runner->lost().find("failed the probe"), std::string::npos) << runner->lost();
 }
 
 TEST_F(RunnerClientTest, ADeviceWithoutAProcessIsLostUntilThereIsOne) {

@@ -109,7 +109,7 @@ TEST_F(RunnerPoolTest, WhatDiffersIsNamed) {
                   "(sm_90 and sm_80)");
   gpus[2].memory /= 2;
   refuses({0, 2}, "differ in memory (150000000000 and 75000000000 bytes)");
-  refuses({}, "of one kind");
+  refuses({}, "must be identical");
 }
 
 TEST_F(RunnerPoolTest, TheSameDeviceTwiceIsRefused) {

@@ -210,7 +210,7 @@ TEST_F(LlmProposerTest, aBreachIsRetriedOnceWithItsReason) {
   ASSERT_EQ(model_.requests.size(), 2u);
   ASSERT_EQ(model_.requests[1].messages.size(), 3u);
   EXPECT_EQ(model_.requests[1].messages[1].text, "I would use shared memory.");
-  EXPECT_NE(model_.requests[1].messages[2].text.find("there is no fenced block"),
+  EXPECT_NE(model_.requests[1].messages[2].text.find("the reply has no fenced block"),
             std::string::npos);
   EXPECT_EQ(model_.requests[1].call, 2);
 }

@@ -190,14 +190,14 @@ TEST_F(TraceWorkloadTest, WhatIsNotStoredAfterTheLaunchSaysWhy) {
   sample.snapshot(first);
   runtime::trace::Snapshot &taken = sample.observed.processes[0].snapshots[first];
   taken.after[0].stored = false;
-  taken.after[0].reason = "the cap of 2 bytes of snapshots was reached";
+  taken.after[0].reason = "the limit of 2 bytes of snapshots was reached";
   taken.after.pop_back();
   const auto made = make();
   ASSERT_TRUE(made) << made.error().what;
   const CapturedLaunch &launch = made->captured.at(0);
   EXPECT_EQ(launch.after, (std::vector<std::string>{"", ""}));
   EXPECT_EQ(launch.notAfter,
-            (std::vector<std::string>{"the cap of 2 bytes of snapshots was reached",
+            (std::vector<std::string>{"the limit of 2 bytes of snapshots was reached",
                                       "it is no longer allocated"}));
 }
 

@@ -263,7 +263,7 @@ TEST_F(InjectionTest, ACapOnSnapshotsIsSaid) {
   const ProcessTrace trace =
       traceOf("scale", "snapshot kernel scale first 9\nmax-snapshot-bytes 60000\n");
   ASSERT_EQ(trace.notes.size(), 1u);
-  EXPECT_NE(trace.notes[0].find("cap of 60000 bytes"), std::string::npos);
+  EXPECT_NE(trace.notes[0].find("limit of 60000 bytes"), std::string::npos);
   EXPECT_TRUE(trace.snapshots.begin()->second.before[0].stored);
 }
 

@@ -136,9 +136,9 @@ TEST_F(SnapshotsTest, TheCapLeavesBuffersOutAndSaysSo) {
   const trace::Snapshot &snapshot = trace.snapshots.at(42);
   EXPECT_TRUE(snapshot.before[0].stored);
   EXPECT_FALSE(snapshot.before[1].stored);
-  EXPECT_NE(snapshot.before[1].reason.find("cap of 500 bytes"), std::string::npos);
+  EXPECT_NE(snapshot.before[1].reason.find("limit of 500 bytes"), std::string::npos);
   ASSERT_EQ(trace.notes.size(), 1u) << "said once";
-  EXPECT_NE(trace.notes[0].find("cap of 500 bytes"), std::string::npos);
+  EXPECT_NE(trace.notes[0].find("limit of 500 bytes"), std::string::npos);
 }
 
 TEST_F(SnapshotsTest, WhatCannotBeReadOrWaitedForSaysWhy) {
