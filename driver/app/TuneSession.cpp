@@ -94,14 +94,10 @@ nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunn
   nlohmann::json gpus = nlohmann::json::array();
   for (const PooledRunner &member : pool)
     gpus.push_back(member.name);
-  nlohmann::json layers = nlohmann::json::array();
-  for (const SandboxLayer &layer : sandbox)
-    layers.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
-  return {{"kind", device.kind},         {"name", device.name},
-          {"arch", device.arch},         {"driver", device.driver},
-          {"uuid", device.uuid},         {"gpus", gpus},
-          {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes},
-          {"toolchain", toolchain},      {"sandbox", layers}};
+  return {{"kind", device.kind},         {"name", device.name},        {"arch", device.arch},
+          {"driver", device.driver},     {"uuid", device.uuid},        {"gpus", gpus},
+          {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes}, {"toolchain", toolchain},
+          {"sandbox", toJson(sandbox)}};
 }
 
 } // namespace

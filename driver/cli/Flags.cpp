@@ -79,13 +79,6 @@ fs::path projectRoot(const Config &config) {
   return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
 }
 
-nlohmann::json toJson(const std::vector<SandboxLayer> &layers) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const SandboxLayer &layer : layers)
-    list.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
-  return list;
-}
-
 void addProgram(CLI::App &app, std::string &program) {
   app.add_option("--run", program,
                  "command line of your program; the workload is then what it launches");

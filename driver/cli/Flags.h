@@ -6,7 +6,6 @@
 #include "driver/app/config/Config.h"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -42,8 +41,6 @@ SandboxMode sandboxOf(const Config &config);
 SelectionRequest selectionOf(const Config &config);
 /// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
 std::filesystem::path projectRoot(const Config &config);
-
-nlohmann::json toJson(const std::vector<SandboxLayer> &layers);
 
 /// `--run PROGRAM`.
 void addProgram(CLI::App &app, std::string &program);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 namespace kopt {
 
@@ -86,6 +87,13 @@ std::optional<SandboxMode> parseSandboxMode(const std::string &text) {
   if (text == "off")
     return SandboxMode::Off;
   return std::nullopt;
+}
+
+nlohmann::json toJson(const std::vector<SandboxLayer> &layers) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const SandboxLayer &layer : layers)
+    list.push_back({{"layer", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
+  return list;
 }
 
 Result<Sandbox> Sandbox::open(ProcessRunner &processes, const fs::path &launcher,

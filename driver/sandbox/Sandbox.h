@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,9 @@ struct SandboxLayer {
   std::string detail; ///< how, or why not
   std::string remedy; ///< what to do; empty where it is active
 };
+
+/// A list of {"layer", "active", "detail"}, as reports and --json have it.
+nlohmann::json toJson(const std::vector<SandboxLayer> &layers);
 
 class Sandbox {
 public:

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -417,6 +418,9 @@ TEST(SandboxLayers, MissingOnesAreNamedAndRequiredRefusesThem) {
   EXPECT_FALSE(sandbox->hasNamespaces());
   ASSERT_EQ(sandbox->layers().size(), 2u);
   EXPECT_EQ(sandbox->layers()[0].remedy, "set the sysctl");
+  EXPECT_EQ(toJson(sandbox->layers()).dump(),
+            R"([{"active":false,"detail":"the kernel says no","layer":"namespaces"},)"
+            R"({"active":true,"detail":"seccomp","layer":"system call filter"}])");
   const auto refused = Sandbox::open(*processes, launcher, SandboxMode::Required);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Environment);
