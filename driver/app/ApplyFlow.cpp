@@ -14,8 +14,13 @@ Result<std::vector<AppliedFile>> applyRun(const std::filesystem::path &root,
   if (run.patchText.empty())
     return makeError(ErrorCode::Usage, fmt::format("run '{}' has no winner to apply", run.name),
                      fmt::format("'kopt report --run-id {}' lists what was tried", run.name));
-  KOPT_TRY(const Patch patch, parsePatch(run.patchText, patchRoot(run.file)));
-  return applyPatch(patch, checkOnly);
+  if (run.edits.empty())
+    return makeError(
+        ErrorCode::StaleInput,
+        fmt::format("run '{}' was recorded by an older kopt, which did not store its edits",
+                    run.name),
+        "run kopt tune again, or use git apply with the winner.patch of the run's folder");
+  return applyPatch(run.edits, patchRoot(run.file), checkOnly);
 }
 
 } // namespace kopt

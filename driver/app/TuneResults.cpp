@@ -84,6 +84,7 @@ Status TuneSession::makeWinnerPatch(Search &search) {
   message.speedup = inWords(speedup);
   message.verifiedBy = fmt::format("kopt on {}", bench_->device().modelled ? "the emulated device"
                                                                            : bench_->device().name);
+  search.outcome.run.edits = patch.files;
   search.outcome.run.patchText = formatMail(patch, message);
   return {};
 }

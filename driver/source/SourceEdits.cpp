@@ -51,7 +51,8 @@ Result<std::string> applyEdits(std::string_view text, const std::vector<SourceEd
   std::string result;
   std::uint64_t copied = 0;
   for (const SourceEdit &edit : edits) {
-    if (edit.range.end > text.size() || edit.range.begin < copied)
+    if (edit.range.end > text.size() || edit.range.begin < copied ||
+        edit.range.begin > edit.range.end)
       return makeError(ErrorCode::StaleInput,
                        fmt::format("an edit of bytes {} to {} does not fit a text of {} bytes",
                                    edit.range.begin, edit.range.end, text.size()),

@@ -124,7 +124,7 @@ public:
       insert.bind(run.state).bind(run.stopReason).bind(run.winnerHash).bind(slice).bind(patch);
       KOPT_CHECK(insert.run());
       begun.id = database_->lastInsertId();
-      return {};
+      return putEdits(begun);
     }));
     return begun;
   }
@@ -146,7 +146,7 @@ public:
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
                          "unknown run " + std::to_string(run.id) + " to update");
-      return {};
+      return putEdits(run);
     });
   }
 
@@ -156,9 +156,13 @@ public:
     while (true) {
       KOPT_TRY(const bool row, query.step());
       if (!row)
-        return result;
+        break;
       result.push_back(readRun(query));
     }
+    for (RunRecord &run : result) {
+      KOPT_TRY(run.edits, edits(run.id));
+    }
+    return result;
   }
 
   Result<Trial> recordTrial(std::int64_t run, const Trial &trial) override {
@@ -289,6 +293,52 @@ public:
   }
 
 private:
+  /// Instead of those that were recorded.
+  Status putEdits(const RunRecord &run) {
+    for (const char *sql :
+         {"DELETE FROM edits WHERE run_id = ?", "DELETE FROM edited_files WHERE run_id = ?"})
+      KOPT_CHECK(database_->prepare(sql).bind(run.id).run());
+    for (const FileEdits &file : run.edits) {
+      KOPT_CHECK(database_->prepare("INSERT INTO edited_files VALUES (?,?,?,?)")
+                     .bind(run.id)
+                     .bind(file.path)
+                     .bind(file.baseHash)
+                     .bind(file.resultHash)
+                     .run());
+      for (std::size_t i = 0; i < file.edits.size(); ++i)
+        KOPT_CHECK(database_->prepare("INSERT INTO edits VALUES (?,?,?,?,?,?)")
+                       .bind(run.id)
+                       .bind(file.path)
+                       .bind(std::int64_t(i))
+                       .bind(std::int64_t(file.edits[i].range.begin))
+                       .bind(std::int64_t(file.edits[i].range.end))
+                       .bind(file.edits[i].text)
+                       .run());
+    }
+    return {};
+  }
+
+  Result<std::vector<FileEdits>> edits(std::int64_t run) {
+    Statement query = database_->prepare(
+        "SELECT path, base_hash, result_hash, first_byte, end_byte, text FROM edited_files JOIN "
+        "edits USING (run_id, path) WHERE run_id = ? ORDER BY path, position");
+    query.bind(run);
+    std::vector<FileEdits> files;
+    while (true) {
+      KOPT_TRY(const bool row, query.step());
+      if (!row)
+        return files;
+      FileEdits file{query.text(), query.text(), query.text(), {}};
+      if (files.empty() || files.back().path != file.path)
+        files.push_back(std::move(file));
+      SourceEdit &edit = files.back().edits.emplace_back();
+      edit.range.file = files.back().path;
+      edit.range.begin = std::uint64_t(query.integer());
+      edit.range.end = std::uint64_t(query.integer());
+      edit.text = query.text();
+    }
+  }
+
   Result<int> version() {
     Statement query = database_->prepare("PRAGMA user_version");
     KOPT_CHECK(query.run());

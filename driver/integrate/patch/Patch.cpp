@@ -2,6 +2,7 @@
 #include "driver/integrate/patch/Patch.h"
 
 #include "driver/integrate/patch/FileSwap.h"
+#include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -15,7 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kHashTrailer = "Kopt-Source-Hash: ";
 constexpr const char *kTuneAgain = "run kopt tune again on the file as it is now";
 
 /// The path as the diff names it, or nothing where the file lies outside the root.
@@ -58,29 +58,30 @@ std::string messageBody(std::string_view body) {
   return text;
 }
 
-Result<std::string> changedText(const std::string &before, const FileDiff &diff,
+/// The text with the edits made, where the file is the one they were taken from.
+Result<std::string> changedText(const std::string &before, const FileEdits &edits,
                                 const fs::path &file) {
-  Result<std::string> after = applyDiff(before, diff);
-  if (after)
-    return after;
-  Error error = std::move(after.error());
-  if (applyDiff(before, invertDiff(diff)))
+  const std::string hash = hashHex(before);
+  if (hash == edits.resultHash)
     return makeError(ErrorCode::StaleInput,
-                     fmt::format("the patch is already applied to {}", diff.path),
+                     fmt::format("the patch is already applied to {}", edits.path),
                      "to undo it, use git apply --reverse", file.string());
-  error.what = fmt::format("the patch does not fit {}: {}", diff.path, error.what);
-  error.hint = kTuneAgain;
-  return tl::unexpected<Error>(std::move(error));
+  if (hash != edits.baseHash)
+    return makeError(
+        ErrorCode::StaleInput,
+        fmt::format("{} changed since it was tuned, so what was measured may no longer hold",
+                    edits.path),
+        "run kopt tune again, or try git apply with the run's winner.patch", file.string());
+  KOPT_TRY(std::string after, applyEdits(before, edits.edits));
+  if (hashHex(after) != edits.resultHash)
+    return makeError(ErrorCode::StaleInput,
+                     fmt::format("the edits of {} are damaged in the database", edits.path),
+                     "run kopt tune again, or use git apply with the run's winner.patch",
+                     file.string());
+  return after;
 }
 
 } // namespace
-
-std::string Patch::text() const {
-  std::string all;
-  for (const FileDiff &file : files)
-    all += formatDiff(file);
-  return all;
-}
 
 fs::path patchRoot(const fs::path &path) {
   std::error_code error;
@@ -97,7 +98,7 @@ fs::path patchRoot(const fs::path &path) {
 Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
                         const std::map<std::string, std::string> &fileHashes,
                         const fs::path &root) {
-  Patch patch{root, {}, {}};
+  Patch patch;
   KOPT_TRY(const auto files, editsByFile(edits));
   for (const auto &[file, list] : files) {
     const auto hash = fileHashes.find(file);
@@ -116,11 +117,12 @@ Result<Patch> makePatch(const std::vector<SourceEdit> &edits,
           ErrorCode::Usage,
           fmt::format("the win changes {}, which lies outside {}", file, root.string()),
           "run kopt from a folder that contains all of the kernel's files", file);
-    FileDiff diff = diffTexts(name, before, after);
-    if (diff.hunks.empty())
+    if (after == before)
       continue;
-    patch.baseHashes[name] = hash->second;
-    patch.files.push_back(std::move(diff));
+    patch.text += formatDiff(diffTexts(name, before, after));
+    FileEdits &made = patch.files.emplace_back(FileEdits{name, hash->second, hashHex(after), list});
+    for (SourceEdit &edit : made.edits)
+      edit.range.file = name;
   }
   return patch;
 }
@@ -143,57 +145,31 @@ std::string formatMail(const Patch &patch, const PatchMessage &message) {
   trailer("Kopt-Device", message.device);
   trailer("Kopt-Speedup", message.speedup);
   trailer("Kopt-Verified-By", message.verifiedBy);
-  for (const auto &[name, hash] : patch.baseHashes)
-    mail += fmt::format("{}{} {}\n", kHashTrailer, hash, oneLine(name));
-  return mail + "---\n" + patch.text() + "-- \nkopt\n";
+  for (const FileEdits &file : patch.files)
+    trailer("Kopt-Source-Hash", file.baseHash + " " + file.path);
+  return mail + "---\n" + patch.text + "-- \nkopt\n";
 }
 
-Result<Patch> parsePatch(std::string_view text, const fs::path &root) {
-  KOPT_TRY(std::vector<FileDiff> files, parseDiffs(text));
-  Patch patch{root, std::move(files), {}};
-  std::string_view head = text.substr(0, std::min(text.find("\ndiff --git "), text.size()));
-  while (!head.empty()) {
-    const std::size_t end = std::min(head.find('\n'), head.size());
-    std::string_view line = head.substr(0, end);
-    if (line.substr(0, kHashTrailer.size()) == kHashTrailer) {
-      line.remove_prefix(kHashTrailer.size());
-      const std::size_t space = line.find(' ');
-      if (space != std::string_view::npos)
-        patch.baseHashes[std::string(line.substr(space + 1))] = std::string(line.substr(0, space));
-    }
-    head.remove_prefix(std::min(end + 1, head.size()));
-  }
-  return patch;
-}
-
-Result<std::vector<AppliedFile>> applyPatch(const Patch &patch, bool checkOnly) {
+Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
+                                            const fs::path &root, bool checkOnly) {
   std::vector<AppliedFile> applied;
   std::vector<NewContent> contents;
-  for (const FileDiff &diff : patch.files) {
-    const fs::path file = patch.root / diff.path;
-    if (relativeName(file, patch.root).empty())
-      return makeError(
-          ErrorCode::Usage,
-          fmt::format("the patch changes {}, outside {}", diff.path, patch.root.string()),
-          "apply only patches that kopt wrote for this project", file.string());
+  for (const FileEdits &edits : files) {
+    const fs::path file = root / edits.path;
+    if (relativeName(file, root).empty())
+      return makeError(ErrorCode::Usage,
+                       fmt::format("the patch changes {}, outside {}", edits.path, root.string()),
+                       "apply only patches that kopt wrote for this project", file.string());
     std::error_code error;
     if (!fs::exists(file, error))
       return makeError(
           ErrorCode::StaleInput,
-          fmt::format("the patch changes {}, which is not in {}", diff.path, patch.root.string()),
+          fmt::format("the patch changes {}, which is not in {}", edits.path, root.string()),
           "apply it in the project that was tuned", file.string());
     KOPT_TRY(const std::string before, readFile(file));
-    KOPT_TRY(std::string after, changedText(before, diff, file));
-    const auto hash = patch.baseHashes.find(diff.path);
-    if (hash != patch.baseHashes.end() && hashHex(before) != hash->second)
-      return makeError(
-          ErrorCode::StaleInput,
-          fmt::format(
-              "{} changed elsewhere since it was tuned, so what was measured may no longer hold",
-              diff.path),
-          "run kopt tune again, or apply the patch with git apply", file.string());
+    KOPT_TRY(std::string after, changedText(before, edits, file));
     AppliedFile summary{file, 0, 0};
-    for (const DiffHunk &hunk : diff.hunks)
+    for (const DiffHunk &hunk : diffTexts(edits.path, before, after).hunks)
       for (const DiffLine &line : hunk.lines) {
         summary.linesAdded += line.kind == '+';
         summary.linesRemoved += line.kind == '-';

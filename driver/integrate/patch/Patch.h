@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A win as a patch of the user's files: made from byte-range edits, mailed with its evidence,
-// applied whole or not at all. git reads what is written here, but none of it needs git.
+// A win as a change of the user's files: byte-range edits, applied whole or not at all, and the
+// same as a diff that people and git read. None of it needs git.
 #pragma once
 
-#include "driver/integrate/patch/UnifiedDiff.h"
-#include "driver/model/KernelSpec.h"
+#include "driver/model/Run.h"
+#include "driver/support/Result.h"
 
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace kopt {
 
 struct Patch {
-  std::filesystem::path root; ///< the diffs' paths start here
-  std::vector<FileDiff> files;
-  std::map<std::string, std::string>
-      baseHashes; ///< XXH3-128 of each file before the change, by its path in the diff
-  /// The diff alone: what `git apply` takes from inside the repository, or from `root` where there
-  /// is none.
-  std::string text() const;
+  std::vector<FileEdits> files; ///< by path
+  /// The diff alone: what `git apply` takes from inside the repository, or from the root where
+  /// there is none.
+  std::string text;
 };
 
 /// The top of the git repository that `path` lies in, or else the folder itself (a file's folder).
@@ -48,18 +44,18 @@ struct PatchMessage {
 /// for each file.
 std::string formatMail(const Patch &patch, const PatchMessage &message);
 
-/// Reads what formatMail() or Patch::text() wrote. Fails as parseDiffs() does.
-Result<Patch> parsePatch(std::string_view text, const std::filesystem::path &root);
-
 /// What would be done, or was.
 struct AppliedFile {
   std::filesystem::path file;
   std::size_t linesAdded = 0, linesRemoved = 0;
 };
 
-/// Changes every file of the patch or none. With `checkOnly` nothing is written. Fails with
-/// StaleInput naming the file and line where it no longer fits (or saying that it is applied
-/// already), and with Environment where a file cannot be written; the files are then as they were.
-Result<std::vector<AppliedFile>> applyPatch(const Patch &patch, bool checkOnly = false);
+/// Changes every one of the files under `root` or none. With `checkOnly` nothing is written. Fails
+/// with StaleInput naming a file that is not the one that was tuned (or saying that the edits are
+/// made already), with Usage for a file outside the root, and with Environment where a file cannot
+/// be written; the files are then as they were.
+Result<std::vector<AppliedFile>> applyPatch(const std::vector<FileEdits> &files,
+                                            const std::filesystem::path &root,
+                                            bool checkOnly = false);
 
 } // namespace kopt

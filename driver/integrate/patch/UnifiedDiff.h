@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unified diffs as git writes and reads them, without git: a GPU host may have none. Pure
-// functions, no files.
+// Unified diffs as git writes them, without git: a GPU host may have none. Pure functions, no
+// files.
 #pragma once
-
-#include "driver/support/Result.h"
 
 #include <cstddef>
 #include <string>
@@ -34,17 +32,5 @@ FileDiff diffTexts(std::string path, std::string_view before, std::string_view a
 
 /// The text that `git apply` takes; empty where there are no hunks.
 std::string formatDiff(const FileDiff &diff);
-
-/// Reads the diffs of modified files out of a patch or a mail; what stands before the first is
-/// skipped. Fails with Usage on renames, new, deleted and binary files, and with StaleInput on a
-/// damaged hunk, naming the line.
-Result<std::vector<FileDiff>> parseDiffs(std::string_view patch);
-
-/// Applies at exactly the recorded lines, without fuzz. Fails with StaleInput naming the first line
-/// that differs.
-Result<std::string> applyDiff(std::string_view before, const FileDiff &diff);
-
-/// The diff that takes the change back.
-FileDiff invertDiff(const FileDiff &diff);
 
 } // namespace kopt

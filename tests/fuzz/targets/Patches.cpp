@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patches that were mailed and perhaps edited since, the diffs kopt itself makes, and byte-range
-// edits.
+// Edits as a database holds them, the diffs kopt makes, and byte-range edits.
 #include "driver/integrate/patch/Patch.h"
 #include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/source/SourceEdits.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
 #include "tests/fuzz/Fuzz.h"
 
 using namespace kopt;
@@ -11,36 +12,39 @@ using kopt::fuzz::require;
 
 namespace {
 
-/// A patch, then perhaps the text it is to be applied to.
-void patches(std::string_view input) {
+/// Begin, end and new text of each edit, in a section of its own.
+std::vector<SourceEdit> editsOf(const std::vector<std::string> &parts, std::size_t first,
+                                const std::string &file) {
+  std::vector<SourceEdit> list;
+  for (std::size_t i = first; i < parts.size(); ++i) {
+    char *rest = nullptr;
+    const std::uint64_t begin = std::strtoull(parts[i].c_str(), &rest, 10),
+                        end = std::strtoull(rest, &rest, 10);
+    list.push_back({{file, begin, end}, rest});
+  }
+  return list;
+}
+
+/// A path, the text of the file a.cu, then edits of the path as they might stand in a database.
+void stored(std::string_view input) {
   const std::vector<std::string> parts = kopt::fuzz::sections(input);
   const std::filesystem::path root = kopt::fuzz::scratch().path() / "project";
-  std::filesystem::create_directories(root);
-  const std::string text = parts.size() > 1 ? parts[1] : "one\ntwo\nthree\n";
-  const auto patch = parsePatch(parts[0], root);
-  if (!patch)
+  const std::string text = parts.size() > 1 ? parts[1] : "";
+  require(writeFileAtomically(root / "a.cu", text).has_value(), "a file can be written");
+  FileEdits file{parts[0], hashHex(text), "", editsOf(parts, 2, parts[0])};
+  const auto made = applyEdits(text, file.edits);
+  if (made)
+    file.resultHash = hashHex(*made);
+  const auto applied = applyPatch({file}, root);
+  const auto now = readFile(root / "a.cu");
+  require(now && *now == (applied && made ? *made : text), "all of the edits are made, or none");
+  if (!applied)
     return;
-  require(!patch->files.empty(), "a patch changes a file");
-  const auto again = parseDiffs(patch->text());
-  require(again.has_value(), "a written patch can be read");
-  std::string rewritten;
-  for (const FileDiff &diff : *again)
-    rewritten += formatDiff(diff);
-  require(rewritten == patch->text(), "a patch is read as it was written");
-  for (const FileDiff &diff : patch->files) {
-    const auto after = applyDiff(text, diff);
-    if (!after)
-      continue;
-    const auto before = applyDiff(*after, invertDiff(diff));
-    require(!before || *before == text, "the inverse takes the change back");
-  }
-  // Nothing is written, and only files of the project are ever looked at.
-  const auto applied = applyPatch(*patch, /*checkOnly=*/true);
-  if (applied)
-    for (const AppliedFile &file : *applied)
-      require(std::filesystem::weakly_canonical(file.file).string().rfind(
-                  std::filesystem::canonical(root).string() + "/", 0) == 0,
-              "a patch stays in its project");
+  require(made.has_value(), "edits that do not fit are refused");
+  for (const AppliedFile &changed : *applied)
+    require(std::filesystem::weakly_canonical(changed.file) ==
+                std::filesystem::canonical(root / "a.cu"),
+            "only files of the project are changed");
 }
 
 /// Two texts.
@@ -48,30 +52,22 @@ void differences(std::string_view input) {
   const std::vector<std::string> parts = kopt::fuzz::sections(input);
   const std::string &before = parts[0], after = parts.size() > 1 ? parts[1] : "";
   const FileDiff diff = diffTexts("a folder/\xc3\xa9.cu", before, after);
-  const std::string text = formatDiff(diff);
-  require(text.empty() == (before == after), "equal texts have no diff");
-  if (text.empty())
-    return;
-  const auto read = parseDiffs(text);
-  require(read && read->size() == 1 && read->front().path == diff.path,
-          "a written diff can be read");
-  const auto forth = applyDiff(before, read->front());
-  require(forth && *forth == after, "the diff makes the change");
-  const auto back = applyDiff(after, invertDiff(read->front()));
-  require(back && *back == before, "its inverse takes it back");
+  require(formatDiff(diff).empty() == (before == after), "equal texts have no diff");
+  std::size_t removed = 0, added = 0;
+  for (const DiffHunk &hunk : diff.hunks)
+    for (const DiffLine &line : hunk.lines) {
+      require(line.kind == '+' || before.find(line.text) != before.npos, "old lines are old");
+      require(line.kind == '-' || after.find(line.text) != after.npos, "new lines are new");
+      removed += line.kind == '-' ? line.text.size() : 0;
+      added += line.kind == '+' ? line.text.size() : 0;
+    }
+  require(before.size() - removed + added == after.size(), "the diff makes the change");
 }
 
 /// A text, then edits: begin, end and new text of each in a section of its own.
 void edits(std::string_view input) {
   const std::vector<std::string> parts = kopt::fuzz::sections(input);
-  std::vector<SourceEdit> list;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    char *rest = nullptr;
-    const std::uint64_t begin = std::strtoull(parts[i].c_str(), &rest, 10),
-                        end = std::strtoull(rest, &rest, 10);
-    list.push_back({{"f", begin, end}, rest});
-  }
-  const auto files = editsByFile(list);
+  const auto files = editsByFile(editsOf(parts, 1, "f"));
   if (!files)
     return;
   for (const auto &[file, sorted] : *files) {
@@ -95,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   std::string_view input = kopt::fuzz::textOf(data, size);
   switch (kopt::fuzz::takeChoice(input, 3)) {
   case 0:
-    patches(input);
+    stored(input);
     break;
   case 1:
     differences(input);

@@ -2,12 +2,14 @@
 // Patches against real files, and against the real git wherever git is what will read them.
 #include "driver/integrate/patch/Patch.h"
 #include "driver/integrate/patch/FileSwap.h"
+#include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Process.h"
 
 #include <csignal>
 #include <gtest/gtest.h>
+#include <random>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -79,8 +81,8 @@ protected:
 TEST_F(PatchTest, GitAppliesIt) {
   const Patch patch = winningPatch();
   ASSERT_EQ(patch.files.size(), 2u);
-  const ProcessResult result = git({"apply", "-"}, patch.text());
-  EXPECT_EQ(result.exitCode, 0) << result.err << patch.text();
+  const ProcessResult result = git({"apply", "-"}, patch.text);
+  EXPECT_EQ(result.exitCode, 0) << result.err << patch.text;
   EXPECT_EQ(read("src/kernel.cu"), "constexpr int TILE = 32;\n\n__global__ void k(float *x) {\n"
                                    "  __shared__ float tile[TILE][TILE + 1];\n  x[0] = 1;\n}\n");
   EXPECT_EQ(read("include/launch.h"), "// how it is launched\nconst dim3 block(TILE, 4);");
@@ -91,8 +93,8 @@ TEST_F(PatchTest, GitAppliesCarriageReturnsAndOddNames) {
   write(odd, "int N = 1;\r\nint M;\r\n");
   auto patch = makePatch({replacing(odd, "1;", "2;")}, {{name(odd), hashHex(read(odd))}}, root());
   ASSERT_TRUE(patch) << patch.error().what;
-  const ProcessResult result = git({"apply", "-"}, patch->text());
-  EXPECT_EQ(result.exitCode, 0) << result.err << patch->text();
+  const ProcessResult result = git({"apply", "-"}, patch->text);
+  EXPECT_EQ(result.exitCode, 0) << result.err << patch->text;
   EXPECT_EQ(read(odd), "int N = 2;\r\nint M;\r\n");
 }
 
@@ -119,30 +121,73 @@ TEST_F(PatchTest, GitAmTakesTheMailWithItsEvidence) {
   EXPECT_EQ(git({"status", "--porcelain"}).out, "");
 }
 
-TEST_F(PatchTest, AppliesItselfFromItsMail) {
-  PatchMessage message;
-  message.subject = "s";
-  const auto patch = parsePatch(formatMail(winningPatch(), message), root());
-  ASSERT_TRUE(patch) << patch.error().what;
-  EXPECT_EQ(patch->baseHashes.size(), 2u);
-  const auto checked = applyPatch(*patch, true);
+TEST_F(PatchTest, GitMakesTheSameOfTheDiffAsTheEditsDo) {
+  std::mt19937 random(1);
+  const auto text = [&] {
+    std::string lines;
+    for (int i = int(random() % 40); i > 0; --i)
+      lines += std::string(1, char('a' + random() % 4)) + (random() % 9 ? "\n" : "\r\n");
+    if (random() % 3 == 0 && !lines.empty())
+      lines.pop_back();
+    return lines + (lines.empty() ? "x" : "");
+  };
+  std::string diff;
+  std::map<std::string, std::string> wanted;
+  for (int i = 0; i < 200; ++i) {
+    const std::string file = "any/" + std::to_string(i) + ".cu", before = text(), after = text();
+    write(file, before);
+    diff += formatDiff(diffTexts(file, before, after));
+    wanted[file] = after;
+  }
+  const ProcessResult result = git({"apply", "-"}, diff);
+  ASSERT_EQ(result.exitCode, 0) << result.err;
+  for (const auto &[file, after] : wanted)
+    ASSERT_EQ(read(file), after) << file;
+}
+
+TEST_F(PatchTest, AppliesItsEdits) {
+  const Patch patch = winningPatch();
+  ASSERT_EQ(patch.files.size(), 2u);
+  EXPECT_EQ(patch.files.back().path, "src/kernel.cu");
+  EXPECT_EQ(patch.files.back().baseHash, hashHex(kKernel));
+  EXPECT_EQ(patch.files.back().edits.size(), 2u);
+  const auto checked = applyPatch(patch.files, root(), true);
   ASSERT_TRUE(checked) << checked.error().what;
   EXPECT_EQ(read("src/kernel.cu"), kKernel);
-  const auto applied = applyPatch(*patch);
+  const auto applied = applyPatch(patch.files, root());
   ASSERT_TRUE(applied) << applied.error().what;
   ASSERT_EQ(applied->size(), 2u);
   EXPECT_EQ(applied->back().linesAdded, 2u);
+  EXPECT_EQ(applied->back().linesRemoved, 2u);
+  EXPECT_EQ(hashHex(read("src/kernel.cu")), patch.files.back().resultHash);
   EXPECT_NE(read("src/kernel.cu").find("TILE = 32"), std::string::npos);
   EXPECT_NE(read("include/launch.h").find("TILE, 4"), std::string::npos);
 }
 
 TEST_F(PatchTest, ApplyingTwiceSaysSo) {
   const Patch patch = winningPatch();
-  ASSERT_TRUE(applyPatch(patch));
-  const auto again = applyPatch(patch);
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().code, ErrorCode::StaleInput);
-  EXPECT_NE(again.error().what.find("already applied"), std::string::npos) << again.error().what;
+  ASSERT_TRUE(applyPatch(patch.files, root()));
+  for (const bool checkOnly : {true, false}) {
+    const auto again = applyPatch(patch.files, root(), checkOnly);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, ErrorCode::StaleInput);
+    EXPECT_NE(again.error().what.find("already applied"), std::string::npos) << again.error().what;
+  }
+}
+
+TEST_F(PatchTest, DamagedEditsChangeNothing) {
+  for (const auto &damage : {+[](SourceEdit &edit) { edit.text += "x"; },
+                             +[](SourceEdit &edit) { edit.range.end = 5000; },
+                             +[](SourceEdit &edit) { edit.range.begin = edit.range.end + 1; },
+                             +[](SourceEdit &edit) { edit.range.begin = 6000; }}) {
+    std::vector<FileEdits> files = winningPatch().files;
+    damage(files.back().edits.back());
+    const auto applied = applyPatch(files, root());
+    ASSERT_FALSE(applied);
+    EXPECT_EQ(applied.error().code, ErrorCode::StaleInput);
+    EXPECT_EQ(read("src/kernel.cu"), kKernel);
+    EXPECT_EQ(read("include/launch.h"), kLaunch);
+  }
 }
 
 TEST_F(PatchTest, AFileThatChangedSinceTuningIsStale) {
@@ -166,20 +211,21 @@ TEST_F(PatchTest, AFileOfUnknownHashIsStale) {
 TEST_F(PatchTest, OneStaleFileLeavesAllUntouched) {
   const Patch patch = winningPatch();
   write("src/kernel.cu", "// rewritten\n"); // sorted after include/launch.h
-  const auto applied = applyPatch(patch);
+  const auto applied = applyPatch(patch.files, root());
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code, ErrorCode::StaleInput);
+  EXPECT_NE(applied.error().what.find("src/kernel.cu changed"), std::string::npos);
   EXPECT_EQ(read("include/launch.h"), kLaunch);
 }
 
 TEST_F(PatchTest, AChangeElsewhereInTheFileIsStaleToo) {
   const Patch patch = winningPatch();
   write("src/kernel.cu", kKernel + "// far below\n");
-  const auto applied = applyPatch(patch);
+  const auto applied = applyPatch(patch.files, root());
   ASSERT_FALSE(applied);
-  EXPECT_NE(applied.error().what.find("changed elsewhere"), std::string::npos)
+  EXPECT_NE(applied.error().what.find("changed since it was tuned"), std::string::npos)
       << applied.error().what;
-  EXPECT_EQ(git({"apply", "--check", "-"}, patch.text()).exitCode, 0) << "git still takes it";
+  EXPECT_EQ(git({"apply", "--check", "-"}, patch.text).exitCode, 0) << "git still takes it";
 }
 
 TEST_F(PatchTest, EditsThatChangeNothingMakeAnEmptyPatch) {
@@ -187,17 +233,16 @@ TEST_F(PatchTest, EditsThatChangeNothingMakeAnEmptyPatch) {
       makePatch({replacing("src/kernel.cu", "TILE = 16", "TILE = 16")}, hashes(), root());
   ASSERT_TRUE(patch);
   EXPECT_TRUE(patch->files.empty());
-  EXPECT_EQ(patch->text(), "");
+  EXPECT_EQ(patch->text, "");
 }
 
 TEST_F(PatchTest, AFileOutsideTheRootIsRefusedBothWays) {
   const auto patch = makePatch(win(), hashes(), root() / "src");
   ASSERT_FALSE(patch);
   EXPECT_EQ(patch.error().code, ErrorCode::Usage);
-  Patch escaping = winningPatch();
-  escaping.root = root() / "src";
-  escaping.files.front().path = "../include/launch.h";
-  const auto applied = applyPatch(escaping);
+  std::vector<FileEdits> escaping = winningPatch().files;
+  escaping.front().path = "../include/launch.h";
+  const auto applied = applyPatch(escaping, root() / "src");
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code, ErrorCode::Usage);
   EXPECT_EQ(read("include/launch.h"), kLaunch);

@@ -65,6 +65,10 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
     EXPECT_GT(store->recordTrial(run.id, trial).value().id, 0);
     run.state = "finished";
     run.patchText = "the patch";
+    run.edits = {{"a.cu", "11", "12", {{{"a.cu", 3, 3}, "// \xff\n"}, {{"a.cu", 5, 9}, ""}}},
+                 {"sub/b.h", "21", "22", {{{"sub/b.h", 0, 4}, "int"}}}};
+    ASSERT_TRUE(store->updateRun(run).has_value());
+    run.edits[0].edits[1].range.end = 8; // recorded again, as by a run that goes on
     run.winnerHash = trial.candidateHash;
     ASSERT_TRUE(store->updateRun(run).has_value());
   }
@@ -73,6 +77,17 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   RunRecord again = store->runs().value().front();
   EXPECT_EQ(again.state, "finished");
   EXPECT_EQ(again.patchText, "the patch");
+  ASSERT_EQ(again.edits.size(), 2u);
+  EXPECT_EQ(again.edits[0].path, "a.cu");
+  EXPECT_EQ(again.edits[0].baseHash, "11");
+  EXPECT_EQ(again.edits[0].resultHash, "12");
+  ASSERT_EQ(again.edits[0].edits.size(), 2u);
+  EXPECT_EQ(again.edits[0].edits[0].range.file, "a.cu");
+  EXPECT_EQ(again.edits[0].edits[0].range.begin, 3u);
+  EXPECT_EQ(again.edits[0].edits[0].range.end, 3u);
+  EXPECT_EQ(again.edits[0].edits[0].text, "// \xff\n");
+  EXPECT_EQ(again.edits[0].edits[1].range.end, 8u);
+  EXPECT_EQ(again.edits[1].edits.at(0).text, "int");
   EXPECT_EQ(again.sliceText, run.sliceText);
   EXPECT_EQ(again.configJson, run.configJson);
   EXPECT_EQ(again.winnerHash, trial.candidateHash);
