@@ -17,7 +17,7 @@ EDGES = {
     "driver/sandbox": "driver/support",
     "driver/source": "driver/support driver/model driver/sandbox",
     "driver/workload": "driver/support driver/model driver/source runtime/runner runtime/trace",
-    "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/runner",
+    "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/device runtime/runner",
     "driver/store": "driver/support driver/model",
     "driver/llm": "driver/support",
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device runtime/device runtime/runner",
@@ -26,7 +26,7 @@ EDGES = {
     "driver/report": "driver/support driver/model driver/store driver/judge driver/search driver/integrate",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/llm driver/judge driver/search driver/integrate driver/report runtime/device runtime/trace",
-    "driver/cli": "driver/support driver/device driver/store driver/integrate driver/report driver/app",
+    "driver/cli": "driver/support driver/source driver/store driver/report driver/app",
 
     "runtime/device": "",
     "runtime/trace": "",
@@ -34,7 +34,7 @@ EDGES = {
     "runtime/cuda": "runtime/device",
     "runtime/emulated": "runtime/device",
     "runtime/runner": "runtime/device runtime/trace",
-    "runtime/capture": "runtime/trace runtime/cuda runtime/runner",
+    "runtime/capture": "runtime/device runtime/trace runtime/cuda runtime/runner",
 
     "clang_plugin/args": "",
     "clang_plugin/attribute": "",

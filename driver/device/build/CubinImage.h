@@ -4,8 +4,8 @@
 #pragma once
 
 #include "driver/support/Result.h"
+#include "runtime/device/ElfFile.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,21 +28,7 @@ public:
   std::string codeHash() const;
 
 private:
-  struct Section {
-    std::string_view name, content; ///< content is empty where nothing is stored (NOBITS)
-    std::uint32_t type = 0, link = 0, info = 0;
-    std::uint64_t flags = 0, size = 0;
-  };
-  struct Symbol {
-    std::string_view name;
-    unsigned char info = 0, other = 0;
-    std::uint16_t section = 0;
-    std::uint64_t value = 0;
-  };
-  std::vector<Symbol> symbols(const Section &table) const;
-  std::string describeSymbol(const std::vector<Symbol> &all, std::uint64_t index) const;
-
-  std::vector<Section> sections_;
+  runtime::ElfFile file_;
 };
 
 } // namespace kopt

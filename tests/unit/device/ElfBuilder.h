@@ -37,6 +37,7 @@ inline std::string buildElf(std::vector<ElfSection> sections) {
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = std::uint16_t(sections.size());
   header.e_shstrndx = std::uint16_t(sections.size() - 1);
   std::string body, table;
