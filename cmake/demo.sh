@@ -15,14 +15,8 @@ unchecked=()
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'demo: %s\n' "$*" >&2; exit 1; }
 
-# The user's nvcc, as kopt itself would find it; KOPT_CUDA_PATH=none means there is none.
-find_nvcc() {
-  case "${KOPT_CUDA_PATH:-}" in
-  none) return 0 ;;
-  ?*) [ ! -x "$KOPT_CUDA_PATH/bin/nvcc" ] || echo "$KOPT_CUDA_PATH/bin/nvcc" ;;
-  *) command -v nvcc || { [ ! -x /usr/local/cuda/bin/nvcc ] || echo /usr/local/cuda/bin/nvcc; } ;;
-  esac
-}
+# The nvcc that kopt itself uses; nothing where there is none.
+find_nvcc() { "$bin/kopt" doctor | sed -n 's/^ok  *nvcc  *nvcc [0-9.]* (\(.*\))$/\1/p'; }
 
 git_here() { git -c user.name=demo -c user.email=demo@localhost -c init.defaultBranch=main "$@"; }
 

@@ -174,7 +174,7 @@ std::vector<std::string> clangArguments(const ParseRequest &request,
   notes.insert(notes.end(), command.notes.begin(), command.notes.end());
 
   std::optional<std::string> toolkit = findCudaToolkit();
-  ToolkitVersion version = toolkit ? toolkitVersion(*toolkit) : ToolkitVersion{13, 0, 0};
+  const CudaVersion version = toolkit ? toolkitVersion(*toolkit) : CudaVersion{13, 0, 0};
   if (command.architectures.empty()) // nvcc's own choice
     command.architectures.push_back(version.major >= 13 ? "sm_75" : "sm_52");
   std::vector<std::string> arguments = {

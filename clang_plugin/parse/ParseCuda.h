@@ -4,6 +4,8 @@
 // one place.
 #pragma once
 
+#include "clang_plugin/parse/CudaRoot.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,9 +56,8 @@ struct ParsedUnit {
 /// Never fails silently: where `ast` is null the diagnostics say why.
 ParsedUnit parseCuda(const ParseRequest &request);
 
-/// The CUDA toolkit's root (KOPT_CUDA_PATH, CUDA_PATH, nvcc in PATH, /usr/local/cuda), or nothing.
-/// `KOPT_CUDA_PATH=none` hides it, as on a machine without one.
-std::optional<std::string> findCudaToolkit();
+/// The folder of the CUDA toolkit, as CudaRoot.h decides, or nothing.
+std::optional<std::string> findCudaToolkit(const CudaSite &site = {});
 
 /// kopt's own declarations of the CUDA API (runtime/emulated/include): installed beside the tools,
 /// or in the source tree.

@@ -8,7 +8,6 @@
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
-#include <llvm/Support/Program.h>
 
 namespace kopt::frontend {
 namespace {
@@ -31,68 +30,25 @@ template <std::size_t N> std::string firstExisting(const std::string (&candidate
   return candidates[N - 1];
 }
 
-bool isToolkit(const std::string &root) {
-  return llvm::sys::fs::exists(root + "/include/cuda_runtime.h");
-}
-
-std::optional<std::string> toolkitOfNvcc() {
-  llvm::ErrorOr<std::string> nvcc = llvm::sys::findProgramByName("nvcc");
-  if (!nvcc)
-    return std::nullopt;
-  llvm::SmallString<256> real;
-  if (llvm::sys::fs::real_path(*nvcc, real))
-    return std::nullopt;
-  return llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)).str();
-}
-
-int numberAfter(llvm::StringRef text, llvm::StringRef key) {
-  std::size_t at = text.find(key);
-  int number = 0;
-  if (at != llvm::StringRef::npos)
-    text.drop_front(at + key.size()).ltrim().consumeInteger(10, number);
-  return number;
+std::string contentOf(const std::string &file) {
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  return buffer ? (*buffer)->getBuffer().str() : std::string();
 }
 
 } // namespace
 
-std::optional<std::string> findCudaToolkit() {
-  if (const char *chosen = std::getenv("KOPT_CUDA_PATH"); chosen && *chosen) {
-    // A path that was asked for and is wrong must not fall back to another toolkit silently.
-    if (!isToolkit(chosen))
-      return std::nullopt;
-    return std::string(chosen);
-  }
-  if (const char *path = std::getenv("CUDA_PATH"); path && *path && isToolkit(path))
-    return std::string(path);
-  if (std::optional<std::string> root = toolkitOfNvcc(); root && isToolkit(*root))
-    return root;
-  if (isToolkit("/usr/local/cuda"))
-    return std::string("/usr/local/cuda");
-  return std::nullopt;
+std::optional<std::string> findCudaToolkit(const CudaSite &site) {
+  const CudaRoot root = findCudaRoot(site);
+  return root.folder.empty() ? std::nullopt : std::optional(root.folder.string());
 }
 
-std::optional<std::string> findNvcc() {
-  std::optional<std::string> toolkit = findCudaToolkit();
-  if (!toolkit || !llvm::sys::fs::can_execute(*toolkit + "/bin/nvcc"))
-    return std::nullopt;
-  return *toolkit + "/bin/nvcc";
+std::optional<std::string> findNvcc(const CudaSite &site) {
+  const std::filesystem::path nvcc = findCudaRoot(site).nvcc();
+  return nvcc.empty() ? std::nullopt : std::optional(nvcc.string());
 }
 
-ToolkitVersion toolkitVersion(const std::string &toolkit) {
-  ToolkitVersion version;
-  if (auto header = llvm::MemoryBuffer::getFile(toolkit + "/include/cuda.h")) {
-    int number = numberAfter((*header)->getBuffer(), "#define CUDA_VERSION");
-    version.major = number / 1000;
-    version.minor = number % 1000 / 10;
-  }
-  if (auto json = llvm::MemoryBuffer::getFile(toolkit + "/version.json")) {
-    llvm::StringRef text = (*json)->getBuffer();
-    text = text.drop_front(std::min(text.find("\"cuda_nvcc\""), text.size()));
-    std::string prefix = "\"version\" : \"" + std::to_string(version.major) + "." +
-                         std::to_string(version.minor) + ".";
-    version.build = numberAfter(text, prefix);
-  }
-  return version;
+CudaVersion toolkitVersion(const std::string &toolkit) {
+  return cudaVersion(contentOf(toolkit + "/include/cuda.h"), contentOf(toolkit + "/version.json"));
 }
 
 std::string clangResourceDirectory() {

@@ -3,20 +3,18 @@
 // headers. The two searches that other parts need are declared in ParseCuda.h.
 #pragma once
 
+#include "clang_plugin/parse/CudaRoot.h"
+
 #include <optional>
 #include <string>
 
 namespace kopt::frontend {
 
-struct ToolkitVersion {
-  int major = 0, minor = 0, build = 0;
-};
-
 /// From the toolkit's cuda.h and version.json; zeros where it says nothing.
-ToolkitVersion toolkitVersion(const std::string &toolkit);
+CudaVersion toolkitVersion(const std::string &toolkit);
 
 /// The toolkit's nvcc, or nothing where there is no toolkit or no compiler in it.
-std::optional<std::string> findNvcc();
+std::optional<std::string> findNvcc(const CudaSite &site = {});
 
 /// Clang's own headers: beside the tool (../lib/kopt/clang/19), or those of the LLVM it was built
 /// with.

@@ -217,6 +217,8 @@ int runExtract(int argc, const char **argv) {
     if (!fs::is_regular_file(file, ignored))
       return fail(options, kUsage, fs::exists(file, ignored) ? "not a file" : "no such file", file);
   }
+  if (const CudaRoot root = findCudaRoot(); root.state == CudaRoot::State::Wrong)
+    return fail(options, kEnvironment, root.problem, "", root.remedy);
 
   Extraction extraction;
   std::vector<UnitJob> jobs;

@@ -28,7 +28,8 @@ translation unit of its own that is proven to compile to the same PTX.
   --help, --version
 
 Without --list and --json a summary is printed, and slices are written to kopt.extract unless -o says otherwise.
-KOPT_CUDA_PATH names the CUDA toolkit; KOPT_CUDA_PATH=none hides it.
+KOPT_CUDA_PATH names the CUDA toolkit; KOPT_CUDA_PATH=none hides it. Where it is unset, the toolkit is looked for with CUDACXX,
+CUDA_PATH, CUDA_HOME, nvcc in PATH and /usr/local/cuda, in this order.
 KOPT_CACHE_DIR names the folder for what is kept from run to run (default: $XDG_CACHE_HOME/kopt, or ~/.cache/kopt);
 KOPT_CACHE_LIMIT is how many MiB of answers it may hold (default: 512).
 

@@ -3,10 +3,10 @@
 
 #include "driver/device/build/Toolchains.h"
 #include "driver/device/capture/ObserveProgram.h"
-#include "driver/device/profile/NcuProfiler.h"
 #include "driver/device/runner/RunnerClient.h"
-#include "driver/device/sass/Disassembler.h"
 #include "driver/support/FileSystem.h"
+
+#include <fmt/format.h>
 
 namespace kopt {
 namespace {
@@ -39,11 +39,28 @@ private:
         {std::move(name), ok, std::move(detail), ok ? std::string() : std::move(remedy)});
   }
 
+  /// A program or library; `without` is what does not work where it is missing.
+  void addPart(std::string name, const Result<std::filesystem::path> &part,
+               const std::string &without) {
+    add(std::move(name), part.has_value(), part ? part->string() : part.error().what,
+        part ? std::string() : part.error().hint + "; without it " + without);
+  }
+
   void examineCompiler() {
-    const auto nvcc = makeNvccToolchain(services_.processes);
-    add("nvcc", nvcc.has_value(), nvcc ? (*nvcc)->name() : nvcc.error().what,
-        "install the CUDA toolkit, or set KOPT_CUDA_PATH; without it slices cannot be proven and "
-        "nothing is measured");
+    const CudaToolkit &cuda = services_.installation.cuda;
+    const CudaRoot &root = cuda.root;
+    const bool found = root.state == CudaRoot::State::Found;
+    add("CUDA toolkit", found,
+        found
+            ? fmt::format("{} {} (chosen by {})", cuda.version, root.folder.string(), root.chosenBy)
+            : root.problem,
+        root.remedy);
+    const auto nvcc = makeNvccToolchain(services_.processes, cuda);
+    if (nvcc)
+      add("nvcc", true, fmt::format("{} ({})", (*nvcc)->name(), cuda.nvcc->string()), "");
+    else
+      addPart("nvcc", tl::unexpected(nvcc.error()),
+              "slices cannot be proven and nothing is measured");
   }
 
   Sandbox examineSandbox() {
@@ -63,9 +80,9 @@ private:
       DeviceConfig device;
       device.kind = kind;
       device.modelGpu = "H200";
-      const auto runner =
-          startRunner(services_.processes, services_.installation.runner, device, scratch / kind,
-                      services_.installation.gpuSpecs, {}, {sandbox, {}});
+      const auto runner = startRunner(services_.processes, services_.installation.runner, device,
+                                      scratch / kind, services_.installation.gpuSpecs, {},
+                                      {sandbox, {}, services_.installation.cuda});
       add(kind + " device", runner.has_value(),
           runner ? (*runner)->device().name + " " + (*runner)->device().arch : runner.error().what,
           kind == "cuda" ? "without a GPU, tune on the emulated device: its times are modelled"
@@ -74,30 +91,21 @@ private:
   }
 
   void examineCapture() {
-    const CaptureSetup capture = findCapture(services_.installation.runner.parent_path());
+    const CudaToolkit &cuda = services_.installation.cuda;
+    const CaptureSetup capture = findCapture(services_.installation.runner.parent_path(), cuda);
     add("capture library", !capture.library.empty(), capture.library.string(),
         "build or install kopt as a whole: 'kopt observe' and --run need libkopt-capture.so");
-    add("CUPTI", !capture.cupti.empty(),
-        capture.cupti.empty() ? "libcupti.so was not found beside a CUDA toolkit"
-                              : capture.cupti.front().string(),
-        "install CUPTI with the CUDA toolkit, or name its libcupti.so in KOPT_CUPTI; without it "
-        "no program is observed");
+    addPart("CUPTI", cuda.cupti.map([](const auto &files) { return files.front(); }),
+            "no program is observed");
   }
 
   void examineProfilers() {
-    const auto ncu = findNsightCompute();
-    add("Nsight Compute", ncu.has_value(),
-        ncu ? ncu->string()
-            : "ncu was not found in PATH, beside the CUDA toolkit or in /opt/nvidia",
-        "put ncu into PATH for its sections and advice, and for hardware counters where CUPTI has "
-        "none");
-    const auto disassembler = findDisassembler();
-    add("nvdisasm", disassembler.has_value(),
-        disassembler ? disassembler->string()
-                     : "nvdisasm was not found in NVDISASM_PATH, KOPT_CUDA_PATH, PATH, CUDA_HOME "
-                       "or /usr/local/cuda",
-        "install it with the CUDA toolkit (package cuda-nvdisasm), or name it in NVDISASM_PATH; "
-        "without it the machine code is not read");
+    const CudaToolkit &cuda = services_.installation.cuda;
+    addPart("Nsight Compute", cuda.ncu,
+            "there are no sections and advice, nor hardware counters where CUPTI has none");
+    addPart("nvdisasm", cuda.nvdisasm, "the machine code is not read");
+    addPart("compute-sanitizer", cuda.computeSanitizer,
+            "no launch on a GPU is checked for wrong memory accesses");
   }
 
   Services &services_;

@@ -25,6 +25,7 @@ Result<Installation> findInstallation() {
     return makeError(ErrorCode::Environment,
                      "cannot find kopt's own executable: " + error.message(), "mount /proc");
   Installation found;
+  found.cuda = CudaToolkit::find();
   const fs::path bin = self.parent_path();
   if (fs::exists(bin / "kopt-frontend"))
     found.frontend = bin / "kopt-frontend";

@@ -3,6 +3,7 @@
 // installed package.
 #pragma once
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/support/Result.h"
 
 #include <filesystem>
@@ -16,9 +17,11 @@ struct Installation {
   std::filesystem::path sandbox;              ///< kopt-sandbox
   std::vector<std::filesystem::path> headers; ///< folders of headers that the front end reads
   std::filesystem::path gpuSpecs;             ///< folder with the GPU descriptions
+  CudaToolkit cuda;                           ///< what this machine has of CUDA
 };
 
-/// Fails with Environment naming what is missing beside the executable.
+/// Fails with Environment naming what is missing beside the executable. A missing or wrong CUDA
+/// toolkit is not a failure here: those who need it report it.
 Result<Installation> findInstallation();
 
 /// The user's folder for what kopt can make again: $KOPT_CACHE_DIR, else $XDG_CACHE_HOME/kopt, else

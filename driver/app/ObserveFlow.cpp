@@ -67,7 +67,8 @@ Result<std::vector<KernelUse>> chooseKernels(const ObserveSettings &settings,
 
 Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &settings) {
   KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-observe"));
-  const CaptureSetup setup = findCapture(services.installation.runner.parent_path());
+  const CaptureSetup setup =
+      findCapture(services.installation.runner.parent_path(), services.installation.cuda);
   KOPT_CHECK(checkCapture(setup));
   ObserveOutcome outcome;
   KOPT_TRY(outcome.sources, kernelsOf(services, settings.sources, scratch.path()));

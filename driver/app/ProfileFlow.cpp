@@ -24,10 +24,6 @@ constexpr const char *kSliceName = "kopt-profiled.cubin.cu"; ///< as nvcc reads 
 
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
 
-std::string inWords(const Error &error) {
-  return error.what + (error.hint.empty() ? "" : ": " + error.hint);
-}
-
 double threadsOf(const Launch &launch) {
   return double(launch.grid.x) * launch.grid.y * launch.grid.z * launch.block.x * launch.block.y *
          launch.block.z;
@@ -155,7 +151,8 @@ private:
 
   /// The emulated device runs no machine code; nvcc, where there is one, says what a GPU would get.
   Status readCodeBuiltApart() {
-    const auto nvcc = makeNvccToolchain(services_.processes, bench_.compilers());
+    const auto nvcc =
+        makeNvccToolchain(services_.processes, services_.installation.cuda, bench_.compilers());
     if (!nvcc) {
       report_.missing.push_back("machine code (instruction mix, spills, hot lines): " +
                                 inWords(nvcc.error()));
@@ -172,7 +169,8 @@ private:
 
   Status readCode(const BuildOutcome &built) {
     services_.terminal.status(fmt::format("{}: reading its machine code", subject_.label));
-    const Disassembler disassembler(services_.processes, findDisassembler(), bench_.compilers());
+    const Disassembler disassembler(services_.processes, services_.installation.cuda.nvdisasm,
+                                    bench_.compilers());
     Result<SassListing> listing = disassembler.list(built.module);
     const std::string symbol = listing ? symbolIn(*listing, subject_.specialization.symbol)
                                        : subject_.specialization.symbol;

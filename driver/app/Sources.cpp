@@ -3,12 +3,15 @@
 
 namespace kopt {
 
-Result<std::unique_ptr<Frontend>> openFrontend(const Services &services, CompilerSandbox sandbox) {
+Result<std::unique_ptr<Frontend>> openFrontend(const Services &services,
+                                               std::optional<CompilerSandbox> sandbox) {
   if (services.installation.frontend.empty())
     return makeError(ErrorCode::Environment,
                      "this build of kopt has no front end, so it cannot read CUDA sources",
                      "build kopt with KOPT_BUILD_FRONTEND=ON, or use the released package");
-  return makeFrontend(services.processes, services.installation.frontend, std::move(sandbox));
+  if (!sandbox)
+    sandbox = CompilerSandbox({}, {}, {}, services.installation.cuda.root.forChildren());
+  return makeFrontend(services.processes, services.installation.frontend, std::move(*sandbox));
 }
 
 ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::path output) {

@@ -19,9 +19,10 @@ struct SourceSettings {
   std::vector<std::string> flags; ///< nvcc flags
 };
 
-/// `sandbox` is for candidates' text. Fails with Environment where this build has no front end.
-Result<std::unique_ptr<Frontend>> openFrontend(const Services &services,
-                                               CompilerSandbox sandbox = CompilerSandbox());
+/// `sandbox` is for candidates' text; without one, nothing is contained. The front end uses the
+/// CUDA toolkit of the installation. Fails with Environment where this build has no front end.
+Result<std::unique_ptr<Frontend>>
+openFrontend(const Services &services, std::optional<CompilerSandbox> sandbox = std::nullopt);
 
 /// To extract the kernels of the files with the proof of their slices; `output` is a folder for
 /// what the front end writes.

@@ -37,7 +37,8 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Sour
     readable.push_back(projectOf(file));
   // A cache apart from the one that the user's own files are read with.
   bench->compilers_ =
-      CompilerSandbox(bench->sandbox_, std::move(readable), cacheFolder() / "contained");
+      CompilerSandbox(bench->sandbox_, std::move(readable), cacheFolder() / "contained",
+                      bench->services_.installation.cuda.root.forChildren());
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
   KOPT_CHECK(bench->readSources(selection));
   KOPT_CHECK(bench->openDevices(device, gpus));
@@ -71,13 +72,15 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
   KOPT_CHECK(createDirectories(built));
   KOPT_TRY(pool_, startRunners(services_.processes, services_.installation.runner, config, gpus,
                                scratch_->path() / "runner", services_.installation.gpuSpecs,
-                               hooks(), {sandbox_, {built}}));
+                               hooks(), {sandbox_, {built}, services_.installation.cuda}));
   if (device().modelled) {
     KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend,
                                                compilers_));
   } else {
-    KOPT_TRY(toolchain_, makeNvccToolchain(services_.processes, compilers_));
-    code_.emplace(Disassembler(services_.processes, findDisassembler(), compilers_));
+    KOPT_TRY(toolchain_,
+             makeNvccToolchain(services_.processes, services_.installation.cuda, compilers_));
+    code_.emplace(
+        Disassembler(services_.processes, services_.installation.cuda.nvdisasm, compilers_));
   }
   services_.terminal.line(fmt::format(
       "device: {}{} ({}{}), compiler: {}",
@@ -122,7 +125,7 @@ Result<EmulatedDevice> Workbench::openEmulated() {
   KOPT_TRY(device.runner, startRunner(services_.processes, services_.installation.runner, config,
                                       scratch() / fmt::format("emulated-{}", emulated_++),
                                       services_.installation.gpuSpecs, hooks(),
-                                      {sandbox_, {scratch() / "evaluate"}}));
+                                      {sandbox_, {scratch() / "evaluate"}, {}}));
   return device;
 }
 

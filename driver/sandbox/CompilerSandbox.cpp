@@ -35,9 +35,6 @@ const std::vector<std::string> kVariables = {"PATH",
                                              "CPLUS_INCLUDE_PATH",
                                              "COMPILER_PATH",
                                              "GCC_EXEC_PREFIX",
-                                             "CUDA_HOME",
-                                             "CUDA_PATH",
-                                             "CUDA_ROOT",
                                              "CUDAHOSTCXX",
                                              "NVCC_CCBIN",
                                              "NVCC_PREPEND_FLAGS",
@@ -49,9 +46,8 @@ const std::vector<std::string> kVariables = {"PATH",
                                              "NVHPC_CUDA_HOME"};
 /// Those that are folders, to be read.
 const std::vector<const char *> kFolderVariables = {
-    "LD_LIBRARY_PATH",    "LIBRARY_PATH",   "CPATH",          "C_INCLUDE_PATH",
-    "CPLUS_INCLUDE_PATH", "COMPILER_PATH",  "CUDA_HOME",      "CUDA_PATH",
-    "CUDA_ROOT",          "KOPT_CUDA_PATH", "NVHPC_CUDA_HOME"};
+    "LD_LIBRARY_PATH",    "LIBRARY_PATH",  "CPATH",          "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "NVHPC_CUDA_HOME"};
 
 bool isHomeOrAbove(const fs::path &folder) {
   const char *home = std::getenv("HOME");
@@ -96,7 +92,7 @@ void addPlaces(const std::string &flag, const fs::path &directory, std::vector<f
 
 std::vector<fs::path> compilersInPath() {
   std::vector<fs::path> found;
-  for (const char *name : {"nvcc", "c++", "g++", "clang++", "gcc", "cc"})
+  for (const char *name : {"c++", "g++", "clang++", "gcc", "cc"})
     if (const auto program = findProgram(name))
       found.push_back(*program);
   for (const char *variable : {"NVCC_CCBIN", "CUDAHOSTCXX"})
@@ -116,9 +112,13 @@ std::uint64_t memoryLimit() {
 } // namespace
 
 CompilerSandbox::CompilerSandbox(Sandbox sandbox, std::vector<fs::path> installation,
-                                 fs::path cache)
+                                 fs::path cache, std::string cudaPath)
     : sandbox_(std::move(sandbox)), installation_(std::move(installation)),
-      cache_(std::move(cache)) {
+      cache_(std::move(cache)), cudaPath_(std::move(cudaPath)) {
+  if (fs::path(cudaPath_).is_absolute()) {
+    installation_.emplace_back(cudaPath_);
+    addPrefix(fs::path(cudaPath_) / "bin/nvcc", installation_);
+  }
   for (const fs::path &program : compilersInPath())
     addPrefix(program, installation_);
   for (const char *variable : kFolderVariables)
@@ -130,6 +130,12 @@ CompilerSandbox::CompilerSandbox(Sandbox sandbox, std::vector<fs::path> installa
   if (!cache_.empty() && !fs::create_directories(cache_, ignored) &&
       !fs::is_directory(cache_, ignored))
     cache_.clear();
+}
+
+ProcessSpec CompilerSandbox::withToolkit(ProcessSpec spec) const {
+  if (!cudaPath_.empty())
+    spec.env["KOPT_CUDA_PATH"] = cudaPath_;
+  return spec;
 }
 
 ProcessSpec CompilerSandbox::contain(ProcessSpec spec, const CompilerSite &site) const {
@@ -154,7 +160,7 @@ ProcessSpec CompilerSandbox::contain(ProcessSpec spec, const CompilerSite &site)
 #if !defined(__SANITIZE_ADDRESS__) && !(defined(__has_feature) && __has_feature(address_sanitizer))
   policy.addressBytes = memoryLimit(); // of each process: what holds where there is no cgroup
 #endif
-  return sandbox_.contain(std::move(spec), policy);
+  return sandbox_.contain(withToolkit(std::move(spec)), policy);
 }
 
 std::string cleanDiagnostics(std::string text, const fs::path &scratch, std::size_t limit) {

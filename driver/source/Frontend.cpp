@@ -116,6 +116,8 @@ public:
       spec.cwd = site.directory;
       spec.timeout = kQuestionTimeout;
       spec = sandbox_.contain(std::move(spec), site);
+    } else {
+      spec = sandbox_.withToolkit(std::move(spec));
     }
     KOPT_TRY(Json reply, ask(spec, "extract"));
     return parseExtraction(reply);

@@ -4,7 +4,7 @@
 // percent-encoded.
 //
 //   trace PATH            folder of the trace, which exists
-//   cupti PATH            tried before the loader's own search; may be repeated
+//   cupti PATH            a libcupti.so; the first that loads is used; may be repeated
 //   timing 0|1            ask CUPTI for durations (default 1)
 //   max-launches N        launches that are recorded in a process; further ones are counted
 //   (default 1000000) max-log-bytes N       of a process's log (default 4 GiB) max-snapshot-bytes N

@@ -3,31 +3,24 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <sstream>
 #include <vector>
 
 namespace kopt::runtime::cuda::cupti {
 
 namespace {
 
-/// Where a toolkit keeps it, newest first. The range profiler came with CUDA 12.6.
+/// What kopt found; the loader's own search where nobody has looked for it.
 std::vector<std::string> places() {
-  const std::vector<std::string> names = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-  std::vector<std::string> folders = {""};
-  for (const char *variable : {"CUDA_PATH", "CUDA_HOME"})
-    if (const char *root = std::getenv(variable))
-      folders.push_back(root);
-  folders.push_back("/usr/local/cuda");
-  std::vector<std::string> all;
-  for (const std::string &folder : folders)
-    for (const std::string &name : names) {
-      if (folder.empty()) {
-        all.push_back(name);
-        continue;
-      }
-      all.push_back(folder + "/lib64/" + name);
-      all.push_back(folder + "/extras/CUPTI/lib64/" + name);
-    }
-  return all;
+  const char *named = std::getenv("KOPT_CUPTI");
+  if (!named)
+    return {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+  std::vector<std::string> files;
+  std::istringstream list(named);
+  for (std::string file; std::getline(list, file, ':');)
+    if (!file.empty())
+      files.push_back(file);
+  return files;
 }
 
 } // namespace
@@ -45,7 +38,8 @@ bool load(Api &api, std::string &why) {
     if ((library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)))
       break;
   if (!library) {
-    why = "CUPTI was not found: libcupti comes with the CUDA toolkit (CUDA_PATH names its folder)";
+    why = "CUPTI was not found: libcupti.so comes with the CUDA toolkit ('kopt doctor' says where "
+          "kopt looks)";
     return false;
   }
 #define KOPT_CUPTI_LOOKUP(member, name, Params)                                                    \

@@ -244,9 +244,9 @@ struct Api {
   std::string describe(Result result) const;
 };
 
-/// Opens libcupti, for the life of the process: by name, then below CUDA_PATH, CUDA_HOME and
-/// /usr/local/cuda. False with `why` filled, the remedy included, where it or a function is
-/// missing.
+/// Opens libcupti, for the life of the process: the first that loads of the files that KOPT_CUPTI
+/// lists, separated by colons (kopt sets it; empty: none), or by name where it is unset. False with
+/// `why` filled, the remedy included, where it or a function is missing.
 bool load(Api &api, std::string &why);
 
 } // namespace kopt::runtime::cuda::cupti

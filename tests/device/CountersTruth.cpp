@@ -456,7 +456,8 @@ bool compare(const Counted &counted, const std::vector<std::string> &rules, bool
 
 Result<int> run(const fs::path &program, int counting, int repeats, bool check, bool values) {
   const auto processes = makeProcessRunner();
-  const auto toolchain = makeNvccToolchain(*processes);
+  const CudaToolkit cuda = CudaToolkit::find();
+  const auto toolchain = makeNvccToolchain(*processes, cuda);
   if (gpuNodes().empty() || !toolchain) { // a GPU that kopt cannot use is no reason to skip
     fmt::print("skipped: there is {}\n", toolchain ? "no GPU" : "no nvcc");
     return kSkip;
@@ -465,8 +466,7 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   KOPT_CHECK(createDirectories(folder.path() / "built"));
   KOPT_TRY(const auto runner,
            startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
-  const auto ncu = findNsightCompute();
-  if (!ncu)
+  if (!cuda.ncu)
     return kSkip;
   BuildRequest build;
   build.sliceText = kKernels;
@@ -479,7 +479,7 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   KOPT_TRY(const Sandbox sandbox,
            Sandbox::open(*processes, program.parent_path() / "kopt-sandbox", SandboxMode::Auto));
   const Setting setting{
-      *processes, *ncu, {program.string(), "--device", "cuda"}, built.module, folder.path()};
+      *processes, *cuda.ncu, {program.string(), "--device", "cuda"}, built.module, folder.path()};
   fmt::print("{}, {}; {} processes of each, {} repeats in each, clocks as they are\n\n",
              runner->device().name, runner->device().driver, counting, repeats);
   KOPT_TRY(const LocalMemory memory, findLocalMemory(setting));
@@ -492,6 +492,8 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
              memory.isClear() ? "" : ": not clear, not used", memory.limit, memory.alone,
              memory.underNcu);
 
+  std::vector<fs::path> readable = cuda.folders();
+  readable.push_back(folder.path() / "built");
   Counted counted;
   using Clock = std::chrono::steady_clock;
   double ours = 0, theirs = 0;
@@ -499,7 +501,7 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   for (int process = 0; process < counting; ++process) {
     const auto start = Clock::now();
     CounterProcess counter(*processes, setting.runner, sandbox,
-                           runnerPolicy({program, {folder.path() / "built"}, true}));
+                           runnerPolicy({program, readable, true}), cuda.cuptiForChildren());
     counter.count(built.module, kAll[0].name, launchOf(kAll[0]), {}, Duration(60), {});
     begun.push_back(Duration(Clock::now() - start).count());
     for (int repeat = 0; repeat < repeats; ++repeat)

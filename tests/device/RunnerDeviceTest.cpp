@@ -104,9 +104,10 @@ protected:
     for (const SandboxLayer &layer : opened->layers())
       std::printf("sandbox: %s %s: %s\n", layer.active ? "with" : "without", layer.name.c_str(),
                   layer.detail.c_str());
+    const CudaToolkit cuda = CudaToolkit::find();
     auto started =
         startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path() / "buffers", "", {},
-                    {*opened, {folder->path() / "built"}});
+                    {*opened, {folder->path() / "built"}, cuda});
     ASSERT_TRUE(started) << started.error().what;
     runner = std::move(*started);
     BuildRequest request;
@@ -114,7 +115,7 @@ protected:
     request.symbol = "twice";
     request.arch = runner->device().arch;
     request.output = folder->path() / "built" / "kernels.cubin";
-    auto toolchain = makeNvccToolchain(*processes, CompilerSandbox(*opened));
+    auto toolchain = makeNvccToolchain(*processes, cuda, CompilerSandbox(*opened));
     ASSERT_TRUE(toolchain) << toolchain.error().what;
     const auto built = (*toolchain)->build(request);
     ASSERT_TRUE(built) << built.error().what;
@@ -503,7 +504,7 @@ int main(int argc, char **argv) {
   const auto processes = makeProcessRunner();
   auto folder = TemporaryDirectory::create("kopt-device");
   const auto runner = startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path(), "");
-  const auto toolchain = makeNvccToolchain(*processes);
+  const auto toolchain = makeNvccToolchain(*processes, CudaToolkit::find());
   if (!runner || !toolchain) {
     std::printf("skipped: %s\n",
                 runner ? toolchain.error().what.c_str() : runner.error().what.c_str());

@@ -261,7 +261,7 @@ Result<Tally> different(Truth &truth, double gain, int comparisons) {
 Result<int> run(const std::filesystem::path &program, int aa, int differences, double minGain,
                 bool check) {
   const auto processes = makeProcessRunner();
-  const auto toolchain = makeNvccToolchain(*processes);
+  const auto toolchain = makeNvccToolchain(*processes, CudaToolkit::find());
   if (gpuNodes().empty() || !toolchain) { // a GPU that kopt cannot use is no reason to skip
     fmt::print("skipped: there is {}\n", toolchain ? "no GPU" : "no nvcc");
     return kSkip;

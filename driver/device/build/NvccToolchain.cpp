@@ -10,9 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace kopt {
 
@@ -35,28 +33,6 @@ std::string versionOf(const std::string &text) {
     return {};
   const auto end = text.find_first_not_of("0123456789.", at + 3);
   return text.substr(at + 3, end == text.npos ? text.npos : end - at - 3);
-}
-
-std::optional<fs::path> findNvcc() {
-  if (const char *toolkit = std::getenv("KOPT_CUDA_PATH"); toolkit && *toolkit) {
-    if (std::string_view(toolkit) == "none")
-      return std::nullopt;
-    if (auto found = findProgram((fs::path(toolkit) / "bin/nvcc").string()))
-      return found;
-  }
-  if (auto found = findProgram("nvcc"))
-    return found;
-  std::vector<std::string> places;
-  if (const char *compiler = std::getenv("CUDACXX"))
-    places.emplace_back(compiler);
-  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *home = std::getenv(variable))
-      places.push_back((fs::path(home) / "bin/nvcc").string());
-  places.emplace_back("/usr/local/cuda/bin/nvcc");
-  for (const std::string &place : places)
-    if (auto found = findProgram(place))
-      return found;
-  return std::nullopt;
 }
 
 class NvccToolchain final : public Toolchain {
@@ -167,24 +143,24 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
 
 } // namespace
 
-Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes,
-                                                     CompilerSandbox sandbox) {
-  const std::optional<fs::path> nvcc = findNvcc();
-  if (!nvcc)
-    return makeError(
-        ErrorCode::Environment,
-        "nvcc was not found in KOPT_CUDA_PATH, PATH, CUDACXX, CUDA_HOME or /usr/local/cuda",
-        "install the CUDA toolkit, or use --device emulated, which needs none");
+Result<std::unique_ptr<Toolchain>>
+makeNvccToolchain(ProcessRunner &processes, const CudaToolkit &cuda, CompilerSandbox sandbox) {
+  if (!cuda.nvcc) {
+    Error error = cuda.nvcc.error();
+    error.hint += ", or use --device emulated, which needs no nvcc";
+    return tl::unexpected(std::move(error));
+  }
+  const fs::path &nvcc = *cuda.nvcc;
   ProcessSpec spec;
-  spec.argv = {nvcc->string(), "--version"};
+  spec.argv = {nvcc.string(), "--version"};
   spec.timeout = Duration(60);
   KOPT_TRY(const ProcessResult result, processes.run(spec));
   const std::string version = versionOf(result.out);
   if (!result.ok() || version.empty())
     return makeError(ErrorCode::Environment,
-                     nvcc->string() + " --version does not answer as nvcc does",
+                     nvcc.string() + " --version does not answer as nvcc does",
                      "check the installation of the CUDA toolkit");
-  return std::make_unique<NvccToolchain>(processes, *nvcc, version, std::move(sandbox));
+  return std::make_unique<NvccToolchain>(processes, nvcc, version, std::move(sandbox));
 }
 
 } // namespace kopt

@@ -6,7 +6,6 @@
 #include "runtime/runner/Protocol.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <set>
@@ -25,7 +24,7 @@ std::string configText(const CaptureSetup &setup, const std::vector<SnapshotOrde
                        const ObserveLimits &limits, const fs::path &folder) {
   using runtime::protocol::encode;
   std::string text = "trace " + encode(folder.string()) + "\n";
-  for (const fs::path &cupti : setup.cupti)
+  for (const fs::path &cupti : setup.cupti.value_or(std::vector<fs::path>()))
     text += "cupti " + encode(cupti.string()) + "\n";
   text += fmt::format("max-launches {}\nmax-snapshot-bytes {}\ndepth {}\n", limits.launches,
                       limits.snapshotBytes, limits.depth);
@@ -46,30 +45,13 @@ std::string tail(const std::string &text, std::size_t lines) {
 
 } // namespace
 
-CaptureSetup findCapture(const fs::path &programs) {
+CaptureSetup findCapture(const fs::path &programs, const CudaToolkit &cuda) {
   CaptureSetup setup;
   std::error_code error;
   const fs::path library = (programs / "../lib/kopt/libkopt-capture.so").lexically_normal();
   if (fs::exists(library, error))
     setup.library = library;
-  std::vector<fs::path> places;
-  if (const char *own = std::getenv("KOPT_CUPTI")) {
-    places.emplace_back(own);
-  } else {
-    for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-      if (const char *home = std::getenv(variable))
-        places.emplace_back(home);
-    places.emplace_back("/usr/local/cuda");
-    std::vector<fs::path> files;
-    for (const fs::path &home : places)
-      for (const char *below : {"extras/CUPTI/lib64/libcupti.so", "lib64/libcupti.so",
-                                "targets/x86_64-linux/lib/libcupti.so"})
-        files.push_back(home / below);
-    places = std::move(files);
-  }
-  for (const fs::path &place : places)
-    if (fs::exists(place, error))
-      setup.cupti.push_back(place);
+  setup.cupti = cuda.cupti;
   if (void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) {
     setup.hasDriver = true;
     dlclose(driver);
@@ -90,6 +72,8 @@ Status checkCapture(const CaptureSetup &setup) {
         ErrorCode::Environment,
         "the CUDA driver is missing, so programs cannot be observed: " + setup.driverProblem,
         "observe on the machine with the GPU; the trace can be replayed on other machines");
+  if (!setup.cupti)
+    return tl::unexpected(setup.cupti.error());
   return {};
 }
 

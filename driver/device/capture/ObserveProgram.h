@@ -2,6 +2,7 @@
 // Runs a program under the capture library.
 #pragma once
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/support/Process.h"
 #include "driver/workload/observed/LaunchClasses.h"
 
@@ -13,15 +14,14 @@ namespace kopt {
 /// What observing takes on this machine.
 struct CaptureSetup {
   std::filesystem::path library; ///< libkopt-capture.so
-  std::vector<std::filesystem::path>
-      cupti; ///< those found, the preferred one first; the loader's own search comes after
+  /// Those found, the preferred one first.
+  Result<std::vector<std::filesystem::path>> cupti = CudaToolkit::notLookedUp();
   bool hasDriver = false; ///< libcuda.so.1 can be loaded
   std::string driverProblem;
 };
 
-/// `programs`: the folder of kopt's executables. KOPT_CUPTI names a CUPTI to be used instead of
-/// any other.
-CaptureSetup findCapture(const std::filesystem::path &programs);
+/// `programs`: the folder of kopt's executables.
+CaptureSetup findCapture(const std::filesystem::path &programs, const CudaToolkit &cuda);
 
 /// Fails with Environment, saying what is missing and what to do, where no program can be observed
 /// here.

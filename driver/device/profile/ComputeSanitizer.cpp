@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/profile/ComputeSanitizer.h"
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Process.h"
@@ -99,25 +100,10 @@ SanitizerReport parseSanitizer(std::string_view text, const std::string &tool) {
   return report;
 }
 
-std::optional<fs::path> findComputeSanitizer() {
-  if (auto found = findProgram("compute-sanitizer"))
-    return found;
-  std::vector<fs::path> places;
-  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *home = std::getenv(variable))
-      places.push_back(fs::path(home) / "bin/compute-sanitizer");
-  places.push_back("/usr/local/cuda/bin/compute-sanitizer");
-  for (const fs::path &place : places)
-    if (auto found = findProgram(place.string()))
-      return found;
-  return std::nullopt;
-}
-
 Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request) {
   SanitizerReport report;
   if (!program_) {
-    report.first = "compute-sanitizer was not found: install it with the CUDA toolkit, or put its "
-                   "folder into PATH";
+    report.first = inWords(program_.error());
     return report;
   }
   KOPT_CHECK(createDirectories(request.folder));

@@ -26,8 +26,8 @@ struct SanitizerRequest {
 
 class ComputeSanitizer {
 public:
-  /// `program` is compute-sanitizer, or nothing where it is not installed.
-  ComputeSanitizer(ProcessRunner &processes, std::optional<std::filesystem::path> program)
+  /// `program` is compute-sanitizer, or why there is none, which the reports then say.
+  ComputeSanitizer(ProcessRunner &processes, Result<std::filesystem::path> program)
       : processes_(processes), program_(std::move(program)) {}
   Result<SanitizerReport> check(const SanitizerRequest &request);
   /// The request by each of these tools instead of its own, all at once, each in a folder of its
@@ -37,10 +37,7 @@ public:
 
 private:
   ProcessRunner &processes_;
-  std::optional<std::filesystem::path> program_;
+  Result<std::filesystem::path> program_;
 };
-
-/// compute-sanitizer in PATH or beside the CUDA toolkit.
-std::optional<std::filesystem::path> findComputeSanitizer();
 
 } // namespace kopt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/profile/NcuProfiler.h"
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/device/profile/CounterNames.h"
 #include "driver/device/profile/NcuTable.h"
@@ -146,25 +147,6 @@ Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
   return kernels;
 }
 
-std::optional<fs::path> findNsightCompute() {
-  if (auto found = findProgram("ncu"))
-    return found;
-  std::vector<fs::path> places;
-  if (const char *home = std::getenv("CUDA_HOME"))
-    places.push_back(fs::path(home) / "bin/ncu");
-  places.push_back("/usr/local/cuda/bin/ncu");
-  std::error_code error;
-  std::vector<fs::path> versions;
-  for (const auto &entry : fs::directory_iterator("/opt/nvidia/nsight-compute", error))
-    versions.push_back(entry.path() / "ncu");
-  std::sort(versions.rbegin(), versions.rend());
-  places.insert(places.end(), versions.begin(), versions.end());
-  for (const fs::path &place : places)
-    if (auto found = findProgram(place.string()))
-      return found;
-  return std::nullopt;
-}
-
 Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
   ProfileOutcome outcome;
   outcome.source = "ncu";
@@ -172,8 +154,7 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
     return outcome;
   if (!program_) {
     unavailable_ = true;
-    outcome.detail = std::string(kNoNsightCompute) +
-                     ", so there are no hardware counters: install it, or put its folder into PATH";
+    outcome.detail = "there are no hardware counters: " + inWords(program_.error());
     return outcome;
   }
   KOPT_CHECK(createDirectories(request.folder));

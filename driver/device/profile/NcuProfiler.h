@@ -21,8 +21,8 @@ struct NcuRequest {
 
 class NcuProfiler {
 public:
-  /// `program` is ncu, or nothing where it is not installed.
-  NcuProfiler(ProcessRunner &processes, std::optional<std::filesystem::path> program)
+  /// `program` is ncu, or why there is none.
+  NcuProfiler(ProcessRunner &processes, Result<std::filesystem::path> program)
       : processes_(processes), program_(std::move(program)) {}
 
   /// Counters, source "ncu". Where there can be none (no ncu, counters denied) they are empty, with
@@ -32,7 +32,7 @@ public:
 
 private:
   ProcessRunner &processes_;
-  std::optional<std::filesystem::path> program_;
+  Result<std::filesystem::path> program_;
   std::vector<std::string> unknownMetrics_; ///< that this ncu refused for this GPU
   bool unavailable_ = false;
 };
@@ -57,10 +57,5 @@ std::string ncuErrorLine(const ProcessResult &result);
 
 /// Where ncu may not count: that, and the remedy.
 std::optional<std::string> deniedCounters(const ProcessResult &result);
-
-inline constexpr std::string_view kNoNsightCompute = "Nsight Compute (ncu) was not found";
-
-/// ncu in PATH, beside the CUDA toolkit, or in its own folder under /opt.
-std::optional<std::filesystem::path> findNsightCompute();
 
 } // namespace kopt

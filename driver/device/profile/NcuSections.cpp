@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/profile/NcuSections.h"
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/device/build/ChildEnvironment.h"
 #include "driver/device/profile/NcuTable.h"
 #include "driver/support/FileSystem.h"
@@ -110,12 +111,12 @@ Result<InstructionCounts> parseNcuSource(std::string_view text) {
   return counts;
 }
 
-Result<NcuReport> inspectLaunch(ProcessRunner &processes, const std::optional<fs::path> &ncu,
+Result<NcuReport> inspectLaunch(ProcessRunner &processes, const Result<fs::path> &ncu,
                                 const NcuRequest &request,
                                 const std::vector<std::string> &sections) {
   NcuReport nothing;
   if (!ncu) {
-    nothing.detail = std::string(kNoNsightCompute) + ": install it, or put its folder into PATH";
+    nothing.detail = inWords(ncu.error());
     return nothing;
   }
   KOPT_CHECK(createDirectories(request.folder));

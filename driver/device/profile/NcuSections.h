@@ -23,8 +23,7 @@ Result<InstructionCounts> parseNcuSource(std::string_view text);
 /// Lets ncu watch the runner of `request` once, into a report, and reads that. Where ncu gives
 /// nothing the report says why; an error is kopt's own. `sections` are names as `ncu
 /// --list-sections` prints them; none: the set "detailed".
-Result<NcuReport> inspectLaunch(ProcessRunner &processes,
-                                const std::optional<std::filesystem::path> &ncu,
+Result<NcuReport> inspectLaunch(ProcessRunner &processes, const Result<std::filesystem::path> &ncu,
                                 const NcuRequest &request,
                                 const std::vector<std::string> &sections);
 

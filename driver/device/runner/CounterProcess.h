@@ -9,10 +9,12 @@ namespace kopt {
 
 class CounterProcess {
 public:
-  /// As RunnerProcess; nothing is started before the first count().
+  /// As RunnerProcess; nothing is started before the first count(). `cupti` is what
+  /// CudaToolkit::cuptiForChildren() says.
   CounterProcess(ProcessRunner &processes, std::vector<std::string> command, Sandbox sandbox,
-                 SandboxPolicy policy)
-      : process_(processes, std::move(command), std::move(sandbox), std::move(policy)) {}
+                 SandboxPolicy policy, std::string cupti)
+      : process_(processes, std::move(command), std::move(sandbox), std::move(policy),
+                 {{"KOPT_CUPTI", std::move(cupti)}}) {}
 
   /// Counters of one launch of a kernel, source "cupti": hardwareCounters() and the driver's facts.
   /// The caller holds the device's lock. `descriptors` are open contents as the launch names them,

@@ -35,7 +35,7 @@ Result<std::vector<SanitizerReport>> LaunchTools::sanitize(const WatchedLaunch &
                                  Duration(60) + 100 * watched.options.deadline +
                                      bufferTime(watched.launch)}; // launches take up to 100 times
                                                                   // as long
-  return ComputeSanitizer(processes_, findComputeSanitizer()).checkWith(tools, request);
+  return ComputeSanitizer(processes_, cuda_.computeSanitizer).checkWith(tools, request);
 }
 
 Result<NcuReport> LaunchTools::inspect(const WatchedLaunch &watched,
@@ -43,7 +43,7 @@ Result<NcuReport> LaunchTools::inspect(const WatchedLaunch &watched,
   const NcuRequest request{runner_, scriptOf(watched), scratch_ / "ncu-sections",
                            Duration(300) + 100 * watched.options.deadline +
                                10 * bufferTime(watched.launch)}; // a set makes 40 passes and more
-  return inspectLaunch(processes_, findNsightCompute(), request, sections);
+  return inspectLaunch(processes_, cuda_.ncu, request, sections);
 }
 
 Result<ProfileOutcome> LaunchTools::count(const WatchedLaunch &watched,
@@ -57,7 +57,7 @@ Result<ProfileOutcome> LaunchTools::count(const WatchedLaunch &watched,
   if (!counted.counters.empty())
     return counted;
   if (!ncu_)
-    ncu_ = std::make_unique<NcuProfiler>(processes_, findNsightCompute());
+    ncu_ = std::make_unique<NcuProfiler>(processes_, cuda_.ncu);
   NcuRequest request;
   request.runner = runner_;
   request.script = scriptOf(watched);

@@ -3,6 +3,7 @@
 // compute-sanitizer, Nsight Compute's sections.
 #pragma once
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/device/profile/NcuProfiler.h"
 #include "driver/device/profile/NcuSections.h"
 #include "driver/device/runner/CounterProcess.h"
@@ -27,9 +28,10 @@ class LaunchTools {
 public:
   /// `runner` is the command of kopt-runner, `scratch` the folder for what tools write.
   LaunchTools(ProcessRunner &processes, std::vector<std::string> runner, Sandbox sandbox,
-              SandboxPolicy policy, std::filesystem::path scratch)
-      : processes_(processes), runner_(runner),
-        counting_(processes, std::move(runner), std::move(sandbox), std::move(policy)),
+              SandboxPolicy policy, CudaToolkit cuda, std::filesystem::path scratch)
+      : processes_(processes), runner_(runner), cuda_(std::move(cuda)),
+        counting_(processes, std::move(runner), std::move(sandbox), std::move(policy),
+                  cuda_.cuptiForChildren()),
         scratch_(std::move(scratch)) {}
 
   /// Counters through CUPTI, or else through Nsight Compute; `source` names which. Empty where
@@ -46,6 +48,7 @@ public:
 private:
   ProcessRunner &processes_;
   std::vector<std::string> runner_;
+  CudaToolkit cuda_;
   CounterProcess counting_;
   std::filesystem::path scratch_;
   std::unique_ptr<NcuProfiler> ncu_; ///< null until CUPTI has not counted

@@ -40,10 +40,11 @@ std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) 
 class RunnerClient final : public Runner {
 public:
   RunnerClient(ProcessRunner &processes, std::vector<std::string> command,
-               std::filesystem::path scratch, unsigned runners, RunnerHooks hooks, Sandbox sandbox,
-               SandboxPolicy policy)
-      : process_(processes, command, sandbox, policy),
-        tools_(processes, std::move(command), std::move(sandbox), std::move(policy), scratch),
+               std::filesystem::path scratch, unsigned runners, RunnerHooks hooks,
+               const RunnerContainment &containment, SandboxPolicy policy)
+      : process_(processes, command, containment.sandbox, policy),
+        tools_(processes, std::move(command), containment.sandbox, std::move(policy),
+               containment.cuda, scratch),
         scratch_(std::move(scratch)),
         shared_(scratch_, SharedBuffers::defaultLimit() / std::max(1u, runners)),
         hooks_(std::move(hooks)) {}
@@ -510,9 +511,12 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
   if (config.kind != "emulated") {
     std::vector<std::string> command{program.string(), "--device", "cuda", "--ordinal",
                                      std::to_string(config.ordinal)};
-    auto client = std::make_unique<RunnerClient>(
-        processes, std::move(command), scratch, config.runners, hooks, containment.sandbox,
-        runnerPolicy({program, containment.readable, true}));
+    std::vector<std::filesystem::path> readable = containment.readable;
+    for (std::filesystem::path &folder : containment.cuda.folders())
+      readable.push_back(std::move(folder));
+    auto client =
+        std::make_unique<RunnerClient>(processes, std::move(command), scratch, config.runners,
+                                       hooks, containment, runnerPolicy({program, readable, true}));
     const Status connected = client->connect();
     if (connected)
       return client;
@@ -530,7 +534,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
                                    std::to_string(config.ordinal)};
   containment.readable.push_back(spec);
   auto client = std::make_unique<RunnerClient>(
-      processes, std::move(command), scratch, config.runners, hooks, containment.sandbox,
+      processes, std::move(command), scratch, config.runners, hooks, containment,
       runnerPolicy({program, containment.readable, false}));
   KOPT_CHECK(client->connect());
   return client;

@@ -2,6 +2,7 @@
 // The driver's side of kopt-runner: one child process that owns a device and runs what it is given.
 #pragma once
 
+#include "driver/device/CudaToolkit.h"
 #include "driver/device/Runner.h"
 #include "driver/sandbox/Sandbox.h"
 #include "driver/support/Process.h"
@@ -11,11 +12,12 @@
 
 namespace kopt {
 
-/// How kopt-runner is contained, and which files it may read besides its own: modules, captured
-/// inputs.
+/// How kopt-runner is contained, which files it may read besides its own (modules, captured
+/// inputs), and the tools that may watch it on a GPU.
 struct RunnerContainment {
   Sandbox sandbox;
   std::vector<std::filesystem::path> readable;
+  CudaToolkit cuda;
 };
 
 /// What a runner asks of the program around it while another kopt uses the device.

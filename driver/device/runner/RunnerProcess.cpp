@@ -41,6 +41,7 @@ Result<RunnerReply> RunnerProcess::start(const Message &hello,
     spec.argv = command_;
     spec.outputLimit = kReplyLimit;
     // A PTX cache would be a file; nothing that is timed is compiled by the driver.
+    spec.env = environment_;
     spec.env["CUDA_CACHE_DISABLE"] = "1";
     KOPT_TRY(process_, processes_.start(sandbox_.contain(std::move(spec), policy_)));
     ++generation_;

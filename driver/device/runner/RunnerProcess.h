@@ -25,9 +25,9 @@ struct RunnerReply {
 class RunnerProcess {
 public:
   RunnerProcess(ProcessRunner &processes, std::vector<std::string> command, Sandbox sandbox,
-                SandboxPolicy policy)
+                SandboxPolicy policy, std::map<std::string, std::string> environment = {})
       : processes_(processes), command_(std::move(command)), sandbox_(std::move(sandbox)),
-        policy_(std::move(policy)) {}
+        policy_(std::move(policy)), environment_(std::move(environment)) {}
 
   const std::vector<std::string> &command() const { return command_; }
 
@@ -64,6 +64,7 @@ private:
   std::vector<std::string> command_;
   Sandbox sandbox_;
   SandboxPolicy policy_;
+  std::map<std::string, std::string> environment_; ///< variables beside those of the policy
   std::unique_ptr<InteractiveProcess> process_;
   unsigned generation_ = 0;
   std::mt19937_64 requests_{

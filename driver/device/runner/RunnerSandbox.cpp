@@ -27,8 +27,6 @@ const std::vector<std::string> kVariables = {"PATH",
                                              "CUDA_DEVICE_ORDER",
                                              "CUDA_DEVICE_MAX_CONNECTIONS",
                                              "CUDA_FORCE_PTX_JIT",
-                                             "CUDA_PATH",
-                                             "CUDA_HOME",
                                              "NVIDIA_*",
                                              "ASAN_OPTIONS",
                                              "UBSAN_OPTIONS"};
@@ -60,9 +58,6 @@ SandboxPolicy runnerPolicy(const RunnerPlaces &places) {
     for (const std::string &folder : split(libraries, ':'))
       if (folder.starts_with('/'))
         policy.readable.emplace_back(folder);
-  for (const char *variable : {"CUDA_PATH", "CUDA_HOME"}) // CUPTI's libraries
-    if (const char *toolkit = std::getenv(variable); toolkit && *toolkit == '/')
-      policy.readable.emplace_back(toolkit);
   policy.environment = kVariables;
   policy.fileBytes = kFileBytes;
   policy.openFiles = kOpenFiles;

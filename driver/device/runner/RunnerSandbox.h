@@ -10,7 +10,7 @@ namespace kopt {
 struct RunnerPlaces {
   std::filesystem::path program; ///< kopt-runner
   std::vector<std::filesystem::path>
-      readable;      ///< modules, captured inputs, the description of a GPU
+      readable;      ///< modules, captured inputs, the description of a GPU, CUPTI
   bool cuda = false; ///< it drives a GPU: the driver's device nodes
 };
 

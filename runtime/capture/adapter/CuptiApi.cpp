@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/capture/adapter/CuptiApi.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
 
 namespace kopt::runtime::capture {
 
 namespace {
-
-std::vector<std::string> usualPlaces() {
-  std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *folder = std::getenv(variable))
-      for (const char *below : {"/extras/CUPTI/lib64/libcupti.so", "/lib64/libcupti.so"})
-        names.push_back(std::string(folder) + below);
-  for (const char *below : {"/extras/CUPTI/lib64/libcupti.so", "/lib64/libcupti.so"})
-    names.push_back(std::string("/usr/local/cuda") + below);
-  return names;
-}
 
 bool lookUp(void *library, CuptiApi &api, std::string &why) {
 #define KOPT_LOOKUP(member, name, ...)                                                             \
@@ -45,13 +33,13 @@ std::string CuptiApi::describe(int result) const {
 }
 
 bool loadCupti(const std::vector<std::string> &paths, CuptiApi &api, std::string &why) {
-  std::vector<std::string> names = paths;
-  for (std::string &name : usualPlaces())
-    names.push_back(std::move(name));
-  for (const std::string &name : names) {
+  for (const std::string &name : paths) {
     void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    if (!library) {
+      const char *error = dlerror();
+      why = error ? error : name + " cannot be loaded";
       continue;
+    }
     std::string missing;
     if (lookUp(library, api, missing))
       return true;
@@ -59,7 +47,7 @@ bool loadCupti(const std::vector<std::string> &paths, CuptiApi &api, std::string
     dlclose(library);
   }
   if (why.empty())
-    why = "libcupti.so was not found";
+    why = "no libcupti.so was named";
   return false;
 }
 

@@ -88,11 +88,12 @@ TEST(ComputeSanitizer, MemcheckIsNotAskedForTheRunnersOwnQuestionsToTheDriver) {
 
 TEST(ComputeSanitizer, WithoutTheProgramNothingRan) {
   FakeProcessRunner processes;
-  ComputeSanitizer sanitizer(processes, std::nullopt);
+  ComputeSanitizer sanitizer(processes, makeError(ErrorCode::Environment,
+                                                  "compute-sanitizer was not found", "install it"));
   const auto report = sanitizer.check({});
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->ran);
-  EXPECT_NE(report->first.find("not found"), std::string::npos);
+  EXPECT_EQ(report->first, "compute-sanitizer was not found: install it");
 }
 
 } // namespace

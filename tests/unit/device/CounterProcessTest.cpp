@@ -46,8 +46,11 @@ protected:
   }
 
   fakes::FakeProcessRunner processes;
-  CounterProcess counter{
-      processes, {"/kopt-runner", "--device", "cuda"}, Sandbox(), SandboxPolicy()};
+  CounterProcess counter{processes,
+                         {"/kopt-runner", "--device", "cuda"},
+                         Sandbox(),
+                         SandboxPolicy(),
+                         "/opt/libcupti.so"};
   std::vector<Message> requests;
   std::string dieOn, failOn, why;
 };
@@ -64,7 +67,8 @@ TEST_F(CounterProcessTest, AsksForAllHardwareCountersAndStaysWarm) {
     EXPECT_EQ(outcome.counters, (Counters{{"smsp__inst_executed.sum", 4096}}));
     EXPECT_EQ(outcome.stages.at("count"), 0.25);
   }
-  EXPECT_EQ(processes.calls.size(), 1u);
+  ASSERT_EQ(processes.calls.size(), 1u);
+  EXPECT_EQ(processes.calls[0].env.at("KOPT_CUPTI"), "/opt/libcupti.so");
   EXPECT_EQ(asked("unload"), 2);
   for (const Message &request : requests)
     if (request.verb() == "profile") {

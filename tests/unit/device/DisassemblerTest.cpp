@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/device/CudaToolkit.h"
 #include "driver/device/sass/CodeCounter.h"
 #include "tests/fakes/FakeProcessRunner.h"
 #include "tests/unit/device/Fixtures.h"
-
-#include <cstdlib>
 
 namespace kopt {
 namespace {
 
 const std::filesystem::path kTool = "/opt/cuda/bin/nvdisasm";
+const Result<std::filesystem::path> kMissing =
+    makeError(ErrorCode::Environment, "nvdisasm was not found", "name it in NVDISASM_PATH");
 
 TEST(Disassembler, lists_a_module_with_its_lines) {
   fakes::FakeProcessRunner processes;
@@ -21,7 +22,7 @@ TEST(Disassembler, lists_a_module_with_its_lines) {
 
 TEST(Disassembler, a_missing_program_is_named) {
   fakes::FakeProcessRunner processes;
-  const auto listing = Disassembler(processes, std::nullopt).list("/build/k.cubin");
+  const auto listing = Disassembler(processes, kMissing).list("/build/k.cubin");
   ASSERT_FALSE(listing);
   EXPECT_EQ(listing.error().code, ErrorCode::Environment);
   EXPECT_NE(listing.error().what.find("nvdisasm was not found"), std::string::npos);
@@ -61,28 +62,6 @@ TEST(Disassembler, one_that_hangs_is_said) {
   EXPECT_NE(listing.error().what.find("did not end"), std::string::npos);
 }
 
-TEST(FindDisassembler, takes_a_program_or_its_folder_and_none_where_the_toolkit_is_hidden) {
-  const auto folder = TemporaryDirectory::create("kopt-sass");
-  ASSERT_TRUE(folder);
-  const auto tool = folder->path() / "bin/nvdisasm";
-  ASSERT_TRUE(writeFileAtomically(tool, "#!/bin/sh\n"));
-  std::filesystem::permissions(tool, std::filesystem::perms::all);
-  const char *before = std::getenv("NVDISASM_PATH");
-  const std::string kept = before ? before : "";
-  for (const auto &named : {tool, tool.parent_path()}) {
-    setenv("NVDISASM_PATH", named.c_str(), 1);
-    EXPECT_EQ(findDisassembler(), tool);
-  }
-  unsetenv("NVDISASM_PATH");
-  setenv("KOPT_CUDA_PATH", folder->path().c_str(), 1);
-  EXPECT_EQ(findDisassembler(), tool);
-  setenv("KOPT_CUDA_PATH", "none", 1);
-  EXPECT_EQ(findDisassembler(), std::nullopt);
-  unsetenv("KOPT_CUDA_PATH");
-  if (before)
-    setenv("NVDISASM_PATH", kept.c_str(), 1);
-}
-
 TEST(CodeCounter, adds_to_what_is_known_of_the_launch) {
   fakes::FakeProcessRunner processes;
   processes.on({"nvdisasm"}, 0,
@@ -111,7 +90,7 @@ TEST(CodeCounter, takes_the_only_kernel_under_another_name) {
 
 TEST(CodeCounter, a_missing_program_is_said_once_beside_other_reasons) {
   fakes::FakeProcessRunner processes;
-  CodeCounter code(Disassembler(processes, std::nullopt));
+  CodeCounter code(Disassembler(processes, kMissing));
   ProfileOutcome first, second;
   first.detail = "counters are denied";
   code.addTo(first, "/build/k.cubin", kAccidental);
@@ -124,10 +103,8 @@ TEST(CodeCounter, a_missing_program_is_said_once_beside_other_reasons) {
 
 // With the real tools where they are: what they print today is still understood.
 TEST(Disassembler, the_installed_one_lists_what_the_installed_nvcc_builds) {
-  const auto tool = findDisassembler();
-  auto nvcc = findProgram("nvcc");
-  if (!nvcc)
-    nvcc = findProgram("/usr/local/cuda/bin/nvcc");
+  const CudaToolkit cuda = CudaToolkit::find();
+  const auto &tool = cuda.nvdisasm, &nvcc = cuda.nvcc;
   if (!tool || !nvcc)
     GTEST_SKIP() << "needs nvdisasm and nvcc";
   const auto processes = makeProcessRunner();

@@ -202,7 +202,9 @@ TEST_F(InspectTest, without_counts_by_instruction_the_rest_stands) {
 }
 
 TEST_F(InspectTest, a_missing_ncu_is_named) {
-  const auto report = inspectLaunch(processes, std::nullopt, request, {});
+  const auto report = inspectLaunch(
+      processes, makeError(ErrorCode::Environment, "Nsight Compute (ncu) was not found"), request,
+      {});
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->ran);
   EXPECT_NE(report->detail.find("Nsight Compute (ncu) was not found"), std::string::npos);

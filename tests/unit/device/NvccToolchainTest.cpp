@@ -5,7 +5,6 @@
 #include "driver/support/FileSystem.h"
 #include "unit/device/ElfBuilder.h"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
 
 namespace {
@@ -16,11 +15,10 @@ namespace fs = std::filesystem;
 class NvccToolchainTest : public testing::Test {
 protected:
   NvccToolchainTest()
-      : processes(makeProcessRunner()), folder(std::move(*TemporaryDirectory::create("kopt-nvcc"))),
-        path(std::getenv("PATH")) {}
-  ~NvccToolchainTest() override { setenv("PATH", path.c_str(), 1); }
+      : processes(makeProcessRunner()),
+        folder(std::move(*TemporaryDirectory::create("kopt-nvcc"))) {}
 
-  /// Puts a script named nvcc first in PATH. It keeps its arguments and then runs `body`.
+  /// A toolkit whose nvcc is a script. It keeps its arguments and then runs `body`.
   std::unique_ptr<Toolchain> fakeNvcc(const std::string &body) {
     const fs::path script = folder.path() / "bin/nvcc";
     EXPECT_TRUE(writeFileAtomically(
@@ -29,8 +27,9 @@ protected:
                 "printf '%s\\n' \"$@\" > '" +
                     (folder.path() / "arguments").string() + "'\n" + body + "\n"));
     fs::permissions(script, fs::perms::all);
-    setenv("PATH", (script.parent_path().string() + ":" + path).c_str(), 1);
-    auto toolchain = makeNvccToolchain(*processes);
+    CudaToolkit cuda;
+    cuda.nvcc = script;
+    auto toolchain = makeNvccToolchain(*processes, cuda);
     EXPECT_TRUE(toolchain);
     return toolchain ? std::move(*toolchain) : nullptr;
   }
@@ -53,25 +52,15 @@ protected:
 
   std::unique_ptr<ProcessRunner> processes;
   TemporaryDirectory folder;
-  std::string path;
 };
 
-TEST_F(NvccToolchainTest, TheNamedToolkitComesFirstAndNoneHidesAll) {
-  ASSERT_TRUE(fakeNvcc("")); // in PATH
-  const fs::path other = folder.path() / "toolkit/bin/nvcc";
-  ASSERT_TRUE(writeFileAtomically(
-      other, "#!/bin/sh\necho 'Cuda compilation tools, release 12.9, V12.9.1'\n"));
-  fs::permissions(other, fs::perms::all);
-  setenv("KOPT_CUDA_PATH", (folder.path() / "toolkit").c_str(), 1);
-  const auto named = makeNvccToolchain(*processes);
-  setenv("KOPT_CUDA_PATH", "none", 1);
-  const auto hidden = makeNvccToolchain(*processes);
-  unsetenv("KOPT_CUDA_PATH");
-  ASSERT_TRUE(named);
-  EXPECT_EQ((*named)->name(), "nvcc 12.9.1");
-  ASSERT_FALSE(hidden);
-  EXPECT_EQ(hidden.error().code, ErrorCode::Environment);
-  EXPECT_NE(hidden.error().what.find("KOPT_CUDA_PATH"), std::string::npos);
+TEST_F(NvccToolchainTest, WithoutACompilerTheToolkitsReasonIsGiven) {
+  CudaToolkit cuda;
+  cuda.nvcc = makeError(ErrorCode::Environment, "the reason", "the remedy");
+  const auto none = makeNvccToolchain(*processes, cuda);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().what, "the reason");
+  EXPECT_EQ(none.error().hint, "the remedy, or use --device emulated, which needs no nvcc");
 }
 
 TEST_F(NvccToolchainTest, BuildsWithTheUsersFlags) {
@@ -140,7 +129,7 @@ TEST_F(NvccToolchainTest, AFullDiskIsTheMachines) {
 }
 
 TEST_F(NvccToolchainTest, TheRealNvccBuildsAndEqualCodeHasOneHash) {
-  const auto real = makeNvccToolchain(*processes);
+  const auto real = makeNvccToolchain(*processes, CudaToolkit::find());
   if (!real)
     GTEST_SKIP() << real.error().what;
   const std::string kernel = "__global__ void scale(float *x) { x[threadIdx.x] *= N; }\n";

@@ -487,18 +487,13 @@ TEST_F(RunnerClientTest, ProfileWithoutCountersHasTheDriversFacts) {
   noCounters = "libcupti.so was not found";
   const auto runner = start();
   const ModuleId module = runner->load("copy", "")->id;
-  const std::string path = getenv("PATH");
-  setenv("PATH", "/nonexistent", 1);
   const auto outcome = runner->profile(module, launch(), {});
-  setenv("PATH", path.c_str(), 1);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->status, RunStatus::Ok);
   EXPECT_EQ(outcome->counters.at("launch__block_size"), 64);
-  if (std::filesystem::exists("/usr/local/cuda/bin/ncu"))
-    GTEST_SKIP() << "this machine has ncu beside its toolkit";
   EXPECT_EQ(outcome->source, "ptxas");
   EXPECT_NE(outcome->detail.find("libcupti.so"), std::string::npos);
-  EXPECT_NE(outcome->detail.find("ncu"), std::string::npos);
+  EXPECT_NE(outcome->detail.find("no CUDA toolkit was looked for"), std::string::npos);
 }
 
 TEST_F(RunnerClientTest, NoDeviceSaysWhyAndWhatToDo) {

@@ -42,7 +42,8 @@ protected:
     ASSERT_TRUE(createDirectories(folder.path() / "scratch"));
   }
   /// Compiles a text with the system's own compiler.
-  ProcessResult compile(const std::string &text, const Sandbox &how) {
+  ProcessResult compile(const std::string &text, const Sandbox &how,
+                        const std::string &cudaPath = "") {
     const fs::path source = folder.path() / "scratch/a.cpp";
     EXPECT_TRUE(writeFileAtomically(source, text));
     ProcessSpec spec;
@@ -56,7 +57,7 @@ protected:
                  (folder.path() / "scratch/a.o").string()};
     spec.cwd = folder.path() / "project";
     spec.timeout = Duration(60);
-    const CompilerSandbox compilers(how);
+    const CompilerSandbox compilers(how, {}, {}, cudaPath);
     return *processes->run(
         compilers.contain(spec, {{"-I", "include"}, spec.cwd, {}, {folder.path() / "scratch"}}));
   }
@@ -88,6 +89,16 @@ TEST_F(CompilerSandboxTest, SeesNothingElse) {
   }
   EXPECT_TRUE(compile("#include \"" + secret + "\"\n", Sandbox()).ok())
       << "without the sandbox it does";
+}
+
+TEST_F(CompilerSandboxTest, SeesTheToolkitThatWasDecidedOnAndNotWhatVariablesName) {
+  const fs::path toolkit = folder.path() / "toolkit";
+  ASSERT_TRUE(writeFileAtomically(toolkit / "include/inside.h", "int inside;\n"));
+  const std::string text = "#include \"" + (toolkit / "include/inside.h").string() + "\"\n";
+  EXPECT_TRUE(compile(text, sandbox, toolkit.string()).ok());
+  setenv("CUDA_PATH", toolkit.c_str(), 1);
+  EXPECT_FALSE(compile(text, sandbox, "none").ok());
+  unsetenv("CUDA_PATH");
 }
 
 TEST_F(CompilerSandboxTest, ItsEnvironmentIsWhatCompilersListenTo) {

@@ -103,7 +103,7 @@ TEST_F(InPlaceBuildTest, FindsHeadersBesideTheOriginal) {
 
 TEST_F(InPlaceBuildTest, BuildsWithNvcc) {
   const auto processes = makeProcessRunner();
-  const auto toolchain = makeNvccToolchain(*processes);
+  const auto toolchain = makeNvccToolchain(*processes, CudaToolkit::find());
   if (!toolchain)
     GTEST_SKIP() << toolchain.error().what;
   const auto inPlace = editInPlace(kernel_, specialization_, hashes_);

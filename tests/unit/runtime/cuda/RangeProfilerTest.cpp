@@ -189,8 +189,23 @@ TEST_F(RangeProfilerTest, MoreKernelsThanOneAreNotCountedAsOne) {
   EXPECT_THAT(collect(out).detail, HasSubstr("2 ranges"));
 }
 
-// CUPTI's own word on names and passes: its host side needs no GPU.
+// /usr/local/cuda may have a CUPTI: it is kopt that decides whether it is used.
+TEST(Cupti, IsLookedForWhereKoptSays) {
+  for (const char *list : {"", "/nonexistent/libcupti.so:/dev/null"}) {
+    setenv("KOPT_CUPTI", list, 1);
+    cupti::Api api;
+    std::string why;
+    EXPECT_FALSE(cupti::load(api, why)) << list;
+    EXPECT_THAT(why, HasSubstr("CUPTI was not found"));
+  }
+  unsetenv("KOPT_CUPTI");
+}
+
+// What CUPTI itself knows of names and passes: its host side needs no GPU.
 TEST(Metrics, AreThoseOfTheChip) {
+#ifdef KOPT_TEST_CUPTI
+  setenv("KOPT_CUPTI", KOPT_TEST_CUPTI, 1);
+#endif
   cupti::Api api;
   std::string why;
   if (!cupti::load(api, why))
