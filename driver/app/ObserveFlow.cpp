@@ -4,6 +4,7 @@
 #include "driver/source/KernelNames.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/Log.h"
 #include "driver/support/Text.h"
 #include "driver/workload/observed/TraceCache.h"
 
@@ -76,6 +77,7 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   const bool learns = settings.snapshots > 0 && !settings.once;
   const fs::path kept = settings.output.empty() ? scratch.path() / "trace" : settings.output;
   if (settings.snapshots == 0 || learns) {
+    const LoggedStage logged("observe the program");
     services.terminal.status("observing " + settings.command.front());
     KOPT_TRY(outcome.trace,
              observeProgram(services.processes, setup, settings.command, {}, settings.limits,
@@ -104,6 +106,7 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
           "give the .cu files too, or leave --once away");
   }
   if (!orders.empty()) {
+    const LoggedStage logged("observe the program with snapshots");
     services.terminal.status("observing " + settings.command.front() + ", with snapshots");
     KOPT_TRY(outcome.trace, observeProgram(services.processes, setup, settings.command, orders,
                                            settings.limits, kept, outcome.run));

@@ -9,7 +9,7 @@
 #include "driver/device/build/PtxasInfo.h"
 #include "driver/source/SliceLines.h"
 #include "driver/support/Text.h"
-#include "driver/workload/SubjectWorkload.h"
+#include "driver/workload/observed/SubjectWorkload.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -5,8 +5,9 @@
 #include "driver/judge/HeldOut.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
-#include "driver/workload/SubjectWorkload.h"
+#include "driver/support/Log.h"
 #include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/observed/SubjectWorkload.h"
 
 #include <algorithm>
 #include <array>
@@ -92,6 +93,7 @@ public:
       return outcome;
     }
     made.candidate.title = file.path.stem().string();
+    const LoggedStage logged(fmt::format("{}: judge {}", subject_.label, made.candidate.title));
     services_.terminal.status(
         fmt::format("{}: judging {}", subject_.label, file.path.filename().string()));
     KOPT_TRY(outcome.trial, judge_->evaluate(made.candidate));
@@ -114,6 +116,7 @@ public:
 
 private:
   Status begin() {
+    const LoggedStage logged(subject_.label + ": measure the baseline");
     KOPT_TRY(workload_, workloadOf(subject_, observed_, bench_.device().kind));
     for (const std::string &note : workload_.notes)
       services_.terminal.line(note);

@@ -10,8 +10,9 @@
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
 #include "driver/support/Hash.h"
+#include "driver/support/Log.h"
 #include "driver/support/Text.h"
-#include "driver/workload/SubjectWorkload.h"
+#include "driver/workload/observed/SubjectWorkload.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -141,6 +142,7 @@ Result<TuneOutcome> TuneSession::tune(const TuneSubject &subject) {
 Status TuneSession::stage(Search &search, const std::string &name,
                           Status (TuneSession::*step)(Search &)) {
   services_.terminal.status(fmt::format("{}: {}", search.subject.label, name));
+  const LoggedStage logged(search.subject.label + ": " + name);
   Status status = (this->*step)(search);
   if (!status) {
     status.error().context.push_back(
@@ -282,7 +284,7 @@ Status TuneSession::makeProposers(Search &search) {
     else if (name == "llm")
       KOPT_CHECK(addModelProposer(search));
     else
-      return makeError(ErrorCode::Usage, fmt::format("there is no proposer '{}'", name),
+      return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
                        "known are params, transform and llm");
   }
   return {};

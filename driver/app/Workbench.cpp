@@ -4,6 +4,7 @@
 #include "driver/device/build/NvccFlags.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/device/runner/RunnerClient.h"
+#include "driver/support/Log.h"
 
 #include <fmt/format.h>
 
@@ -47,6 +48,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Sour
 
 Status Workbench::readSources(const SelectionRequest &selection) {
   services_.terminal.status("reading the sources");
+  const LoggedStage logged("read the sources");
   KOPT_TRY(frontend_, openFrontend(services_, compilers_));
   KOPT_TRY(extraction_, frontend_->extract(extractRequest(sources_, scratch() / "extract")));
   KOPT_TRY(subjects_, selectSubjects(extraction_, selection));
@@ -67,6 +69,7 @@ Result<CandidateFile> Workbench::readCandidate(const fs::path &file, const std::
 
 Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int> &gpus) {
   services_.terminal.status("opening the device");
+  const LoggedStage logged("open the device");
   // What is built lies there; the runner is shown the folder, so it has to be there first.
   const fs::path built = scratch_->path() / "evaluate";
   KOPT_CHECK(createDirectories(built));

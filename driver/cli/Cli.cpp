@@ -2,6 +2,8 @@
 #include "driver/cli/Cli.h"
 
 #include "driver/cli/Command.h"
+#include "driver/support/CommandWords.h"
+#include "driver/support/Log.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -53,7 +55,8 @@ const std::map<std::string, std::string> kMissing = {
 /// Flags of every command.
 struct GlobalFlags {
   std::string color = "auto";
-  bool quiet = false, json = false;
+  std::string logFile;
+  bool quiet = false, json = false, verbose = false;
 };
 
 ColourChoice colourChoice(const std::string &word) {
@@ -75,7 +78,8 @@ void printError(const Error &error, Terminal &terminal) {
 /// The command line: what it means, or why it means nothing.
 class Parser {
 public:
-  explicit Parser(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {
+  explicit Parser(std::vector<std::string> arguments)
+      : all(arguments), arguments_(std::move(arguments)) {
     if (const auto dashes = std::find(arguments_.begin(), arguments_.end(), "--");
         dashes != arguments_.end()) {
       rest.assign(dashes + 1, arguments_.end());
@@ -87,6 +91,10 @@ public:
     app_.add_flag("-q,--quiet", flags.quiet, "do not print progress");
     app_.add_option("--color", flags.color, "colour the output: `auto`, `always` or `never`")
         ->check(CLI::IsMember({"auto", "always", "never"}));
+    app_.add_flag(
+        "--verbose", flags.verbose,
+        "log on standard error each command that kopt runs and each stage, with its time");
+    app_.add_option("--log-file", flags.logFile, "append that log to a file");
     app_.footer("These options may also follow the command.");
     for (const CommandEntry &entry : kCommands) {
       CLI::App *app = app_.add_subcommand(entry.name, entry.help);
@@ -116,6 +124,7 @@ public:
   Command &command() { return *commands_.at(app_.get_subcommands().front()); }
 
   GlobalFlags flags;
+  std::vector<std::string> all;  ///< the arguments as they were given
   std::vector<std::string> rest; ///< what follows `--`
 
 private:
@@ -133,7 +142,7 @@ private:
   /// The first word that is not an option of kopt itself; empty where there is none.
   std::string firstWord() const {
     for (std::size_t i = 0; i < arguments_.size(); ++i)
-      if (arguments_[i] == "--color")
+      if (arguments_[i] == "--color" || arguments_[i] == "--log-file")
         ++i;
       else if (!arguments_[i].starts_with("-"))
         return arguments_[i];
@@ -157,7 +166,7 @@ private:
                        list);
     const std::string guess = didYouMean(word, names);
     return makeError(ErrorCode::Usage, fmt::format("unknown command '{}'", word),
-                     fmt::format("{}{}{}", guess, guess.empty() ? "" : "; ", list));
+                     fmt::format("{}{}{}", guess, guess.empty() ? "" : " ", list));
   }
 
   /// What was probably meant by the first unknown option, and where to read more.
@@ -177,7 +186,7 @@ private:
       });
       const std::string guess =
           longer == known.end() ? didYouMean(option, known) : "did you mean '" + *longer + "'?";
-      return guess.empty() ? help : guess + "; " + help;
+      return guess.empty() ? help : guess + " " + help;
     }
     return help;
   }
@@ -199,6 +208,9 @@ Result<Answer> runCommand(Parser &parser, Terminal &terminal) {
   KOPT_TRY(Installation installation, findInstallation());
   std::signal(SIGINT, onInterrupt);
   std::signal(SIGPIPE, SIG_IGN);
+  KOPT_TRY(const Log log,
+           Log::open({parser.flags.verbose ? &terminal : nullptr, parser.flags.logFile}));
+  logLine(fmt::format("kopt {}: {}", KOPT_VERSION, joinCommand(parser.all)));
   const auto processes = makeProcessRunner();
   const auto out = makeTerminal(STDOUT_FILENO, colourChoice(parser.flags.color), true);
   Invocation call{{*processes, systemClock(), terminal, std::move(installation), &interrupted},

@@ -79,6 +79,14 @@ fs::path projectRoot(const Config &config) {
   return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
 }
 
+void printNote(const std::string &note, Terminal &terminal) {
+  constexpr std::string_view kWarning = "warning:";
+  if (note.starts_with(kWarning))
+    terminal.line(terminal.paint(Style::Yellow, kWarning) + note.substr(kWarning.size()));
+  else
+    terminal.line(note);
+}
+
 void addProgram(CLI::App &app, std::string &program) {
   app.add_option("--run", program,
                  "command line of your program; the workload is then what it launches");

@@ -42,6 +42,9 @@ SelectionRequest selectionOf(const Config &config);
 /// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
 std::filesystem::path projectRoot(const Config &config);
 
+/// Prints a note of a flow; the label of a warning is painted.
+void printNote(const std::string &note, Terminal &terminal);
+
 /// `--run PROGRAM`.
 void addProgram(CLI::App &app, std::string &program);
 /// `--run-id NAME`.

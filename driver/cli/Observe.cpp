@@ -168,7 +168,7 @@ public:
     // The program's own output goes where progress goes: standard output is for results.
     std::cerr << outcome.run.out << outcome.run.err;
     for (const std::string &note : outcome.notes)
-      call.services.terminal.line(note);
+      printNote(note, call.services.terminal);
     if (!call.json) {
       printRanking(outcome);
       if (!settings.output.empty())

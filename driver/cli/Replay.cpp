@@ -86,7 +86,7 @@ public:
           answer.exitCode = int(ErrorCode::BaselineFailed);
       for (const std::string &note : outcome.notes) {
         answer.notes.push_back(note);
-        call.services.terminal.line(note);
+        printNote(note, call.services.terminal);
       }
       if (!call.json)
         print(outcome, call.out);

@@ -40,7 +40,7 @@ public:
     addProgram(app, flags_.program);
     flags_.config.addPlace(app);
     TuneOptions &options = flags_.config.options;
-    app.add_option("--min-gain", options.minGain,
+    app.add_option("--min-gain", options.minSpeedup,
                    "smallest speedup that counts as faster, as a ratio (default 1.02)");
     app.add_option("--seed", options.seed, "random seed (default 1)");
     app.add_flag("--accept-weak-workload", flags_.acceptWeakWorkload,
@@ -98,7 +98,7 @@ private:
     request.options.arch = config.settings.arch;
     request.options.seed = std::uint64_t(config.settings.seed);
     request.options.buildThreads = unsigned(config.settings.buildJobs);
-    request.options.policy.minGain = config.settings.minGain - 1;
+    request.options.policy.minGain = config.settings.minSpeedup - 1;
     return request;
   }
 

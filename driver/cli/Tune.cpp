@@ -99,7 +99,7 @@ public:
 private:
   void addSearch(CLI::App &app) {
     TuneOptions &options = flags_.config.options;
-    app.add_option("--min-gain", options.minGain,
+    app.add_option("--min-gain", options.minSpeedup,
                    "smallest speedup worth a patch, as a ratio (default 1.02)");
     app.add_option("--seed", options.seed, "random seed (default 1)");
     app.add_option("--proposers", options.proposers,
@@ -147,7 +147,7 @@ private:
     settings.budget.trials = int(options.trials);
     settings.budget.patience = int(options.patience);
     settings.budget.seconds = options.budgetSeconds;
-    settings.minGain = options.minGain - 1;
+    settings.minGain = options.minSpeedup - 1;
     settings.seed = std::uint64_t(options.seed);
     settings.maxTokens = options.maxTokens;
     for (const ConfigValue &value : config.values)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/support/CommandWords.h"
 
+#include "driver/support/Text.h"
+
 #include <fmt/format.h>
 #include <string_view>
 
@@ -47,6 +49,19 @@ Result<std::vector<std::string>> splitCommand(const std::string &text) {
     return makeError(ErrorCode::Usage, "the command to run is empty",
                      "give a program and its arguments");
   return words;
+}
+
+std::string joinCommand(const std::vector<std::string> &words) {
+  std::string line;
+  for (const std::string &word : words) {
+    const bool plain =
+        !word.empty() &&
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-+=.,:/@%") == word.npos;
+    line += line.empty() ? "" : " ";
+    line += plain ? word : "'" + replaceAll(word, "'", "'\\''") + "'";
+  }
+  return line;
 }
 
 } // namespace kopt

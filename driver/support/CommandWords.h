@@ -13,4 +13,8 @@ namespace kopt {
 /// patterns).
 Result<std::vector<std::string>> splitCommand(const std::string &text);
 
+/// The command line as a person would type it: words with other characters than letters, digits and
+/// "_-+=.,:/@%" are quoted for a shell.
+std::string joinCommand(const std::vector<std::string> &words);
+
 } // namespace kopt

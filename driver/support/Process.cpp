@@ -2,6 +2,9 @@
 #include "driver/support/Process.h"
 
 #include "driver/support/Child.h"
+#include "driver/support/CommandWords.h"
+#include "driver/support/Log.h"
+#include "driver/support/Text.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -165,10 +169,33 @@ std::string describeExit(int code) {
   return "exit code " + std::to_string(code) + " (" + (name ? name : "signal") + ")";
 }
 
+/// "nvcc -c a.cu, in /src"
+std::string describe(const ProcessSpec &spec) {
+  return joinCommand(spec.argv) + (spec.cwd.empty() ? "" : ", in " + spec.cwd.string());
+}
+
+void logStartFailure(const ProcessSpec &spec, const Error &error) {
+  if (isLogging())
+    logLine(fmt::format("not started: {}: {}", describe(spec), error.what));
+}
+
 class PosixInteractiveProcess final : public InteractiveProcess {
 public:
-  PosixInteractiveProcess(Child child, std::string name, std::size_t limit)
-      : child_(std::move(child)), name_(std::move(name)), limit_(limit) {}
+  PosixInteractiveProcess(Child child, const ProcessSpec &spec)
+      : child_(std::move(child)), name_(fs::path(spec.argv[0]).filename().string()),
+        limit_(spec.outputLimit), command_(isLogging() ? describe(spec) : ""),
+        started_(SteadyClock::now()) {
+    if (!command_.empty())
+      logLine("started: " + command_);
+  }
+  ~PosixInteractiveProcess() override {
+    if (command_.empty())
+      return;
+    const bool ended = child_.reap(false) || child_.endWithin(kTeardownLimit);
+    logLine(fmt::format("ended: {} ({}, {})", command_,
+                        formatDuration(Duration(SteadyClock::now() - started_).count()),
+                        ended ? describeExit(child_.exitCode()) : "still running"));
+  }
 
   Status writeLine(const std::string &line) override { return writeLineWith(line, {}); }
 
@@ -322,7 +349,9 @@ private:
 
   Child child_;
   std::string name_;
-  std::size_t limit_; ///< of bytes in buffered_
+  std::size_t limit_;   ///< of bytes in buffered_
+  std::string command_; ///< for the log; empty: there is none
+  SteadyClock::time_point started_;
   std::string buffered_, errorTail_;
   std::size_t searched_ = 0; ///< bytes of buffered_ known to hold no newline
 };
@@ -331,17 +360,25 @@ class PosixProcessRunner final : public ProcessRunner {
 public:
   Result<ProcessResult> run(const ProcessSpec &spec) override {
     auto child = Child::start(spec, false);
-    if (!child)
+    if (!child) {
+      logStartFailure(spec, child.error());
       return tl::unexpected<Error>(std::move(child.error()));
-    return runToEnd(*child, spec);
+    }
+    ProcessResult result = runToEnd(*child, spec);
+    if (isLogging())
+      logLine(fmt::format("ran: {} ({}, {}{})", describe(spec), formatDuration(result.wall.count()),
+                          describeExit(result.exitCode),
+                          result.timedOut ? ", killed after its time limit" : ""));
+    return result;
   }
 
   Result<std::unique_ptr<InteractiveProcess>> start(const ProcessSpec &spec) override {
     auto child = Child::start(spec, true);
-    if (!child)
+    if (!child) {
+      logStartFailure(spec, child.error());
       return tl::unexpected<Error>(std::move(child.error()));
-    return std::make_unique<PosixInteractiveProcess>(
-        std::move(*child), fs::path(spec.argv[0]).filename().string(), spec.outputLimit);
+    }
+    return std::make_unique<PosixInteractiveProcess>(std::move(*child), spec);
   }
 };
 

@@ -105,6 +105,29 @@ class Errors(KoptTest):
         self.assertEqual(answer["error"]["code"], "environment")
         self.assertEqual([check["ok"] for check in answer["results"] if check["check"] == "temporary folder"], [False])
 
+    def test_the_log_has_every_command_that_ran_and_every_stage_but_no_key(self):
+        self.scale()
+        key = {"ANTHROPIC_API_KEY": "sk-never-logged"}
+        done = self.kopt_ok("tune", "scale.cu", "--device", "emulated", "--trials", "2", "--log-file", "kopt.log", *FLAGS, env=key)
+        self.assertNotIn("kopt-frontend", done.stderr)
+        log = (self.folder / "kopt.log").read_text()
+        self.assertRegex(log, r"Z \d+ kopt \d+\.\d+\.\d+: tune scale\.cu --device emulated")
+        self.assertRegex(log, r"ran: \S*kopt-frontend .*\(.* s, exit code 0\)")
+        self.assertRegex(log, r"started: .*kopt-runner")
+        self.assertRegex(log, r"ended: .*kopt-runner .*exit code \d+")
+        for stage in ("read the sources", "open the device", "measure the baseline", "search"):
+            self.assertRegex(log, f"stage: .*{stage} \\(.*s\\)")
+        self.assertNotIn("sk-never-logged", log)
+        loud = self.kopt_ok("list", "scale.cu", "--verbose", *FLAGS)
+        self.assertRegex(loud.stderr, r"log: ran: \S*kopt-frontend ")
+        self.assertEqual(loud.stdout, self.kopt_ok("list", "scale.cu", *FLAGS).stdout)
+
+    def test_every_command_takes_a_log_file(self):
+        for command, *words in (["observe", "--", "true"], ["replay", "trace", "a.cu"], ["tune", "a.cu"],
+                                ["trial", "a.cu", "--candidate", "b.cu"], ["profile", "a.cu"], ["list", "a.cu"], ["report"], ["apply"],
+                                ["doctor"]):
+            self.fails(6, "/proc/nope/log", command=[command, "--log-file", "/proc/nope/log", *words])
+
     def test_colour(self):
         escape = "\x1b["
         plain = {"NO_COLOR": "", "CLICOLOR_FORCE": ""}

@@ -162,7 +162,7 @@ class Pool(KoptTest):
         self.check()
 
     def test_what_is_no_pool_is_said(self):
-        for gpus, words in (("0", "one number says how many"), ("0,0", "named twice"), ("x", "'x' is no number"),
+        for gpus, words in (("0", "a single number is a count"), ("0,0", "named twice"), ("x", "'x' is not a valid GPU ordinal"),
                             ("all", "give a number")):
             done = self.kopt(*self.command(gpus))
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)

@@ -164,7 +164,7 @@ class Profile(KoptTest):
                    command=[file, *emulated, "--ncu", "--sections=--export=x", *FLAGS])
         self.fails(1, "--lines", command=[file, *emulated, "--lines", "-1", *FLAGS])
         self.fails(1, "--candidat", "--candidate", command=[file, *emulated, "--candidat", file, *FLAGS])
-        self.fails(1, "there is no file", "absent.cu", command=[file, *emulated, "--candidate", "absent.cu", *FLAGS])
+        self.fails(1, "absent.cu does not exist", command=[file, *emulated, "--candidate", "absent.cu", *FLAGS])
         self.fails(1, "has no launch '500x3'", "there are: launch", command=[file, *emulated, "--launch", "500x3", *FLAGS])
         self.fails(1, "files", command=emulated)
         self.fails(1, "no kernel is named 'scael'", command=[file, *emulated, "--kernel", "scael", *FLAGS])

@@ -46,18 +46,18 @@ public:
     KOPT_CHECK(commandLine());
     KOPT_CHECK(environment());
     if (!request_.manifest.empty()) {
-      KOPT_TRY(ConfigSource layer, config::readManifestLayer(request_.manifest));
-      layers_.push_back(std::move(layer));
+      KOPT_TRY(ConfigSource source, config::readManifest(request_.manifest));
+      sources_.push_back(std::move(source));
     }
     const fs::path project = nearestConfig(request_.directory), user = userConfig();
     std::error_code ignored;
     if (!project.empty() && !fs::equivalent(project, user, ignored)) {
-      KOPT_TRY(ConfigSource layer, config::readTomlLayer(project, config::Trust::Repository));
-      layers_.push_back(std::move(layer));
+      KOPT_TRY(ConfigSource source, config::readToml(project, config::Trust::Repository));
+      sources_.push_back(std::move(source));
     }
     if (!user.empty() && fs::is_regular_file(user, ignored)) {
-      KOPT_TRY(ConfigSource layer, config::readTomlLayer(user, config::Trust::User));
-      layers_.push_back(std::move(layer));
+      KOPT_TRY(ConfigSource source, config::readToml(user, config::Trust::User));
+      sources_.push_back(std::move(source));
     }
     return merge();
   }
@@ -75,53 +75,54 @@ private:
     return home && *home ? fs::path(home) / ".config" / "kopt" / "config.toml" : fs::path();
   }
 
-  /// The flags have types already; their ranges are checked like those of every other layer.
+  /// The flags have types already; their ranges are checked like those of every other source.
   Status commandLine() {
-    ConfigSource layer;
+    ConfigSource source;
     std::string problem;
     config::forEachOption([&](const char *key, auto member, auto, config::Check) {
       const auto &value = request_.commandLine.*member;
       if (!value || !problem.empty())
         return;
-      if (std::string found = config::setOption(layer, key, *value, "command line"); !found.empty())
+      if (std::string found = config::setOption(source, key, *value, "command line");
+          !found.empty())
         problem = std::string("--") + key + ": " + found;
     });
     if (!problem.empty())
       return makeError(ErrorCode::Usage, problem);
-    layers_.push_back(std::move(layer));
+    sources_.push_back(std::move(source));
     return {};
   }
 
   Status environment() {
-    ConfigSource layer;
+    ConfigSource source;
     for (const std::string &key : config::optionKeys()) {
       const std::string name = environmentName(key);
       const char *value = variable(name.c_str());
       if (!value || !*value)
         continue;
-      if (std::string problem = config::setOptionFromText(layer, key, value, name);
+      if (std::string problem = config::setOptionFromText(source, key, value, name);
           !problem.empty())
         return makeError(ErrorCode::Usage, "environment variable " + name + ": " + problem);
     }
-    layers_.push_back(std::move(layer));
+    sources_.push_back(std::move(source));
     return {};
   }
 
   Config merge() const {
     Config result;
     config::forEachOption([&](const char *key, auto member, auto setting, config::Check) {
-      std::string source = "default";
-      for (const ConfigSource &layer : layers_)
-        if (const auto &value = layer.options.*member) {
+      std::string place = "default";
+      for (const ConfigSource &source : sources_)
+        if (const auto &value = source.options.*member) {
           result.settings.*setting = *value;
-          source = layer.sources.at(key);
+          place = source.places.at(key);
           break;
         }
-      result.values.push_back({key, config::showValue(result.settings.*setting), source});
+      result.values.push_back({key, config::showValue(result.settings.*setting), place});
     });
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-      result.kernels.insert(result.kernels.end(), layer->kernels.begin(), layer->kernels.end());
-      result.manifest.insert(layer->manifest.begin(), layer->manifest.end());
+    for (auto source = sources_.rbegin(); source != sources_.rend(); ++source) {
+      result.kernels.insert(result.kernels.end(), source->kernels.begin(), source->kernels.end());
+      result.manifest.insert(source->manifest.begin(), source->manifest.end());
     }
     addModelProposer(result);
     return result;
@@ -138,7 +139,7 @@ private:
   }
 
   const ConfigRequest &request_;
-  std::vector<ConfigSource> layers_; ///< the strongest first
+  std::vector<ConfigSource> sources_; ///< the strongest first
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a run and where each came from. Later layers give way to earlier ones: command
+// The options of a run and where each came from. Later sources give way to earlier ones: command
 // line, environment (KOPT_*), kopt_tune_kernels() arguments, nearest kopt.toml, user config,
 // defaults.
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace kopt {
 
-/// The options of one layer; unset: the layer does not say. In files the names are written with
-/// dashes (budget-seconds), in the environment as KOPT_BUDGET_SECONDS, in manifests as
+/// The options of one source; unset: the source does not set it. In files the names are written
+/// with dashes (budget-seconds), in the environment as KOPT_BUDGET_SECONDS, in manifests as
 /// budget_seconds.
 struct TuneOptions {
   std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed, buildJobs;
-  std::optional<double> budgetSeconds, minGain;
+  std::optional<double> budgetSeconds, minSpeedup;
   std::optional<std::vector<std::string>> proposers, kernels, benchmark;
   std::optional<std::string> model, device, gpus, modelGpu, arch, output, tests, sandbox;
 };
@@ -39,7 +39,8 @@ struct ResolvedOptions {
   std::int64_t buildJobs =
       defaultBuildJobs();      ///< candidates built at a time while others run, 0: none
   double budgetSeconds = 1800; ///< wall time of the run
-  double minGain = 1.02; ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
+  double minSpeedup =
+      1.02; ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm where a model is given
   std::vector<std::string> kernels;   ///< names or globs; empty: every annotated kernel
   std::vector<std::string> benchmark; ///< command whose launches matter; empty: none

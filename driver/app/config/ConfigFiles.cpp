@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads kopt.toml and the manifest of kopt_tune_kernels() into layers.
+// Reads kopt.toml and the manifest of kopt_tune_kernels() into ConfigSources.
 #include "driver/app/config/Options.h"
 
 #include "driver/support/FileSystem.h"
@@ -54,7 +54,7 @@ public:
       else
         return unknownKey(node.source(), name, {"tune", "kernel"});
     }
-    return std::move(layer_);
+    return std::move(source_);
   }
 
 private:
@@ -90,7 +90,7 @@ private:
       std::vector<std::string> keys = optionKeys();
       if (std::find(keys.begin(), keys.end(), name) == keys.end())
         return unknownKey(node.source(), name, keys);
-      if (std::string problem = setOption(layer_, name, std::move(*value), place(node.source()));
+      if (std::string problem = setOption(source_, name, std::move(*value), place(node.source()));
           !problem.empty())
         return fail(node.source(), "'" + name + "': " + problem);
     }
@@ -139,7 +139,7 @@ private:
       if (kernel.pattern.empty())
         return fail(table.source(), "a [[kernel]] without a name",
                     "write name = \"the kernel's qualified name\"");
-      layer_.kernels.push_back(std::move(kernel));
+      source_.kernels.push_back(std::move(kernel));
     }
     return {};
   }
@@ -147,7 +147,7 @@ private:
   Status clauses(const toml::array &items, KernelClauses &kernel) const {
     for (const toml::node &item : items) {
       if (!item.is_string())
-        return fail(item.source(), "a clause that is no text");
+        return fail(item.source(), "a clause that is not a text");
       kernel.clauses.push_back(
           {item.as_string()->get(), file_.string(), unsigned(item.source().begin.line)});
     }
@@ -156,16 +156,16 @@ private:
 
   fs::path file_;
   Trust trust_;
-  ConfigSource layer_;
+  ConfigSource source_;
 };
 
 } // namespace
 
-Result<ConfigSource> readTomlLayer(const fs::path &file, Trust trust) {
+Result<ConfigSource> readToml(const fs::path &file, Trust trust) {
   return TomlReader(file, trust).read();
 }
 
-Result<ConfigSource> readManifestLayer(const fs::path &file) {
+Result<ConfigSource> readManifest(const fs::path &file) {
   KOPT_TRY(std::string text, readFile(file));
   auto fail = [&](const std::string &what) {
     return makeError(ErrorCode::Usage, what,
@@ -178,11 +178,11 @@ Result<ConfigSource> readManifestLayer(const fs::path &file) {
     return fail("the manifest has another schema version than 1");
   static const std::vector<std::string> kFacts = {"schema_version", "target", "source_dir",
                                                   "build_dir", "sources"};
-  ConfigSource layer;
+  ConfigSource source;
   for (const auto &[name, value] : document.items()) {
     if (std::find(kFacts.begin(), kFacts.end(), name) != kFacts.end()) {
       if (value.is_string())
-        layer.manifest[name] = value.get<std::string>();
+        source.manifest[name] = value.get<std::string>();
       continue;
     }
     RawValue raw;
@@ -203,11 +203,11 @@ Result<ConfigSource> readManifestLayer(const fs::path &file) {
     const std::string key = replaceAll(name, "_", "-");
     if (key == "model" || key == "sandbox")
       return fail("'" + key + "' may not be set by a build system");
-    if (std::string problem = setOption(layer, key, std::move(raw), "kopt_tune_kernels()");
+    if (std::string problem = setOption(source, key, std::move(raw), "kopt_tune_kernels()");
         !problem.empty())
       return fail("'" + name + "': " + problem);
   }
-  return layer;
+  return source;
 }
 
 } // namespace kopt::config

@@ -18,7 +18,7 @@ constexpr int kMostGpus = 64; ///< a host has 16 today; a typing error has more
 
 Result<std::vector<int>> parseGpuSelection(const std::string &text) {
   const auto wrong = [&](const std::string &why) {
-    return makeError(ErrorCode::Usage, fmt::format("'{}' names no GPUs: {}", text, why),
+    return makeError(ErrorCode::Usage, fmt::format("'{}' does not select GPUs: {}", text, why),
                      "give a number of them, a list such as 0,2, or all");
   };
   std::vector<int> numbers;
@@ -30,7 +30,7 @@ Result<std::vector<int>> parseGpuSelection(const std::string &text) {
     const auto [end, problem] =
         std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (problem != std::errc() || end != digits.data() + digits.size() || number < 0)
-      return wrong(fmt::format("'{}' is no number from 0", digits));
+      return wrong(fmt::format("'{}' is not a valid GPU ordinal", digits));
     if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
       return wrong(fmt::format("{} is named twice", number));
     numbers.push_back(number);
@@ -38,7 +38,7 @@ Result<std::vector<int>> parseGpuSelection(const std::string &text) {
   if (numbers.size() > 1)
     return numbers;
   if (numbers.front() < 1 || numbers.front() > kMostGpus)
-    return wrong(fmt::format("one number says how many, from 1 to {}", kMostGpus));
+    return wrong(fmt::format("a single number is a count, from 1 to {}", kMostGpus));
   numbers.resize(std::size_t(numbers.front()));
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;

@@ -26,7 +26,7 @@ std::string oneOf(const std::string &text, const std::vector<std::string> &known
   if (std::find(known.begin(), known.end(), text) != known.end())
     return "";
   std::string hint = didYouMean(text, known);
-  return "'" + text + "' is none of " + join(known, ", ") + (hint.empty() ? "" : "; " + hint);
+  return "'" + text + "' is not one of " + join(known, ", ") + (hint.empty() ? "" : "; " + hint);
 }
 
 /// The value as the type an option has, where that loses nothing.
@@ -122,7 +122,7 @@ std::string checkArch(const RawValue &value) {
       text.size() > 3 && text.rfind("sm_", 0) == 0 &&
       std::isdigit(static_cast<unsigned char>(text[3])) &&
       std::all_of(text.begin() + 3, text.end(), [](unsigned char c) { return std::isalnum(c); });
-  return good ? "" : "'" + text + "' is no architecture such as sm_90";
+  return good ? "" : "'" + text + "' is not an architecture such as sm_90";
 }
 std::string checkNotEmpty(const RawValue &value) {
   if (auto *text = std::get_if<std::string>(&value))
@@ -148,22 +148,22 @@ std::vector<std::string> optionKeys() {
   return keys;
 }
 
-std::string setOption(ConfigSource &layer, const std::string &key, RawValue value,
-                      const std::string &source) {
+std::string setOption(ConfigSource &source, const std::string &key, RawValue value,
+                      const std::string &place) {
   std::string problem;
   bool known = false;
   forEachOption([&](const char *name, auto member, auto, Check check) {
     if (key != name)
       return;
     known = true;
-    auto &slot = layer.options.*member;
+    auto &slot = source.options.*member;
     using T = typename std::remove_reference_t<decltype(slot)>::value_type;
     std::optional<T> converted = convert<T>(value);
     problem = converted ? check(*converted) : std::string("expected ") + typeName<T>();
     if (!problem.empty())
       return;
     slot = std::move(*converted);
-    layer.sources[key] = source;
+    source.places[key] = place;
   });
   if (known)
     return problem;
@@ -171,15 +171,15 @@ std::string setOption(ConfigSource &layer, const std::string &key, RawValue valu
   return "unknown key" + (hint.empty() ? "; known are " + join(optionKeys(), ", ") : "; " + hint);
 }
 
-std::string setOptionFromText(ConfigSource &layer, const std::string &key, const std::string &text,
-                              const std::string &source) {
+std::string setOptionFromText(ConfigSource &source, const std::string &key, const std::string &text,
+                              const std::string &place) {
   std::string problem;
   forEachOption([&](const char *name, auto member, auto, Check) {
     if (key != name)
       return;
-    using T = typename std::remove_reference_t<decltype(layer.options.*member)>::value_type;
+    using T = typename std::remove_reference_t<decltype(source.options.*member)>::value_type;
     std::optional<RawValue> value = parseText<T>(text);
-    problem = value ? setOption(layer, key, std::move(*value), source)
+    problem = value ? setOption(source, key, std::move(*value), place)
                     : "'" + text + "' is not " + typeName<T>();
   });
   return problem;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of options: each with its name, its member in a layer and in the settings, and its
+// The one list of options: each with its name, its member in a source and in the settings, and its
 // check.
 #pragma once
 
@@ -33,7 +33,7 @@ template <class Visitor> void forEachOption(Visitor visit) {
   visit("trials", &O::trials, &S::trials, checkPositive);
   visit("budget-seconds", &O::budgetSeconds, &S::budgetSeconds, checkAboveZero);
   visit("patience", &O::patience, &S::patience, checkPositive);
-  visit("min-gain", &O::minGain, &S::minGain, checkRatio);
+  visit("min-gain", &O::minSpeedup, &S::minSpeedup, checkRatio);
   visit("proposers", &O::proposers, &S::proposers, checkProposers);
   visit("model", &O::model, &S::model, checkModel);
   visit("max-tokens", &O::maxTokens, &S::maxTokens, checkFromZero);
@@ -53,17 +53,17 @@ template <class Visitor> void forEachOption(Visitor visit) {
 /// Options of one source, each with the place that set it.
 struct ConfigSource {
   TuneOptions options;
-  std::map<std::string, std::string> sources; ///< key -> "kopt.toml:4"
+  std::map<std::string, std::string> places; ///< key -> "kopt.toml:4"
   std::vector<KernelClauses> kernels;
   std::map<std::string, std::string> manifest;
 };
 
 /// Checks and stores a value. Returns what is wrong with key or value, or an empty text.
-std::string setOption(ConfigSource &layer, const std::string &key, RawValue value,
-                      const std::string &source);
+std::string setOption(ConfigSource &source, const std::string &key, RawValue value,
+                      const std::string &place);
 /// As setOption, from text: numbers are parsed, lists split at commas. Texts are taken as they are.
-std::string setOptionFromText(ConfigSource &layer, const std::string &key, const std::string &text,
-                              const std::string &source);
+std::string setOptionFromText(ConfigSource &source, const std::string &key, const std::string &text,
+                              const std::string &place);
 
 std::vector<std::string> optionKeys();
 std::string showValue(const RawValue &value);
@@ -71,7 +71,7 @@ std::string showValue(const RawValue &value);
 /// A repository's file may not choose what runs on the user's machine or where sources are sent.
 enum class Trust { User, Repository };
 
-Result<ConfigSource> readTomlLayer(const std::filesystem::path &file, Trust trust);
-Result<ConfigSource> readManifestLayer(const std::filesystem::path &file);
+Result<ConfigSource> readToml(const std::filesystem::path &file, Trust trust);
+Result<ConfigSource> readManifest(const std::filesystem::path &file);
 
 } // namespace kopt::config

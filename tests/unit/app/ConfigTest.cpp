@@ -107,7 +107,7 @@ TEST_F(ConfigTest, ReadsTheManifestOfTheCMakeFunction) {
   EXPECT_EQ(config.settings.tests, "^check");
   EXPECT_EQ(config.settings.device, "emulated");
   EXPECT_EQ(config.settings.budgetSeconds, 600);
-  EXPECT_EQ(config.settings.minGain, 1.05);
+  EXPECT_EQ(config.settings.minSpeedup, 1.05);
   EXPECT_EQ(config.settings.output, "/s/kopt.out");
 }
 
@@ -150,7 +150,7 @@ TEST_F(ConfigTest, RefusesValuesThatMeanNothing) {
   EXPECT_THAT(what("min-gain = 0.05"), HasSubstr("0.05 is below 1"));
   EXPECT_THAT(what("proposers = [\"parms\"]"), HasSubstr("did you mean 'params'?"));
   EXPECT_THAT(what("proposers = []"), HasSubstr("empty"));
-  EXPECT_THAT(what("device = \"gpu\""), HasSubstr("none of auto, cuda, emulated"));
+  EXPECT_THAT(what("device = \"gpu\""), HasSubstr("not one of auto, cuda, emulated"));
   EXPECT_THAT(what("arch = \"90\""), HasSubstr("sm_90"));
   EXPECT_THAT(what("model = \"gpt\""), HasSubstr("exec:COMMAND"));
   EXPECT_THAT(what("rounds = "), HasSubstr("Error while parsing"));
@@ -183,7 +183,7 @@ TEST_F(ConfigTest, TheSandboxIsTheUsersToChoose) {
   request_.commandLine.sandbox = "auto";
   EXPECT_EQ(load().settings.sandbox, "auto");
   request_.commandLine.sandbox = "on";
-  EXPECT_THAT(fail().what, HasSubstr("none of auto, required, off"));
+  EXPECT_THAT(fail().what, HasSubstr("not one of auto, required, off"));
   request_.commandLine.sandbox.reset();
   project("[tune]\nsandbox = \"off\"\n");
   EXPECT_THAT(fail().what, HasSubstr("may not be set by a repository"));
@@ -224,7 +224,7 @@ TEST_F(ConfigTest, NamesTheVariableOrFlagThatIsWrong) {
   environment_["KOPT_ROUNDS"] = "many";
   EXPECT_EQ(fail().what, "environment variable KOPT_ROUNDS: 'many' is not a whole number");
   environment_.erase("KOPT_ROUNDS");
-  request_.commandLine.minGain = 0.5;
+  request_.commandLine.minSpeedup = 0.5;
   EXPECT_THAT(fail().what, HasSubstr("--min-gain: 0.5 is below 1"));
 }
 

@@ -28,4 +28,10 @@ TEST(SplitCommand, WhatNeedsAShellIsRefused) {
   EXPECT_FALSE(splitCommand("  "));
 }
 
+TEST(JoinCommand, IsReadBackAsTheSameWords) {
+  const std::vector<std::string> words{"nvcc", "-DX=\"a b\"", "it's", "", "a.cu", "$HOME"};
+  EXPECT_EQ(joinCommand({"nvcc", "-O3", "a.cu"}), "nvcc -O3 a.cu");
+  EXPECT_EQ(*splitCommand(joinCommand(words)), words);
+}
+
 } // namespace

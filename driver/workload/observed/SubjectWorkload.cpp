@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/workload/SubjectWorkload.h"
+#include "driver/workload/observed/SubjectWorkload.h"
 
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/observed/TraceWorkload.h"
