@@ -3,13 +3,17 @@
 // in its text: SLOW, FAST (times), CHEAT (wrong only while it is timed), LONG (takes a while to
 // build), SLEEP (takes a while to run), OTHERS (other load is on the GPU while it is timed), RACES
 // (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input of
-// many), NAN, PARTIAL, FAULT, HANG, GUARD, FLAKY (results), NOBUILD, REJECT (never get that far).
+// many), NAN, PARTIAL, FAULT, HANG, GUARD, INPUT (writes there), RACY, FLAKY (results), NOBUILD,
+// REJECT, FLAG, MALLOC (never get that far, or not without an obligation), SANITIZED
+// (compute-sanitizer sees it), PRECISE (computes in double precision). WRONG_AT_ and the name of a
+// check: only in the launches of that one.
 #pragma once
 
 #include "driver/judge/LocalJudge.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -40,6 +44,8 @@ public:
                                       const SharedCode &) override {
     if (has(candidate, "REJECT"))
       return std::vector<Finding>{{"asm", "reject", "new inline assembly", "line 3"}};
+    if (has(candidate, "FLAG")) // only other sizes would show it harmless
+      return std::vector<Finding>{{"bounds-check", "flag", "a bounds check is gone", "line 3"}};
     return std::vector<Finding>{};
   }
   Result<MutantSet> mutants(const std::string &, const std::string &, const KernelSpec &,
@@ -93,6 +99,8 @@ public:
     KOPT_CHECK(writeFileAtomically(request.output, request.sliceText));
     outcome.ok = true;
     outcome.module = request.output;
+    if (has(request.sliceText, "MALLOC"))
+      outcome.externals = {"malloc"};
     // Comments do not reach the machine code.
     outcome.hash = hashHex(request.sliceText.substr(0, request.sliceText.find("//")));
     return outcome;
@@ -111,6 +119,7 @@ public:
     device_.modelled = modelled;
   }
   const DeviceInfo &device() const override { return device_; }
+  DeviceInfo &device() { return device_; }
 
   Result<ModuleInfo> load(const std::filesystem::path &module, const std::string &symbol) override {
     KOPT_CHECK(check());
@@ -139,33 +148,41 @@ public:
       return failed(RunStatus::Fault, "illegal address");
     if (has(text, "HANG"))
       return failed(RunStatus::TimedOut, "still running after the deadline");
-    if (has(text, "GUARD"))
+    if (has(text, "GUARD") && !leftOut(options, "guards"))
       return failed(RunStatus::GuardTouched, "wrote beside 'out'");
+    if (has(text, "INPUT") && !leftOut(options, "inputs"))
+      return failed(RunStatus::InputChanged, "wrote to 'in'");
+    if (has(text, "RACY") && options.checkRaces)
+      return failed(RunStatus::Race, "two threads meet in 'out'");
     std::mt19937_64 random(options.inputSeed);
-    std::vector<float> in, out;
+    std::vector<double> in, out;
     for (const Buffer &buffer : launch.buffers) {
       if (!buffer.symbol.empty())
         continue; // of the module
-      std::vector<float> values(buffer.bytes / 4);
-      for (float &value : values)
+      std::vector<double> values(buffer.bytes / (buffer.scalar == "f64" ? 8 : 4));
+      for (double &value : values)
         value = float(random() % 1000) / 1000;
       if (buffer.readOnly)
         in = values;
       else if (buffer.output) // poison
-        out.assign(values.size(), float(options.poisonSeed) * -1e6f);
+        out.assign(values.size(), double(options.poisonSeed) * -1e6);
       else
         out = values;
     }
     if (!has(text, "NOOP"))
       for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = has(text, "CONSTANT") ? 1 : 2 * in[i] + float(i);
+        out[i] = has(text, "CONSTANT") ? 1 : 2 * in[i] + double(i);
     std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
     seeds_[module].insert(options.inputSeed);
-    if (has(text, "WRONG") || computesWrong ||
-        (has(text, "SELDOM") && seeds_[module].size() > seldomAfter))
+    if (declared_.buffers.empty())
+      declared_ = launch; // the first launch of all is the baseline's
+    const bool isWrong = has(text, "WRONG_AT_")
+                             ? has(text, ("WRONG_AT_" + checkOf(launch, options)).c_str())
+                             : has(text, "WRONG");
+    if (isWrong || computesWrong || (has(text, "SELDOM") && seeds_[module].size() > seldomAfter))
       out[out.size() - 1] += 1;
     if (has(text, "NAN"))
-      out[0] = std::numeric_limits<float>::quiet_NaN();
+      out[0] = std::numeric_limits<double>::quiet_NaN();
     if (has(text, "FLAKY") && runs % 2 == 0)
       out[3] += 1;
     if (has(text, "PARTIAL"))
@@ -179,9 +196,10 @@ public:
         recorded[0] = has(text, "RARE") ? '\0' : '\1';
         if (!launch.buffers[i].symbol.empty())
           KOPT_CHECK(writeFileAtomically(outcome.buffers.back(), recorded));
+        else if (launch.buffers[i].scalar == "f64")
+          write(outcome.buffers.back(), out);
         else
-          std::ofstream(outcome.buffers.back(), std::ios::binary)
-              .write(reinterpret_cast<const char *>(out.data()), std::streamsize(out.size() * 4));
+          write(outcome.buffers.back(), std::vector<float>(out.begin(), out.end()));
       }
       outcome.unwritten.push_back(launch.buffers[i].readOnly ? 0 : unwritten);
     }
@@ -221,6 +239,13 @@ public:
     outcome.counters["smsp__thread_inst_executed.sum"] = 1000;
     return outcome;
   }
+  Result<std::vector<SanitizerReport>> sanitize(ModuleId module, const Launch &,
+                                                const std::vector<std::string> &tools,
+                                                const RunOptions &) override {
+    const bool isFound = has(modules_.at(module), "SANITIZED");
+    return std::vector<SanitizerReport>(
+        tools.size(), {true, isFound ? 1u : 0u, isFound ? "an access out of bounds" : ""});
+  }
   bool restarted() override { return false; }
   void renew() override { ++processes; }
   std::string lost() const override { return lost_; }
@@ -244,6 +269,44 @@ private:
   static double secondsOf(const std::string &text) {
     return has(text, "FAST") ? 5e-5 : has(text, "SLOW") ? 2e-4 : 1e-4;
   }
+  static bool leftOut(const RunOptions &options, const std::string &check) {
+    return std::find(options.skip.begin(), options.skip.end(), check) != options.skip.end();
+  }
+  template <class T>
+  static void write(const std::filesystem::path &file, const std::vector<T> &values) {
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char *>(values.data()),
+               std::streamsize(values.size() * sizeof(T)));
+  }
+
+  /// Which check launches a candidate so: by the name of its files, its seed, and what differs from
+  /// the declared launch.
+  std::string checkOf(const Launch &launch, const RunOptions &options) const {
+    const auto is = [&](const char *prefix) { return options.slot.starts_with(prefix); };
+    if (is("run"))
+      return options.inputSeed == JudgeOptions().seed ? "outputs" : "fresh";
+    for (const char *name : {"repeat", "schedule", "reference"})
+      if (is(name))
+        return name;
+    if (!is("derived"))
+      return "nothing";
+    bool isMoved = launch.buffers.size() != declared_.buffers.size(), isOtherValue = false;
+    for (std::size_t i = 0; i < launch.arguments.size() && i < declared_.arguments.size(); ++i) {
+      const auto *now = std::get_if<BufferArg>(&launch.arguments[i]),
+                 *then = std::get_if<BufferArg>(&declared_.arguments[i]);
+      if (now && then)
+        isMoved |= now->offset != then->offset || now->buffer != then->buffer;
+      else if (!now && !then)
+        isOtherValue |= std::get<ValueArg>(launch.arguments[i]).bytes !=
+                        std::get<ValueArg>(declared_.arguments[i]).bytes;
+    }
+    if (isMoved)
+      return "alignment";
+    if (launch.buffers.front().bytes != declared_.buffers.front().bytes)
+      return "sizes";
+    return isOtherValue ? "scalars" : "contents";
+  }
+
   static RunOutcome failed(RunStatus status, const std::string &detail) {
     RunOutcome outcome;
     outcome.status = status;
@@ -257,6 +320,7 @@ private:
   std::map<ModuleId, std::set<std::uint64_t>> seeds_; ///< of the inputs that a module has seen
   ModuleId last_ = 0;
   std::string lost_;
+  Launch declared_;
 };
 
 /// A kernel of one chunk, with one input and one output of 64 floats.

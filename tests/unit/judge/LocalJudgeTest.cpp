@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/FakeBench.h"
+#include "unit/judge/JudgeFixture.h"
 
 #include <gtest/gtest.h>
 
@@ -8,48 +8,7 @@ using namespace kopt::fakes;
 
 namespace {
 
-class LocalJudgeTest : public testing::Test {
-protected:
-  LocalJudge make(const std::string &kernel = "kernel", bool modelled = false,
-                  unsigned buildThreads = 0, JudgeOptions options = {}) {
-    runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);
-    options.scratch = folder_.path() / "evaluate";
-    options.buildThreads = buildThreads;
-    EXPECT_TRUE(createDirectories(options.scratch));
-    const auto profile = [this](ModuleId module, const std::filesystem::path &,
-                                const Launch &launch) {
-      return runner_->profile(module, launch, {});
-    };
-    JudgeServices services{frontend_, toolchain_, {{*runner_, profile, "0 fake"}}, {}};
-    if (hasEmulated_)
-      services.emulate = [this]() -> Result<EmulatedDevice> {
-        ++opened_;
-        return EmulatedDevice{std::make_unique<FakeToolchain>(),
-                              std::make_unique<FakeRunner>(emulated_.path(), true)};
-      };
-    return LocalJudge(std::move(services), makeSubject(kernel), options);
-  }
-  Trial judge(LocalJudge &local, const std::string &text) {
-    auto trial = local.evaluate(candidateWith(text));
-    EXPECT_TRUE(trial) << (trial ? "" : trial.error().what);
-    return *trial;
-  }
-
-  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("local"));
-  FakeFrontend frontend_;
-  FakeToolchain toolchain_;
-  std::unique_ptr<FakeRunner> runner_;
-  TemporaryDirectory emulated_ = std::move(*TemporaryDirectory::create("emulated"));
-  bool hasEmulated_ = false;
-  int opened_ = 0;
-};
-
-const CheckRecord *recordOf(const Trial &trial, const std::string &check) {
-  for (const CheckRecord &record : trial.checks)
-    if (record.check == check)
-      return &record;
-  return nullptr;
-}
+using LocalJudgeTest = JudgeFixture;
 
 TEST_F(LocalJudgeTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
   LocalJudge local = make();

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each check of the list alone: what it refuses, that it lets a good candidate pass, where it does
+// not run, and that nothing else refuses the same where it is left out.
+#include "driver/judge/checks/CheckList.h"
+#include "driver/workload/WorkloadBuilder.h"
+#include "unit/judge/JudgeFixture.h"
+
+#include <gmock/gmock.h>
+
+using namespace kopt;
+using namespace kopt::fakes;
+
+namespace {
+
+struct Case {
+  const char *check;
+  const char *refused;   ///< the candidate that it refuses
+  Verdict verdict;       ///< of that one
+  bool modelled = false; ///< on the emulated device
+  bool declared = false; ///< launches of other sizes and scalars can be made
+  bool recorded = true;  ///< passed() of a good candidate; else the check is part of each launch
+};
+
+/// In the order of the list.
+const Case kCases[] = {
+    {"screen", "REJECT FAST", Verdict::Rejected},
+    {"externals", "MALLOC FAST", Verdict::Rejected},
+    {"inputs", "INPUT FAST", Verdict::WrongResult, false, false, false},
+    {"guards", "GUARD FAST", Verdict::WrongResult, false, false, false},
+    {"unwritten", "PARTIAL FAST", Verdict::WrongResult, false, false, false},
+    {"races", "RACY FAST", Verdict::RunFailed, true, false, false},
+    {"outputs", "WRONG_AT_outputs FAST", Verdict::WrongResult},
+    {"fresh", "WRONG_AT_fresh FAST", Verdict::WrongResult},
+    {"scalars", "WRONG_AT_scalars FAST", Verdict::WrongResult, false, true},
+    {"sizes", "WRONG_AT_sizes FAST", Verdict::WrongResult, false, true},
+    {"contents", "WRONG_AT_contents FAST", Verdict::WrongResult},
+    {"alignment", "WRONG_AT_alignment FAST", Verdict::WrongResult, false, true},
+    {"repeat", "WRONG_AT_repeat FAST", Verdict::WrongResult},
+    {"schedule", "WRONG_AT_schedule FAST", Verdict::WrongResult, true},
+    {"reference", "WRONG_AT_reference FAST", Verdict::WrongResult, false, true},
+    {"coverage", "RARE FAST", Verdict::Suspect, true},
+    {"emulated", "RACES FAST", Verdict::RunFailed},
+    {"sanitizer", "SANITIZED FAST", Verdict::RunFailed},
+    {"timed", "CHEAT FAST", Verdict::WrongResult},
+    {"roofline", "FAST", Verdict::Suspect},
+    {"mutants", "FAST", Verdict::Suspect},
+    {"obligations", "FLAG FAST", Verdict::Suspect},
+};
+
+class EachCheck : public JudgeFixture, public testing::WithParamInterface<Case> {
+protected:
+  EachCheck() {
+    const std::string check = GetParam().check;
+    makeRunner(GetParam().modelled);
+    options_.depth = check == "sanitizer" ? Depth::Win : Depth::Trial;
+    hasEmulated_ = check == "emulated";
+  }
+
+  /// What one check needs beside a candidate. `isGood`: a candidate without faults passes.
+  LocalJudge prepare(bool isGood) {
+    const std::string check = GetParam().check;
+    if (check == "reference") {
+      frontend_.clone = {};
+      frontend_.clone.sliceText = "PRECISE kernel";
+      for (const char *name : {"in", "out"}) {
+        ReferenceParam param;
+        param.name = name;
+        param.element.size = 4;
+        param.element.newSize = 8;
+        param.element.fields = {{0, 0, "f32", "f64"}};
+        frontend_.clone.params.push_back(param);
+      }
+    }
+    if (check == "coverage") {
+      frontend_.reach.variable = "coverage";
+      frontend_.reach.bytes = 1;
+      frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}}};
+    }
+    if (check == "mutants") {
+      Mutant mutant;
+      mutant.sliceText = mutant.title = isGood ? "WRONG" : "not noticed";
+      frontend_.mutantSet.mutants = {mutant};
+    }
+    if (check == "roofline" && !isGood)
+      runner_->device().storeBytesPerSecond = 64 * 4 / 8e-5; // FAST takes 5e-5 s
+    return make(GetParam().declared ? declaredSubject() : makeSubject(), options_);
+  }
+
+  /// scale(in, out, factor, n), with a launch site that any n and factor can be given to.
+  Subject declaredSubject() {
+    Subject subject = makeSubject();
+    LaunchSite site;
+    site.symbol = subject.specialization.symbol;
+    site.geometry = "symbolic";
+    site.grid = {"(n + 63) / 64", "1", "1"};
+    site.block = {"64", "1", "1"};
+    site.variables = {"n"};
+    site.args = {"in", "out", "factor", "n"};
+    subject.kernel.launches = {site};
+    subject.specialization.params = {
+        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
+        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
+        {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    subject.declaration.emplace();
+    subject.declaration->arguments = {{"factor", "1.5"}, {"n", "64"}};
+    subject.declaration->extents = {{"in", "n"}, {"out", "n"}};
+    auto workload = buildWorkload(subject.kernel, subject.specialization, *subject.declaration,
+                                  runner_->device().kind);
+    EXPECT_TRUE(workload) << (workload ? "" : workload.error().what);
+    subject.workload = std::move(*workload);
+    return subject;
+  }
+
+  JudgeOptions options_;
+};
+
+TEST_P(EachCheck, RefusesWhatItIsFor) {
+  LocalJudge local = prepare(false);
+  const auto baseline = local.measureBaseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  const Trial trial = judge(local, GetParam().refused);
+  EXPECT_EQ(trial.check, GetParam().check) << trial.reason;
+  EXPECT_EQ(trial.verdict, GetParam().verdict) << trial.reason;
+  EXPECT_FALSE(trial.reason.empty());
+}
+
+TEST_P(EachCheck, LetsAGoodCandidatePass) {
+  LocalJudge local = prepare(true);
+  ASSERT_TRUE(local.measureBaseline());
+  const Trial trial = judge(local, "FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.check << ": " << trial.reason;
+  const CheckRecord *record = recordOf(trial, GetParam().check);
+  if (!GetParam().recorded || std::string(GetParam().check) == "obligations" ||
+      std::string(GetParam().check) == "roofline")
+    EXPECT_FALSE(record) << "it has a record of failures alone";
+  else
+    EXPECT_TRUE(record && record->state == CheckState::Passed)
+        << (record ? record->detail : "no record");
+}
+
+TEST_P(EachCheck, LeftOutIsNotAskedAndNothingIsAWin) {
+  options_.checks = *CheckSwitches::without({GetParam().check});
+  LocalJudge local = prepare(false);
+  ASSERT_TRUE(local.measureBaseline());
+  const Trial trial = judge(local, GetParam().refused);
+  EXPECT_NE(trial.check, GetParam().check) << trial.reason;
+  EXPECT_FALSE(recordOf(trial, GetParam().check));
+  EXPECT_NE(trial.verdict, Verdict::Faster) << trial.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Checks, EachCheck, testing::ValuesIn(kCases),
+                         [](const auto &info) { return std::string(info.param.check); });
+
+TEST(CheckList, EachCheckHasACaseHere) {
+  std::vector<std::string> listed, tested;
+  for (const CheckInfo &info : allChecks())
+    listed.emplace_back(info.name);
+  for (const Case &one : kCases)
+    tested.emplace_back(one.check);
+  EXPECT_EQ(tested, listed);
+}
+
+TEST(CheckList, AnUnknownNameIsNamedWithItsNeighbour) {
+  const auto switches = CheckSwitches::without({"repaet"});
+  ASSERT_FALSE(switches);
+  EXPECT_EQ(switches.error().code, ErrorCode::Usage);
+  EXPECT_THAT(switches.error().what, testing::HasSubstr("repaet"));
+  EXPECT_THAT(switches.error().hint, testing::HasSubstr("repeat"));
+}
+
+TEST(CheckList, TheRunnerLeavesOutItsOwn) {
+  const auto switches = CheckSwitches::without({"guards", "inputs", "sizes"});
+  ASSERT_TRUE(switches);
+  EXPECT_THAT(switches->runnerChecks(), testing::UnorderedElementsAre("guards", "inputs"));
+  EXPECT_FALSE(switches->on("sizes"));
+  EXPECT_TRUE(switches->on("contents"));
+}
+
+/// Where a check cannot run it says so, and is not taken for one that passed.
+class NotRun : public JudgeFixture {
+protected:
+  void expectNotRun(LocalJudge local, const std::string &check, const std::string &words) {
+    ASSERT_TRUE(local.measureBaseline());
+    const Trial trial = judge(local, "FAST");
+    EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+    const CheckRecord *record = recordOf(trial, check);
+    ASSERT_TRUE(record) << check;
+    EXPECT_EQ(record->state, CheckState::NotRun) << check;
+    EXPECT_THAT(record->detail, testing::HasSubstr(words)) << check;
+  }
+};
+
+TEST_F(NotRun, OtherScalarsAndSizesWithoutADeclaration) {
+  expectNotRun(make(), "scalars", "");
+  expectNotRun(make(), "sizes", "");
+}
+TEST_F(NotRun, OtherSchedulesOnAGpu) { expectNotRun(make(), "schedule", "GPU"); }
+TEST_F(NotRun, AReferenceThatCannotBeMade) { expectNotRun(make(), "reference", "integers"); }
+TEST_F(NotRun, CoverageOfWhatIsNoWinnerYetOnAGpu) { expectNotRun(make(), "coverage", "winners"); }
+TEST_F(NotRun, TheEmulatedDeviceBesideItself) {
+  expectNotRun(make("kernel", true), "emulated", "emulated device");
+}
+TEST_F(NotRun, TheSanitizerOnTheEmulatedDevice) {
+  expectNotRun(make("kernel", true), "sanitizer", "emulated device");
+}
+TEST_F(NotRun, MutantsOfAKernelThatHasNone) {
+  expectNotRun(make(), "mutants", "no wrong versions");
+}
+
+} // namespace
