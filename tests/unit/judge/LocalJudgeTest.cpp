@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/judge/JudgeFixture.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace kopt;
@@ -9,22 +10,6 @@ using namespace kopt::fakes;
 namespace {
 
 using LocalJudgeTest = JudgeFixture;
-
-TEST_F(LocalJudgeTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
-  LocalJudge local = make();
-  const auto baseline = local.measureBaseline();
-  ASSERT_TRUE(baseline) << baseline.error().what;
-  EXPECT_EQ(baseline->verdict, Verdict::Same);
-  ASSERT_EQ(baseline->timings.size(), 1u);
-  EXPECT_NEAR(baseline->timings[0].baselineSeconds, 1e-4, 1e-6);
-  EXPECT_TRUE(local.subject().workload.launches[0].buffers[1].output);
-}
-
-TEST_F(LocalJudgeTest, EachLaunchOfTheBaselineIsProfiledOnceOnAModelledDevice) {
-  LocalJudge local = make("kernel", true);
-  ASSERT_TRUE(local.measureBaseline());
-  EXPECT_EQ(runner_->profiles, 1);
-}
 
 TEST_F(LocalJudgeTest, VerdictsFollowTheFirstLayerThatFails) {
   LocalJudge local = make();
@@ -264,15 +249,6 @@ TEST_F(LocalJudgeTest, OnAModelledDeviceTheSpeedupIsLabelled) {
   EXPECT_NE(trial.reason.find("modelled"), std::string::npos);
 }
 
-Mutant mutant(const std::string &text, const std::string &excuse = "") {
-  Mutant result;
-  result.op = "comparison";
-  result.title = text;
-  result.mayBeEqual = excuse;
-  result.sliceText = text;
-  return result;
-}
-
 TEST_F(LocalJudgeTest, AGateDecidesAndTheOthersAreOnRecord) {
   LocalJudge local = make();
   ASSERT_TRUE(local.measureBaseline());
@@ -292,94 +268,6 @@ TEST_F(LocalJudgeTest, AGateDecidesAndTheOthersAreOnRecord) {
     EXPECT_TRUE(std::any_of(fast.checks.begin(), fast.checks.end(), [&](const CheckRecord &record) {
       return record.check == name && record.state == CheckState::NotRun && !record.detail.empty();
     })) << name;
-}
-
-TEST_F(LocalJudgeTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
-  frontend_.reach.variable = "coverage";
-  frontend_.reach.bytes = 2;
-  frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}},
-                           {1, 3, "`n == 77` is false", {"!$2 == 77"}}};
-  LocalJudge local = make("kernel", true);
-  ASSERT_TRUE(local.measureBaseline());
-  EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
-  const Trial rare = judge(local, "RARE FAST");
-  EXPECT_EQ(rare.verdict, Verdict::Suspect);
-  EXPECT_EQ(rare.check, "coverage");
-  EXPECT_NE(rare.reason.find("`n == 77` is true at slice.cu:3"), std::string::npos) << rare.reason;
-  EXPECT_EQ(rare.reason.find("is false"), std::string::npos) << rare.reason;
-  // The original's own is no news.
-  LocalJudge other = make("RARE kernel", true);
-  ASSERT_TRUE(other.measureBaseline());
-  EXPECT_EQ(judge(other, "RARE FAST").verdict, Verdict::Faster);
-}
-
-TEST_F(LocalJudgeTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
-  frontend_.reach.variable = "coverage";
-  frontend_.reach.bytes = 1;
-  frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}}};
-  LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
-  EXPECT_EQ(judge(local, "RARE").verdict, Verdict::Same);
-}
-
-TEST_F(LocalJudgeTest, WhatAGpuDoesNotShowTheEmulatedDeviceDoes) {
-  hasEmulated_ = true;
-  JudgeOptions options;
-  options.depth = Depth::Trial;
-  LocalJudge local = make("kernel", false, 0, options);
-  ASSERT_TRUE(local.measureBaseline());
-  EXPECT_EQ(opened_, 0) << "it is opened when it is asked";
-  const Trial racy = judge(local, "RACES");
-  EXPECT_EQ(racy.verdict, Verdict::RunFailed);
-  EXPECT_EQ(racy.check, "emulated");
-  EXPECT_EQ(racy.reason.rfind("on the emulated device: ", 0), 0u) << racy.reason;
-  const Trial fast = judge(local, "FAST");
-  EXPECT_EQ(fast.verdict, Verdict::Faster);
-  ASSERT_TRUE(recordOf(fast, "emulated"));
-  EXPECT_EQ(recordOf(fast, "emulated")->state, CheckState::Passed)
-      << recordOf(fast, "emulated")->detail;
-  EXPECT_EQ(opened_, 1);
-}
-
-TEST_F(LocalJudgeTest, TheEmulatedDeviceIsAskedOfWinners) {
-  hasEmulated_ = true;
-  LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
-  EXPECT_EQ(judge(local, "RACES").verdict, Verdict::Same);
-  const Trial first = judge(local, "RACES FAST");
-  EXPECT_EQ(first.verdict, Verdict::Faster);
-  EXPECT_EQ(opened_, 0);
-  const auto confirmed = local.confirm(first.candidate);
-  ASSERT_TRUE(confirmed);
-  EXPECT_EQ(confirmed->verdict, Verdict::RunFailed);
-  EXPECT_EQ(confirmed->check, "emulated");
-}
-
-TEST_F(LocalJudgeTest, WhereTheOriginalIsNoKernelForTheEmulatedDeviceItSaysNothing) {
-  hasEmulated_ = true;
-  JudgeOptions options;
-  options.depth = Depth::Trial;
-  LocalJudge local = make("RACES kernel", false, 0, options);
-  ASSERT_TRUE(local.measureBaseline());
-  const Trial fast = judge(local, "RACES FAST");
-  EXPECT_EQ(fast.verdict, Verdict::Faster);
-  ASSERT_TRUE(recordOf(fast, "emulated"));
-  EXPECT_EQ(recordOf(fast, "emulated")->state, CheckState::NotRun);
-  EXPECT_NE(recordOf(fast, "emulated")->detail.find("the original itself"), std::string::npos);
-}
-
-TEST_F(LocalJudgeTest, AWrongVersionThatAGpuDoesNotShowIsNoticedByTheEmulatedDevice) {
-  Mutant mutant;
-  mutant.sliceText = "RACES";
-  mutant.title = "a barrier removed";
-  frontend_.mutantSet.mutants = {mutant};
-  LocalJudge alone = make();
-  ASSERT_TRUE(alone.measureBaseline());
-  EXPECT_EQ(alone.mutations().noticed, 0u);
-  hasEmulated_ = true;
-  LocalJudge beside = make();
-  ASSERT_TRUE(beside.measureBaseline());
-  EXPECT_EQ(beside.mutations().noticed, 1u);
 }
 
 TEST_F(LocalJudgeTest, NothingJudgedWithALayerOffIsAWin) {
@@ -417,95 +305,253 @@ TEST_F(LocalJudgeTest, ALayerThatIsOffIsNotAsked) {
   EXPECT_EQ(judge(local, "REJECT WRONG").check, "outputs");
 }
 
-TEST_F(LocalJudgeTest, AWorkloadThatNoticesWrongKernelsIsStrongEnough) {
-  frontend_.mutantSet.mutants = {mutant("WRONG 1"), mutant("NAN 2"),
-                                 mutant("kernel// the same program"), mutant("NOBUILD"),
-                                 mutant("other", "where n is a multiple of 4")};
-  LocalJudge local = make();
-  const auto baseline = local.measureBaseline();
-  ASSERT_TRUE(baseline) << baseline.error().what;
-  EXPECT_EQ(local.mutations().tried, 3u);
-  EXPECT_EQ(local.mutations().noticed, 2u);
-  EXPECT_FALSE(local.mutations().isTooWeak()); // the one that is left has an excuse
-  EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
+using testing::HasSubstr;
+
+/// Fakes of one kind, each with its thread; or one without.
+class Pool {
+public:
+  Pool(std::size_t count, JudgeOptions options = {}) {
+    options.scratch = folder_.path() / "evaluate";
+    EXPECT_TRUE(createDirectories(options.scratch));
+    JudgeServices services{frontend, toolchain, {}, [this](const std::string &text) {
+                             const std::lock_guard lock(mutex_);
+                             told.push_back(text);
+                           }};
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto scratch = folder_.path() / std::to_string(i);
+      EXPECT_TRUE(createDirectories(scratch));
+      runners.push_back(std::make_unique<FakeRunner>(scratch, true));
+      threads_.push_back(count > 1 ? std::make_unique<JobQueue>(1) : nullptr);
+      const auto profile = [runner = runners.back().get()](ModuleId module,
+                                                           const std::filesystem::path &,
+                                                           const Launch &launch) {
+        return runner->profile(module, launch, {});
+      };
+      services.devices.push_back(
+          {*runners.back(), profile, fmt::format("{} fake", i), threads_.back().get()});
+    }
+    evaluator = std::make_unique<LocalJudge>(std::move(services), makeSubject(), options);
+  }
+  ~Pool() { evaluator.reset(); }
+
+  FakeFrontend frontend;
+  FakeToolchain toolchain;
+  std::vector<std::unique_ptr<FakeRunner>> runners;
+  std::unique_ptr<LocalJudge> evaluator;
+  std::vector<std::string> told;
+
+private:
+  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("pool"));
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<JobQueue>> threads_;
+};
+
+/// The first of twins sleeps, so that the second would be through before it.
+const std::vector<std::string> kTexts = {"SLEEP FAST LONG",
+                                         "SLOW",
+                                         "NOBUILD",
+                                         "REJECT",
+                                         "SLEEP FAST LONG// twin",
+                                         "WRONG",
+                                         "kernel// comment",
+                                         "FAULT",
+                                         "SLEEP other",
+                                         "CHEAT FAST",
+                                         "SLOW// twin",
+                                         "HANG",
+                                         "FAST 2",
+                                         "GUARD",
+                                         "FAST 2// twin",
+                                         "SLEEP SLOW 2"};
+
+std::vector<Candidate> candidates() {
+  std::vector<Candidate> all;
+  for (const std::string &text : kTexts)
+    all.push_back(candidateWith(text));
+  return all;
 }
 
-TEST_F(LocalJudgeTest, NoWinIsClaimedOnAWorkloadThatIsTooWeak) {
-  frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
-  LocalJudge local = make();
-  const auto baseline = local.measureBaseline();
-  ASSERT_TRUE(baseline);
-  ASSERT_FALSE(baseline->findings.empty());
-  EXPECT_EQ(baseline->findings.back().id, "mutants");
-  EXPECT_EQ(baseline->findings.back().severity, "warning");
-  const Trial trial = judge(local, "FAST");
-  EXPECT_EQ(trial.verdict, Verdict::Suspect);
-  EXPECT_EQ(trial.check, "mutants");
-  EXPECT_NE(trial.reason.find("other"), std::string::npos) << trial.reason;
-  EXPECT_FALSE(local.mutations().remedy().empty());
-
-  JudgeOptions options;
-  options.acceptWeakWorkload = true;
-  LocalJudge lenient = make("kernel", false, 0, options);
-  ASSERT_TRUE(lenient.measureBaseline());
-  EXPECT_EQ(judge(lenient, "FAST").verdict, Verdict::Faster);
+std::string record(const Trial &trial) {
+  std::string text =
+      fmt::format("{} {} {} '{}' {} {}", trial.candidate.title, toString(trial.verdict),
+                  toString(trial.stage), trial.reason, trial.moduleHash, trial.check);
+  for (const CheckRecord &check : trial.checks)
+    text += fmt::format("; {} {} {}", check.check, toString(check.state), check.detail);
+  for (const Finding &finding : trial.findings)
+    if (finding.id != "incident")
+      text += fmt::format("; {} {}", finding.id, finding.message);
+  if (trial.speedup)
+    text += "; " + inWords(*trial.speedup);
+  return text;
 }
 
-TEST_F(LocalJudgeTest, WhereOnlyManyInputsShowAMistakeAGainIsVerifiedOnMany) {
-  frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("SELDOM")};
-  JudgeOptions options;
-  options.cache = folder_.path() / "cache";
-  for (const char *run : {"judged", "recalled"}) {
-    LocalJudge local = make("kernel", false, 0, options);
-    ASSERT_TRUE(local.measureBaseline());
-    EXPECT_FALSE(local.mutations().isTooWeak()) << run;
-    EXPECT_EQ(local.mutations().draws, 5) << run;
-    const Trial honest = judge(local, "FAST");
-    EXPECT_EQ(honest.verdict, Verdict::Faster) << honest.reason;
-    EXPECT_TRUE(std::any_of(honest.findings.begin(), honest.findings.end(),
-                            [](const Finding &finding) { return finding.id == "escalated"; }));
-    EXPECT_EQ(judge(local, "FAST SELDOM").verdict, Verdict::WrongResult) << run;
+std::vector<Trial> judgeAll(LocalJudge &evaluator) {
+  evaluator.begin(candidates());
+  std::vector<Trial> trials;
+  for (const Candidate &candidate : candidates()) {
+    auto trial = evaluator.evaluate(candidate);
+    EXPECT_TRUE(trial) << trial.error().what;
+    if (trial)
+      trials.push_back(std::move(*trial));
+  }
+  return trials;
+}
+
+std::vector<std::string> records(const std::vector<Trial> &trials) {
+  std::vector<std::string> texts;
+  for (const Trial &trial : trials)
+    texts.push_back(record(trial));
+  return texts;
+}
+
+const std::vector<std::string> &expectedRecords() {
+  static const std::vector<std::string> expected = [] {
+    Pool one(1);
+    EXPECT_TRUE(one.evaluator->measureBaseline());
+    return records(judgeAll(*one.evaluator));
+  }();
+  return expected;
+}
+
+TEST(LocalJudgePool, ManyDevicesDecideWhatOneDoes) {
+  for (const unsigned buildThreads : {0u, 3u}) {
+    JudgeOptions options;
+    options.buildThreads = buildThreads;
+    Pool pool(3, options);
+    const auto baseline = pool.evaluator->measureBaseline();
+    ASSERT_TRUE(baseline) << baseline.error().what;
+    EXPECT_EQ(baseline->gpu, "0 fake");
+    const std::vector<Trial> trials = judgeAll(*pool.evaluator);
+    EXPECT_EQ(records(trials), expectedRecords());
+    std::set<std::string> gpus;
+    for (const Trial &trial : trials) {
+      const bool ran = trial.verdict != Verdict::Duplicate && trial.verdict != Verdict::Rejected &&
+                       trial.verdict != Verdict::BuildFailed;
+      EXPECT_EQ(ran, !trial.gpu.empty()) << trial.candidate.title;
+      if (ran)
+        gpus.insert(trial.gpu);
+    }
+    EXPECT_GT(gpus.size(), 1u) << "all ran on one";
   }
 }
 
-TEST_F(LocalJudgeTest, AMutationTestIsKeptFromRunToRun) {
-  frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
-  JudgeOptions options;
-  options.cache = folder_.path() / "cache";
-  LocalJudge first = make("kernel", false, 0, options);
-  ASSERT_TRUE(first.measureBaseline());
-  const int builds = toolchain_.builds;
-  LocalJudge second = make("kernel", false, 0, options);
-  ASSERT_TRUE(second.measureBaseline());
-  EXPECT_EQ(toolchain_.builds, builds + 1); // the baseline alone
-  EXPECT_TRUE(second.mutations().isTooWeak());
-  frontend_.mutantSet.mutants.pop_back();
-  LocalJudge third = make("kernel", false, 0, options);
-  ASSERT_TRUE(third.measureBaseline());
-  EXPECT_FALSE(third.mutations().isTooWeak());
+TEST(LocalJudgePool, EachCandidateIsComparedOnTheDeviceItRanOn) {
+  Pool pool(2);
+  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  const int first = pool.runners[0]->runs, second = pool.runners[1]->runs;
+  EXPECT_GT(first, 0);
+  EXPECT_GT(second, 0) << "every device has its own baseline";
+  judgeAll(*pool.evaluator);
+  EXPECT_GT(pool.runners[0]->runs, first);
+  EXPECT_GT(pool.runners[1]->runs, second);
 }
 
-void expectRefused(const Result<Trial> &baseline, const char *word) {
+TEST(LocalJudgePool, ALostDeviceLeavesAndItsCandidateIsJudgedOnAnother) {
+  Pool pool(3);
+  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  for (const std::size_t i : {1u, 2u})
+    pool.runners[i]->breaksAt = "SL"; // both of them, at the first SLEEP or SLOW
+  const std::vector<Trial> trials = judgeAll(*pool.evaluator);
+  EXPECT_EQ(records(trials), expectedRecords());
+  EXPECT_THAT(pool.told, testing::Each(HasSubstr("fell off the bus")));
+  std::size_t incidents = 0;
+  for (const Trial &trial : trials)
+    for (const Finding &finding : trial.findings)
+      if (finding.id == "incident") {
+        EXPECT_THAT(finding.message, HasSubstr("left the pool"));
+        EXPECT_THAT(trial.candidate.title, HasSubstr("SL"));
+        ++incidents;
+      }
+  EXPECT_EQ(incidents, pool.told.size());
+  const auto confirmed = pool.evaluator->confirm(candidateWith("FAST 2"));
+  ASSERT_TRUE(confirmed) << confirmed.error().what;
+  EXPECT_EQ(confirmed->gpu, "0 fake");
+}
+
+TEST(LocalJudgePool, TheFirstThatIsLeftConfirms) {
+  Pool pool(2);
+  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  ASSERT_EQ(pool.evaluator->evaluate(candidateWith("FAST 2"))->verdict, Verdict::Faster);
+  pool.runners[0]->breaksAt = "FAST";
+  const auto confirmed = pool.evaluator->confirm(candidateWith("FAST 2"));
+  ASSERT_TRUE(confirmed) << confirmed.error().what;
+  EXPECT_EQ(confirmed->gpu, "1 fake");
+  EXPECT_EQ(pool.told.size(), 1u);
+}
+
+TEST(LocalJudgePool, WhereNoneIsLeftTheErrorIsTheLastOnesAndNothingWaitsForever) {
+  Pool pool(2);
+  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  for (const auto &runner : pool.runners)
+    runner->breaksAt = "SLEEP";
+  pool.evaluator->begin(candidates());
+  std::size_t failed = 0;
+  for (const Candidate &candidate : candidates())
+    if (const auto trial = pool.evaluator->evaluate(candidate); !trial) {
+      EXPECT_EQ(trial.error().code, ErrorCode::Environment);
+      EXPECT_THAT(trial.error().what, HasSubstr("fell off the bus"));
+      ++failed;
+    }
+  EXPECT_GT(failed, 0u);
+  const auto late = pool.evaluator->evaluate(candidateWith("FAST late"));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::Environment);
+  EXPECT_FALSE(pool.evaluator->confirm(candidateWith("FAST late")));
+}
+
+TEST(LocalJudgePool, ADeviceThatIsLostWhileItLearnsIsNotUsed) {
+  for (const std::size_t broken : {0u, 1u}) {
+    Pool pool(2);
+    pool.runners[broken]->breaksAt = "kernel";
+    const auto baseline = pool.evaluator->measureBaseline();
+    ASSERT_TRUE(baseline) << baseline.error().what;
+    EXPECT_EQ(baseline->gpu, broken == 0 ? "1 fake" : "0 fake");
+    EXPECT_EQ(records(judgeAll(*pool.evaluator)), expectedRecords());
+  }
+}
+
+TEST(LocalJudgePool, ADeviceWithOtherResultsIsNamed) {
+  Pool pool(2);
+  pool.runners[1]->computesWrong = true;
+  const auto baseline = pool.evaluator->measureBaseline();
   ASSERT_FALSE(baseline);
   EXPECT_EQ(baseline.error().code, ErrorCode::BaselineFailed);
-  EXPECT_NE(baseline.error().what.find(word), std::string::npos) << baseline.error().what;
-  EXPECT_EQ(baseline.error().where, "scale.cu:7");
+  EXPECT_THAT(baseline.error().what, HasSubstr("on 1 fake"));
 }
 
-TEST_F(LocalJudgeTest, ABaselineThatDoesNotBuildIsRefused) {
-  expectRefused(make("NOBUILD").measureBaseline(), "build");
+TEST(LocalJudgePool, AnErrorThatIsNoDevicesIsThatOfItsCandidate) {
+  Pool pool(2);
+  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  pool.evaluator->begin({candidateWith("FULLDISK"), candidateWith("FAST")});
+  const auto failed = pool.evaluator->evaluate(candidateWith("FULLDISK"));
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().what, HasSubstr("disk"));
+  EXPECT_EQ(pool.evaluator->evaluate(candidateWith("FAST"))->verdict, Verdict::Faster);
+  EXPECT_TRUE(pool.told.empty());
 }
-TEST_F(LocalJudgeTest, ABaselineThatFaultsIsRefused) {
-  expectRefused(make("FAULT").measureBaseline(), "fails");
+
+TEST(LocalJudgePool, WhatWasBegunInVainIsDropped) {
+  Pool pool(2);
+  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  const int before = pool.toolchain.builds;
+  std::vector<Candidate> many;
+  for (int i = 0; i < 200; ++i)
+    many.push_back(candidateWith(fmt::format("SLEEP LONG {}", i)));
+  pool.evaluator->begin(many);
+  pool.evaluator.reset();
+  EXPECT_LT(pool.toolchain.builds - before, 20);
 }
-TEST_F(LocalJudgeTest, ABaselineThatDoesNotRepeatIsRefused) {
-  expectRefused(make("FLAKY").measureBaseline(), "repeat");
-}
-TEST_F(LocalJudgeTest, ABaselineThatWritesNothingIsRefused) {
-  expectRefused(make("NOOP").measureBaseline(), "writes to none");
-}
-TEST_F(LocalJudgeTest, AWorkloadThatCannotTellWrongFromRightIsRefused) {
-  expectRefused(make("CONSTANT").measureBaseline(), "same for different inputs");
+
+TEST(LocalJudgePool, MutantsAreTriedOnceAndCountForAll) {
+  Pool pool(2);
+  Mutant mutant;
+  mutant.op = "comparison";
+  mutant.title = mutant.sliceText = "other";
+  pool.frontend.mutantSet.mutants = {mutant};
+  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  EXPECT_TRUE(pool.evaluator->mutations().isTooWeak());
+  for (const Trial &trial : judgeAll(*pool.evaluator))
+    EXPECT_NE(trial.verdict, Verdict::Faster) << trial.gpu;
 }
 
 } // namespace
