@@ -187,12 +187,10 @@ void print(const ProfileReport &report, std::size_t lines) {
 }
 
 std::string checkSectionName(const std::string &name) {
-  const bool isName =
-      !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return c == '_' || (c < 128 && std::isalnum(c));
-      });
-  return isName ? ""
-                : "'" + name + "' is not a section name; 'ncu --list-sections' prints them";
+  const bool isName = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c == '_' || (c < 128 && std::isalnum(c));
+  });
+  return isName ? "" : "'" + name + "' is not a section name; 'ncu --list-sections' prints them";
 }
 
 class ProfileCommand final : public Command {

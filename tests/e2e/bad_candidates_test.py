@@ -2,6 +2,7 @@
 """A candidate that is wrong, reckless or endless costs only itself: each has its verdict, and an honest one after it wins."""
 
 import json
+import pathlib
 import tempfile
 import unittest
 
@@ -50,10 +51,18 @@ class BadCandidates(KoptTest):
         done = self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS, timeout=120)
         return json.loads(done.stdout)["results"][0]
 
-    def test_each_has_its_verdict(self):
-        for name, (replaced, replacement, verdicts) in CANDIDATES.items():
+    def test_each_has_its_verdict_and_an_honest_one_after_it_wins(self):
+        base = self.copy(DATA / "scale.cu")
+        files, original = [], base.read_text()
+        for name, (replaced, replacement, _) in [*CANDIDATES.items(), ("honest", HONEST)]:
+            self.assertIn(replaced, original)
+            files += ["--candidate", self.write(f"{name.replace(' ', '_')}.cu", original.replace(replaced, replacement))]
+        done = self.kopt_ok("trial", base, *files, "--device", "emulated", "--json", *FLAGS)
+        trials = {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
+        self.assertEqual(len(trials), len(CANDIDATES) + 1)
+        for name, (_, _, verdicts) in [*CANDIDATES.items(), ("honest", HONEST)]:
             with self.subTest(name):
-                trial = self.judge(name, replaced, replacement)
+                trial = trials[name.replace(" ", "_")]
                 self.assertIn(trial["verdict"], verdicts, trial["reason"])
                 self.assertTrue(trial["reason"])
 
