@@ -47,6 +47,8 @@ const Case kCases[] = {
     {"obligations", "FLAG FAST", Verdict::Suspect},
 };
 
+void PrintTo(const Case &one, std::ostream *out) { *out << one.check; }
+
 class EachCheck : public JudgeFixture, public testing::WithParamInterface<Case> {
 protected:
   EachCheck() {
@@ -62,12 +64,11 @@ protected:
     if (check == "reference") {
       frontend_.clone = {};
       frontend_.clone.sliceText = "PRECISE kernel";
-      for (const char *name : {"in", "out"}) {
+      for (const std::string name : {"in", "out", "factor", "n"}) {
         ReferenceParam param;
         param.name = name;
-        param.element.size = 4;
-        param.element.newSize = 8;
-        param.element.fields = {{0, 0, "f32", "f64"}};
+        if (name == "in" || name == "out")
+          param.element = {4, 8, {{0, 0, "f32", "f64"}}};
         frontend_.clone.params.push_back(param);
       }
     }
