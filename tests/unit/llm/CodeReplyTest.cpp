@@ -98,7 +98,7 @@ TEST(CodeReply, refusesLaunchesAndConstantsThatCannotBe) {
   EXPECT_NE(breach(header("\"launch\":{\"shared_bytes\":-4}")).find("shared_bytes"),
             std::string::npos);
   EXPECT_NE(breach(header("\"launch\":{\"stream\":1}")).find("\"stream\""), std::string::npos);
-  EXPECT_NE(breach(header("\"constants\":{\"N\":4}")).find("there are: TILE"), std::string::npos);
+  EXPECT_NE(breach(header("\"constants\":{\"N\":4}")).find("these are: TILE"), std::string::npos);
   EXPECT_NE(breach(header("\"constants\":{\"TILE\":18446744073709551615}")).find("64 bits"),
             std::string::npos);
   EXPECT_NE(breach(header("\"constants\":{\"TILE\":\"4\"}")).find("whole number"),
