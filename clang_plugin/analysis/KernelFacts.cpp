@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/analysis/KernelFacts.h"
 
-#include "clang_plugin/mutate/Mutation.h"
-
 #include <clang/AST/Attr.h>
 #include <clang/Lex/Lexer.h>
 
@@ -285,38 +283,21 @@ std::optional<std::pair<unsigned, unsigned>> KernelFacts::placeOf(SourceRange ra
   return std::pair(*begin, *end);
 }
 
-std::optional<std::vector<Edit>> KernelFacts::replace(SourceRange range, std::string text) const {
+std::optional<std::vector<SliceEdit>> KernelFacts::replace(SourceRange range,
+                                                           std::string text) const {
   const auto place = placeOf(range);
   if (!place)
     return std::nullopt;
-  return std::vector{Edit{place->first, place->second, std::move(text)}};
+  return std::vector{SliceEdit{place->first, place->second, std::move(text)}};
 }
 
-std::optional<std::vector<Edit>> KernelFacts::wrap(const Stmt *inner, std::string before,
-                                                   std::string after) const {
+std::optional<std::vector<SliceEdit>> KernelFacts::wrap(const Stmt *inner, std::string before,
+                                                        std::string after) const {
   const auto place = placeOf(inner->getSourceRange());
   if (!place)
     return std::nullopt;
-  return std::vector{Edit{place->first, place->first, std::move(before)},
-                     Edit{place->second, place->second, std::move(after)}};
-}
-
-void MutantSink::add(SourceLocation where, const std::string &what,
-                     std::optional<std::vector<Edit>> edits, std::string note) {
-  if (!edits) {
-    ++inMacros;
-    return;
-  }
-  const SourceManager &sources = facts_.view().context().getSourceManager();
-  const unsigned line = sources.getExpansionLineNumber(where);
-  Mutant mutant;
-  mutant.op = op_;
-  mutant.title = what + (file_.empty() ? " at line " : " at " + file_ + ":") + std::to_string(line);
-  mutant.kind = kind_;
-  mutant.note = std::move(note);
-  mutant.line = line;
-  mutant.edits = std::move(*edits);
-  mutants.push_back(std::move(mutant));
+  return std::vector{SliceEdit{place->first, place->first, std::move(before)},
+                     SliceEdit{place->second, place->second, std::move(after)}};
 }
 
 } // namespace kopt::frontend

@@ -42,9 +42,9 @@ public:
   /// The bytes of a range of tokens, or nothing where a macro spells a part of it.
   std::optional<std::pair<unsigned, unsigned>> placeOf(clang::SourceRange range) const;
   /// Edits, or nothing where a macro spells the place.
-  std::optional<std::vector<Edit>> replace(clang::SourceRange range, std::string text) const;
-  std::optional<std::vector<Edit>> wrap(const clang::Stmt *inner, std::string before,
-                                        std::string after) const;
+  std::optional<std::vector<SliceEdit>> replace(clang::SourceRange range, std::string text) const;
+  std::optional<std::vector<SliceEdit>> wrap(const clang::Stmt *inner, std::string before,
+                                             std::string after) const;
 
 private:
   bool climbsToOutput(const BodyView &body, const clang::Stmt *value) const;

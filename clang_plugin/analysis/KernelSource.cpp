@@ -7,14 +7,14 @@ namespace kopt::frontend {
 
 namespace {
 
-bool parses(const KernelSource &request, llvm::ArrayRef<Edit> edits) {
+bool parses(const KernelSource &request, llvm::ArrayRef<SliceEdit> edits) {
   const ParsedUnit unit = parseSlice(request, applyEdits(request.slice, edits));
   return unit.ast && !unit.hasErrors;
 }
 
-bool overlaps(llvm::ArrayRef<Edit> left, llvm::ArrayRef<Edit> right) {
-  for (const Edit &a : left)
-    for (const Edit &b : right)
+bool overlaps(llvm::ArrayRef<SliceEdit> left, llvm::ArrayRef<SliceEdit> right) {
+  for (const SliceEdit &a : left)
+    for (const SliceEdit &b : right)
       if (a.begin <= b.end && b.begin <= a.end)
         return true;
   return false;
@@ -22,10 +22,10 @@ bool overlaps(llvm::ArrayRef<Edit> left, llvm::ArrayRef<Edit> right) {
 
 } // namespace
 
-std::string applyEdits(const std::string &text, llvm::ArrayRef<Edit> edits) {
+std::string applyEdits(const std::string &text, llvm::ArrayRef<SliceEdit> edits) {
   std::string result;
   std::size_t position = 0;
-  for (const Edit &edit : edits) {
+  for (const SliceEdit &edit : edits) {
     result.append(text, position, edit.begin - position);
     result += edit.text;
     position = edit.end;
@@ -57,13 +57,13 @@ llvm::Error parseFailure(const ParsedUnit &unit) {
 }
 
 std::vector<bool> findUnparsable(const KernelSource &request,
-                                 llvm::ArrayRef<std::vector<Edit>> lists) {
+                                 llvm::ArrayRef<std::vector<SliceEdit>> lists) {
   std::vector<bool> isTried(lists.size()), isBroken(lists.size());
   for (std::size_t first = 0; first < lists.size(); ++first) {
     if (isTried[first] || lists[first].empty())
       continue;
     std::vector<std::size_t> batch;
-    std::vector<Edit> edits;
+    std::vector<SliceEdit> edits;
     for (std::size_t i = first; i < lists.size(); ++i) {
       if (isTried[i] || lists[i].empty() || overlaps(edits, lists[i]))
         continue;
@@ -71,7 +71,8 @@ std::vector<bool> findUnparsable(const KernelSource &request,
       batch.push_back(i);
       edits.insert(edits.end(), lists[i].begin(), lists[i].end());
     }
-    llvm::stable_sort(edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
+    llvm::stable_sort(edits,
+                      [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
     if (parses(request, edits))
       continue;
     for (std::size_t i : batch)

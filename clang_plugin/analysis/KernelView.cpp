@@ -286,4 +286,14 @@ unsigned threadsPerMultiprocessor(llvm::StringRef arch) {
   }
 }
 
+llvm::Expected<OpenSlice> openSlice(const KernelSource &source) {
+  ParsedUnit unit = parseSlice(source, source.slice);
+  if (!unit.ast || unit.hasErrors)
+    return parseFailure(unit);
+  auto view = KernelView::open(*unit.ast, source.kernel, source.expression);
+  if (!view)
+    return view.takeError();
+  return OpenSlice{std::move(unit), std::move(*view)};
+}
+
 } // namespace kopt::frontend

@@ -4,7 +4,7 @@
 // way from the AST to bytes of the text.
 #pragma once
 
-#include "clang_plugin/analysis/LaunchShape.h"
+#include "clang_plugin/analysis/KernelSource.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
@@ -72,6 +72,14 @@ private:
   clang::ASTContext *context_ = nullptr;
   std::vector<BodyView> bodies_;
 };
+
+struct OpenSlice {
+  ParsedUnit unit;
+  KernelView view; ///< into the unit
+};
+
+/// Parses the slice and finds its kernel. Fails where it does not parse or has no such kernel.
+llvm::Expected<OpenSlice> openSlice(const KernelSource &source);
 
 /// `threadIdx.x`, as a toolkit's property or as a plain member; nothing for any other expression.
 std::optional<Coordinate> coordinate(const clang::Expr *expression);

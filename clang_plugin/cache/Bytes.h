@@ -4,6 +4,8 @@
 // and `failed()`.
 #pragma once
 
+#include "clang_plugin/output/Fields.h"
+
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -17,11 +19,14 @@
 
 namespace kopt::frontend {
 
-/// A struct says what it is made of with `fields(archive, value)`, found by its namespace, which
-/// hands all members to the archive: one list for both directions.
+/// A struct lists its members in `fields(archive, value)`, found by its namespace: KOPT_RECORD
+/// makes that function. One list serves both directions.
 class ByteWriter {
 public:
   template <class... Values> void operator()(const Values &...values) { (write(values), ...); }
+  template <class... Values> void operator()(FieldNames, const Values &...values) {
+    (write(values), ...);
+  }
   std::string take() { return std::move(bytes_); }
 
 private:
@@ -72,6 +77,7 @@ public:
   explicit ByteReader(std::string_view bytes) : left_(bytes) {}
 
   template <class... Values> void operator()(Values &...values) { (read(values), ...); }
+  template <class... Values> void operator()(FieldNames, Values &...values) { (read(values), ...); }
   bool failed() const { return failed_; }
   bool atEnd() const { return left_.empty(); }
 

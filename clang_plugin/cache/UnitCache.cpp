@@ -3,7 +3,6 @@
 
 #include "clang_plugin/args/NvccToClangArgs.h"
 #include "clang_plugin/cache/Bytes.h"
-#include "clang_plugin/cache/ExtractionFields.h"
 #include "clang_plugin/cache/Manifest.h"
 #include "clang_plugin/parse/Toolkit.h"
 
@@ -14,6 +13,9 @@
 #include <llvm/Support/Program.h>
 
 namespace kopt::frontend {
+
+KOPT_RECORD(Diagnostic, severity, file, message, line, column)
+
 namespace {
 
 /// What is kept of one unit.
@@ -21,12 +23,9 @@ struct Entry {
   Manifest manifest;
   bool ok = false;
   std::vector<Diagnostic> diagnostics;
-  Extraction extraction;
+  ExtractionResult extraction;
 };
-
-template <class Archive> void fields(Archive &archive, Entry &entry) {
-  archive(entry.manifest, entry.ok, entry.diagnostics, entry.extraction);
-}
+KOPT_RECORD(Entry, manifest, ok, diagnostics, extraction)
 
 /// Of the environment, what Clang's driver and nvcc read. PATH counts by what is found on it.
 constexpr const char *kVariables[] = {
@@ -83,8 +82,7 @@ KeyText contextOf(const ExtractUnit &unit, const std::vector<std::string> &tools
                   const std::vector<std::string> &flags) {
   KeyText key;
   key.add(KOPT_VERSION);
-  key.add(
-      "3: launch needs, constant variables, comparisons"); // what an answer holds has changed since
+  key.add("4: enums"); // what an answer holds has changed since
   key.add(clang::getClangFullVersion());
   key.add(unit.directory);
   key.add(flags);
@@ -151,7 +149,7 @@ UnitCache::UnitCache(const std::string &folder)
 void UnitCache::trim() const { store_.trim(limitInBytes()); }
 
 UnitOutcome UnitCache::extract(const ExtractUnit &unit, const ExtractOptions &options,
-                               Extraction &extraction) {
+                               ExtractionResult &extraction) {
   if (!store_.isOpen())
     return extractUnit(unit, options, extraction);
   std::vector<std::string> flags = expandedFlags(unit);

@@ -14,7 +14,7 @@ public:
 
   /// As extractUnit(), whose answer it is. Safe from several threads.
   UnitOutcome extract(const ExtractUnit &unit, const ExtractOptions &options,
-                      Extraction &extraction);
+                      ExtractionResult &extraction);
 
   /// How many answers were kept ones.
   unsigned hits() const { return hits_; }

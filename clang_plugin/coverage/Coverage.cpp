@@ -50,7 +50,7 @@ public:
 
   CoverageClone finish(const std::string &slice) const {
     CoverageClone clone;
-    clone.slice = slice;
+    clone.sliceText = slice;
     clone.variable = kVariable;
     clone.inMacros = inMacros_;
     clone.marks = marks_;
@@ -82,12 +82,13 @@ public:
               qualifiers +
               "Operand koptOperand(Operand operand, Part part, Whole whole, unsigned place) { "
               "koptRest(part, whole, place); return operand; }\n";
-    std::vector<Edit> edits = {{0, 0, text}};
+    std::vector<SliceEdit> edits = {{0, 0, text}};
     // Conditions within conditions: the outer one opens first and closes last.
     edits.insert(edits.end(), after_.rbegin(), after_.rend());
     edits.insert(edits.end(), before_.begin(), before_.end());
-    llvm::stable_sort(edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
-    clone.slice = applyEdits(slice, edits);
+    llvm::stable_sort(edits,
+                      [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
+    clone.sliceText = applyEdits(slice, edits);
     return clone;
   }
 
@@ -531,7 +532,7 @@ private:
                 bool required = true, const std::string &code = {}) {
     auto known = llvm::find_if(marks_, [&](const CoveragePoint &mark) { return mark.at == at; });
     if (known == marks_.end())
-      known = marks_.insert(known, {at, line, std::move(what), {}, {}});
+      known = marks_.insert(known, {at, line, std::move(what), {}, {}, false});
     known->required |= required;
     if (!llvm::is_contained(known->names, name)) // another instance of the same text
       known->names.push_back(std::move(name));
@@ -545,7 +546,7 @@ private:
   const CodeBehind code_;
   std::map<std::pair<unsigned, unsigned>, unsigned>
       places_; ///< numbers of conditions, by their bytes
-  std::vector<Edit> before_, after_;
+  std::vector<SliceEdit> before_, after_;
   std::vector<CoveragePoint> marks_;
   llvm::DenseSet<const FunctionDecl *> called_; ///< while the kernel runs
   bool isConstexpr_ = false, hasParts_ = false;
@@ -554,14 +555,11 @@ private:
 
 } // namespace
 
-llvm::Expected<CoverageClone> markReach(const KernelSource &request) {
-  const ParsedUnit unit = parseSlice(request, request.slice);
-  if (!unit.ast || unit.hasErrors)
-    return parseFailure(unit);
-  auto view = KernelView::open(*unit.ast, request.kernel, request.expression);
-  if (!view)
-    return view.takeError();
-  const KernelFacts facts(*view);
+llvm::Expected<CoverageClone> markCoverage(const KernelSource &request) {
+  auto slice = openSlice(request);
+  if (!slice)
+    return slice.takeError();
+  const KernelFacts facts(slice->view);
   Marker marker(facts);
   marker.run();
   return marker.finish(request.slice);

@@ -2,17 +2,12 @@
 #include "clang_plugin/emulate/Emulate.h"
 
 #include "clang_plugin/emulate/CompileModule.h"
-#include "clang_plugin/tool/Tools.h"
 
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/Program.h>
-#include <nlohmann/json.hpp>
-
-#include <iostream>
-#include <iterator>
 
 namespace kopt::frontend::emulate {
 namespace {
@@ -75,41 +70,3 @@ EmulateReply emulate(const EmulateRequest &request) {
 }
 
 } // namespace kopt::frontend::emulate
-
-namespace kopt::frontend {
-
-int runEmulate(int argc, const char **argv) {
-  using nlohmann::json;
-  auto fail = [](const std::string &what, const std::string &where, const std::string &hint) {
-    std::cout << json{{"error", {{"what", what}, {"where", where}, {"hint", hint}}}}.dump() << "\n";
-    return 1;
-  };
-  const std::string text{std::istreambuf_iterator<char>(std::cin),
-                         std::istreambuf_iterator<char>()};
-  json request = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!request.is_object())
-    return fail("the request is not a JSON object", "standard input",
-                R"(send {"slice","expression","flags","directory","output"})");
-  emulate::EmulateRequest wanted;
-  for (auto [name, member] : {std::pair<const char *, std::string *>{"slice", &wanted.slice},
-                              {"expression", &wanted.expression},
-                              {"directory", &wanted.directory},
-                              {"output", &wanted.output}}) {
-    if (!request.contains(name) || !request[name].is_string())
-      return fail(std::string("the member \"") + name + "\" is missing or no string", "request",
-                  "");
-    *member = request[name].get<std::string>();
-  }
-  for (const json &flag : request.value("flags", json::array())) {
-    if (!flag.is_string())
-      return fail("\"flags\" holds something that is no string", "request", "");
-    wanted.flags.push_back(flag.get<std::string>());
-  }
-  emulate::EmulateReply reply = emulate::emulate(wanted);
-  std::cout << json{{"ok", reply.ok}, {"log", reply.log}, {"symbol", reply.symbol}}.dump(
-                   -1, ' ', false, json::error_handler_t::replace)
-            << "\n";
-  return 0;
-}
-
-} // namespace kopt::frontend

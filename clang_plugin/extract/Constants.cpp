@@ -32,7 +32,7 @@ std::optional<std::int64_t> evaluate(const clang::Expr *expression,
 
 } // namespace
 
-std::optional<Range> Constants::rangeOf(clang::SourceRange range) const {
+std::optional<SourceRange> Constants::rangeOf(clang::SourceRange range) const {
   const clang::SourceManager &manager = index_.sources();
   if (range.isInvalid() || range.getBegin().isMacroID() || range.getEnd().isMacroID())
     return std::nullopt;
@@ -42,23 +42,23 @@ std::optional<Range> Constants::rangeOf(clang::SourceRange range) const {
     return std::nullopt;
   unsigned length =
       clang::Lexer::MeasureTokenLength(range.getEnd(), manager, index_.unit().getLangOpts());
-  return Range{index_.path(file), begin, last + length};
+  return SourceRange{index_.path(file), begin, last + length};
 }
 
-std::optional<ConstantInfo> Constants::find(const clang::ValueDecl *declaration) const {
+std::optional<NamedConstant> Constants::find(const clang::ValueDecl *declaration) const {
   const clang::ASTContext &context = index_.unit().getASTContext();
   const clang::Expr *value = nullptr;
-  ConstantInfo constant;
+  NamedConstant constant;
   if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
     if (!variable->getType()->isIntegralOrEnumerationType() || variable->getType()->isBooleanType())
       return std::nullopt;
     if (!variable->isConstexpr() && !variable->getType().isConstQualified())
       return std::nullopt;
     value = variable->getAnyInitializer();
-    constant.kind = variable->isConstexpr() ? "constexpr" : "const";
+    constant.kind = variable->isConstexpr() ? ConstantKind::Constexpr : ConstantKind::Const;
   } else if (const auto *enumerator = llvm::dyn_cast<clang::EnumConstantDecl>(declaration)) {
     value = enumerator->getInitExpr();
-    constant.kind = "enum";
+    constant.kind = ConstantKind::Enum;
   }
   if (!value)
     return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<ConstantInfo> Constants::find(const clang::ValueDecl *declaration)
   if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(value);
       list && list->getNumInits() == 1)
     value = list->getInit(0)->IgnoreImplicit();
-  std::optional<Range> range = rangeOf(value->getSourceRange());
+  std::optional<SourceRange> range = rangeOf(value->getSourceRange());
   std::optional<std::int64_t> number = evaluate(value, context);
   if (!range || !number || !isWrittenOut(value))
     return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<ConstantInfo> Constants::find(const clang::ValueDecl *declaration)
   return constant;
 }
 
-std::optional<ConstantInfo> Constants::find(const Piece &macro) const {
+std::optional<NamedConstant> Constants::find(const Piece &macro) const {
   if (macro.kind != PieceKind::Macro)
     return std::nullopt;
   std::string text = index_.text(macro);
@@ -105,9 +105,9 @@ std::optional<ConstantInfo> Constants::find(const Piece &macro) const {
   std::int64_t value = 0;
   if (at == digits || llvm::StringRef(text).slice(at, digits).getAsInteger(0, value))
     return std::nullopt;
-  ConstantInfo constant;
+  NamedConstant constant;
   constant.name = macro.name;
-  constant.kind = "macro";
+  constant.kind = ConstantKind::Macro;
   constant.value = value;
   constant.valueRange = {macro.file, macro.begin + at, macro.begin + end};
   clang::FileID file = index_.sources().getMainFileID();
@@ -117,7 +117,7 @@ std::optional<ConstantInfo> Constants::find(const Piece &macro) const {
   return constant;
 }
 
-std::optional<ConstantInfo> Constants::findMacroAt(clang::SourceLocation location) const {
+std::optional<NamedConstant> Constants::findMacroAt(clang::SourceLocation location) const {
   const clang::SourceManager &manager = index_.sources();
   while (location.isMacroID()) {
     if (manager.isMacroArgExpansion(location)) {

@@ -26,15 +26,14 @@
 namespace kopt::frontend {
 namespace {
 
-void addNote(Extraction &extraction, const std::string &note) {
+void addNote(ExtractionResult &extraction, const std::string &note) {
   if (std::find(extraction.notes.begin(), extraction.notes.end(), note) == extraction.notes.end())
     extraction.notes.push_back(note);
 }
 
-constexpr const char *kNotEmitted = "not emitted"; ///< a route that does not leave this file
 constexpr const char *kDoesNotCompile = "the slice does not compile: ";
 
-void hashFiles(const SourceIndex &index, Extraction &extraction) {
+void hashFiles(const SourceIndex &index, ExtractionResult &extraction) {
   for (const std::string &file : index.userFiles())
     if (auto buffer =
             llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
@@ -42,7 +41,7 @@ void hashFiles(const SourceIndex &index, Extraction &extraction) {
 }
 
 /// One hash for all headers that were read and are not the user's text, which slices bring along.
-std::string hashOfLibraries(const FileRecord &record, const Extraction &extraction) {
+std::string hashOfLibraries(const FileRecord &record, const ExtractionResult &extraction) {
   std::string all;
   for (const auto &[path, file] : record.files()) {
     llvm::SmallString<256> plain(path);
@@ -53,29 +52,31 @@ std::string hashOfLibraries(const FileRecord &record, const Extraction &extracti
   return contentHash(all);
 }
 
-/// Gives each specialization the name that nvcc gives it, and marks those that nvcc emits no code
-/// for. Says which entry points nobody found.
-void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelInfo> &kernels,
-                    Extraction &extraction, const std::string &file) {
+bool isEmitted(const Specialization &specialization) { return !specialization.symbol.empty(); }
+
+/// Gives each specialization the symbol that nvcc gives it, none where nvcc emits no code for it.
+/// Notes the entry points that nobody found.
+void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelSpec> &kernels,
+                    ExtractionResult &extraction, const std::string &file) {
   std::set<std::string> left(entries.begin(), entries.end());
-  for (LibraryKernelInfo &kernel : extraction.libraryKernels)
+  for (LibraryKernel &kernel : extraction.libraryKernels)
     left.erase(kernel.symbol);
-  for (KernelInfo &kernel : kernels) {
-    for (SpecializationInfo &specialization : kernel.specializations) {
+  for (KernelSpec &kernel : kernels) {
+    for (Specialization &specialization : kernel.specializations) {
       std::string entry = findEntry(entries, specialization.symbol);
       left.erase(entry);
       if (entry.empty()) {
-        specialization.route = kNotEmitted;
-        std::erase_if(kernel.launches, [&](const LaunchInfo &launch) {
+        std::erase_if(kernel.launches, [&](const LaunchSite &launch) {
           return launch.symbol == specialization.symbol;
         });
         addNote(extraction, kernel.file + ":" + std::to_string(kernel.line) +
                                 ": nvcc emits no code for " + specialization.expression +
                                 ": nothing in this unit uses it");
+        specialization.symbol.clear();
       }
-      if (entry == specialization.symbol || entry.empty())
+      if (entry == specialization.symbol)
         continue;
-      for (LaunchInfo &launch : kernel.launches)
+      for (LaunchSite &launch : kernel.launches)
         if (launch.symbol == specialization.symbol)
           launch.symbol = entry;
       specialization.symbol = entry;
@@ -89,7 +90,7 @@ void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelI
 
 /// Specializations of one kernel whose slices differ only in what they instantiate.
 struct Work {
-  std::vector<SpecializationInfo *> specializations;
+  std::vector<Specialization *> specializations;
   std::vector<SliceText> slices; ///< before any instantiation; the first that is proven is taken
 };
 
@@ -219,11 +220,11 @@ private:
   std::optional<Built> optimised_, plain_;
 };
 
-void take(const SliceText &slice, SpecializationInfo &specialization) {
+void take(const SliceText &slice, Specialization &specialization) {
   SliceText instantiated = slice;
-  if (!specialization.instantiation.empty())
-    instantiate(instantiated, {specialization.instantiation});
-  specialization.sliceText = std::move(instantiated.text);
+  if (!specialization.lifted.instantiation.empty())
+    instantiate(instantiated, {specialization.lifted.instantiation});
+  specialization.lifted.text = std::move(instantiated.text);
   specialization.chunks = std::move(instantiated.chunks);
   specialization.kernelChunk = slice.kernelChunk;
 }
@@ -231,11 +232,11 @@ void take(const SliceText &slice, SpecializationInfo &specialization) {
 /// Proves `pending` in one compilation: their slices are one text and differ in what they
 /// instantiate. Those that are proven are removed from it.
 void proveTogether(Original &original, const SliceText &slice,
-                   std::vector<SpecializationInfo *> &pending) {
+                   std::vector<Specialization *> &pending) {
   std::vector<std::string> symbols, instantiations;
-  for (const SpecializationInfo *specialization : pending) {
+  for (const Specialization *specialization : pending) {
     symbols.push_back(specialization->symbol);
-    const std::string &wanted = specialization->instantiation;
+    const std::string &wanted = specialization->lifted.instantiation;
     if (!wanted.empty() &&
         std::find(instantiations.begin(), instantiations.end(), wanted) == instantiations.end())
       instantiations.push_back(wanted);
@@ -243,7 +244,7 @@ void proveTogether(Original &original, const SliceText &slice,
   SliceText text = slice;
   instantiate(text, instantiations);
   std::vector<ProofOutcome> outcomes = original.prove(text.text, symbols);
-  std::vector<SpecializationInfo *> left;
+  std::vector<Specialization *> left;
   for (std::size_t i = 0; i < pending.size(); ++i) {
     if (outcomes[i].proven || pending[i]->reason.empty())
       pending[i]->reason = outcomes[i].reason;
@@ -257,11 +258,11 @@ void proveTogether(Original &original, const SliceText &slice,
 }
 
 void proveKernel(Original &original, Work &work) {
-  std::vector<SpecializationInfo *> pending;
-  for (SpecializationInfo *specialization : work.specializations)
-    if (specialization->route == "slice")
+  std::vector<Specialization *> pending;
+  for (Specialization *specialization : work.specializations)
+    if (specialization->route == Route::Slice)
       pending.push_back(specialization);
-  auto doesNotCompile = [](const SpecializationInfo *specialization) {
+  auto doesNotCompile = [](const Specialization *specialization) {
     return specialization->reason.rfind(kDoesNotCompile, 0) == 0;
   };
   for (const SliceText &slice : work.slices) {
@@ -274,30 +275,30 @@ void proveKernel(Original &original, Work &work) {
     proveTogether(original, slice, pending);
     // One that cannot be written keeps the others from being compiled.
     if (before > 1 && pending.size() == before && doesNotCompile(pending.front()))
-      for (SpecializationInfo *specialization : std::exchange(pending, {})) {
-        std::vector<SpecializationInfo *> alone = {specialization};
+      for (Specialization *specialization : std::exchange(pending, {})) {
+        std::vector<Specialization *> alone = {specialization};
         specialization->reason.clear();
         proveTogether(original, slice, alone);
         pending.insert(pending.end(), alone.begin(), alone.end());
       }
   }
-  for (SpecializationInfo *specialization : pending)
-    specialization->route = "in-place";
+  for (Specialization *specialization : pending)
+    specialization->route = Route::InPlace;
 }
 
-void addConstants(const std::vector<ConstantInfo> &constants, KernelInfo &kernel) {
-  for (const ConstantInfo &constant : constants)
+void addConstants(const std::vector<NamedConstant> &constants, KernelSpec &kernel) {
+  for (const NamedConstant &constant : constants)
     if (std::none_of(kernel.constants.begin(), kernel.constants.end(),
-                     [&](const ConstantInfo &other) { return other.name == constant.name; }))
+                     [&](const NamedConstant &other) { return other.name == constant.name; }))
       kernel.constants.push_back(constant);
 }
 
 /// Moves launches of a kernel that is only declared to the one that defines it, in whatever unit.
-void joinLaunches(KernelInfo &declared, KernelInfo &defined) {
+void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
   std::size_t before = declared.launches.size();
-  std::erase_if(declared.launches, [&defined](LaunchInfo &launch) {
+  std::erase_if(declared.launches, [&defined](LaunchSite &launch) {
     bool isIts = std::any_of(defined.specializations.begin(), defined.specializations.end(),
-                             [&launch](const SpecializationInfo &specialization) {
+                             [&launch](const Specialization &specialization) {
                                return specialization.symbol == launch.symbol;
                              });
     if (isIts)
@@ -309,30 +310,28 @@ void joinLaunches(KernelInfo &declared, KernelInfo &defined) {
 }
 
 /// A kernel in a header is found in every unit that includes it: its launches come together.
-void mergeKernel(Extraction &extraction, KernelInfo kernel) {
-  for (KernelInfo &known : extraction.kernels)
+void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
+  for (KernelSpec &known : extraction.kernels)
     if (known.isDefined != kernel.isDefined)
       joinLaunches(kernel.isDefined ? known : kernel, kernel.isDefined ? kernel : known);
-  auto isIdle = [](const KernelInfo &known) { return !known.isDefined && known.launches.empty(); };
+  auto isIdle = [](const KernelSpec &known) { return !known.isDefined && known.launches.empty(); };
   std::erase_if(extraction.kernels, isIdle);
   if (isIdle(kernel))
     return;
-  for (KernelInfo &known : extraction.kernels) {
+  for (KernelSpec &known : extraction.kernels) {
     if (known.name != kernel.name || known.file != kernel.file || known.line != kernel.line)
       continue;
-    for (SpecializationInfo &specialization : kernel.specializations)
-      if (std::none_of(known.specializations.begin(), known.specializations.end(),
-                       [&](const SpecializationInfo &other) {
-                         return other.symbol == specialization.symbol;
-                       }))
+    for (Specialization &specialization : kernel.specializations)
+      if (std::none_of(
+              known.specializations.begin(), known.specializations.end(),
+              [&](const Specialization &other) { return other.symbol == specialization.symbol; }))
         known.specializations.push_back(std::move(specialization));
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
-    for (OutsideNameInfo &name : kernel.outside)
-      if (std::none_of(known.outside.begin(), known.outside.end(),
-                       [&](const OutsideNameInfo &other) {
-                         return other.name == name.name && other.isDeclared >= name.isDeclared;
-                       }))
+    for (OutsideNamed &name : kernel.outside)
+      if (std::none_of(known.outside.begin(), known.outside.end(), [&](const OutsideNamed &other) {
+            return other.name == name.name && other.isDeclared >= name.isDeclared;
+          }))
         known.outside.push_back(std::move(name));
     return;
   }
@@ -357,32 +356,31 @@ std::vector<std::string> expandedFlags(const ExtractUnit &unit) {
       .nvcc;
 }
 
-void merge(Extraction &all, Extraction unit) {
+void merge(ExtractionResult &all, ExtractionResult unit) {
   std::size_t earlier = all.notes.size();
   for (std::string &note : unit.notes)
     if (std::find(all.notes.begin(), all.notes.begin() + static_cast<std::ptrdiff_t>(earlier),
                   note) == all.notes.begin() + static_cast<std::ptrdiff_t>(earlier))
       all.notes.push_back(std::move(note));
   all.fileHashes.merge(unit.fileHashes);
-  for (LibraryKernelInfo &kernel : unit.libraryKernels)
+  for (LibraryKernel &kernel : unit.libraryKernels)
     if (std::none_of(all.libraryKernels.begin(), all.libraryKernels.end(),
-                     [&](const LibraryKernelInfo &known) { return known.symbol == kernel.symbol; }))
+                     [&](const LibraryKernel &known) { return known.symbol == kernel.symbol; }))
       all.libraryKernels.push_back(std::move(kernel));
-  for (KernelInfo &kernel : unit.kernels)
+  for (KernelSpec &kernel : unit.kernels)
     mergeKernel(all, std::move(kernel));
   // A launch in a header is found in every unit that includes it.
-  for (UnresolvedLaunch &launch : unit.unresolvedLaunches)
+  for (LaunchSite &launch : unit.unresolvedLaunches)
     if (std::none_of(all.unresolvedLaunches.begin(), all.unresolvedLaunches.end(),
-                     [&](const UnresolvedLaunch &known) {
-                       return known.launch.file == launch.launch.file &&
-                              known.launch.line == launch.launch.line &&
-                              known.launch.column == launch.launch.column;
+                     [&](const LaunchSite &known) {
+                       return known.file == launch.file && known.line == launch.line &&
+                              known.column == launch.column;
                      }))
       all.unresolvedLaunches.push_back(std::move(launch));
 }
 
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
-                        Extraction &extraction) {
+                        ExtractionResult &extraction) {
   UnitOutcome outcome;
   std::vector<std::string> flags = expandedFlags(unit);
   ParsedUnit host, device;
@@ -429,10 +427,10 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     original.remember(*options.proofs, hashOfLibraries(*options.files, extraction));
   std::vector<FoundKernel> kernels = findKernels(hostIndex, extraction);
   extraction.libraryKernels = findLibraryKernels(hostIndex);
-  std::vector<KernelInfo> infos;
+  std::vector<KernelSpec> infos;
   std::vector<Work> works;
   for (FoundKernel &found : kernels) {
-    KernelInfo &kernel = infos.emplace_back(found.info);
+    KernelSpec &kernel = infos.emplace_back(found.info);
     kernel.unit = unit.file;
     kernel.compileFlags = flags;
     kernel.directory = unit.directory;
@@ -445,10 +443,9 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     FoundKernel &found = kernels[k];
     // One slice text serves all specializations, but for those that need a host function's lambda.
-    std::map<const clang::FunctionDecl *, std::vector<SpecializationInfo *>> groups;
+    std::map<const clang::FunctionDecl *, std::vector<Specialization *>> groups;
     for (std::size_t i = 0; i < found.specializations.size(); ++i)
-      if (SpecializationInfo &specialization = infos[k].specializations[i];
-          specialization.route != kNotEmitted)
+      if (Specialization &specialization = infos[k].specializations[i]; isEmitted(specialization))
         groups[found.specializations[i].enclosing].push_back(&specialization);
     for (auto &[enclosing, specializations] : groups) {
       Work work;
@@ -463,9 +460,9 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       const SliceText &preferred =
           *std::find_if(work.slices.begin(), work.slices.end(),
                         [&](const SliceText &slice) { return willProve || slice.withAllHeaders; });
-      for (SpecializationInfo *specialization : specializations) {
+      for (Specialization *specialization : specializations) {
         if (!preferred.problem.empty()) {
-          specialization->route = "in-place";
+          specialization->route = Route::InPlace;
           specialization->reason = preferred.problem;
         }
         take(preferred, *specialization);
@@ -485,12 +482,11 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                               "specialization to tune");
   }
 
-  auto sayOfEach = [&](const std::string &route, const std::string &reason) {
-    for (KernelInfo &kernel : infos)
-      for (SpecializationInfo &specialization : kernel.specializations) {
-        if (!route.empty())
-          specialization.route = route;
-        if (specialization.reason.empty() || !route.empty())
+  auto sayOfEach = [&](std::optional<Route> route, const std::string &reason) {
+    for (KernelSpec &kernel : infos)
+      for (Specialization &specialization : kernel.specializations) {
+        specialization.route = route.value_or(specialization.route);
+        if (specialization.reason.empty() || route)
           specialization.reason = reason;
       }
   };
@@ -499,7 +495,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
             options.prove
                 ? "no nvcc was found: the slices could not be compared with the original's PTX"
                 : "--no-proof: the slices were not compared with the original's PTX");
-    sayOfEach("", "not compared with the original's PTX");
+    sayOfEach(std::nullopt, "not compared with the original's PTX");
   } else if (!works.empty()) {
     // nvcc takes its time, and other files wait for memory.
     host.ast.reset();
@@ -509,15 +505,14 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
       options.pool.forEach(works.size(), [&](std::size_t i) { proveKernel(original, works[i]); });
     } else {
       std::string reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
-      sayOfEach("refused", reason);
+      sayOfEach(Route::Refused, reason);
       addNote(extraction,
               unit.file + ": nvcc does not compile this file: " + firstError(built.diagnostics));
     }
   }
-  for (KernelInfo &kernel : infos) {
-    std::erase_if(kernel.specializations, [](const SpecializationInfo &specialization) {
-      return specialization.route == kNotEmitted;
-    });
+  for (KernelSpec &kernel : infos) {
+    std::erase_if(kernel.specializations,
+                  [](const Specialization &specialization) { return !isEmitted(specialization); });
     extraction.kernels.push_back(std::move(kernel));
   }
   outcome.isRepeatable = original.isRepeatable();

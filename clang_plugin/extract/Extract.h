@@ -2,7 +2,7 @@
 // From files to kernels with slices: the whole of extraction, without input or output of its own.
 #pragma once
 
-#include "clang_plugin/output/Model.h"
+#include "clang_plugin/output/Extraction.h"
 #include "clang_plugin/parse/ParseCuda.h"
 
 namespace kopt::frontend {
@@ -47,9 +47,9 @@ std::vector<std::string> expandedFlags(const ExtractUnit &unit);
 /// and proofs. Where it does not compile, nothing is added. Units may be extracted at the same
 /// time.
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
-                        Extraction &extraction);
+                        ExtractionResult &extraction);
 
 /// Adds what was found in one more unit: what several of them found is there once.
-void merge(Extraction &all, Extraction unit);
+void merge(ExtractionResult &all, ExtractionResult unit);
 
 } // namespace kopt::frontend

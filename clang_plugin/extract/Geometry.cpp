@@ -2,7 +2,7 @@
 // Variables of launch configurations, and the parts of structs.
 #include "clang_plugin/extract/Geometry.h"
 
-#include "clang_plugin/extract/Types.h"
+#include "clang_plugin/analysis/Types.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
@@ -38,7 +38,7 @@ bool isExtent(clang::QualType type) {
 } // namespace
 
 GeometryReader::GeometryReader(HostCode &code, UnitFlow &flows, Site site,
-                               std::function<bool(const ConstantInfo &)> mayName)
+                               std::function<bool(const NamedConstant &)> mayName)
     : index_(code.index()), context_(index_.unit().getASTContext()), code_(code), flows_(flows),
       site_(std::move(site)), constants_(index_), mayName_(std::move(mayName)) {
   launching_.flow = flows_.of(site_.function);

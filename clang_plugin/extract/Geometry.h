@@ -36,7 +36,7 @@ public:
 
   /// `mayName` says whether a constant can go by its name, or its number must stand instead.
   GeometryReader(HostCode &code, UnitFlow &flows, Site site,
-                 std::function<bool(const ConstantInfo &)> mayName);
+                 std::function<bool(const NamedConstant &)> mayName);
 
   std::optional<std::string> scalar(const ConfigPart &part);
   /// Of an integer as it is just before `point`, in the launching function.
@@ -45,7 +45,7 @@ public:
   std::optional<Extent> extent(const ConfigPart &part);
 
   /// Of everything read so far: the named constants and the host variables in it.
-  const std::vector<ConstantInfo> &constants() const { return used_.constants; }
+  const std::vector<NamedConstant> &constants() const { return used_.constants; }
   const std::set<std::string> &variables() const { return used_.variables; }
   /// Why the last reading failed.
   const std::string &reason() const { return reason_; }
@@ -85,7 +85,7 @@ private:
                             Where where);
   std::optional<Term> folded(const clang::Expr *expression);
   std::optional<Term> builtinVariable(const clang::PseudoObjectExpr *property);
-  Term nameOf(const ConstantInfo &constant);
+  Term nameOf(const NamedConstant &constant);
 
   // Geometry.cpp: variables and their parts
   std::optional<Term> component(const clang::Expr *expression, const Steps &steps, Where where);
@@ -113,11 +113,11 @@ private:
   UnitFlow &flows_;
   Site site_;
   Constants constants_;
-  std::function<bool(const ConstantInfo &)> mayName_;
+  std::function<bool(const NamedConstant &)> mayName_;
   Frame launching_;
   /// What the text so far names; cut back where a reading is given up.
   struct Used {
-    std::vector<ConstantInfo> constants;
+    std::vector<NamedConstant> constants;
     std::set<std::string> variables;
   } used_;
   std::string reason_;

@@ -13,7 +13,7 @@ using clang::FunctionDecl;
 
 class Follower {
 public:
-  Follower(const HostCode &code, const LaunchSite &site) : code_(code), site_(site) {}
+  Follower(const HostCode &code, const LaunchCall &site) : code_(code), site_(site) {}
 
   void follow(const Expr *expression) {
     expression = strip(expression);
@@ -162,14 +162,14 @@ private:
   }
 
   const HostCode &code_;
-  const LaunchSite &site_;
+  const LaunchCall &site_;
   std::vector<const clang::CallExpr *> callers_;
   std::set<const clang::ValueDecl *> visited_;
 };
 
 } // namespace
 
-KernelTargets followKernel(const HostCode &code, UnitFlow &flows, const LaunchSite &site,
+KernelTargets followKernel(const HostCode &code, UnitFlow &flows, const LaunchCall &site,
                            const Expr *expression, const std::string &field) {
   const clang::ASTContext &context = code.index().unit().getASTContext();
   Follower follower(code, site);

@@ -21,7 +21,7 @@ struct KernelTargets {
 };
 
 /// `field`: of the struct that `expression` is or points to; empty where it is the kernel itself.
-KernelTargets followKernel(const HostCode &code, UnitFlow &flows, const LaunchSite &site,
+KernelTargets followKernel(const HostCode &code, UnitFlow &flows, const LaunchCall &site,
                            const clang::Expr *expression, const std::string &field);
 
 } // namespace kopt::frontend

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/Kernels.h"
 
+#include "clang_plugin/analysis/Types.h"
 #include "clang_plugin/attribute/TuneAttribute.h"
 #include "clang_plugin/extract/LaunchNeeds.h"
 #include "clang_plugin/extract/Launches.h"
-#include "clang_plugin/extract/Types.h"
 
 #include <algorithm>
 #include <clang/AST/ASTContext.h>
@@ -21,8 +21,8 @@ using clang::FunctionDecl;
 
 /// Fills in a kernel's constants: one entry a name. A second constant of the same name cannot be
 /// told apart by name.
-bool noteConstant(KernelInfo &kernel, const ConstantInfo &constant, bool byLaunch) {
-  for (ConstantInfo &known : kernel.constants) {
+bool noteConstant(KernelSpec &kernel, const NamedConstant &constant, bool byLaunch) {
+  for (NamedConstant &known : kernel.constants) {
     if (known.name != constant.name)
       continue;
     if (known.valueRange != constant.valueRange)
@@ -38,12 +38,12 @@ bool noteConstant(KernelInfo &kernel, const ConstantInfo &constant, bool byLaunc
 /// Where a launch spells template arguments: the value of a constant if one is named, the argument
 /// otherwise.
 void placeTemplateArgs(const Constants &constants, const clang::DeclRefExpr *reference,
-                       KernelInfo &kernel, std::vector<TemplateArgInfo> &args) {
+                       KernelSpec &kernel, std::vector<TemplateArg> &args) {
   if (!reference || !reference->hasExplicitTemplateArgs())
     return;
   llvm::ArrayRef<clang::TemplateArgumentLoc> spelled = reference->template_arguments();
   for (std::size_t i = 0; i < spelled.size() && i < args.size(); ++i) {
-    std::optional<Range> range;
+    std::optional<SourceRange> range;
     if (spelled[i].getArgument().getKind() == clang::TemplateArgument::Expression) {
       const Expr *written = spelled[i].getSourceExpression();
       // Inside a host template the argument is that template's own parameter: no text to edit
@@ -51,7 +51,7 @@ void placeTemplateArgs(const Constants &constants, const clang::DeclRefExpr *ref
       if (llvm::isa<clang::SubstNonTypeTemplateParmExpr>(written->IgnoreImplicit()))
         continue;
       const Expr *value = strip(written);
-      std::optional<ConstantInfo> constant;
+      std::optional<NamedConstant> constant;
       if (const auto *named = llvm::dyn_cast<clang::DeclRefExpr>(value))
         constant = constants.find(named->getDecl());
       else if (llvm::isa<clang::IntegerLiteral>(value))
@@ -98,7 +98,7 @@ FoundSpecialization &specializationFor(const SourceIndex &index, FoundKernel &ke
   added.info.expression = expressionOf(*function);
   added.info.templateArgs = templateArgsOf(*function);
   added.enclosing = enclosingFunction(*function);
-  added.info.instantiation = instantiationOf(added.enclosing ? *added.enclosing : *function);
+  added.info.lifted.instantiation = instantiationOf(added.enclosing ? *added.enclosing : *function);
   for (const clang::ParmVarDecl *parameter : function->parameters())
     added.info.params.push_back(describeParam(*parameter));
   LaunchNeeds needs = launchNeeds(index, *function);
@@ -109,7 +109,7 @@ FoundSpecialization &specializationFor(const SourceIndex &index, FoundKernel &ke
   return added;
 }
 
-std::string placeOfLaunch(const SourceIndex &index, const LaunchSite &site) {
+std::string placeOfLaunch(const SourceIndex &index, const LaunchCall &site) {
   clang::SourceLocation at = index.sources().getFileLoc(site.call->getBeginLoc());
   return index.path(index.sources().getFileID(at)) + ":" +
          std::to_string(index.sources().getSpellingLineNumber(at));
@@ -117,7 +117,7 @@ std::string placeOfLaunch(const SourceIndex &index, const LaunchSite &site) {
 
 } // namespace
 
-std::vector<FoundKernel> findKernels(const SourceIndex &host, Extraction &extraction) {
+std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &extraction) {
   HostCode code(host);
   std::vector<FoundKernel> kernels;
   for (const FunctionDecl *pattern : code.kernels())
@@ -158,14 +158,14 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, Extraction &extrac
   LaunchReader reader(code, flows);
   Constants constants(host);
   std::set<std::tuple<std::string, unsigned, unsigned, std::string, std::string>> seen;
-  auto isNew = [&seen](const LaunchInfo &launch) {
+  auto isNew = [&seen](const LaunchSite &launch) {
     return seen
         .insert({launch.file, launch.line, launch.column, launch.symbol,
                  launch.grid[0] + launch.block[0]})
         .second;
   };
   std::set<std::string> inTemplates, read;
-  for (const LaunchSite &site : code.launches()) {
+  for (const LaunchCall &site : code.launches()) {
     // A host template is read where it is instantiated.
     bool isTemplate = site.call->isInstantiationDependent() && !site.call->containsErrors();
     if (isTemplate || (site.host && site.host->isDependentContext())) {
@@ -187,23 +187,24 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, Extraction &extrac
                           specialization.info.templateArgs);
       }
       LaunchReader::Reading reading =
-          reader.read(site, target, shared, [&kernel](const ConstantInfo &constant) {
-            for (const ConstantInfo &known : kernel->info.constants)
+          reader.read(site, target, shared, [&kernel](const NamedConstant &constant) {
+            for (const NamedConstant &known : kernel->info.constants)
               if (known.name == constant.name)
                 return known.valueRange == constant.valueRange;
             return true;
           });
-      for (const ConstantInfo &constant : reading.constants)
+      for (const NamedConstant &constant : reading.constants)
         noteConstant(kernel->info, constant, /*byLaunch=*/true);
       if (isNew(reading.launch))
         kernel->info.launches.push_back(std::move(reading.launch));
     }
     if (!targets.problem.empty() && targets.kernels.empty()) {
-      LaunchInfo launch =
-          reader.read(site, {}, shared, [](const ConstantInfo &) { return false; }).launch;
+      LaunchSite launch =
+          reader.read(site, {}, shared, [](const NamedConstant &) { return false; }).launch;
+      launch.callee = reader.calleeOf(site);
+      launch.reason = "the kernel is " + targets.problem;
       if (isNew(launch))
-        extraction.unresolvedLaunches.push_back(
-            {launch, reader.calleeOf(site), "the kernel is " + targets.problem});
+        extraction.unresolvedLaunches.push_back(std::move(launch));
     } else if (!targets.problem.empty())
       extraction.notes.push_back(placeOfLaunch(host, site) +
                                  ": more kernels may be launched here: one comes from " +
@@ -218,10 +219,10 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, Extraction &extrac
   return kernels;
 }
 
-void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &chunks,
-                       KernelInfo &kernel) {
-  auto inSlice = [&chunks](const Range &range) {
-    for (const ChunkInfo &chunk : chunks)
+void addSliceConstants(const SourceIndex &index, const std::vector<SliceChunk> &chunks,
+                       KernelSpec &kernel) {
+  auto inSlice = [&chunks](const SourceRange &range) {
+    for (const SliceChunk &chunk : chunks)
       if (chunk.source.file == range.file && chunk.source.begin <= range.begin &&
           range.end <= chunk.source.end)
         return true;
@@ -229,7 +230,7 @@ void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &c
   };
   Constants constants(index);
   for (const Piece &piece : index.pieces())
-    if (std::optional<ConstantInfo> constant = constants.find(piece);
+    if (std::optional<NamedConstant> constant = constants.find(piece);
         constant && inSlice(constant->valueRange))
       noteConstant(kernel, *constant, /*byLaunch=*/false);
   // Also those inside functions and types: a tile size is as often a local constant of the kernel.
@@ -247,7 +248,7 @@ void addSliceConstants(const SourceIndex &index, const std::vector<ChunkInfo> &c
       for (const clang::Decl *declaration : piece.decls)
         variables.TraverseDecl(const_cast<clang::Decl *>(declaration));
   for (const clang::ValueDecl *declaration : variables.found)
-    if (std::optional<ConstantInfo> constant = constants.find(declaration);
+    if (std::optional<NamedConstant> constant = constants.find(declaration);
         constant && inSlice(constant->valueRange))
       noteConstant(kernel, *constant, /*byLaunch=*/false);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/LaunchNeeds.h"
 
-#include "clang_plugin/extract/Types.h"
+#include "clang_plugin/analysis/Types.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
@@ -19,20 +19,20 @@ namespace {
 using clang::FunctionDecl;
 using clang::QualType;
 
-/// "texture" or "surface" where values of the type, or what they point to or hold, are objects of
-/// that kind; else empty. The types are plain integers but for their names; CUDA 11 has class
+/// Texture or Surface where values of the type, or what they point to or hold, are objects of that
+/// kind. The types are plain integers but for their names; CUDA 11 has class
 /// templates too.
-std::string objectKind(QualType type, unsigned depth = 0) {
+std::optional<NeedKind> objectKind(QualType type, unsigned depth = 0) {
   constexpr unsigned kDeepest = 8;
   if (type.isNull() || depth > kDeepest)
-    return {};
+    return std::nullopt;
   const clang::Type *pointer = type.getTypePtr();
   if (const auto *alias = llvm::dyn_cast<clang::TypedefType>(pointer)) {
     const llvm::StringRef name = alias->getDecl()->getName();
     if (name == "cudaTextureObject_t" || name == "CUtexObject")
-      return "texture";
+      return NeedKind::Texture;
     if (name == "cudaSurfaceObject_t" || name == "CUsurfObject")
-      return "surface";
+      return NeedKind::Surface;
     return objectKind(alias->getDecl()->getUnderlyingType(), depth + 1);
   }
   if (const auto *array = llvm::dyn_cast<clang::ArrayType>(pointer))
@@ -43,17 +43,17 @@ std::string objectKind(QualType type, unsigned depth = 0) {
     if (llvm::isa<clang::ClassTemplateSpecializationDecl>(record) &&
         record->getDeclContext()->isTranslationUnit() &&
         (record->getName() == "texture" || record->getName() == "surface"))
-      return record->getName().str();
+      return fromSpelling<NeedKind>(record->getName());
     if (record->hasDefinition())
       for (const clang::FieldDecl *field : record->getDefinition()->fields())
-        if (std::string kind = objectKind(field->getType(), depth + 1); !kind.empty())
+        if (const auto kind = objectKind(field->getType(), depth + 1))
           return kind;
-    return {};
+    return std::nullopt;
   }
   // Sugar such as `const` in a template's argument.
   const QualType inner = type.getLocalUnqualifiedType();
   const QualType next = inner->getLocallyUnqualifiedSingleStepDesugaredType();
-  return next.getTypePtr() == pointer ? std::string() : objectKind(next, depth + 1);
+  return next.getTypePtr() == pointer ? std::nullopt : objectKind(next, depth + 1);
 }
 
 class Finder : public clang::RecursiveASTVisitor<Finder> {
@@ -62,8 +62,8 @@ public:
 
   LaunchNeeds run(const FunctionDecl &kernel) {
     for (const clang::ParmVarDecl *parameter : kernel.parameters())
-      if (const std::string kind = objectKind(parameter->getType()); !kind.empty())
-        add(kind, parameter->getNameAsString(), parameter->getLocation());
+      if (const auto kind = objectKind(parameter->getType()))
+        add(*kind, parameter->getNameAsString(), parameter->getLocation());
     follow(&kernel);
     parameters_ =
         open_.empty() ? kernel.parameters() : open_.front()->parameters(); // of the definition
@@ -87,11 +87,10 @@ public:
     if (!callee->getDeclName().isIdentifier())
       return true;
     const llvm::StringRef name = callee->getName();
-    const std::string kind = name.starts_with("tex")    ? "texture"
-                             : name.starts_with("surf") ? "surface"
-                                                        : "";
-    if (kind.empty())
+    const bool isTexture = name.starts_with("tex");
+    if (!isTexture && !name.starts_with("surf"))
       return true;
+    const NeedKind kind = isTexture ? NeedKind::Texture : NeedKind::Surface;
     // The object is the argument of that type, wherever it came from: an integer serves as well.
     for (unsigned i = 0; i < callee->getNumParams() && i < call->getNumArgs(); ++i)
       if (objectKind(callee->getParamDecl(i)->getType()) == kind)
@@ -123,8 +122,8 @@ public:
     const auto *variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
     if (!variable || !variable->hasGlobalStorage() || !isUser(*variable))
       return true;
-    if (const std::string kind = objectKind(variable->getType()); !kind.empty())
-      add(kind, variable->getNameAsString(), reference->getBeginLoc());
+    if (const auto kind = objectKind(variable->getType()))
+      add(*kind, variable->getNameAsString(), reference->getBeginLoc());
     else if (variable->hasAttr<clang::CUDAConstantAttr>() && !hasValue(*variable))
       add(*variable);
     return true;
@@ -191,7 +190,7 @@ private:
       onGrid |= !method && isGrid(argument->getType());
     if ((waits && onGrid) || name == "cudaCGSynchronizeGrid" ||
         name == "cudaCGSynchronizeMultiGrid")
-      add("cooperative", textOf(call), call.getBeginLoc());
+      add(NeedKind::Cooperative, textOf(call), call.getBeginLoc());
   }
 
   std::string textOf(const clang::Expr &expression) const {
@@ -202,17 +201,17 @@ private:
   }
 
   void add(const clang::VarDecl &variable) {
-    const std::optional<ConstantVariableInfo> described = describeConstantVariable(variable);
-    const auto isIt = [&](const ConstantVariableInfo &known) {
+    const std::optional<ConstantVariable> described = describeConstantVariable(variable);
+    const auto isIt = [&](const ConstantVariable &known) {
       return known.symbol == described->symbol;
     };
     if (described && llvm::none_of(found_.constantVariables, isIt))
       found_.constantVariables.push_back(*described);
   }
 
-  void add(const std::string &kind, const std::string &name, clang::SourceLocation location) {
+  void add(NeedKind kind, const std::string &name, clang::SourceLocation location) {
     const clang::SourceLocation at = index_.sources().getFileLoc(location);
-    for (const LaunchNeedInfo &known : found_.needs)
+    for (const LaunchNeed &known : found_.needs)
       if (known.kind == kind && known.name == name)
         return;
     found_.needs.push_back({kind, name, index_.path(index_.sources().getFileID(at)),

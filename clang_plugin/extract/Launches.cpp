@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/Launches.h"
 
+#include "clang_plugin/analysis/Types.h"
 #include "clang_plugin/extract/Pointers.h"
-#include "clang_plugin/extract/Types.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/Lex/Lexer.h>
@@ -11,7 +11,7 @@ namespace kopt::frontend {
 namespace {
 
 using clang::Expr;
-using Form = LaunchSite::Form;
+using Form = LaunchCall::Form;
 
 /// Where each way to launch has its parts.
 struct Parts {
@@ -46,7 +46,7 @@ std::optional<ConfigPart> given(const Expr *expression) {
   return ConfigPart{expression, {}};
 }
 
-Parts partsOf(const LaunchSite &site) {
+Parts partsOf(const LaunchCall &site) {
   Parts parts;
   const clang::CallExpr *call = site.call;
   switch (site.form) {
@@ -159,7 +159,7 @@ std::vector<std::string> spelledArguments(const SourceIndex &index,
 
 } // namespace
 
-std::optional<Range> LaunchReader::rangeOf(const Expr *expression) const {
+std::optional<SourceRange> LaunchReader::rangeOf(const Expr *expression) const {
   // The text of the argument in the launch's own line, even if it is a macro's name.
   clang::CharSourceRange range = writtenRange(code_.index(), expression);
   if (range.isInvalid())
@@ -169,25 +169,25 @@ std::optional<Range> LaunchReader::rangeOf(const Expr *expression) const {
   auto [endFile, end] = sources.getDecomposedLoc(range.getEnd());
   if (file != endFile || !code_.index().isUser(file))
     return std::nullopt;
-  return Range{code_.index().path(file), begin, end};
+  return SourceRange{code_.index().path(file), begin, end};
 }
 
-KernelTargets LaunchReader::kernelsOf(const LaunchSite &site) const {
+KernelTargets LaunchReader::kernelsOf(const LaunchCall &site) const {
   Parts parts = partsOf(site);
   return followKernel(code_, flows_, site, parts.kernel, parts.kernelField);
 }
 
-std::string LaunchReader::calleeOf(const LaunchSite &site) const {
+std::string LaunchReader::calleeOf(const LaunchCall &site) const {
   return spelling(code_.index(), partsOf(site).kernel);
 }
 
 LaunchReader::Reading
-LaunchReader::read(const LaunchSite &site, const KernelTarget &target, bool shared,
-                   const std::function<bool(const ConstantInfo &)> &mayName) const {
+LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shared,
+                   const std::function<bool(const NamedConstant &)> &mayName) const {
   const SourceIndex &index = code_.index();
   Parts parts = partsOf(site);
   Reading reading;
-  LaunchInfo &launch = reading.launch;
+  LaunchSite &launch = reading.launch;
   clang::SourceLocation begin = index.sources().getFileLoc(site.call->getBeginLoc());
   launch.file = index.path(index.sources().getFileID(begin));
   launch.line = index.sources().getSpellingLineNumber(begin);
@@ -201,14 +201,14 @@ LaunchReader::read(const LaunchSite &site, const KernelTarget &target, bool shar
       place.passed.insert(variable->text());
   if (!target.callers.empty())
     place.callers = &target.callers;
-  GeometryReader numbers(code_, flows_, place, [](const ConstantInfo &) { return false; });
+  GeometryReader numbers(code_, flows_, place, [](const NamedConstant &) { return false; });
   PointerReader pointers(flows_, index.unit().getASTContext(), numbers, site.host, site.call);
   for (const Expr *argument : parts.args)
     launch.pointers.push_back(pointers.read(argument));
   GeometryReader reader(code_, flows_, std::move(place), mayName);
 
   auto because = [&](const char *what) {
-    if (launch.reason.empty())
+    if (!launch.reason)
       launch.reason = std::string("the ") + what + " depends on " +
                       (reader.reason().empty() ? "what cannot be read" : reader.reason());
   };
@@ -238,8 +238,8 @@ LaunchReader::read(const LaunchSite &site, const KernelTarget &target, bool shar
       because("shared memory");
     launch.sharedBytes = bytes.value_or("");
   }
-  if (launch.reason.empty())
-    launch.geometry = reader.variables().empty() ? "exact" : "symbolic";
+  if (!launch.reason)
+    launch.geometry = reader.variables().empty() ? GeometryKind::Exact : GeometryKind::Symbolic;
   launch.variables.assign(reader.variables().begin(), reader.variables().end());
   reading.constants = reader.constants();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/extract/LibraryKernels.h"
 
-#include "clang_plugin/extract/Types.h"
+#include "clang_plugin/analysis/Types.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
@@ -27,7 +27,7 @@ public:
     }
   }
 
-  std::map<std::string, LibraryKernelInfo> found;
+  std::map<std::string, LibraryKernel> found;
 
 private:
   void add(const clang::FunctionDecl *function) {
@@ -49,10 +49,10 @@ private:
 
 } // namespace
 
-std::vector<LibraryKernelInfo> findLibraryKernels(const SourceIndex &index) {
+std::vector<LibraryKernel> findLibraryKernels(const SourceIndex &index) {
   Finder finder(index);
   finder.visit(index.unit().getASTContext().getTranslationUnitDecl());
-  std::vector<LibraryKernelInfo> kernels;
+  std::vector<LibraryKernel> kernels;
   for (auto &[symbol, kernel] : finder.found)
     kernels.push_back(std::move(kernel));
   return kernels;

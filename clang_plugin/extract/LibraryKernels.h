@@ -3,12 +3,12 @@
 // every entry point of the file is accounted for, but not the user's to change.
 #pragma once
 
-#include "clang_plugin/output/Model.h"
+#include "clang_plugin/output/Extraction.h"
 #include "clang_plugin/parse/SourceIndex.h"
 
 namespace kopt::frontend {
 
 /// In the order of their symbols.
-std::vector<LibraryKernelInfo> findLibraryKernels(const SourceIndex &index);
+std::vector<LibraryKernel> findLibraryKernels(const SourceIndex &index);
 
 } // namespace kopt::frontend

@@ -66,14 +66,14 @@ bool hasData(const clang::CXXRecordDecl *record) {
 
 } // namespace
 
-PointerInfo PointerReader::read(const Expr *argument) {
+PointerOrigin PointerReader::read(const Expr *argument) {
   if (!argument || argument->isTypeDependent() || argument->isValueDependent())
     return {};
   // An lvalue where a launch is told the addresses of its arguments.
   const Found found = argument->isGLValue() ? loaded(argument, launch_) : value(argument, launch_);
   return found && argument->getType().getNonReferenceType()->isPointerType()
-             ? PointerInfo{found->root, found->offset.value_or("")}
-             : PointerInfo{};
+             ? PointerOrigin{found->root, found->offset.value_or("")}
+             : PointerOrigin{};
 }
 
 std::string PointerReader::nameOf(const Place &place) {

@@ -17,7 +17,7 @@ public:
 
   /// Of an argument of the launch. Without a root where it is no pointer, or from what cannot be
   /// named.
-  PointerInfo read(const clang::Expr *argument);
+  PointerOrigin read(const clang::Expr *argument);
 
 private:
   /// `root` and as many bytes; without offset where they cannot be told.

@@ -109,9 +109,9 @@ std::optional<GeometryReader::Term> GeometryReader::limited(std::string text, bo
   return Term{std::move(text), real, ""};
 }
 
-GeometryReader::Term GeometryReader::nameOf(const ConstantInfo &constant) {
+GeometryReader::Term GeometryReader::nameOf(const NamedConstant &constant) {
   bool isFree = mayName_(constant);
-  for (const ConstantInfo &known : used_.constants)
+  for (const NamedConstant &known : used_.constants)
     isFree &= known.name != constant.name || known.valueRange == constant.valueRange;
   if (!isFree)
     return {std::to_string(constant.value), false, ""};
@@ -266,7 +266,7 @@ std::optional<GeometryReader::Term> GeometryReader::scalarCast(const clang::Cast
 /// A constant by its name, a variable by what it holds.
 std::optional<GeometryReader::Term> GeometryReader::named(const clang::ValueDecl *declaration,
                                                           const Expr *expression, Where where) {
-  if (std::optional<ConstantInfo> constant = constants_.find(declaration))
+  if (std::optional<NamedConstant> constant = constants_.find(declaration))
     return nameOf(*constant);
   if (const auto *enumerator = llvm::dyn_cast<clang::EnumConstantDecl>(declaration)) {
     Frame outside;
@@ -329,7 +329,7 @@ std::optional<GeometryReader::Term> GeometryReader::scalar(const Expr *expressio
     return Term{"0", false, ""};
 
   if (const auto *literal = llvm::dyn_cast<clang::IntegerLiteral>(expression)) {
-    if (std::optional<ConstantInfo> constant = constants_.findMacroAt(literal->getLocation()))
+    if (std::optional<NamedConstant> constant = constants_.findMacroAt(literal->getLocation()))
       return nameOf(*constant);
     return Term{llvm::toString(literal->getValue(), 10, false), false, ""};
   }

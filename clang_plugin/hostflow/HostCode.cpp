@@ -101,7 +101,7 @@ public:
     if (!visited_.insert(call).second) // initialiser lists are walked over twice
       return true;
     if (llvm::isa<clang::CUDAKernelCallExpr>(call)) {
-      addLaunch(LaunchSite::Form::Chevrons, call);
+      addLaunch(LaunchCall::Form::Chevrons, call);
       return true;
     }
     const FunctionDecl *callee = call->getDirectCallee();
@@ -174,21 +174,21 @@ private:
   }
 
   void addCall(const std::string &name, const clang::CallExpr *call) {
-    static const std::map<std::string, std::pair<LaunchSite::Form, unsigned>> kForms = {
-        {"cudaLaunchKernel", {LaunchSite::Form::Runtime, 3}},
-        {"cudaLaunchCooperativeKernel", {LaunchSite::Form::Runtime, 3}},
-        {"cudaLaunchKernelEx", {LaunchSite::Form::RuntimeConfig, 2}},
-        {"cudaLaunchKernelExC", {LaunchSite::Form::RuntimeConfig, 2}},
-        {"cuLaunchKernel", {LaunchSite::Form::Driver, 8}},
-        {"cuLaunchCooperativeKernel", {LaunchSite::Form::Driver, 8}},
-        {"cudaGraphAddKernelNode", {LaunchSite::Form::GraphNode, 5}}};
+    static const std::map<std::string, std::pair<LaunchCall::Form, unsigned>> kForms = {
+        {"cudaLaunchKernel", {LaunchCall::Form::Runtime, 3}},
+        {"cudaLaunchCooperativeKernel", {LaunchCall::Form::Runtime, 3}},
+        {"cudaLaunchKernelEx", {LaunchCall::Form::RuntimeConfig, 2}},
+        {"cudaLaunchKernelExC", {LaunchCall::Form::RuntimeConfig, 2}},
+        {"cuLaunchKernel", {LaunchCall::Form::Driver, 8}},
+        {"cuLaunchCooperativeKernel", {LaunchCall::Form::Driver, 8}},
+        {"cudaGraphAddKernelNode", {LaunchCall::Form::GraphNode, 5}}};
     auto form = kForms.find(name);
     if (form != kForms.end() && call->getNumArgs() >= form->second.second)
       addLaunch(form->second.first, call);
   }
 
-  void addLaunch(LaunchSite::Form form, const clang::CallExpr *call) {
-    LaunchSite site;
+  void addLaunch(LaunchCall::Form form, const clang::CallExpr *call) {
+    LaunchCall site;
     site.form = form;
     site.call = call;
     site.host = functions_.empty() ? nullptr : functions_.front();

@@ -18,7 +18,7 @@ struct CallSite {
 };
 
 /// A launch as it is written, whatever way.
-struct LaunchSite {
+struct LaunchCall {
   enum class Form { Chevrons, Runtime, RuntimeConfig, Driver, GraphNode };
   Form form = Form::Chevrons;
   const clang::CallExpr *call = nullptr;
@@ -34,7 +34,7 @@ public:
   /// Every kernel's definition as written, in the order of the text.
   const std::vector<const clang::FunctionDecl *> &kernels() const { return kernels_; }
   const std::vector<const clang::FunctionDecl *> &instantiations() const { return instantiations_; }
-  const std::vector<LaunchSite> &launches() const { return launches_; }
+  const std::vector<LaunchCall> &launches() const { return launches_; }
 
   const std::vector<CallSite> &callersOf(const clang::FunctionDecl *function) const;
   /// No other unit calls it, and none of its callers is hidden behind a pointer.
@@ -46,7 +46,7 @@ private:
   friend class HostCodeFinder;
   const SourceIndex &index_;
   std::vector<const clang::FunctionDecl *> kernels_, instantiations_;
-  std::vector<LaunchSite> launches_;
+  std::vector<LaunchCall> launches_;
   std::map<const clang::FunctionDecl *, std::vector<CallSite>> callers_;
   std::set<const clang::FunctionDecl *> addressTaken_;
   std::map<const clang::ValueDecl *, std::vector<const clang::Expr *>> values_;

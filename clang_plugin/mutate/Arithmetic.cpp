@@ -108,9 +108,9 @@ public:
           continue;
         const auto left = facts.placeOf(operation->left->getSourceRange());
         const auto right = facts.placeOf(operation->right->getSourceRange());
-        std::optional<std::vector<Edit>> edits;
+        std::optional<std::vector<SliceEdit>> edits;
         if (left && right && left->second <= right->first)
-          edits = std::vector{Edit{left->second, right->second, ""}};
+          edits = std::vector{SliceEdit{left->second, right->second, ""}};
         sink.add(operation->at, "`" + facts.text(operation->right).str() + "` dropped from a sum",
                  std::move(edits));
       }

@@ -186,10 +186,10 @@ private:
     const std::string firstText = facts.text(&first).str(), secondText = facts.text(&second).str();
     if (one && two && (firstText == secondText || two->first < one->second))
       return;
-    std::optional<std::vector<Edit>> edits;
+    std::optional<std::vector<SliceEdit>> edits;
     if (one && two)
-      edits = std::vector{Edit{one->first, one->second, secondText},
-                          Edit{two->first, two->second, firstText}};
+      edits = std::vector{SliceEdit{one->first, one->second, secondText},
+                          SliceEdit{two->first, two->second, firstText}};
     sink.add(where, what, std::move(edits));
   }
 };

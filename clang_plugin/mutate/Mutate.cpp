@@ -3,33 +3,32 @@
 
 #include "clang_plugin/analysis/KernelFacts.h"
 
-#include <clang/Frontend/ASTUnit.h>
 #include <llvm/Support/xxhash.h>
 
 namespace kopt::frontend {
 
 namespace {
 
-bool isSame(const Mutant &left, const Mutant &right) {
+bool isSame(const Mutation &left, const Mutation &right) {
   return left.edits.size() == right.edits.size() &&
          std::equal(left.edits.begin(), left.edits.end(), right.edits.begin(),
-                    [](const Edit &a, const Edit &b) {
+                    [](const SliceEdit &a, const SliceEdit &b) {
                       return a.begin == b.begin && a.end == b.end && a.text == b.text;
                     });
 }
 
 /// A random order that depends on the seed and on the mutant itself alone, so that an edit
 /// elsewhere in the kernel changes little in the choice.
-std::uint64_t rank(const Mutant &mutant, std::uint64_t seed) {
+std::uint64_t rank(const Mutation &mutant, std::uint64_t seed) {
   std::string key = std::to_string(seed) + mutant.op;
-  for (const Edit &edit : mutant.edits)
+  for (const SliceEdit &edit : mutant.edits)
     key += "/" + std::to_string(edit.begin) + ":" + edit.text;
   return llvm::xxh3_64bits(key);
 }
 
 /// Takes turns between the operators; each gives the mutant on the line that has been mutated
 /// least. Those that are surely wrong come before those that may not be.
-std::vector<std::size_t> order(const std::vector<Mutant> &mutants, std::uint64_t seed) {
+std::vector<std::size_t> order(const std::vector<Mutation> &mutants, std::uint64_t seed) {
   std::map<std::string, std::vector<std::size_t>> byOperator;
   std::vector<std::string> turns;
   for (std::size_t i = 0; i < mutants.size(); ++i) {
@@ -54,7 +53,7 @@ std::vector<std::size_t> order(const std::vector<Mutant> &mutants, std::uint64_t
       const auto best =
           std::min_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
             const auto key = [&](std::size_t i) {
-              return std::tuple(!mutants[i].note.empty(), mutationsOfLine[mutants[i].line],
+              return std::tuple(!mutants[i].mayBeEqual.empty(), mutationsOfLine[mutants[i].line],
                                 rank(mutants[i], seed));
             };
             return key(a) < key(b);
@@ -77,6 +76,24 @@ llvm::Error unknownOperator(const std::string &name) {
 
 } // namespace
 
+void MutantSink::add(clang::SourceLocation where, const std::string &what,
+                     std::optional<std::vector<SliceEdit>> edits, std::string note) {
+  if (!edits) {
+    ++inMacros;
+    return;
+  }
+  const clang::SourceManager &sources = facts_.view().context().getSourceManager();
+  const unsigned line = sources.getExpansionLineNumber(where);
+  Mutation mutant;
+  mutant.op = op_;
+  mutant.title = what + (file_.empty() ? " at line " : " at " + file_ + ":") + std::to_string(line);
+  mutant.kind = kind_;
+  mutant.mayBeEqual = std::move(note);
+  mutant.line = line;
+  mutant.edits = std::move(*edits);
+  mutations.push_back(std::move(mutant));
+}
+
 const MutationOperators &mutationOperators() {
   static const auto *all = [] {
     auto *list = new MutationOperators;
@@ -92,49 +109,49 @@ const MutationOperators &mutationOperators() {
   return *all;
 }
 
-llvm::Expected<MutantList> findMutants(const MutateRequest &request) {
-  for (const std::string &name : request.operators)
+llvm::Expected<MutationList> findMutants(const MutateRequest &request) {
+  for (const std::string &name : request.wanted.operators)
     if (llvm::none_of(mutationOperators(), [&](const auto &each) { return each->id() == name; }))
       return unknownOperator(name);
-  const ParsedUnit unit = parseSlice(request, request.slice);
-  if (!unit.ast || unit.hasErrors)
-    return parseFailure(unit);
-  auto view = KernelView::open(*unit.ast, request.kernel, request.expression);
-  if (!view)
-    return view.takeError();
-  const KernelFacts facts(*view);
+  auto slice = openSlice(request.source);
+  if (!slice)
+    return slice.takeError();
+  const KernelFacts facts(slice->view);
 
-  MutantList list;
-  std::vector<Mutant> all;
+  MutationList list;
+  std::vector<Mutation> all;
   for (const auto &each : mutationOperators()) {
-    if (!request.operators.empty() && !llvm::is_contained(request.operators, each->id()))
+    if (!request.wanted.operators.empty() &&
+        !llvm::is_contained(request.wanted.operators, each->id()))
       continue;
     MutantSink sink(facts, std::string(each->id()), each->kind(), request.file);
     each->find(facts, sink);
     list.inMacros += sink.inMacros;
-    for (Mutant &mutant : sink.mutants)
+    for (Mutation &mutant : sink.mutations)
       // A template's text may be found once for each of its instances.
-      if (llvm::none_of(all, [&](const Mutant &known) { return isSame(known, mutant); }) &&
-          applyEdits(request.slice, mutant.edits) != request.slice)
+      if (llvm::none_of(all, [&](const Mutation &known) { return isSame(known, mutant); }) &&
+          applyEdits(request.source.slice, mutant.edits) != request.source.slice)
         all.push_back(std::move(mutant));
   }
   list.found = all.size();
 
   // What does not parse is replaced by the next in turn.
-  std::vector<std::size_t> turns = order(all, request.seed);
-  for (std::size_t next = 0; next < turns.size() && list.mutants.size() < request.atMost;) {
+  std::vector<std::size_t> turns = order(all, request.wanted.seed);
+  for (std::size_t next = 0;
+       next < turns.size() && list.mutations.size() < request.wanted.atMost;) {
     std::vector<std::size_t> batch;
-    std::vector<std::vector<Edit>> edits;
-    while (next < turns.size() && list.mutants.size() + batch.size() < request.atMost) {
+    std::vector<std::vector<SliceEdit>> edits;
+    while (next < turns.size() && list.mutations.size() + batch.size() < request.wanted.atMost) {
       edits.push_back(all[turns[next]].edits);
       batch.push_back(turns[next++]);
     }
-    const std::vector<bool> isBroken = findUnparsable(request, edits);
+    const std::vector<bool> isBroken = findUnparsable(request.source, edits);
     for (std::size_t i = 0; i < batch.size(); ++i)
       if (!isBroken[i])
-        list.mutants.push_back(std::move(all[batch[i]]));
+        list.mutations.push_back(std::move(all[batch[i]]));
   }
-  llvm::stable_sort(list.mutants, [](const Mutant &a, const Mutant &b) { return a.line < b.line; });
+  llvm::stable_sort(list.mutations,
+                    [](const Mutation &a, const Mutation &b) { return a.line < b.line; });
   return list;
 }
 

@@ -18,21 +18,6 @@ namespace kopt::frontend {
 
 class KernelFacts;
 
-enum class MutantKind {
-  Value,    ///< computes something else
-  Schedule, ///< lacks a barrier or an atomic: only some schedules compute something else
-};
-
-struct Mutant {
-  std::string op;    ///< id of the operator
-  std::string title; ///< one line: "`<` made `<=` at line 34"
-  MutantKind kind = MutantKind::Value;
-  std::string
-      note; ///< when the mutant computes the same as the original; empty where it never should
-  unsigned line = 0;
-  std::vector<Edit> edits; ///< sorted, not overlapping
-};
-
 /// Takes what one operator finds. A place that the text does not spell, as it comes out of a macro,
 /// is counted and left out.
 class MutantSink {
@@ -42,9 +27,9 @@ public:
 
   /// `what` happens at `where`; `edits` is nothing where the text cannot be edited.
   void add(clang::SourceLocation where, const std::string &what,
-           std::optional<std::vector<Edit>> edits, std::string note = "");
+           std::optional<std::vector<SliceEdit>> edits, std::string note = "");
 
-  std::vector<Mutant> mutants;
+  std::vector<Mutation> mutations;
   std::size_t inMacros = 0;
 
 private:

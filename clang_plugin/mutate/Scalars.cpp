@@ -62,7 +62,7 @@ void replaceParameters(const KernelFacts &facts, MutantSink &sink, const Replace
       const ParameterUses uses = usesOf(facts, parameter);
       if (uses.places.empty() || !uses.isReadOnly || (uses.isStep && !isMore))
         continue;
-      std::optional<std::vector<Edit>> edits;
+      std::optional<std::vector<SliceEdit>> edits;
       if (uses.isText) {
         edits.emplace();
         for (const auto &[begin, end] : uses.places)

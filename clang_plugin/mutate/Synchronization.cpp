@@ -42,7 +42,7 @@ public:
         const std::string update = updateOf(calleeName(call), value);
         if (update.empty())
           continue;
-        std::optional<std::vector<Edit>> edits;
+        std::optional<std::vector<SliceEdit>> edits;
         if (!place.empty() && !value.empty())
           edits =
               facts.replace(call->getSourceRange(),

@@ -32,9 +32,9 @@ void addGuard(const KernelFacts &facts, MutantSink &sink, const std::string &wha
   if (!body)
     return;
   const auto begin = facts.view().endOffset(body->getLBracLoc());
-  std::optional<std::vector<Edit>> edits;
+  std::optional<std::vector<SliceEdit>> edits;
   if (begin)
-    edits = std::vector{Edit{*begin, *begin, " " + guard}};
+    edits = std::vector{SliceEdit{*begin, *begin, " " + guard}};
   sink.add(body->getLBracLoc(), what, std::move(edits), note);
 }
 
@@ -50,9 +50,9 @@ public:
       return;
     const auto begin = facts.view().endOffset(body->getLBracLoc());
     const auto end = facts.view().offset(body->getRBracLoc());
-    std::optional<std::vector<Edit>> edits;
+    std::optional<std::vector<SliceEdit>> edits;
     if (begin && end && *begin <= *end)
-      edits = std::vector{Edit{*begin, *end, ""}};
+      edits = std::vector{SliceEdit{*begin, *end, ""}};
     sink.add(body->getLBracLoc(), "empty body", std::move(edits));
   }
 };

@@ -10,9 +10,9 @@ namespace {
 
 /// The expressions of "extent out = n * n" and "arg n = 1024", by parameter. They are C expressions
 /// over parameters.
-std::map<std::string, std::string> clausesOf(const KernelInfo &kernel, const std::string &keyword) {
+std::map<std::string, std::string> clausesOf(const KernelSpec &kernel, const std::string &keyword) {
   std::map<std::string, std::string> found;
-  for (const ClauseInfo &clause : kernel.clauses) {
+  for (const TuneClause &clause : kernel.clauses) {
     std::size_t equals = clause.text.find('=');
     if (clause.text.rfind(keyword + " ", 0) != 0 || equals == std::string::npos)
       continue;
@@ -48,19 +48,20 @@ std::set<std::string> namesIn(const std::string &text) {
   return names;
 }
 
-const LaunchInfo *launchOf(const KernelInfo &kernel, const SpecializationInfo &specialization) {
-  const LaunchInfo *any = nullptr;
-  for (const LaunchInfo &launch : kernel.launches)
-    if (launch.symbol == specialization.symbol && (!any || any->geometry == "unresolved"))
+const LaunchSite *launchOf(const KernelSpec &kernel, const Specialization &specialization) {
+  const LaunchSite *any = nullptr;
+  for (const LaunchSite &launch : kernel.launches)
+    if (launch.symbol == specialization.symbol &&
+        (!any || any->geometry == GeometryKind::Unresolved))
       any = &launch;
   return any;
 }
 
-std::string valueType(const ParamInfo &param) {
+std::string valueType(const KernelParam &param) {
   std::string type = param.type;
   for (const char *word : {"const ", " __restrict", "__restrict__"})
-    for (std::size_t at = type.find(word); param.kind != "pointer" && at != std::string::npos;
-         at = type.find(word))
+    for (std::size_t at = type.find(word);
+         param.kind != ParamKind::Pointer && at != std::string::npos; at = type.find(word))
       type.erase(at, std::string(word).size());
   return type;
 }
@@ -122,7 +123,7 @@ void *buffer(std::size_t elements, std::size_t size, char kind, unsigned compone
 
 } // namespace
 
-std::string folderName(const SpecializationInfo &specialization) {
+std::string folderName(const Specialization &specialization) {
   std::string name;
   for (char c : specialization.expression) {
     if (std::isalnum(static_cast<unsigned char>(c)))
@@ -140,7 +141,7 @@ std::string folderName(const SpecializationInfo &specialization) {
   return name.empty() ? "kernel" : name;
 }
 
-std::string buildCommand(const KernelInfo &kernel) {
+std::string buildCommand(const KernelSpec &kernel) {
   std::string command = "nvcc";
   for (const std::string &flag : kernel.compileFlags) {
     bool plain = flag.find_first_of(" \"'$*?[]()<>;&|\\") == std::string::npos;
@@ -149,12 +150,12 @@ std::string buildCommand(const KernelInfo &kernel) {
   return command + " harness.cu -o harness";
 }
 
-std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &found) {
-  SpecializationInfo specialization = found;
+std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
+  Specialization specialization = found;
   for (std::size_t i = 0; i < specialization.params.size(); ++i)
     if (specialization.params[i].name.empty())
       specialization.params[i].name = "unnamed" + std::to_string(i);
-  const LaunchInfo *launch = launchOf(kernel, specialization);
+  const LaunchSite *launch = launchOf(kernel, specialization);
   std::map<std::string, std::string> extents = clausesOf(kernel, "extent"),
                                      values = clausesOf(kernel, "arg");
   std::string text = "// " + specialization.expression + ", from " + kernel.file + ":" +
@@ -164,7 +165,7 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
                      "[--block_x=N ...]\n\n"
                      "// ==== kernel section: edit this "
                      "=========================================================\n\n" +
-                     specialization.sliceText +
+                     specialization.lifted.text +
                      "\n// ==== harness section: leave this as it is "
                      "==============================================\n\n" +
                      kSupport +
@@ -180,11 +181,11 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
   std::set<std::string> declared;
   std::vector<std::string> arguments;
   // Scalars first: the sizes of buffers are made of them.
-  for (const ParamInfo &param : specialization.params) {
-    if (param.kind == "pointer")
+  for (const KernelParam &param : specialization.params) {
+    if (param.kind == ParamKind::Pointer)
       continue;
     std::string type = valueType(param);
-    if (param.kind == "struct") {
+    if (param.kind == ParamKind::Struct) {
       text += "  " + type + " " + param.name + "{}; // a structure: set its members here\n";
     } else {
       std::size_t position = static_cast<std::size_t>(&param - specialization.params.data());
@@ -200,8 +201,8 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
   }
   text += "  const std::size_t kopt_elements = static_cast<std::size_t>(number(\"elements\", 1 << "
           "22));\n";
-  for (const ParamInfo &param : specialization.params) {
-    if (param.kind != "pointer")
+  for (const KernelParam &param : specialization.params) {
+    if (param.kind != ParamKind::Pointer)
       continue;
     std::string extent = extents.count(param.name)
                              ? "static_cast<std::size_t>(" + extents[param.name] + ")"
@@ -219,11 +220,11 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
   // Host variables of the launch: those passed to the kernel have its parameter's value, others are
   // asked for.
   std::set<std::string> constants;
-  for (const ConstantInfo &constant : kernel.constants)
+  for (const NamedConstant &constant : kernel.constants)
     constants.insert(constant.name);
   std::array<std::string, 3> grid = {"1", "1", "1"}, block = {"256", "1", "1"};
   std::string shared = "0", setup;
-  if (launch && launch->geometry != "unresolved") {
+  if (launch && launch->geometry != GeometryKind::Unresolved) {
     grid = launch->grid;
     block = launch->block;
     shared = launch->sharedBytes;
@@ -239,7 +240,7 @@ std::string harnessText(const KernelInfo &kernel, const SpecializationInfo &foun
       for (std::size_t i = 0; i < launch->args.size() && i < specialization.params.size(); ++i)
         if (launch->args[i] == name)
           value = specialization.params[i].name;
-      for (const ConstantInfo &constant : kernel.constants)
+      for (const NamedConstant &constant : kernel.constants)
         if (constant.name == name)
           value = constant.usedByKernel ? "" : std::to_string(constant.value);
       if (constants.count(name) && value.empty())

@@ -3,20 +3,12 @@
 // carried over from one to the other.
 #pragma once
 
+#include "clang_plugin/output/Variants.h"
+
 #include <clang/AST/ASTContext.h>
 #include <optional>
 
 namespace kopt::frontend {
-
-struct ElementField {
-  unsigned offset = 0, newOffset = 0; ///< bytes
-  std::string scalar, newScalar;
-};
-
-struct ElementLayout {
-  unsigned size = 0, newSize = 0;   ///< bytes
-  std::vector<ElementField> fields; ///< empty where the element is the same in both
-};
 
 /// Fails with the reason where the two cannot be matched scalar by scalar: bit-fields, pointers in
 /// an element that changes, virtual functions, more than 4096 scalars.

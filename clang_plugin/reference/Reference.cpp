@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/reference/Reference.h"
 
-#include "clang_plugin/extract/Types.h"
+#include "clang_plugin/analysis/Types.h"
 #include "clang_plugin/reference/Compare.h"
 #include "clang_plugin/reference/Legality.h"
 #include "clang_plugin/reference/Names.h"
@@ -163,31 +163,29 @@ ReferenceClone refused(std::vector<ReferenceNote> refusals) {
 } // namespace
 
 llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
-  const ParsedUnit unit = parseSlice(request, request.slice);
-  if (!unit.ast || unit.hasErrors)
-    return parseFailure(unit);
-  auto original = KernelView::open(*unit.ast, request.kernel, request.expression);
-  if (!original)
-    return original.takeError();
-  Legality legality = checkOriginal(*original);
+  auto slice = openSlice(request);
+  if (!slice)
+    return slice.takeError();
+  const KernelView &original = slice->view;
+  Legality legality = checkOriginal(original);
   if (!legality.refusals.empty())
     return refused(std::move(legality.refusals));
 
   RewriteRequest rewrite{request.slice, request.flags, {}, {}};
-  findOwnNames(*unit.ast, rewrite);
+  findOwnNames(*slice->unit.ast, rewrite);
   ReferenceClone clone;
-  clone.slice = rewriteToDouble(rewrite);
-  const ParsedUnit cloneUnit = parseSlice(request, clone.slice);
+  clone.sliceText = rewriteToDouble(rewrite);
+  const ParsedUnit cloneUnit = parseSlice(request, clone.sliceText);
   if (!cloneUnit.ast || cloneUnit.hasErrors)
-    return refused({doesNotParse(cloneUnit, request.slice, clone.slice)});
+    return refused({doesNotParse(cloneUnit, request.slice, clone.sliceText)});
   auto copy =
       KernelView::open(*cloneUnit.ast, request.kernel, rewriteExpression(request.expression));
   if (!copy)
     return refused({{"not-expressible", llvm::toString(copy.takeError()), 0}});
-  compareToOriginal(*original, *copy, clone.refusals);
+  compareToOriginal(original, *copy, clone.refusals);
   if (!clone.refusals.empty())
     return refused(std::move(clone.refusals));
-  Interface(*original, *copy, clone).describe();
+  Interface(original, *copy, clone).describe();
   if (!clone.refusals.empty())
     return refused(std::move(clone.refusals));
 

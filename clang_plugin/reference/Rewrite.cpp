@@ -75,8 +75,8 @@ struct Rewriter {
   const std::set<std::string> &ownNames, &ownFunctions;
   std::set<Helper> helpers;
 
-  std::vector<Edit> edits(llvm::StringRef text) {
-    std::vector<Edit> result;
+  std::vector<SliceEdit> edits(llvm::StringRef text) {
+    std::vector<SliceEdit> result;
     forEachToken(text, [&](const Token &token, unsigned begin, llvm::StringRef spelling) {
       const unsigned end = begin + token.getLength();
       if (token.is(tok::numeric_constant)) {
@@ -135,7 +135,7 @@ unsigned placeForHelpers(llvm::StringRef text) {
 
 std::string rewriteToDouble(const RewriteRequest &request) {
   Rewriter rewriter{request.ownNames, request.ownFunctions, {}};
-  std::vector<Edit> edits = rewriter.edits(request.text);
+  std::vector<SliceEdit> edits = rewriter.edits(request.text);
   std::string helpers = redefinedMacros(request.flags, rewriter);
   for (Helper helper : rewriter.helpers)
     helpers += helperText(helper).str();

@@ -20,7 +20,7 @@ bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> 
 }
 
 /// The sideEffect that calling a function from outside the slice is, or nothing.
-std::string deedOf(const FunctionDecl &callee) {
+std::string sideEffectOf(const FunctionDecl &callee) {
   static const std::set<llvm::StringRef> kClocks = {"clock",
                                                     "clock64",
                                                     "__clock",
@@ -273,7 +273,7 @@ private:
         did("volatile", cast->getBeginLoc());
       }
       const FunctionDecl *callee = calleeNamed(statement);
-      const std::string sideEffect = callee && !isDefinedHere(*callee) ? deedOf(*callee) : "";
+      const std::string sideEffect = callee && !isDefinedHere(*callee) ? sideEffectOf(*callee) : "";
       if (!sideEffect.empty() && (sideEffect != "launch" || runsOnDevice))
         did(sideEffect, statement->getBeginLoc());
     }
@@ -413,33 +413,37 @@ private:
 struct SideEffectRule {
   llvm::StringRef sideEffect; ///< the part before a colon
   const char *id;
-  Severity severity;
+  ScreenSeverity severity;
   const char *message;
 };
 
 constexpr SideEffectRule kSideEffectRules[] = {
-    {"asm", "inline-asm", Severity::Reject, "new inline assembly cannot be compared or emulated"},
-    {"clock", "clock", Severity::Reject,
+    {"asm", "inline-asm", ScreenSeverity::Reject,
+     "new inline assembly cannot be compared or emulated"},
+    {"clock", "clock", ScreenSeverity::Reject,
      "the kernel reads a clock: it could behave differently when it is timed"},
-    {"launch", "device-launch", Severity::Reject,
+    {"launch", "device-launch", ScreenSeverity::Reject,
      "the kernel launches work or calls the runtime from the device"},
-    {"heap", "device-heap", Severity::Reject,
+    {"heap", "device-heap", ScreenSeverity::Reject,
      "the kernel allocates device memory, which lives beyond its launch"},
-    {"static-local", "mutable-global", Severity::Reject,
+    {"static-local", "mutable-global", ScreenSeverity::Reject,
      "a static variable keeps state between launches"},
-    {"sleep", "sleep", Severity::Flag, "the kernel waits by the clock"},
-    {"print", "print", Severity::Flag,
+    {"sleep", "sleep", ScreenSeverity::Flag, "the kernel waits by the clock"},
+    {"print", "print", ScreenSeverity::Flag,
      "the kernel prints: output of many threads can flood the run"},
-    {"assert", "assert", Severity::Flag,
+    {"assert", "assert", ScreenSeverity::Flag,
      "the kernel asserts: a failing assertion stops the device"},
-    {"trap", "trap", Severity::Flag, "the kernel traps, or tells the compiler what to assume"},
-    {"volatile", "volatile", Severity::Flag, "new volatile access"},
-    {"cache-hint", "cache-hint", Severity::Flag,
+    {"trap", "trap", ScreenSeverity::Flag,
+     "the kernel traps, or tells the compiler what to assume"},
+    {"volatile", "volatile", ScreenSeverity::Flag, "new volatile access"},
+    {"cache-hint", "cache-hint", ScreenSeverity::Flag,
      "new cache operation; data the kernel also writes may be read stale"},
-    {"fast-math", "precision", Severity::Flag, "approximate function in place of a precise one"},
-    {"block-atomic", "atomic-scope", Severity::Flag, "an atomic that other blocks need not see"},
-    {"short-product", "short-product", Severity::Flag, "a product of 24 bits"},
-    {"data-table", "data-table", Severity::Flag,
+    {"fast-math", "precision", ScreenSeverity::Flag,
+     "approximate function in place of a precise one"},
+    {"block-atomic", "atomic-scope", ScreenSeverity::Flag,
+     "an atomic that other blocks need not see"},
+    {"short-product", "short-product", ScreenSeverity::Flag, "a product of 24 bits"},
+    {"data-table", "data-table", ScreenSeverity::Flag,
      "a table of more than 64 literals: results may have been computed beforehand"},
 };
 
@@ -476,7 +480,7 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
       return found == facts.counts.end() ? 0u : found->second;
     };
     if (count(candidate) < count(baseline))
-      findings.push_back({kind + std::string("-removed"), Severity::Flag,
+      findings.push_back({kind + std::string("-removed"), ScreenSeverity::Flag,
                           "fewer " + std::string(kind) +
                               "s than the baseline: " + std::to_string(count(candidate)) +
                               " instead of " + std::to_string(count(baseline)),
@@ -487,13 +491,13 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
     const auto found = candidate.comparisons.find(parameter);
     if (guards > (found == candidate.comparisons.end() ? 0 : found->second))
       findings.push_back(
-          {"bounds-check", Severity::Flag,
+          {"bounds-check", ScreenSeverity::Flag,
            "a check of an index against " + parameterName(baselineView, parameter) + " is gone",
            0});
   }
   for (unsigned parameter : baseline.usedParameters)
     if (!candidate.usedParameters.count(parameter))
-      findings.push_back({"unused-parameter", Severity::Flag,
+      findings.push_back({"unused-parameter", ScreenSeverity::Flag,
                           "parameter " + parameterName(baselineView, parameter) +
                               " is no longer used: the kernel may assume its value",
                           0});
@@ -501,7 +505,7 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
   for (const auto &[parameter, bits] : baseline.indexBits) {
     const auto found = candidate.indexBits.find(parameter);
     if (found != candidate.indexBits.end() && found->second < bits)
-      findings.push_back({found->second < 32 ? "short-index" : "narrow-index", Severity::Flag,
+      findings.push_back({found->second < 32 ? "short-index" : "narrow-index", ScreenSeverity::Flag,
                           parameterName(baselineView, parameter) + " is indexed in " +
                               std::to_string(found->second) + " bits where the baseline does in " +
                               std::to_string(bits) + ": it is right for fewer elements",
@@ -511,7 +515,7 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
   if (!candidate.floatBits.empty() &&
       (baseline.floatBits.empty() || *candidate.floatBits.begin() < *baseline.floatBits.begin() ||
        *candidate.floatBits.rbegin() < *baseline.floatBits.rbegin()))
-    findings.push_back({"precision", Severity::Flag,
+    findings.push_back({"precision", ScreenSeverity::Flag,
                         "floating point arithmetic is narrower than the baseline's", 0});
 }
 

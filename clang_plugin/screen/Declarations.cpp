@@ -138,24 +138,24 @@ void judgeChanged(const Declaration &old, const Declaration *now,
   const unsigned line = now ? now->line : 0;
   switch (old.role) {
   case DeclarationRole::OtherKernel:
-    findings.push_back(
-        {"other-kernel", Severity::Reject, what + "it is another kernel than the one tuned", line});
+    findings.push_back({"other-kernel", ScreenSeverity::Reject,
+                        what + "it is another kernel than the one tuned", line});
     break;
   case DeclarationRole::HostFunction:
   case DeclarationRole::HostVariable:
-    findings.push_back({"host-code", Severity::Reject, what + kTouchedHost, line});
+    findings.push_back({"host-code", ScreenSeverity::Reject, what + kTouchedHost, line});
     break;
   case DeclarationRole::DeviceVariable:
-    findings.push_back(
-        {"device-variable", Severity::Reject, what + "the host program fills or reads it", line});
+    findings.push_back({"device-variable", ScreenSeverity::Reject,
+                        what + "the host program fills or reads it", line});
     break;
   case DeclarationRole::SharedFunction:
     findings.push_back(
-        {"shared-function", Severity::Flag, what + "the host may call it, too", line});
+        {"shared-function", ScreenSeverity::Flag, what + "the host may call it, too", line});
     break;
   case DeclarationRole::Type:
     findings.push_back(
-        {"type-changed", Severity::Flag, what + "the host may rely on its layout", line});
+        {"type-changed", ScreenSeverity::Flag, what + "the host may rely on its layout", line});
     break;
   default:
     break;
@@ -166,25 +166,25 @@ void judgeAdded(const Declaration &now, std::vector<ScreenFinding> &findings) {
   const std::string what = "'" + now.name + "' is new: ";
   switch (now.role) {
   case DeclarationRole::OtherKernel:
-    findings.push_back({"other-kernel", Severity::Reject,
+    findings.push_back({"other-kernel", ScreenSeverity::Reject,
                         what + "the program would not launch a second kernel", now.line});
     break;
   case DeclarationRole::HostFunction:
-    findings.push_back({"host-code", Severity::Reject, what + kTouchedHost, now.line});
+    findings.push_back({"host-code", ScreenSeverity::Reject, what + kTouchedHost, now.line});
     break;
   case DeclarationRole::HostVariable:
   case DeclarationRole::DeviceVariable:
   case DeclarationRole::Constant:
     if (now.isMutable)
-      findings.push_back({"mutable-global", Severity::Reject,
+      findings.push_back({"mutable-global", ScreenSeverity::Reject,
                           what + "it would keep state between launches", now.line});
     else if (now.runsCode)
-      findings.push_back({"host-code", Severity::Reject,
+      findings.push_back({"host-code", ScreenSeverity::Reject,
                           what + "its initializer runs on the host before main()", now.line});
     break;
   case DeclarationRole::Assembly:
     findings.push_back(
-        {"inline-asm", Severity::Reject, "new assembly outside of functions", now.line});
+        {"inline-asm", ScreenSeverity::Reject, "new assembly outside of functions", now.line});
     break;
   default:
     break;
@@ -209,7 +209,7 @@ void compareSignatures(const KernelView &baselineView, const KernelView &candida
   const unsigned line =
       candidateView.context().getSourceManager().getExpansionLineNumber(now.getLocation());
   const auto reject = [&](const std::string &message) {
-    findings.push_back({"signature", Severity::Reject,
+    findings.push_back({"signature", ScreenSeverity::Reject,
                         message + ": call sites and declarations elsewhere depend on it", line});
   };
   if (old.getNumParams() != now.getNumParams())
@@ -280,7 +280,7 @@ void compareDeclarations(const std::vector<Declaration> &baseline,
     if (!now.specialAttribute.empty() && llvm::none_of(baseline, [&](const Declaration &old) {
           return old.key == now.key && old.specialAttribute == now.specialAttribute;
         }))
-      findings.push_back({"attribute", Severity::Reject,
+      findings.push_back({"attribute", ScreenSeverity::Reject,
                           "'" + now.name + "' has the attribute '" + now.specialAttribute +
                               "', which acts outside of calls to it",
                           now.line});
@@ -299,7 +299,7 @@ void compareDeclarations(const std::vector<Declaration> &baseline,
     judgeChanged(old, now == candidate.end() ? nullptr : &*now, findings);
   }
   if (oldKernels != newKernels)
-    findings.push_back({"signature", Severity::Reject,
+    findings.push_back({"signature", ScreenSeverity::Reject,
                         "the kernel is declared " + std::to_string(newKernels) +
                             " times instead of " + std::to_string(oldKernels),
                         0});

@@ -42,15 +42,15 @@ void findElisions(const SourceFacts &baseline, const SourceFacts &candidate,
     });
     if (!isOld && inBody && isElision(comment.text))
       findings.push_back(
-          {"elision", Severity::Reject, "code is left out: " + comment.text, comment.line});
+          {"elision", ScreenSeverity::Reject, "code is left out: " + comment.text, comment.line});
   }
 }
 
 /// Rejects first, each finding once.
 std::vector<ScreenFinding> inOrder(std::vector<ScreenFinding> findings) {
   llvm::sort(findings, [](const ScreenFinding &a, const ScreenFinding &b) {
-    return std::tuple(a.severity == Severity::Flag, a.line, a.id, a.message) <
-           std::tuple(b.severity == Severity::Flag, b.line, b.id, b.message);
+    return std::tuple(a.severity == ScreenSeverity::Flag, a.line, a.id, a.message) <
+           std::tuple(b.severity == ScreenSeverity::Flag, b.line, b.id, b.message);
   });
   findings.erase(std::unique(findings.begin(), findings.end(),
                              [](const ScreenFinding &a, const ScreenFinding &b) {
@@ -66,7 +66,8 @@ llvm::Error compareHostPass(const ScreenRequest &request, std::vector<ScreenFind
   const ParsedUnit baseline = parse(request, request.baseline, Pass::Host);
   const ParsedUnit candidate = parse(request, request.candidate, Pass::Host);
   if (!baseline.ast || !candidate.ast || candidate.hasErrors) {
-    findings.push_back({"parse", Severity::Flag, "the candidate does not parse as host code", 0});
+    findings.push_back(
+        {"parse", ScreenSeverity::Flag, "the candidate does not parse as host code", 0});
     return llvm::Error::success();
   }
   auto baselineView = KernelView::open(*baseline.ast, request.kernel, request.baselineExpression);
@@ -75,7 +76,7 @@ llvm::Error compareHostPass(const ScreenRequest &request, std::vector<ScreenFind
   if (!baselineView)
     return baselineView.takeError();
   if (!candidateView) {
-    findings.push_back({"signature", Severity::Reject,
+    findings.push_back({"signature", ScreenSeverity::Reject,
                         "for the host " + llvm::toString(candidateView.takeError()), 0});
     return llvm::Error::success();
   }
@@ -112,7 +113,7 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
   if (!candidate.ast || candidate.hasErrors) {
     // The build judges it; what the tokens say holds all the same.
     const Diagnostic *error = firstError(candidate);
-    findings.push_back({"parse", Severity::Flag,
+    findings.push_back({"parse", ScreenSeverity::Flag,
                         "the candidate does not parse: " +
                             (error ? error->message : std::string("unknown reason")),
                         error ? error->line : 0});
@@ -124,7 +125,7 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
       KernelView::open(*candidate.ast, request.kernel, request.candidateExpression);
   if (!candidateView) {
     findings.push_back(
-        {"signature", Severity::Reject, llvm::toString(candidateView.takeError()), 0});
+        {"signature", ScreenSeverity::Reject, llvm::toString(candidateView.takeError()), 0});
     return inOrder(std::move(findings));
   }
 

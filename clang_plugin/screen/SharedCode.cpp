@@ -31,10 +31,10 @@ bool isKept(const std::string &old, llvm::StringRef now) {
   return false;
 }
 
-const OutsideName *find(const ScreenRequest &request, llvm::StringRef name) {
-  const auto found = llvm::find_if(
-      request.outside, [&](const OutsideName &outside) { return outside.name == name; });
-  return found == request.outside.end() ? nullptr : &*found;
+const SharedName *find(const ScreenRequest &request, llvm::StringRef name) {
+  const auto found = llvm::find_if(request.shared.names,
+                                   [&](const SharedName &outside) { return outside.name == name; });
+  return found == request.shared.names.end() ? nullptr : &*found;
 }
 
 /// Nothing outside looks into a namespace that nobody else knows, unless it is opened to all.
@@ -63,7 +63,7 @@ bool isHidden(const ScreenRequest &request, const SourceFacts &baseline, llvm::S
 } // namespace
 
 void compareSharedChunks(const ScreenRequest &request, std::vector<ScreenFinding> &findings) {
-  for (const SharedChunk &chunk : request.shared) {
+  for (const SharedText &chunk : request.shared.texts) {
     const std::string old =
         normalizedTokens(llvm::StringRef(request.baseline).slice(chunk.begin, chunk.end));
     const std::string now =
@@ -71,7 +71,7 @@ void compareSharedChunks(const ScreenRequest &request, std::vector<ScreenFinding
     if (old == now || isKept(old, now))
       continue;
     const auto line = llvm::StringRef(request.candidate).take_front(chunk.newBegin).count('\n') + 1;
-    findings.push_back({kShared, Severity::Reject,
+    findings.push_back({kShared, ScreenSeverity::Reject,
                         "'" + chunk.name + "' changed, which " + chunk.user +
                             " uses, too: leave it as it is, and put the changed version before the "
                             "kernel under another name",
@@ -83,10 +83,10 @@ void compareOutsideMacros(const ScreenRequest &request, const SourceFacts &basel
                           const SourceFacts &candidate, std::vector<ScreenFinding> &findings) {
   for (const auto &[name, macro] : candidate.macros) {
     const auto old = baseline.macros.find(name);
-    const OutsideName *outside = find(request, name);
+    const SharedName *outside = find(request, name);
     if (outside && (old == baseline.macros.end() || old->second.text != macro.text))
       findings.push_back(
-          {kShared, Severity::Reject,
+          {kShared, ScreenSeverity::Reject,
            "macro '" + name + (old == baseline.macros.end() ? "' is new" : "' changed") + ", and " +
                outside->user + " has the same word in it: give the macro another name",
            macro.line});
@@ -112,10 +112,10 @@ void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baseli
     const llvm::StringRef name =
         llvm::StringRef(now.name).substr(colons == std::string::npos ? 0 : colons + 2);
     const llvm::StringRef space = llvm::StringRef(now.name).drop_back(name.size());
-    const OutsideName *outside = find(request, name);
+    const SharedName *outside = find(request, name);
     if (outside && outside->isDeclared && (opens || !isHidden(request, baselineSource, space)))
       findings.push_back(
-          {kShared, Severity::Reject,
+          {kShared, ScreenSeverity::Reject,
            "'" + now.name + "' is new, and " + outside->user +
                " has that name already and might take it for its own: give it another one",
            now.line});

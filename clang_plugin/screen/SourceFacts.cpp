@@ -148,7 +148,7 @@ bool tellsArchitectures(llvm::StringRef name) {
          name.starts_with("NV_DISPATCH_TARGET");
 }
 
-void add(std::vector<ScreenFinding> &findings, const char *id, Severity severity,
+void add(std::vector<ScreenFinding> &findings, const char *id, ScreenSeverity severity,
          std::string message, unsigned line) {
   findings.push_back({id, severity, std::move(message), line});
 }
@@ -252,20 +252,20 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
                               newIncludes = texts(candidate.includes);
   for (const SourceLine &include : candidate.includes)
     if (!oldIncludes.count(include.text))
-      add(findings, "include", Severity::Reject,
+      add(findings, "include", ScreenSeverity::Reject,
           "#include " + include.text +
               " is not in the baseline: a candidate may not bring in files",
           include.line);
   for (const SourceLine &include : baseline.includes)
     if (!newIncludes.count(include.text))
-      add(findings, "include", Severity::Reject,
+      add(findings, "include", ScreenSeverity::Reject,
           "#include " + include.text + " is gone: includes belong to the user's file", 0);
 
   const std::set<std::string> oldConditionals = texts(baseline.conditionals);
   for (const SourceLine &conditional : candidate.conditionals)
     if (!oldConditionals.count(conditional.text) &&
         conditional.text.find("__CUDA_ARCH") == std::string::npos)
-      add(findings, "conditional", Severity::Flag,
+      add(findings, "conditional", ScreenSeverity::Flag,
           "new preprocessor conditional '#" + conditional.text +
               "' hides code from this comparison",
           conditional.line);
@@ -273,7 +273,7 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
   for (const auto &[name, line] : decidingNames(candidate))
     if (!baseline.identifiers.count(name) && !candidate.macros.count(name) &&
         !tellsCompilers(name) && !tellsArchitectures(name))
-      add(findings, "compiler-conditional", Severity::Reject,
+      add(findings, "compiler-conditional", ScreenSeverity::Reject,
           "a conditional asks for '" + name +
               "', which neither the candidate nor the baseline defines: it lets the code look "
               "different elsewhere",
@@ -283,16 +283,16 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
                               oldClusters = texts(baseline.clusters);
   for (const SourceLine &pragma : candidate.pragmas)
     if (!oldPragmas.count(pragma.text) && !isHarmlessPragma(pragma.text))
-      add(findings, "pragma", Severity::Reject,
+      add(findings, "pragma", ScreenSeverity::Reject,
           "#pragma " + pragma.text + " is new, and compilers differ in what they make of it",
           pragma.line);
   for (const SourceLine &marker : candidate.lineMarkers)
     if (!oldMarkers.count(marker.text))
-      add(findings, "line-marker", Severity::Reject,
+      add(findings, "line-marker", ScreenSeverity::Reject,
           "#line " + marker.text + " makes code appear to come from elsewhere", marker.line);
   for (const SourceLine &cluster : candidate.clusters)
     if (!oldClusters.count(cluster.text))
-      add(findings, "attribute", Severity::Reject,
+      add(findings, "attribute", ScreenSeverity::Reject,
           "'" + cluster.text +
               "' is new: a launch whose grid is not a multiple of the cluster fails, and the "
               "launch sites do not know of it",
@@ -302,14 +302,14 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
     if (baseline.identifiers.count(name))
       continue;
     if (tellsCompilers(name))
-      add(findings, "compiler-conditional", Severity::Reject,
+      add(findings, "compiler-conditional", ScreenSeverity::Reject,
           "'" + name + "' lets the code look different to another compiler or in another file",
           line);
     else if (tellsArchitectures(name))
-      add(findings, "arch-conditional", Severity::Flag,
+      add(findings, "arch-conditional", ScreenSeverity::Flag,
           "'" + name + "' makes code for one architecture that is not compared on another", line);
     else if (name.find('\\') != std::string::npos)
-      add(findings, "escaped-identifier", Severity::Reject,
+      add(findings, "escaped-identifier", ScreenSeverity::Reject,
           "an identifier is spelled with an escape: " + name, line);
   }
 
@@ -322,10 +322,10 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
       return isalpha(static_cast<unsigned char>(c)) && !strchr("uUlLfFxXeEabcdABCD", c);
     });
     if (!isNew && old->second.text != macro.text && !isValue)
-      add(findings, "macro", Severity::Flag, "macro '" + name + "' changes beyond its value",
+      add(findings, "macro", ScreenSeverity::Flag, "macro '" + name + "' changes beyond its value",
           macro.line);
     if (isNew && (baseline.identifiers.count(name) || macro.text == "undef"))
-      add(findings, "macro", Severity::Flag,
+      add(findings, "macro", ScreenSeverity::Flag,
           "macro '" + name + "' takes the place of a name the baseline uses", macro.line);
   }
 }
@@ -353,7 +353,7 @@ void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidat
   for (const auto &[name, line] : candidate.identifiers) {
     const auto hazard = kHazards.find(name);
     if (hazard != kHazards.end() && !baseline.identifiers.count(name))
-      add(findings, hazard->second, Severity::Reject,
+      add(findings, hazard->second, ScreenSeverity::Reject,
           "'" + name +
               "' is new, in a candidate that cannot be read well enough to see what it is for",
           line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/slice/Slice.h"
 
-#include "clang_plugin/extract/Types.h"
+#include "clang_plugin/analysis/Types.h"
 #include "clang_plugin/slice/Closure.h"
 
 #include <clang/AST/ASTContext.h>
@@ -47,16 +47,16 @@ template <class Attribute> bool isWritten(const clang::Decl &declaration) {
   return attribute && !attribute->isImplicit();
 }
 
-std::string roleOf(const Piece &piece) {
+ChunkRole roleOf(const Piece &piece) {
   if (piece.kind == PieceKind::Macro)
-    return "macro";
+    return ChunkRole::Macro;
   if (piece.kind == PieceKind::Include)
-    return "include";
+    return ChunkRole::Include;
   const clang::Decl *declaration = described(piece);
   if (!declaration || piece.kind != PieceKind::Declaration)
-    return "other";
+    return ChunkRole::Other;
   if (llvm::isa<clang::FunctionDecl>(declaration))
-    return "function";
+    return ChunkRole::Function;
   if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
     // Clang marks what is constexpr and used on the device as __constant__, too: only what the user
     // wrote counts.
@@ -64,22 +64,23 @@ std::string roleOf(const Piece &piece) {
                     isWritten<clang::CUDAConstantAttr>(*variable) ||
                     isWritten<clang::CUDASharedAttr>(*variable);
     bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
-    return constant && !onDevice ? "constant" : "variable";
+    return constant && !onDevice ? ChunkRole::Constant : ChunkRole::Variable;
   }
   if (llvm::isa<clang::EnumDecl>(declaration))
-    return "constant";
+    return ChunkRole::Constant;
   if (llvm::isa<clang::TagDecl>(declaration))
-    return "type";
+    return ChunkRole::Type;
   if (llvm::isa<clang::TypedefNameDecl, clang::NamespaceAliasDecl>(declaration))
-    return "alias";
-  return "other";
+    return ChunkRole::Alias;
+  return ChunkRole::Other;
 }
 
-bool isEditable(const Piece &piece, const std::string &role) {
-  if (role == "kernel" || role == "macro" || role == "constant")
+bool isEditable(const Piece &piece, ChunkRole role) {
+  if (role == ChunkRole::Kernel || role == ChunkRole::Macro || role == ChunkRole::Constant)
     return true;
   const clang::Decl *declaration = described(piece);
-  return role == "function" && declaration && declaration->hasAttr<clang::CUDADeviceAttr>();
+  return role == ChunkRole::Function && declaration &&
+         declaration->hasAttr<clang::CUDADeviceAttr>();
 }
 
 /// Appends user text and glue, and keeps the namespaces open as long as consecutive pieces share
@@ -100,13 +101,13 @@ public:
       glue(scopes[open_.size()] + "\n");
   }
 
-  void piece(const Entry &entry, const std::string &role) {
+  void piece(const Entry &entry, ChunkRole role) {
     bool guarded = entry.inHost != entry.inDevice;
     if (guarded)
       glue(entry.inDevice ? "#ifdef __CUDA_ARCH__\n" : "#ifndef __CUDA_ARCH__\n");
     if (entry.piece->kind == PieceKind::Macro && !macros_.insert(entry.piece->name).second)
       glue("#undef " + entry.piece->name + "\n");
-    ChunkInfo chunk;
+    SliceChunk chunk;
     chunk.source = {entry.piece->file, entry.piece->begin, entry.piece->end};
     if (auto [file, line] = entry.index->presumedPlace(*entry.piece); withLines_)
       glue("#line " + std::to_string(line) + " \"" + file + "\"\n");
@@ -235,7 +236,7 @@ SliceText write(const SliceRequest &request, const Entries &entries, bool withLi
     bool isKernel = kernelPlace && piece.position == *kernelPlace;
     if (isKernel)
       out.kernelChunk = out.chunks.size();
-    writer.piece(entry, isKernel ? "kernel" : roleOf(piece));
+    writer.piece(entry, isKernel ? ChunkRole::Kernel : roleOf(piece));
   }
   writer.enter({});
   if (!request.kernel->isTemplated() && needsReference(*request.kernel))
@@ -289,13 +290,13 @@ std::vector<SliceText> buildSlices(const SliceRequest &request) {
 
 void instantiate(SliceText &slice, const std::vector<std::string> &expressions) {
   for (std::size_t i = 0; i < expressions.size(); ++i) {
-    ChunkInfo chunk;
+    SliceChunk chunk;
     std::string text = "const void *koptInstantiation" + (i ? std::to_string(i) : "") +
                        "() { return (const void *)" + expressions[i] + "; }";
     chunk.sliceBegin = slice.text.size();
     slice.text += text + "\n";
     chunk.sliceEnd = chunk.sliceBegin + text.size();
-    chunk.role = "instantiation";
+    chunk.role = ChunkRole::Instantiation;
     chunk.name = expressions[i];
     slice.chunks.push_back(chunk);
   }

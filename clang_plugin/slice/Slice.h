@@ -2,14 +2,14 @@
 // The smallest self-contained translation unit with one kernel in it, made of the user's own text.
 #pragma once
 
-#include "clang_plugin/output/Model.h"
+#include "clang_plugin/output/Extraction.h"
 #include "clang_plugin/parse/SourceIndex.h"
 
 namespace kopt::frontend {
 
 struct SliceText {
   std::string text;
-  std::vector<ChunkInfo> chunks;
+  std::vector<SliceChunk> chunks;
   std::size_t kernelChunk = 0;
   bool withLines = false;      ///< has #line directives
   bool withAllHeaders = false; ///< has every header that the file includes

@@ -102,15 +102,15 @@ void UnitUses::add(const SourceIndex &index) {
 
 std::set<std::size_t> UnitUses::nodesOf(const SliceText &slice) const {
   std::set<std::size_t> nodes;
-  for (const ChunkInfo &chunk : slice.chunks)
+  for (const SliceChunk &chunk : slice.chunks)
     if (const auto at = nodeAt_.find({chunk.source.file, chunk.source.begin}); at != nodeAt_.end())
       nodes.insert(at->second);
   return nodes;
 }
 
-std::vector<UserInfo> UnitUses::usersOf(std::size_t node, const std::set<std::size_t> &slice,
-                                        const std::set<std::size_t> &closed) const {
-  std::vector<UserInfo> users;
+std::vector<OutsideUser> UnitUses::usersOf(std::size_t node, const std::set<std::size_t> &slice,
+                                           const std::set<std::size_t> &closed) const {
+  std::vector<OutsideUser> users;
   std::set<std::size_t> seen = {node};
   std::vector<std::size_t> open = {node};
   while (!open.empty()) {
@@ -127,8 +127,8 @@ std::vector<UserInfo> UnitUses::usersOf(std::size_t node, const std::set<std::si
   }
   // Host code that names a class does not run what its methods call on the device.
   if (nodes_[node].isForDevice)
-    std::erase_if(users, [](const UserInfo &user) { return user.onHostAlone; });
-  std::sort(users.begin(), users.end(), [](const UserInfo &a, const UserInfo &b) {
+    std::erase_if(users, [](const OutsideUser &user) { return user.onHostAlone; });
+  std::sort(users.begin(), users.end(), [](const OutsideUser &a, const OutsideUser &b) {
     return std::tie(a.onHostAlone, a.file, a.line, a.name) <
            std::tie(b.onHostAlone, b.file, b.line, b.name);
   });
@@ -143,7 +143,8 @@ void UnitUses::findUsers(SliceText &slice, const clang::FunctionDecl *enclosing)
     return nodeAt_.find({file, begin});
   };
   std::set<std::size_t> closed;
-  const Range kernel = slice.chunks.empty() ? Range() : slice.chunks[slice.kernelChunk].source;
+  const SourceRange kernel =
+      slice.chunks.empty() ? SourceRange() : slice.chunks[slice.kernelChunk].source;
   if (const auto at = nodeAt(kernel.file, kernel.begin); at != nodeAt_.end())
     closed.insert(at->second);
   if (const auto piece = enclosing ? host_.declarationAt(enclosing->getLocation()) : std::nullopt)
@@ -151,18 +152,18 @@ void UnitUses::findUsers(SliceText &slice, const clang::FunctionDecl *enclosing)
         at != nodeAt_.end())
       closed.insert(at->second);
   for (std::size_t i = 0; i < slice.chunks.size(); ++i) {
-    ChunkInfo &chunk = slice.chunks[i];
+    SliceChunk &chunk = slice.chunks[i];
     if (const auto at = nodeAt(chunk.source.file, chunk.source.begin);
         i != slice.kernelChunk && at != nodeAt_.end())
       chunk.users = usersOf(at->second, own, closed);
   }
 }
 
-std::vector<OutsideNameInfo> UnitUses::namesOutside(const SliceText &slice) const {
+std::vector<OutsideNamed> UnitUses::namesOutside(const SliceText &slice) const {
   const std::set<std::size_t> own = nodesOf(slice);
-  std::map<std::string, OutsideNameInfo> names;
-  const auto note = [&](const std::string &name, bool isDeclared, const UserInfo &user) {
-    const auto [at, isNew] = names.try_emplace(name, OutsideNameInfo{name, isDeclared, user});
+  std::map<std::string, OutsideNamed> names;
+  const auto note = [&](const std::string &name, bool isDeclared, const OutsideUser &user) {
+    const auto [at, isNew] = names.try_emplace(name, OutsideNamed{name, isDeclared, user});
     if (!isNew && isDeclared && !at->second.isDeclared)
       at->second = {name, true, user};
   };
@@ -177,10 +178,10 @@ std::vector<OutsideNameInfo> UnitUses::namesOutside(const SliceText &slice) cons
     note(lastPart(node.user.name), true, node.user);
   }
   // A specialization of what is shared is as good as a change of it.
-  for (const ChunkInfo &chunk : slice.chunks)
+  for (const SliceChunk &chunk : slice.chunks)
     if (!chunk.users.empty())
       note(lastPart(chunk.name), true, chunk.users.front());
-  std::vector<OutsideNameInfo> result;
+  std::vector<OutsideNamed> result;
   for (auto &[name, outside] : names)
     if (!name.empty())
       result.push_back(std::move(outside));

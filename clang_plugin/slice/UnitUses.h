@@ -17,11 +17,11 @@ public:
   void findUsers(SliceText &slice, const clang::FunctionDecl *enclosing) const;
 
   /// Names that code outside of the slice calls, declares or spells, by name.
-  std::vector<OutsideNameInfo> namesOutside(const SliceText &slice) const;
+  std::vector<OutsideNamed> namesOutside(const SliceText &slice) const;
 
 private:
   struct Node {
-    UserInfo user;
+    OutsideUser user;
     bool isUser = false; ///< a function or a variable; types, aliases, constants and macros matter
                          ///< through what uses them
     bool isForDevice = false; ///< a function that no host code can call
@@ -34,8 +34,8 @@ private:
 
   void add(const SourceIndex &index);
   std::set<std::size_t> nodesOf(const SliceText &slice) const;
-  std::vector<UserInfo> usersOf(std::size_t node, const std::set<std::size_t> &slice,
-                                const std::set<std::size_t> &closed) const;
+  std::vector<OutsideUser> usersOf(std::size_t node, const std::set<std::size_t> &slice,
+                                   const std::set<std::size_t> &closed) const;
 
   const SourceIndex &host_;
   std::vector<Node> nodes_;

@@ -4,7 +4,7 @@
 #include "clang_plugin/cache/UnitCache.h"
 #include "clang_plugin/extract/Extract.h"
 #include "clang_plugin/output/Harness.h"
-#include "clang_plugin/output/Json.h"
+#include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/output/Table.h"
 #include "clang_plugin/parallel/WorkPool.h"
 #include "clang_plugin/parse/Toolkit.h"
@@ -104,7 +104,7 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
 
 struct UnitJob {
   ExtractUnit unit;
-  Extraction extraction;
+  ExtractionResult extraction;
   UnitOutcome outcome;
 };
 
@@ -151,18 +151,19 @@ bool writeFile(const fs::path &path, const std::string &text, std::string &error
   return !code;
 }
 
-bool writeFolders(const fs::path &output, Extraction &extraction, std::string &error) {
+bool writeFolders(const fs::path &output, ExtractionResult &extraction, std::string &error) {
   std::set<std::string> taken;
-  for (KernelInfo &kernel : extraction.kernels)
-    for (SpecializationInfo &specialization : kernel.specializations) {
-      if (specialization.route != "slice") // its text is not the kernel: nobody is to build on it
+  for (KernelSpec &kernel : extraction.kernels)
+    for (Specialization &specialization : kernel.specializations) {
+      if (specialization.route !=
+          Route::Slice) // its text is not the kernel: nobody is to build on it
         continue;
       std::string base = folderName(specialization), name = base;
       for (int i = 2; !taken.insert(name).second; ++i)
         name = base + "_" + std::to_string(i);
       fs::path folder = output / name;
-      specialization.slicePath = (folder / "slice.cu").string();
-      if (!writeFile(folder / "slice.cu", specialization.sliceText, error) ||
+      specialization.slice = (folder / "slice.cu").string();
+      if (!writeFile(folder / "slice.cu", specialization.lifted.text, error) ||
           !writeFile(folder / "harness.cu", harnessText(kernel, specialization), error) ||
           !writeFile(folder / "build.sh", "#!/bin/sh\n" + buildCommand(kernel) + "\n", error))
         return false;
@@ -170,23 +171,23 @@ bool writeFolders(const fs::path &output, Extraction &extraction, std::string &e
   return true;
 }
 
-std::string summary(const Extraction &extraction, const fs::path &output) {
+std::string summary(const ExtractionResult &extraction, const fs::path &output) {
   std::size_t specializations = 0, proven = 0, launches = 0, unresolved = 0;
-  std::map<std::string, std::size_t> routes;
+  std::map<Route, std::size_t> routes;
   std::string text;
-  for (const KernelInfo &kernel : extraction.kernels) {
-    for (const SpecializationInfo &specialization : kernel.specializations) {
+  for (const KernelSpec &kernel : extraction.kernels) {
+    for (const Specialization &specialization : kernel.specializations) {
       ++specializations;
       proven += specialization.proven;
       ++routes[specialization.route];
-      text += specialization.expression + ": " + specialization.route +
+      text += specialization.expression + ": " + toString(specialization.route) +
               (specialization.proven ? ", proven" : "") +
               (specialization.reason.empty() ? "" : " (" + specialization.reason + ")") +
-              (specialization.slicePath.empty() ? "" : " -> " + specialization.slicePath) + "\n";
+              (specialization.slice.empty() ? "" : " -> " + specialization.slice) + "\n";
     }
-    for (const LaunchInfo &launch : kernel.launches) {
+    for (const LaunchSite &launch : kernel.launches) {
       ++launches;
-      unresolved += launch.geometry == "unresolved";
+      unresolved += launch.geometry == GeometryKind::Unresolved;
     }
   }
   for (const std::string &note : extraction.notes)
@@ -196,8 +197,8 @@ std::string summary(const Extraction &extraction, const fs::path &output) {
   };
   return text + std::to_string(extraction.kernels.size()) + " kernels, " +
          std::to_string(specializations) + " specializations, " + std::to_string(proven) +
-         " proven" + also(routes["slice"] - proven, "not compared") +
-         also(routes["in-place"], "in place") + also(routes["refused"], "refused") +
+         " proven" + also(routes[Route::Slice] - proven, "not compared") +
+         also(routes[Route::InPlace], "in place") + also(routes[Route::Refused], "refused") +
          also(launches, "launches") + also(unresolved, "of them unresolved") + ", written to " +
          output.string() + "\n";
 }
@@ -220,7 +221,8 @@ int runExtract(int argc, const char **argv) {
   if (const CudaRoot root = findCudaRoot(); root.state == CudaRoot::State::Wrong)
     return fail(options, kEnvironment, root.problem, "", root.remedy);
 
-  Extraction extraction;
+  ExtractionResult extraction;
+  extraction.tool = "kopt-extract " KOPT_VERSION;
   std::vector<UnitJob> jobs;
   Databases databases;
   for (const std::string &file : options.files) {
@@ -251,12 +253,12 @@ int runExtract(int argc, const char **argv) {
     output = fs::absolute(output, ignored).lexically_normal();
     std::string error;
     if (!writeFolders(output, extraction, error) ||
-        !writeFile(output / "kernels.json", dump(toJson(extraction)) + "\n", error))
+        !writeFile(output / "kernels.json", dump(recordJson(extraction)) + "\n", error))
       return fail(options, kEnvironment, error, "",
                   "free some space or choose another folder with -o");
   }
   if (options.json)
-    std::cout << dump(toJson(extraction)) << "\n";
+    std::cout << dump(recordJson(extraction)) << "\n";
   else
     std::cout << (options.list ? listText(extraction) : summary(extraction, output));
   std::cout.flush();

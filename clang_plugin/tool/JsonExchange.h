@@ -3,30 +3,36 @@
 // JSON reply on standard output.
 #pragma once
 
-#include "clang_plugin/analysis/KernelSource.h"
+#include "clang_plugin/output/RecordJson.h"
 
-#include <llvm/ADT/STLFunctionalExtras.h>
+#include <iostream>
 #include <llvm/Support/Error.h>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
 
 namespace kopt::frontend {
 
 /// One line; text that is not UTF-8 is replaced.
 void printReply(const nlohmann::json &reply);
 
-/// Prints the reply that says why there is no other; returns the exit status.
+/// Prints a reply that has only the reason why there is no answer; returns the exit status.
 int failReply(const std::string &what, const std::string &where, const std::string &hint);
 
-/// failReply() of a slice that cannot be read.
-int failOnSlice(llvm::Error error, const KernelSource &source);
-
-/// Members slice, kernel, expression, flags, directory, arch; the first two must be there. Throws
-/// json::exception.
-void readSource(const nlohmann::json &input, KernelSource &source);
-
-/// Answers a request of those members alone: prints what `answer` says, or why there is no answer;
-/// returns the exit status.
-int answerRequest(llvm::function_ref<llvm::Expected<nlohmann::json>(const KernelSource &)> answer);
+/// Reads a Request (Variants.h) and prints what `answer` gives, a record in an llvm::Expected, or
+/// why there is no answer; returns the exit status.
+template <class Request, class Answer> int answerRequest(Answer answer) {
+  Request request;
+  try {
+    request = readRecord<Request>(nlohmann::json::parse(std::cin));
+  } catch (const std::exception &error) {
+    return failReply(error.what(), "the request on standard input",
+                     "kopt and kopt-frontend must come from the same build");
+  }
+  auto reply = answer(request);
+  if (!reply)
+    return failReply(llvm::toString(reply.takeError()), "the slice of the kernel",
+                     "the slice must parse with the kernel's own flags: run kopt-extract again if "
+                     "the source changed");
+  printReply(recordJson(*reply));
+  return 0;
+}
 
 } // namespace kopt::frontend

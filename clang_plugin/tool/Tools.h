@@ -4,7 +4,7 @@
 namespace kopt::frontend {
 
 /// `kopt-extract …` for people; `kopt-frontend
-/// extract|transforms|screen|mutate|precise|reach|emulate` for the driver. Subcommands for the
+/// extract|transforms|screen|mutate|reference|coverage|emulate` for the driver. Subcommands for the
 /// driver read one JSON request from standard input and print one JSON reply.
 int runTool(int argc, const char **argv);
 

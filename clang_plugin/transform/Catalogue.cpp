@@ -3,15 +3,13 @@
 
 #include "clang_plugin/analysis/KernelView.h"
 
-#include <clang/Frontend/ASTUnit.h>
-
 namespace kopt::frontend {
 
 namespace {
 
 /// Drops the offers whose text does not parse.
-void dropUnparsable(const TransformRequest &request, std::vector<Offer> &offers) {
-  std::vector<std::vector<Edit>> edits;
+void dropUnparsable(const KernelSource &request, std::vector<Offer> &offers) {
+  std::vector<std::vector<SliceEdit>> edits;
   for (const Offer &offer : offers)
     edits.push_back(offer.edits);
   const std::vector<bool> isBroken = findUnparsable(request, edits);
@@ -38,25 +36,22 @@ const std::vector<std::unique_ptr<Transformation>> &catalogue() {
 }
 
 llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
-  const ParsedUnit unit = parseSlice(request, request.slice);
-  if (!unit.ast || unit.hasErrors)
-    return parseFailure(unit);
-  auto view = KernelView::open(*unit.ast, request.kernel, request.expression);
-  if (!view)
-    return view.takeError();
-  view->launches = request.launches;
-  view->threadsPerMultiprocessor = threadsPerMultiprocessor(request.arch);
+  auto slice = openSlice(request.source);
+  if (!slice)
+    return slice.takeError();
+  slice->view.launches = request.launches;
+  slice->view.threadsPerMultiprocessor = threadsPerMultiprocessor(request.source.arch);
 
   std::vector<Offer> offers;
   for (const auto &transformation : catalogue()) {
     if (!request.techniques.empty() &&
         !llvm::is_contained(request.techniques, transformation->id()))
       continue;
-    for (Offer &offer : transformation->find(*view))
-      if (offer.launch || applyEdits(request.slice, offer.edits) != request.slice)
+    for (Offer &offer : transformation->find(slice->view))
+      if (offer.launch || applyEdits(request.source.slice, offer.edits) != request.source.slice)
         offers.push_back(std::move(offer));
   }
-  dropUnparsable(request, offers);
+  dropUnparsable(request.source, offers);
   return offers;
 }
 

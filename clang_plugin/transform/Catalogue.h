@@ -2,18 +2,12 @@
 // The catalogue of rewrites, and the question the driver asks of it.
 #pragma once
 
-#include "clang_plugin/analysis/LaunchShape.h"
 #include "clang_plugin/transform/Transformation.h"
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/Support/Error.h>
 
 namespace kopt::frontend {
-
-struct TransformRequest : KernelSource {
-  std::vector<LaunchShape> launches;
-  std::vector<std::string> techniques; ///< only these; empty: the whole catalogue
-};
 
 /// Every transformation, in the order of its offers.
 const std::vector<std::unique_ptr<Transformation>> &catalogue();

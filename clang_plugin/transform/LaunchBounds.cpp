@@ -31,13 +31,14 @@ std::string spell(const Bounds &bounds) {
 }
 
 /// Bytes of the `__launch_bounds__(…)` that the text spells for this attribute.
-std::optional<Edit> spelledBounds(const KernelView &view, const CUDALaunchBoundsAttr &attribute) {
+std::optional<SliceEdit> spelledBounds(const KernelView &view,
+                                       const CUDALaunchBoundsAttr &attribute) {
   const SourceManager &sources = view.context().getSourceManager();
   const CharSourceRange range = sources.getExpansionRange(attribute.getRange());
   const auto begin = view.offset(range.getBegin()), end = view.endOffset(range.getEnd());
   if (!begin || !end || !view.text().slice(*begin, *end).starts_with("__launch_bounds__"))
     return std::nullopt;
-  return Edit{*begin, *end, ""};
+  return SliceEdit{*begin, *end, ""};
 }
 
 /// Clang does not know __maxnreg__ and drops it from the AST, so it is looked for among the tokens
@@ -66,7 +67,7 @@ public:
     if (threads == 0 || threads > 1024)
       return {};
 
-    std::vector<Edit> places; // where the text of the bounds goes
+    std::vector<SliceEdit> places; // where the text of the bounds goes
     std::optional<Bounds> present;
     for (const FunctionDecl *declaration : view.pattern().redecls()) {
       for (const auto *attribute : declaration->specific_attrs<CUDALaunchBoundsAttr>()) {
@@ -101,7 +102,7 @@ public:
       if (blocks * threads > view.threadsPerMultiprocessor || present == bounds)
         continue;
       Offer offer{std::string(id()), (add ? "add " : "change to ") + spell(bounds), "", places, {}};
-      for (Edit &edit : offer.edits)
+      for (SliceEdit &edit : offer.edits)
         edit.text = spell(bounds) + (add ? " " : "");
       offers.push_back(std::move(offer));
     }

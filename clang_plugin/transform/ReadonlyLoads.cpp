@@ -161,7 +161,8 @@ private:
         offer.edits.push_back({load.end, load.end, ")"});
       }
       // Insertions at one place are equal texts, so their order does not matter.
-      llvm::sort(offer.edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
+      llvm::sort(offer.edits,
+                 [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
       offers.push_back(std::move(offer));
     };
     if (!loaded.empty())

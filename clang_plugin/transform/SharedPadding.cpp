@@ -151,7 +151,8 @@ public:
                        array.variable->getName().str() + " to " + size;
         offer.edits.push_back({array.sizeBegin, array.sizeEnd, size});
       }
-      llvm::sort(offer.edits, [](const Edit &a, const Edit &b) { return a.begin < b.begin; });
+      llvm::sort(offer.edits,
+                 [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
       if (bytes <= kStaticSharedLimit)
         offers.push_back(std::move(offer));
     };

@@ -7,9 +7,7 @@
 
 #include "clang_plugin/analysis/KernelSource.h"
 
-#include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,22 +15,6 @@
 namespace kopt::frontend {
 
 class KernelView;
-
-/// How the candidate is launched differently.
-struct LaunchChange {
-  std::array<unsigned, 3> block = {1, 1, 1};
-  bool coverGrid = false; ///< grid = ceil(old grid * old block / new block) in each dimension
-  std::optional<unsigned> sharedBytes; ///< dynamic shared memory, where it follows the block
-};
-
-struct Offer {
-  std::string technique; ///< id of the transformation
-  std::string title;     ///< one line: "pad tile[32][32] to tile[32][32 + 1]"
-  std::string
-      note; ///< what verification must judge; empty where the rewrite keeps the meaning by itself
-  std::vector<Edit> edits; ///< sorted, not overlapping
-  std::optional<LaunchChange> launch;
-};
 
 class Transformation {
 public:

@@ -105,7 +105,7 @@ std::optional<long long> tripCount(const KernelView &view, const ForStmt &loop) 
 
 /// The `#pragma unroll` line of an attribute, without its end of line, where it is a line of this
 /// text.
-std::optional<Edit> pragmaLine(const KernelView &view, const LoopHintAttr &hint) {
+std::optional<SliceEdit> pragmaLine(const KernelView &view, const LoopHintAttr &hint) {
   const auto inside = view.offset(hint.getLocation());
   if (!inside || hint.getSemanticSpelling() != LoopHintAttr::Pragma_unroll)
     return std::nullopt;
@@ -119,7 +119,8 @@ std::optional<Edit> pragmaLine(const KernelView &view, const LoopHintAttr &hint)
       line.contains("/*"))
     return std::nullopt;
   const unsigned begin = lineBegin + (line.size() - directive.size());
-  return Edit{begin, begin + static_cast<unsigned>(directive.split("//").first.rtrim().size()), ""};
+  return SliceEdit{begin, begin + static_cast<unsigned>(directive.split("//").first.rtrim().size()),
+                   ""};
 }
 
 std::string heading(const KernelView &view, const ForStmt &loop) {
@@ -173,7 +174,7 @@ private:
   std::vector<Offer> offersFor(const KernelView &view, const ForStmt &loop,
                                const AttributedStmt *attributed) const {
     const unsigned place = *view.offset(loop.getForLoc());
-    std::optional<Edit> existing;
+    std::optional<SliceEdit> existing;
     std::string present; // the pragma that stands there
     if (attributed) {
       const auto *hint = attributed->getAttrs().size() == 1
@@ -206,9 +207,10 @@ private:
       if (pragma == present)
         continue;
       // A directive needs a line of its own.
-      const Edit edit =
-          existing ? Edit{existing->begin, existing->end, pragma}
-                   : Edit{place, place,
+      const SliceEdit edit =
+          existing
+              ? SliceEdit{existing->begin, existing->end, pragma}
+              : SliceEdit{place, place,
                           (startsLine ? "" : "\n" + indentation) + pragma + "\n" + indentation};
       const std::string factor = pragma == "#pragma unroll" ? "fully unroll"
                                  : pragma == "#pragma unroll 1"

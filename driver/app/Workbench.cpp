@@ -96,7 +96,7 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
   for (const std::string &note : extraction_.notes)
     services_.terminal.line("note: " + note);
   for (const TuneSubject &subject : subjects_) {
-    if (subject.specialization.route != "in-place")
+    if (subject.specialization.route != Route::InPlace)
       continue;
     if (device().modelled)
       return makeError(

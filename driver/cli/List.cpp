@@ -29,7 +29,7 @@ public:
                                   {"file", kernel.file},
                                   {"line", kernel.line},
                                   {"annotated", kernel.annotated},
-                                  {"route", specialization.route}});
+                                  {"route", toString(specialization.route)}});
         if (!call.json)
           std::cout << fmt::format("{}:{}: {}{}\n", kernel.file, kernel.line,
                                    specialization.expression, kernel.annotated ? " [tuned]" : "");

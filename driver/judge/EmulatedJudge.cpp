@@ -55,7 +55,7 @@ public:
 
 private:
   Status learnOnce(const Launch &launch) {
-    if (subject_.specialization.route == "in-place")
+    if (subject_.specialization.route == Route::InPlace)
       return makeError(ErrorCode::BaselineFailed,
                        "it is built in its own file, which the emulated device cannot run");
     KOPT_TRY(device_, open_());

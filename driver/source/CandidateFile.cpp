@@ -22,18 +22,18 @@ bool sameDeclaration(const SliceChunk &a, const SliceChunk &b) {
 
 /// What a candidate may bring along beside what it may change.
 bool isAddition(const SliceChunk &chunk) {
-  return chunk.editable || chunk.role == "type" || chunk.role == "alias";
+  return chunk.editable || chunk.role == ChunkRole::Type || chunk.role == ChunkRole::Alias;
 }
 
 /// The chunk's text in the namespaces that it has in its file and the kernel, which it is put
 /// before, has not.
 std::string inItsNamespaces(const std::string &text, const SliceChunk &chunk,
                             const Specialization &from, const std::string &kernel) {
-  if (chunk.role == "macro")
+  if (chunk.role == ChunkRole::Macro)
     return text;
   const auto isType = [&](const std::string &name) {
     return std::any_of(from.chunks.begin(), from.chunks.end(), [&](const SliceChunk &other) {
-      return other.role == "type" && other.name == name;
+      return other.role == ChunkRole::Type && other.name == name;
     });
   };
   std::string rest = chunk.name, opening, closing;
@@ -102,12 +102,12 @@ std::string notTaken(const TuneSubject &subject, const ExtractionResult &changed
   bool hasVariable = false;
   const std::vector<SliceChunk> &own = subject.specialization.chunks;
   for (const SliceChunk &chunk : other ? other->chunks : std::vector<SliceChunk>()) {
-    if ((chunk.role != "include" && chunk.role != "variable") ||
+    if ((chunk.role != ChunkRole::Include && chunk.role != ChunkRole::Variable) ||
         std::any_of(own.begin(), own.end(),
                     [&](const SliceChunk &mine) { return sameDeclaration(mine, chunk); }))
       continue;
-    hasVariable |= chunk.role == "variable";
-    if (chunk.role == "variable")
+    hasVariable |= chunk.role == ChunkRole::Variable;
+    if (chunk.role == ChunkRole::Variable)
       left.push_back(fmt::format("variable '{}'", chunk.name));
     else if (included.count(chunk.name))
       unneeded.push_back(fmt::format("<{}>", chunk.name));
@@ -181,7 +181,7 @@ Result<FileCandidate> candidateFromFile(const TuneSubject &subject,
       made.refusal = fmt::format(
           "the candidate's file has another {} '{}', which host code may use as well; leave it as "
           "it is, and give what the candidate needs another name",
-          chunk.role, chunk.name);
+          toString(chunk.role), chunk.name);
       return made;
     }
   }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/Frontend.h"
 
+#include "clang_plugin/output/RecordJson.h"
 #include "driver/support/RelativeDeadline.h"
 #include "driver/support/Text.h"
 
 #include <cctype>
 #include <chrono>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 namespace {
@@ -76,14 +75,6 @@ std::string textAt(const Json &object, const char *key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// A whole number from `low` that T holds. Throws std::out_of_range naming it otherwise.
-template <class T> T wholeNumber(const Json &value, const char *what, std::uint64_t low = 0) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low ||
-      value.get<std::uint64_t>() > std::numeric_limits<T>::max())
-    throw std::out_of_range(std::string(what) + " is out of range");
-  return value.get<T>();
-}
-
 class ProcessFrontend final : public Frontend {
 public:
   ProcessFrontend(ProcessRunner &processes, fs::path program, CompilerSandbox sandbox)
@@ -127,21 +118,28 @@ public:
                                                  const std::string &expression,
                                                  const KernelSpec &kernel,
                                                  const Workload &workload) override {
-    Json request = variantRequest(sliceText, expression, kernel);
-    request["launches"] = Json::array();
+    TransformRequest request{sourceOf(sliceText, expression, kernel), {}, {}};
     for (const Launch &launch : workload.launches)
-      request["launches"].push_back({{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
-                                     {"block", {launch.block.x, launch.block.y, launch.block.z}},
-                                     {"shared_bytes", launch.sharedBytes}});
-    KOPT_TRY(Json reply, question("transforms", request, kernel));
-
+      request.launches.push_back({{launch.grid.x, launch.grid.y, launch.grid.z},
+                                  {launch.block.x, launch.block.y, launch.block.z},
+                                  launch.sharedBytes});
+    KOPT_TRY(const OfferList reply, question<OfferList>("transforms", request, kernel));
     const std::string sliceFile = sliceFileOf(kernel, expression);
     std::vector<TransformOffer> offers;
-    try {
-      for (const Json &item : reply.at("offers"))
-        offers.push_back(offerFrom(item, sliceFile, sliceText.size()));
-    } catch (const std::exception &problem) {
-      return malformed("transforms", problem.what());
+    for (const Offer &offer : reply.offers) {
+      TransformOffer &made = offers.emplace_back();
+      made.technique = offer.technique;
+      made.title = offer.title;
+      for (const SliceEdit &edit : offer.edits) {
+        if (edit.begin > edit.end || edit.end > sliceText.size())
+          return malformed("transforms",
+                           "an edit outside the slice in offer '" + offer.title + "'");
+        made.edits.push_back({{sliceFile, edit.begin, edit.end}, edit.text});
+      }
+      if (offer.launch) {
+        const auto &[x, y, z] = offer.launch->block;
+        made.launch = {Dim3{x, y, z}, offer.launch->coverGrid, offer.launch->sharedBytes};
+      }
     }
     return offers;
   }
@@ -150,54 +148,39 @@ public:
                                       const std::string &candidateSlice, const KernelSpec &kernel,
                                       const std::string &expression,
                                       const SharedCode &shared) override {
-    Json request = {{"baseline", baselineSlice},
-                    {"candidate", candidateSlice},
-                    {"kernel", kernel.name},
-                    {"expression", expression},
-                    {"baseline_expression", baselineExpression(kernel, baselineSlice, expression)},
-                    {"flags", kernel.compileFlags},
-                    {"directory", kernel.directory},
-                    {"shared", Json::array()},
-                    {"outside", Json::array()}};
-    for (const SharedText &text : shared.texts)
-      request["shared"].push_back({{"name", text.name},
-                                   {"user", text.user},
-                                   {"begin", text.begin},
-                                   {"end", text.end},
-                                   {"new_begin", text.newBegin},
-                                   {"new_end", text.newEnd}});
-    for (const SharedName &name : shared.names)
-      request["outside"].push_back(
-          {{"name", name.name}, {"user", name.user}, {"declared", name.isDeclared}});
+    ScreenRequest request{baselineSlice,    candidateSlice,
+                          kernel.name,      baselineExpression(kernel, baselineSlice, expression),
+                          expression,       kernel.compileFlags,
+                          kernel.directory, shared};
     Broken broken;
-    Result<Json> reply = question("screen", request, kernel, &broken);
-    if (!reply && broken.happened && !broken.tooSlow)
-      reply =
-          question("screen", request, kernel, &broken); // once more: it may have been the machine
+    Result<ScreenReply> reply = question<ScreenReply>("screen", request, kernel, &broken);
+    if (!reply && broken.happened && !broken.tooSlow) // once more: it may have been the machine
+      reply = question<ScreenReply>("screen", request, kernel, &broken);
     if (!reply && broken.happened) {
       // Where the front end reads the baseline, it is the candidate's text that it cannot read; and
       // what was not screened does not pass.
-      request["candidate"] = baselineSlice;
-      request["expression"] = request["baseline_expression"];
-      request["shared"] = Json::array();
-      KOPT_CHECK(question("screen", request, kernel));
+      request.candidate = baselineSlice;
+      request.candidateExpression = request.baselineExpression;
+      request.shared.texts.clear();
+      KOPT_CHECK(question<ScreenReply>("screen", request, kernel));
       return std::vector<Finding>{{"unreadable", "reject", reply.error().what, ""}};
     }
     if (!reply)
       return tl::unexpected<Error>(std::move(reply.error()));
-    return screenFindings(*reply);
+    std::vector<Finding> findings;
+    for (const ScreenFinding &finding : reply->findings)
+      findings.push_back({finding.id, toString(finding.severity), finding.message,
+                          finding.line ? "line " + std::to_string(finding.line) : "baseline"});
+    return findings;
   }
 
   Result<MutantSet> mutants(const std::string &sliceText, const std::string &expression,
                             const KernelSpec &kernel, const MutantRequest &wanted) override {
-    Json request = variantRequest(sliceText, expression, kernel);
-    request["at_most"] = wanted.atMost;
-    request["seed"] = wanted.seed;
-    request["operators"] = wanted.operators;
-    request["file"] = fs::path(sliceFileOf(kernel, expression)).filename().string();
-    KOPT_TRY(Json reply, question("mutate", request, kernel));
+    const MutateRequest request{sourceOf(sliceText, expression, kernel), wanted,
+                                fs::path(sliceFileOf(kernel, expression)).filename().string()};
+    KOPT_TRY(MutationList reply, question<MutationList>("mutate", request, kernel));
     try {
-      return parseMutants(reply, sliceText, sliceFileOf(kernel, expression));
+      return makeMutants(std::move(reply), sliceText);
     } catch (const std::exception &problem) {
       return malformed("mutate", problem.what());
     }
@@ -205,57 +188,24 @@ public:
 
   Result<ReferenceClone> referenceClone(const std::string &sliceText, const std::string &expression,
                                         const KernelSpec &kernel) override {
-    KOPT_TRY(Json reply,
-             question("reference", variantRequest(sliceText, expression, kernel), kernel));
-    try {
-      return parseReferenceClone(reply);
-    } catch (const std::exception &problem) {
-      return malformed("reference", problem.what());
-    }
+    return question<ReferenceClone>("reference", sourceOf(sliceText, expression, kernel), kernel);
   }
 
   Result<CoverageClone> coverageClone(const std::string &sliceText, const std::string &expression,
                                       const KernelSpec &kernel) override {
-    KOPT_TRY(Json reply,
-             question("coverage", variantRequest(sliceText, expression, kernel), kernel));
-    try {
-      return parseCoverageClone(reply);
-    } catch (const std::exception &problem) {
-      return malformed("coverage", problem.what());
-    }
+    return question<CoverageClone>("coverage", sourceOf(sliceText, expression, kernel), kernel);
   }
 
 private:
-  /// That the front end gave no reply of its own.
+  /// Whether the front end gave no reply that can be read.
   struct Broken {
     bool happened = false, tooSlow = false;
   };
 
-  Result<std::vector<Finding>> screenFindings(const Json &reply) const {
-    std::vector<Finding> findings;
-    try {
-      for (const Json &item : reply.at("findings")) {
-        Finding finding{item.at("id"), item.at("severity"), item.at("message"),
-                        textAt(item, "where")};
-        // An unknown severity must not let a candidate pass.
-        if (finding.severity != "reject" && finding.severity != "flag")
-          return malformed("screen", "unknown severity '" + finding.severity + "'");
-        findings.push_back(std::move(finding));
-      }
-    } catch (const std::exception &problem) {
-      return malformed("screen", problem.what());
-    }
-    return findings;
-  }
-
-  static Json variantRequest(const std::string &sliceText, const std::string &expression,
-                             const KernelSpec &kernel) {
-    return {{"slice", sliceText},
-            {"expression", expression},
-            {"kernel", kernel.name},
-            {"flags", kernel.compileFlags},
-            {"directory", kernel.directory},
-            {"arch", archOf(kernel.compileFlags)}};
+  static KernelSource sourceOf(const std::string &sliceText, const std::string &expression,
+                               const KernelSpec &kernel) {
+    return {sliceText,           expression,       kernel.name,
+            kernel.compileFlags, kernel.directory, archOf(kernel.compileFlags)};
   }
 
   static std::string sliceFileOf(const KernelSpec &kernel, const std::string &expression) {
@@ -265,55 +215,33 @@ private:
     return {};
   }
 
-  static TransformOffer offerFrom(const Json &item, const std::string &sliceFile,
-                                  std::size_t sliceSize) {
-    TransformOffer offer;
-    offer.technique = item.at("technique");
-    offer.title = item.at("title");
-    for (const Json &edit : item.at("edits")) {
-      SourceEdit made{{sliceFile, wholeNumber<std::uint64_t>(edit.at("begin"), "an edit's begin"),
-                       wholeNumber<std::uint64_t>(edit.at("end"), "an edit's end")},
-                      edit.at("text")};
-      if (made.range.begin > made.range.end || made.range.end > sliceSize)
-        throw std::out_of_range("an edit outside the slice in offer '" + offer.title + "'");
-      offer.edits.push_back(std::move(made));
-    }
-    auto launch = item.find("launch");
-    if (launch == item.end() || launch->is_null())
-      return offer;
-    if (auto block = launch->find("block"); block != launch->end() && !block->is_null())
-      offer.launch.block = Dim3{wholeNumber<std::uint32_t>(block->at(0), "a block's x", 1),
-                                wholeNumber<std::uint32_t>(block->at(1), "a block's y", 1),
-                                wholeNumber<std::uint32_t>(block->at(2), "a block's z", 1)};
-    if (auto cover = launch->find("cover_grid"); cover != launch->end())
-      offer.launch.coverGrid = cover->get<bool>();
-    if (auto shared = launch->find("shared_bytes"); shared != launch->end() && !shared->is_null())
-      offer.launch.sharedBytes = wholeNumber<std::uint32_t>(*shared, "the shared memory");
-    return offer;
-  }
-
   tl::unexpected<Error> malformed(const std::string &command, const std::string &what) const {
     return makeError(ErrorCode::Internal,
                      "kopt-frontend " + command + " gave a malformed answer: " + what,
                      "kopt and kopt-frontend must come from the same build");
   }
 
-  Result<Json> question(const std::string &command, const Json &request, const KernelSpec &kernel,
-                        Broken *broken = nullptr) {
+  /// Asks with a record of Variants.h and reads the reply as one.
+  template <class Reply, class Request>
+  Result<Reply> question(const std::string &command, const Request &request,
+                         const KernelSpec &kernel, Broken *broken = nullptr) {
     const auto start = std::chrono::steady_clock::now();
     ProcessSpec spec;
     spec.argv = {program_.string(), command};
     // Sources may hold bytes that are not UTF-8; they are replaced, as Clang would replace them in
     // a message.
-    spec.input = request.dump(-1, ' ', false, Json::error_handler_t::replace);
+    spec.input = recordJson(request).dump(-1, ' ', false, Json::error_handler_t::replace);
     spec.timeout = deadline_.now();
     spec.outputLimit = kAnswerLimit;
     spec.floodLimit = kFloodLimit;
     spec = sandbox_.contain(std::move(spec), {kernel.compileFlags, kernel.directory, {}, {}});
-    Result<Json> reply = ask(spec, command, broken);
-    if (reply)
-      deadline_.took(Duration(std::chrono::steady_clock::now() - start));
-    return reply;
+    KOPT_TRY(const Json reply, ask(spec, command, broken));
+    deadline_.took(Duration(std::chrono::steady_clock::now() - start));
+    try {
+      return readRecord<Reply>(reply);
+    } catch (const std::exception &problem) {
+      return malformed(command, problem.what());
+    }
   }
 
   Result<Json> ask(ProcessSpec &spec, const std::string &command, Broken *broken = nullptr) {

@@ -5,7 +5,6 @@
 #include "driver/model/Candidate.h"
 #include "driver/model/KernelSpec.h"
 #include "driver/model/KernelVariants.h"
-#include "driver/model/SharedCode.h"
 #include "driver/model/Trial.h"
 #include "driver/sandbox/CompilerSandbox.h"
 

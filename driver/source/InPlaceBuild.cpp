@@ -31,7 +31,7 @@ std::vector<SliceChunk> chunksIn(const std::string &file, const KernelSpec &kern
     if (chunk.editable)
       add(chunk);
   for (const NamedConstant &constant : kernel.constants)
-    add({constant.valueRange, 0, 0, "constant", constant.name, false, {}});
+    add({constant.valueRange, 0, 0, ChunkRole::Constant, constant.name, false, {}});
   std::sort(kept.begin(), kept.end(), [](const SliceChunk &a, const SliceChunk &b) {
     return a.source.begin < b.source.begin;
   });
@@ -60,8 +60,8 @@ Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization
                     specialization.expression, specialization.reason, why),
         hint, where);
   };
-  if (specialization.route != "in-place")
-    return cannot("its route is " + specialization.route,
+  if (specialization.route != Route::InPlace)
+    return cannot("its route is " + toString(specialization.route),
                   "kopt-extract on the file tells the details");
   if (specialization.kernelChunk >= specialization.chunks.size())
     return cannot("its definition could not be read", "kopt-extract on the file tells the details");

@@ -179,7 +179,7 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
     std::string text = sliceText.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
     if (const auto replaced = candidate.chunks.find(i); replaced != candidate.chunks.end()) {
       text = replaced->second;
-    } else if (chunk.role == "instantiation") {
+    } else if (chunk.role == ChunkRole::Instantiation) {
       if (const auto where = text.find(specialization.expression); where != std::string::npos)
         text.replace(where, specialization.expression.size(), rendered.expression);
     } else {

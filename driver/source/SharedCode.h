@@ -3,7 +3,7 @@
 // it, too.
 #pragma once
 
-#include "driver/model/SharedCode.h"
+#include "clang_plugin/output/Variants.h"
 #include "driver/model/TuneDeclaration.h"
 #include "driver/source/RenderSlice.h"
 

@@ -28,7 +28,8 @@ const LaunchSite *findSite(const KernelSpec &kernel, const Specialization &speci
   for (const bool resolved : {true, false})
     for (index = 0; index < kernel.launches.size(); ++index)
       if (const LaunchSite &site = kernel.launches[index];
-          site.symbol == specialization.symbol && (site.geometry != "unresolved") == resolved)
+          site.symbol == specialization.symbol &&
+          (site.geometry != GeometryKind::Unresolved) == resolved)
         return &site;
   return nullptr;
 }
@@ -226,7 +227,7 @@ Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSit
   const auto missing = [&](const std::string &what, const std::string &hint) {
     return makeError(ErrorCode::Usage,
                      fmt::format("the {} of this launch of '{}' could not be read{}", what,
-                                 kernel.name, site->reason.empty() ? "" : ": " + site->reason),
+                                 kernel.name, site->reason ? ": " + *site->reason : ""),
                      hint, fmt::format("{}:{}", site->file, site->line));
   };
   if (site && declaration.grid.empty() && site->grid[0].empty())
@@ -472,13 +473,13 @@ Status checkLaunchable(const KernelSpec &kernel, const Specialization &specializ
                     "launch; the emulated device runs blocks one after the other",
                     kernel.name, need.name),
         "use a GPU with --device cuda, or select other kernels with --kernel", where);
-  const bool isTexture = need.kind == "texture";
+  const bool isTexture = need.kind == NeedKind::Texture;
   return makeError(
       ErrorCode::BaselineFailed,
       fmt::format(
           "kernel '{}' uses the {} object '{}': the memory behind it can be neither declared nor "
           "captured, so a launch by kopt would {} other data than the program's",
-          kernel.name, need.kind, need.name, isTexture ? "read" : "reach"),
+          kernel.name, toString(need.kind), need.name, isTexture ? "read" : "reach"),
       fmt::format("read through a pointer instead ({}), or select other kernels with --kernel",
                   isTexture ? "const T *__restrict__ uses the same cache" : "a plain array"),
       where);

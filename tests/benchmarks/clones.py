@@ -90,7 +90,7 @@ def check_mutants(args, text, mutants, flags, folder):
         for mutant in batch:
             log = compiles(args, apply(text, mutant["edits"]), flags, folder)
             if log:
-                broken.append({"title": mutant["title"], "operator": mutant["operator"], "log": log[:600]})
+                broken.append({"title": mutant["title"], "operator": mutant["op"], "log": log[:600]})
     return broken
 
 
@@ -100,11 +100,11 @@ def examine_kernel(args, kernel, specialization, flags, folder):
     if compiles(args, text, flags, folder):
         return None
     request = {"slice": text, "kernel": kernel["name"], "expression": specialization["expression"], "flags": flags,
-               "directory": str(folder)}
+               "directory": str(folder), "arch": ""}
     clone = ask(args, "reference", request)
     if "error" in clone:
-        record["defects"].append("precise: " + clone["error"]["what"])
-    elif clone["ok"]:
+        record["defects"].append("reference: " + clone["error"]["what"])
+    elif not clone["refusals"]:
         record["clone"] = "made"
         record["notes"] = [note["id"] for note in clone["notes"]]
         log = compiles(args, clone["slice"], flags, folder)
@@ -120,13 +120,14 @@ def examine_kernel(args, kernel, specialization, flags, folder):
         record["refusals"] = clone["refusals"]
 
     if args.mutants:
-        mutants = ask(args, "mutate", {**request, "at_most": args.mutants})
+        mutants = ask(args, "mutate", {"source": request, "file": "",
+                                        "wanted": {"at_most": args.mutants, "seed": 1, "operators": []}})
         if "error" in mutants:
             record["defects"].append("mutate: " + mutants["error"]["what"])
         else:
             record["found"], record["in_macros"] = mutants["found"], mutants["in_macros"]
-            record["mutants"] = [[m["operator"], m["kind"], bool(m.get("note"))] for m in mutants["mutants"]]
-            record["broken"] = check_mutants(args, text, mutants["mutants"], flags, folder)
+            record["mutants"] = [[m["op"], m["kind"], bool(m["may_be_equal"])] for m in mutants["mutations"]]
+            record["broken"] = check_mutants(args, text, mutants["mutations"], flags, folder)
             record["defects"] += [f"mutant does not compile: {b['title']}: {b['log']}" for b in record["broken"]]
     return record
 

@@ -13,12 +13,12 @@ from pathlib import Path
 # driver/ stand lowest first: none may include one below it here.
 EDGES = {
     "driver/support": "",
-    "driver/model": "driver/support",
+    "driver/model": "driver/support clang_plugin/output",
     "driver/sandbox": "driver/support",
-    "driver/source": "driver/support driver/model driver/sandbox",
+    "driver/source": "driver/support driver/model driver/sandbox clang_plugin/output",
     "driver/workload": "driver/support driver/model driver/source runtime/runner runtime/trace",
     "driver/device": "driver/support driver/model driver/sandbox driver/workload runtime/cuda runtime/device runtime/runner "
-                     "clang_plugin/parse",
+                     "clang_plugin/output clang_plugin/parse",
     "driver/store": "driver/support driver/model",
     "driver/llm": "driver/support",
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device runtime/device runtime/runner",
@@ -44,21 +44,22 @@ EDGES = {
     "clang_plugin/parallel": "",
     "clang_plugin/parse": "clang_plugin/args",
     "clang_plugin/hostflow": "clang_plugin/parse",
-    "clang_plugin/analysis": "clang_plugin/parse clang_plugin/mutate",
-    "clang_plugin/coverage": "clang_plugin/analysis",
-    "clang_plugin/mutate": "clang_plugin/analysis",
-    "clang_plugin/transform": "clang_plugin/analysis",
-    "clang_plugin/screen": "clang_plugin/analysis clang_plugin/parse",
+    "clang_plugin/analysis": "clang_plugin/output clang_plugin/parse",
     "clang_plugin/proof": "clang_plugin/args clang_plugin/parse",
-    "clang_plugin/slice": "clang_plugin/extract clang_plugin/output clang_plugin/parse",
+    "clang_plugin/coverage": "clang_plugin/analysis",
+    "clang_plugin/emulate": "clang_plugin/args clang_plugin/output clang_plugin/parse runtime/emulated",
+    "clang_plugin/mutate": "clang_plugin/analysis",
+    "clang_plugin/reference": "clang_plugin/analysis clang_plugin/output",
+    "clang_plugin/screen": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
+    "clang_plugin/slice": "clang_plugin/analysis clang_plugin/output clang_plugin/parse",
+    "clang_plugin/transform": "clang_plugin/analysis",
     "clang_plugin/extract": "clang_plugin/analysis clang_plugin/args clang_plugin/attribute clang_plugin/hostflow "
-                            "clang_plugin/output clang_plugin/parallel clang_plugin/parse clang_plugin/proof clang_plugin/slice",
-    "clang_plugin/reference": "clang_plugin/analysis clang_plugin/extract",
+                            "clang_plugin/output clang_plugin/parallel clang_plugin/parse clang_plugin/proof "
+                            "clang_plugin/slice",
     "clang_plugin/cache": "clang_plugin/args clang_plugin/extract clang_plugin/output clang_plugin/parse",
-    "clang_plugin/emulate": "clang_plugin/args clang_plugin/parse clang_plugin/tool runtime/emulated",
-    "clang_plugin/tool": "clang_plugin/analysis clang_plugin/args clang_plugin/cache clang_plugin/coverage clang_plugin/extract "
-                         "clang_plugin/mutate clang_plugin/output clang_plugin/parallel clang_plugin/parse "
-                         "clang_plugin/reference clang_plugin/screen clang_plugin/transform",
+    "clang_plugin/tool": "clang_plugin/args clang_plugin/cache clang_plugin/coverage clang_plugin/emulate "
+                         "clang_plugin/extract clang_plugin/mutate clang_plugin/output clang_plugin/parallel "
+                         "clang_plugin/parse clang_plugin/reference clang_plugin/screen clang_plugin/transform",
 }
 # The first of these whose folder a file lies in judges its includes: (folder, what it must not include, why).
 FORBIDDEN = [

@@ -336,7 +336,7 @@ inline Subject makeSubject(const std::string &text = "kernel") {
   SliceChunk chunk;
   chunk.source = {"scale.cu", 0, text.size()};
   chunk.sliceEnd = text.size();
-  chunk.role = "kernel";
+  chunk.role = ChunkRole::Kernel;
   chunk.name = "scale";
   chunk.editable = true;
   subject.specialization.chunks = {chunk};

@@ -16,14 +16,17 @@ frontend, command, path, kernel = sys.argv[1:5]
 source = pathlib.Path(path)
 text = source.read_text()
 request = {"slice": text, "kernel": kernel.split("<")[0], "expression": kernel, "flags": ["-arch=sm_90"],
-           "directory": str(source.parent)}
+           "directory": str(source.parent), "arch": ""}
+wanted = {"at_most": 24, "seed": 1, "operators": []}
+if command == "mutate":
+    request = {"source": request, "wanted": wanted, "file": ""}
 nvcc = None
 for option in sys.argv[5:]:
     name, value = option[2:].split("=", 1)
     if name == "nvcc":
         nvcc = value
     else:
-        request[name] = json.loads(value)
+        (wanted if name in wanted else request)[name] = json.loads(value)
 done = subprocess.run([frontend, command], input=json.dumps(request), capture_output=True, text=True)
 reply = json.loads(done.stdout)
 if "error" in reply:
@@ -50,17 +53,17 @@ def show_changes(variant):
 
 failures = 0
 if command == "mutate":
-    for mutant in reply["mutants"]:
-        print(f"{mutant['operator']} ({mutant['kind']}): {mutant['title']}")
+    for mutant in reply["mutations"]:
+        print(f"{mutant['op']} ({mutant['kind']}): {mutant['title']}")
         show_changes(apply(text, mutant["edits"]))
-        if "note" in mutant:
-            print("note:", mutant["note"])
-    for batch in batches(reply["mutants"]):
+        if mutant["may_be_equal"]:
+            print("note:", mutant["may_be_equal"])
+    for batch in batches(reply["mutations"]):
         log = build(apply(text, sorted((e for m in batch for e in m["edits"]), key=lambda e: e["begin"])))
         if log:
             print("DOES NOT COMPILE:", [m["title"] for m in batch], log)
             failures += 1
-    print(f"chosen {len(reply['mutants'])} of {reply['found']}, {reply['in_macros']} places in macros")
+    print(f"chosen {len(reply['mutations'])} of {reply['found']}, {reply['in_macros']} places in macros")
 elif command == "coverage":
     show_changes(reply["slice"])
     for mark in reply["marks"]:
@@ -71,7 +74,7 @@ elif command == "coverage":
     if log:
         print("DOES NOT COMPILE:", log)
         failures += 1
-elif not reply["ok"]:
+elif reply["refusals"]:
     for refusal in reply["refusals"]:
         print(f"refused: {refusal['id']} at line {refusal['line']}: {refusal['message']}")
 else:

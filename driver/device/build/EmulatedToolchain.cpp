@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/output/RecordJson.h"
+#include "clang_plugin/output/Variants.h"
 #include "driver/device/Toolchain.h"
 #include "driver/device/build/CubinImage.h"
 #include "driver/device/build/ModuleFile.h"
@@ -10,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace kopt {
 
@@ -67,15 +68,12 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
   std::error_code ignored;
   fs::remove(module, ignored);
 
-  const nlohmann::json json = {{"slice", request.sliceText},
-                               {"expression", request.expression},
-                               {"flags", request.flags},
-                               {"directory", request.directory},
-                               {"output", fs::absolute(module).string()}};
+  const EmulateRequest question{request.sliceText, request.expression, request.flags,
+                                request.directory, fs::absolute(module).string()};
   ProcessSpec spec;
   spec.argv = {frontend_.string(), "emulate"};
   // Source text need not be UTF-8; what is not is replaced, and the diagnostics show it.
-  spec.input = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  spec.input = recordJson(question).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   spec.timeout = deadline_.now();
   spec.floodLimit = kFloodLimit;
   const fs::path scratch = fs::absolute(request.output).parent_path();
@@ -118,16 +116,18 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
                          (what.empty() ? "no reason given" : what),
                      textOf(*error, "hint"), textOf(*error, "where"));
   }
-  const auto ok = reply.find("ok");
-  if (ok == reply.end() || !ok->is_boolean())
-    return badReply(result, "gave a reply without \"ok\"");
-  outcome.log = cleanDiagnostics(textOf(reply, "log"), scratch);
-  if (!ok->get<bool>())
+  EmulateReply answer;
+  try {
+    answer = readRecord<EmulateReply>(reply);
+  } catch (const std::exception &problem) {
+    return badReply(result, fmt::format("gave a malformed reply: {}", problem.what()));
+  }
+  outcome.log = cleanDiagnostics(answer.log, scratch);
+  if (!answer.ok)
     return outcome;
-  const std::string symbol = textOf(reply, "symbol");
-  if (!request.symbol.empty() && symbol != request.symbol) {
-    outcome.log += fmt::format("error: the slice compiles to the kernel {}, not to {}\n", symbol,
-                               request.symbol);
+  if (!request.symbol.empty() && answer.symbol != request.symbol) {
+    outcome.log += fmt::format("error: the slice compiles to the kernel {}, not to {}\n",
+                               answer.symbol, request.symbol);
     return outcome;
   }
   KOPT_TRY(const ModuleFile file, readModule(module));

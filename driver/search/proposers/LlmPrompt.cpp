@@ -246,8 +246,8 @@ std::string evidenceText(const Trial &failed) {
 /// that both follow.
 bool declaresConstant(const SliceChunk &chunk, const std::vector<NamedConstant> &constants) {
   return std::any_of(constants.begin(), constants.end(), [&](const NamedConstant &constant) {
-    return contains(chunk.source, constant.valueRange) && chunk.role != "kernel" &&
-           chunk.role != "function";
+    return contains(chunk.source, constant.valueRange) && chunk.role != ChunkRole::Kernel &&
+           chunk.role != ChunkRole::Function;
   });
 }
 
@@ -302,12 +302,12 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
     const auto [begin, end] = rendered.chunks.at(i);
     std::string text = rendered.text.substr(begin, end - begin);
     if (chunk.editable && !declaresConstant(chunk, constants)) {
-      std::string label = chunk.name.empty() ? chunk.role : chunk.name;
+      std::string label = chunk.name.empty() ? toString(chunk.role) : chunk.name;
       if (int use = ++uses[label]; use > 1)
         label += "#" + std::to_string(use);
       task.contract.chunks[label] = std::move(text);
       task.chunkOfLabel[label] = i;
-    } else if (!trim(text).empty() && chunk.role != "instantiation") {
+    } else if (!trim(text).empty() && chunk.role != ChunkRole::Instantiation) {
       task.context += text + (text.back() == '\n' ? "" : "\n");
     }
   }

@@ -235,7 +235,7 @@ private:
   void setGeometry(Launch &launch) const {
     for (std::size_t i = 0; i < kernel_.launches.size(); ++i) {
       const LaunchSite &site = kernel_.launches[i];
-      if (site.symbol != specialization_.symbol || site.geometry == "unresolved")
+      if (site.symbol != specialization_.symbol || site.geometry == GeometryKind::Unresolved)
         continue;
       const auto bindings = bindingsAtSite(kernel_, specialization_, site, integers_);
       const GeometryExpressions expressions{site.grid, site.block, site.sharedBytes};

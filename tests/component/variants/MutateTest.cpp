@@ -8,10 +8,10 @@ namespace {
 
 class MutantsTest : public VariantsTest {
 protected:
-  MutantList mutantsOf(const Sample &sample) {
+  MutationList mutantsOf(const Sample &sample) {
     MutateRequest request;
-    static_cast<KernelSource &>(request) = sourceOf(sample);
-    request.atMost = 1000;
+    request.source = sourceOf(sample);
+    request.wanted.atMost = 1000;
     auto found = findMutants(request);
     if (!found) {
       ADD_FAILURE() << llvm::toString(found.takeError());
@@ -26,11 +26,11 @@ protected:
     const Sample &sample = samples().at(name);
     const Outcome original = run(sample);
     ASSERT_TRUE(original.status.ok()) << original.status.detail;
-    const MutantList list = mutantsOf(sample);
-    EXPECT_GT(list.mutants.size(), 8u);
+    const MutationList list = mutantsOf(sample);
+    EXPECT_GT(list.mutations.size(), 8u);
     std::set<std::string> unnoticed;
-    for (const Mutant &mutant : list.mutants) {
-      if (mutant.kind != MutantKind::Value || !mutant.note.empty())
+    for (const Mutation &mutant : list.mutations) {
+      if (mutant.kind != MutantKind::Value || !mutant.mayBeEqual.empty())
         continue;
       Sample wrong = sample;
       wrong.slice = applyEdits(sample.slice, mutant.edits);
@@ -47,7 +47,7 @@ protected:
     const Sample &sample = samples().at(name);
     std::set<std::string> unnoticed;
     std::size_t tried = 0;
-    for (const Mutant &mutant : mutantsOf(sample).mutants) {
+    for (const Mutation &mutant : mutantsOf(sample).mutants) {
       if (mutant.kind != MutantKind::Schedule)
         continue;
       ++tried;

@@ -52,7 +52,7 @@ Outcome VariantsTest::run(const std::string &slice, const std::string &expressio
                           const Sample &sample, const std::vector<Bytes> &arguments,
                           std::uint32_t sharedBytes) {
   Outcome outcome;
-  const emulate::EmulateReply reply = compile(slice, expression);
+  const EmulateReply reply = compile(slice, expression);
   EXPECT_TRUE(reply.ok) << reply.log << slice;
   outcome.status.code = runtime::StatusCode::DeviceError;
   if (!reply.ok)

@@ -130,7 +130,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     if (const auto set = frontend->mutants(slice, "k", {}, {}))
       for (const Mutant &mutant : set->mutants) {
         require(mutant.sliceText != slice, "a mutant changes something");
-        const auto edited = applyEdits(slice, mutant.edits);
+        std::vector<SourceEdit> edits;
+        for (const SliceEdit &edit : mutant.edits)
+          edits.push_back({{"slice", edit.begin, edit.end}, edit.text});
+        const auto edited = applyEdits(slice, edits);
         require(edited && *edited == mutant.sliceText,
                 "a mutant's text is the slice with its edits");
       }
@@ -151,7 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     return 0;
   for (KernelSpec &kernel : extraction->kernels) {
     for (const Specialization &specialization : kernel.specializations)
-      require(specialization.route != "slice" ||
+      require(specialization.route != Route::Slice ||
                   specialization.kernelChunk < specialization.chunks.size(),
               "a slice has its kernel");
     useKernel(kernel);

@@ -22,31 +22,31 @@ llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request) {
     for (std::size_t i = 0; i < 3; ++i)
       require(launch.grid[i] > 0 && launch.block[i] > 0, "no launch is empty");
   Offer offer;
-  offer.technique = request.kernel;
-  offer.title = request.expression;
-  offer.edits.push_back({0, unsigned(request.slice.size()), request.slice});
+  offer.technique = request.source.kernel;
+  offer.title = request.source.expression;
+  offer.edits.push_back({0, unsigned(request.source.slice.size()), request.source.slice});
   return std::vector<Offer>{offer};
 }
 
 llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &request) {
   return std::vector<ScreenFinding>{
-      {"id", Severity::Flag, request.candidate + request.baselineExpression, 1}};
+      {"id", ScreenSeverity::Flag, request.candidate + request.baselineExpression, 1}};
 }
 
-llvm::Expected<MutantList> findMutants(const MutateRequest &request) {
-  MutantList list;
-  list.found = request.atMost;
-  Mutant mutant;
-  mutant.op = request.operators.empty() ? request.file : request.operators.back();
-  mutant.title = request.slice;
-  mutant.note = std::to_string(request.seed);
-  list.mutants.push_back(mutant);
+llvm::Expected<MutationList> findMutants(const MutateRequest &request) {
+  MutationList list;
+  list.found = request.wanted.atMost;
+  Mutation mutant;
+  mutant.op = request.wanted.operators.empty() ? request.file : request.wanted.operators.back();
+  mutant.title = request.source.slice;
+  mutant.mayBeEqual = std::to_string(request.wanted.seed);
+  list.mutations.push_back(mutant);
   return list;
 }
 
 llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
   ReferenceClone clone;
-  clone.slice = request.slice;
+  clone.sliceText = request.slice;
   clone.expression = request.expression;
   if (request.slice.empty())
     clone.refusals.push_back({"empty", request.kernel, 0});

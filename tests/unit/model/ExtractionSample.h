@@ -9,26 +9,29 @@ namespace kopt {
 inline nlohmann::json extractionSample() {
   return nlohmann::json::parse(R"json({
   "schema_version": 1, "tool": "kopt-extract 0.1.0", "notes": ["no nvcc: slices are not proven"],
-  "file_hashes": {"/src/a.cu": "99aa06d3014798d86001c324468d497f"},
+  "library_kernels": [], "file_hashes": {"/src/a.cu": "99aa06d3014798d86001c324468d497f"},
   "kernels": [{
     "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "unit": "/src/a.cu", "annotated": true,
+    "defined": true, "outside": [],
     "clauses": [{"text": "param R in {1, 2}", "file": "/src/a.cu", "line": 6}],
     "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src",
     "specializations": [{
       "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi", "expression": "ns::stencil<float, 2>",
+      "file_local": false, "needs": [], "constant_variables": [],
       "template_args": [
         {"name": "T", "value": "float", "integral": false},
         {"name": "R", "value": "2", "integral": true, "range": {"file": "/src/a.cu", "begin": 400, "end": 401}}],
       "params": [
         {"name": "in", "type": "const float *", "kind": "pointer", "size": 8, "align": 8, "scalar": "f32",
-         "components": 1, "pointee_size": 4, "pointee_const": true, "restrict": false},
-        {"name": "n", "type": "int", "kind": "scalar", "size": 4, "align": 4, "scalar": "i32", "components": 1}],
+         "components": 1, "pointee_size": 4, "pointee_const": true, "restrict": false, "compared_with": []},
+        {"name": "n", "type": "int", "kind": "scalar", "size": 4, "align": 4, "scalar": "i32", "components": 1,
+         "pointee_size": 0, "pointee_const": false, "restrict": false, "compared_with": []}],
       "route": "slice", "slice": "/out/stencil.cu", "reason": "", "proven": true,
       "chunks": [
         {"source": {"file": "/src/a.cu", "begin": 0, "end": 20}, "slice_begin": 0, "slice_end": 20,
-         "role": "constant", "name": "kShift", "editable": true},
+         "role": "constant", "name": "kShift", "editable": true, "users": []},
         {"source": {"file": "/src/a.cu", "begin": 30, "end": 230}, "slice_begin": 21, "slice_end": 221,
-         "role": "kernel", "name": "ns::stencil", "editable": true}],
+         "role": "kernel", "name": "ns::stencil", "editable": true, "users": []}],
       "kernel_chunk": 1}],
     "launches": [{
       "file": "/src/a.cu", "line": 30, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
@@ -38,7 +41,8 @@ inline nlohmann::json extractionSample() {
       "grid_range": {"file": "/src/a.cu", "begin": 405, "end": 420}, "block_range": null}, {
       "file": "/src/a.cu", "line": 40, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",
       "geometry": "unresolved", "reason": "the grid depends on a call of 'power'", "grid": ["", "", ""],
-      "block": ["32", "1", "1"], "shared_bytes": "0", "args": [], "variables": []}],
+      "block": ["32", "1", "1"], "shared_bytes": "0", "args": [], "variables": [],
+      "pointers": []}],
     "constants": [{
       "name": "kShift", "kind": "constexpr", "value": -3,
       "value_range": {"file": "/src/a.cu", "begin": 15, "end": 17}, "line": 1,
@@ -47,7 +51,7 @@ inline nlohmann::json extractionSample() {
   "unresolved_launches": [{
     "file": "/src/a.cu", "line": 50, "column": 3, "symbol": "", "callee": "table[i]", "reason": "not followed",
     "geometry": "exact", "grid": ["1", "1", "1"], "block": ["32", "1", "1"], "shared_bytes": "0", "args": [],
-    "variables": []}]
+    "variables": [], "pointers": []}]
 })json");
 }
 

@@ -28,7 +28,7 @@ TEST(ParseExtraction, WhatAKernelNeedsOfItsLaunch) {
   const auto result = parseExtraction(document);
   ASSERT_TRUE(result) << result.error().what;
   const LaunchNeed &need = result->kernels[0].specializations[0].needs.at(0);
-  EXPECT_EQ(need.kind, "texture");
+  EXPECT_EQ(need.kind, NeedKind::Texture);
   EXPECT_EQ(need.name, "image.pixels");
   EXPECT_EQ(need.file, "/src/image.cuh");
   EXPECT_EQ(need.line, 12u);
@@ -63,7 +63,7 @@ TEST(ParseExtraction, ReadsEveryMember) {
   EXPECT_TRUE(in.pointeeConst);
   EXPECT_FALSE(in.restrictQualified);
   EXPECT_EQ(specialization.params.at(1).kind, ParamKind::Scalar);
-  EXPECT_EQ(specialization.chunks.at(1).role, "kernel");
+  EXPECT_EQ(specialization.chunks.at(1).role, ChunkRole::Kernel);
   EXPECT_TRUE(specialization.chunks.at(1).editable);
   EXPECT_EQ(specialization.kernelChunk, 1u);
   EXPECT_TRUE(specialization.proven);
@@ -77,7 +77,7 @@ TEST(ParseExtraction, ReadsEveryMember) {
   EXPECT_EQ(site.gridRange->end, 420u);
   EXPECT_FALSE(site.sharedRange.has_value());
   EXPECT_EQ(site.variables, std::vector<std::string>{"n"});
-  EXPECT_EQ(kernel.launches.at(1).geometry, "unresolved");
+  EXPECT_EQ(kernel.launches.at(1).geometry, GeometryKind::Unresolved);
   EXPECT_EQ(kernel.launches.at(1).grid[0], "");
   EXPECT_EQ(kernel.launches.at(1).reason, "the grid depends on a call of 'power'");
   EXPECT_EQ(kernel.constants.at(0).value, -3);
@@ -98,13 +98,26 @@ TEST(ParseExtraction, NamesThePlaceOfAProblem) {
   EXPECT_THAT(problem(document), HasSubstr("missing value at /kernels/0/launches"));
 
   document = extractionSample();
-  document["kernels"][0]["launches"][0]["grid"] = {"1"};
+  document["kernels"][0]["launches"][1]["lines"] = 3;
+  EXPECT_THAT(problem(document), HasSubstr("unknown member at /kernels/0/launches/1/lines"));
+
+  document = extractionSample();
+  document["file_hashes"]["/src/a.cu"] = 7;
+  EXPECT_THAT(problem(document), HasSubstr("expected a string at /file_hashes/~1src~1a.cu"));
+
+  document = extractionSample();
+  document["kernels"][0]["specializations"][0]["route"] = "overlay";
   EXPECT_THAT(problem(document),
-              HasSubstr("expected three expressions at /kernels/0/launches/0/grid"));
+              HasSubstr("unknown value 'overlay' at /kernels/0/specializations/0/route"));
+
+  document = extractionSample();
+  document["kernels"][0]["launches"][0]["grid"] = {"1"};
+  EXPECT_THAT(problem(document), HasSubstr("expected an array of 3 at /kernels/0/launches/0/grid"));
 
   document = extractionSample();
   document["kernels"][0]["specializations"][0]["kernel_chunk"] = 9;
-  EXPECT_THAT(problem(document), HasSubstr("/kernels/0/specializations/0/kernel_chunk"));
+  EXPECT_THAT(problem(document),
+              HasSubstr("a kernel_chunk that is not a chunk at /kernels/0/specializations/0"));
 
   document = extractionSample();
   document["kernels"][0]["line"] = 1e12;

@@ -32,12 +32,12 @@ protected:
     kernel_.name = "scale";
     kernel_.file = path_;
     kernel_.line = 2;
-    kernel_.constants = {{"TILE", "constexpr", 32, range("32"), 1, true, true}};
+    kernel_.constants = {{"TILE", ConstantKind::Constexpr, 32, range("32"), 1, true, true}};
     LaunchSite site;
     site.file = path_;
     site.line = 4;
     site.symbol = "_Z5scalePfi";
-    site.geometry = "symbolic";
+    site.geometry = GeometryKind::Symbolic;
     site.grid = {"(n + TILE - 1) / TILE", "1", "1"};
     site.block = {"TILE", "1", "1"};
     site.sharedBytes = "0";
@@ -53,7 +53,8 @@ protected:
         {"x", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
         {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
     };
-    specialization_.chunks = {chunk(0, "constant", "TILE"), chunk(1, "kernel", "scale")};
+    specialization_.chunks = {chunk(0, ChunkRole::Constant, "TILE"),
+                              chunk(1, ChunkRole::Kernel, "scale")};
     specialization_.kernelChunk = 1;
     kernel_.specializations = {specialization_};
   }
@@ -68,7 +69,7 @@ protected:
     const std::size_t begin = source_.find(text);
     return {path_, begin, begin + text.size()};
   }
-  SliceChunk chunk(std::size_t line, const std::string &role, const std::string &name) const {
+  SliceChunk chunk(std::size_t line, ChunkRole role, const std::string &name) const {
     const std::size_t begin = slice_.find(lineAt(line));
     return {range(lineAt(line)), begin, begin + lineAt(line).size(), role, name, true, {}};
   }
@@ -182,7 +183,7 @@ TEST_F(CandidateTest, TemplateArgumentsFollowTheConstantsThatSpellThem) {
       SourceRange{path_, source_.find("TILE>>>"), source_.find(">>>")};
   slice_ += "auto *instantiation = &scale<32, float>;\n";
   SliceChunk last;
-  last.role = "instantiation";
+  last.role = ChunkRole::Instantiation;
   last.sliceBegin = slice_.find("auto *instantiation");
   last.sliceEnd = slice_.size();
   specialization_.chunks.push_back(last);
@@ -318,7 +319,7 @@ TEST_F(CandidateTest, AMissingScalarIsNamed) {
 
 TEST_F(CandidateTest, GeometryThatWasNotReadIsAnErrorAndNotOneBlock) {
   LaunchSite &site = kernel_.launches.front();
-  site.geometry = "unresolved";
+  site.geometry = GeometryKind::Unresolved;
   site.reason = "the grid depends on a call of 'power'";
   site.grid = {};
   const auto clauses = [&](const std::vector<std::string> &more) {
@@ -343,7 +344,7 @@ TEST_F(CandidateTest, GeometryThatWasNotReadIsAnErrorAndNotOneBlock) {
   EXPECT_FALSE(buildWorkload(kernel_, specialization_, clauses({}), "emulated"));
   // Another launch whose geometry is known serves instead.
   kernel_.launches.push_back(site);
-  kernel_.launches.back().geometry = "exact";
+  kernel_.launches.back().geometry = GeometryKind::Exact;
   kernel_.launches.back().grid = {"3", "1", "1"};
   kernel_.launches.back().sharedBytes = "0";
   const auto second = buildWorkload(kernel_, specialization_, clauses({}), "emulated");

@@ -28,11 +28,13 @@ protected:
               "void run(float *x, int n) { scale<<<(n + TILE - 1) / TILE, TILE>>>(x, n); }\n";
     path_ = (folder_->path() / "scale.cu").string();
     ASSERT_TRUE(writeFileAtomically(path_, source_));
-    addChunk("#include <cuda_runtime.h>", "include", "", false, true);
-    addChunk("constexpr int TILE = 32;", "constant", "TILE", true);
-    addChunk("__device__ float twice(float a) { return 2 * a; }", "function", "twice", true);
+    addChunk("#include <cuda_runtime.h>", ChunkRole::Include, "", false, true);
+    addChunk("constexpr int TILE = 32;", ChunkRole::Constant, "TILE", true);
+    addChunk("__device__ float twice(float a) { return 2 * a; }", ChunkRole::Function, "twice",
+             true);
     std::size_t begin = source_.find("__global__");
-    addChunk(source_.substr(begin, source_.find("void run") - begin - 1), "kernel", "scale", true);
+    addChunk(source_.substr(begin, source_.find("void run") - begin - 1), ChunkRole::Kernel,
+             "scale", true);
     specialization_.kernelChunk = 3;
     specialization_.symbol = "_Z5scalePfi";
     specialization_.expression = "scale";
@@ -40,7 +42,7 @@ protected:
                               {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
     kernel_.name = "scale";
     kernel_.file = path_;
-    kernel_.constants = {{"TILE", "constexpr", 32, range("32"), 1, true, true}};
+    kernel_.constants = {{"TILE", ConstantKind::Constexpr, 32, range("32"), 1, true, true}};
     LaunchSite site;
     site.file = path_;
     site.line = 7;
@@ -81,8 +83,8 @@ protected:
     std::size_t begin = source_.find(text);
     return {path_, begin, begin + text.size()};
   }
-  void addChunk(const std::string &text, const std::string &role, const std::string &name,
-                bool editable, bool glue = false) {
+  void addChunk(const std::string &text, ChunkRole role, const std::string &name, bool editable,
+                bool glue = false) {
     std::size_t begin = slice_.size();
     slice_ += text + "\n";
     specialization_.chunks.push_back(

@@ -7,7 +7,7 @@
 namespace kopt {
 namespace {
 
-SliceChunk chunk(const std::string &role, const std::string &name) {
+SliceChunk chunk(ChunkRole role, const std::string &name) {
   return {{}, 0, 0, role, name, false, {}};
 }
 
@@ -15,19 +15,20 @@ TEST(CandidateFile, OnlyWhatTheOriginalHasNotIsToBeHadThereFirst) {
   TuneSubject subject;
   subject.kernel.name = "k";
   subject.specialization.symbol = "_Z1kv";
-  subject.specialization.chunks = {chunk("include", "cstdint"), chunk("kernel", "k")};
+  subject.specialization.chunks = {chunk(ChunkRole::Include, "cstdint"),
+                                   chunk(ChunkRole::Kernel, "k")};
   ExtractionResult changed;
   changed.kernels = {subject.kernel};
   changed.kernels[0].specializations = {subject.specialization};
   const std::set<std::string> included = {"cstdint", "vector"};
   EXPECT_EQ(notTaken(subject, changed, included), "");
   std::vector<SliceChunk> &chunks = changed.kernels[0].specializations[0].chunks;
-  chunks.push_back(chunk("include", "vector"));
+  chunks.push_back(chunk(ChunkRole::Include, "vector"));
   EXPECT_EQ(
       notTaken(subject, changed, included),
       "; the original's kernel needs nothing of <vector>, so a candidate has nothing of it either");
-  chunks.push_back(chunk("include", "mma.h"));
-  chunks.push_back(chunk("variable", "table"));
+  chunks.push_back(chunk(ChunkRole::Include, "mma.h"));
+  chunks.push_back(chunk(ChunkRole::Variable, "table"));
   EXPECT_EQ(
       notTaken(subject, changed, included),
       "; a candidate is device code, so of its file #include <mma.h>, variable 'table' were not "
@@ -65,8 +66,8 @@ struct Changed {
   }
   static std::string lay(Specialization &to, const std::string &type, const std::string &kernel) {
     const std::size_t end = type.size();
-    to.chunks = {{{}, 0, end, "type", "S", false, {}},
-                 {{}, end, end + kernel.size(), "kernel", "k", true, {}}};
+    to.chunks = {{{}, 0, end, ChunkRole::Type, "S", false, {}},
+                 {{}, end, end + kernel.size(), ChunkRole::Kernel, "k", true, {}}};
     to.kernelChunk = 1;
     return type + kernel;
   }

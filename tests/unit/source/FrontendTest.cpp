@@ -65,8 +65,8 @@ TEST_F(FrontendTest, AMissingFrontEndIsTheEnvironments) {
 
 TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   processes_.on({"transforms"}, 0, R"({"offers":[
-    {"technique":"unroll","title":"unroll by 4","edits":[{"begin":2,"end":3,"text":"x"}]},
-    {"technique":"block-size","title":"block 128","edits":[],
+    {"technique":"unroll","title":"unroll by 4","note":"","edits":[{"begin":2,"end":3,"text":"x"}]},
+    {"technique":"block-size","title":"block 128","note":"","edits":[],
      "launch":{"block":[128,1,1],"cover_grid":true,"shared_bytes":64}}]})");
   Workload workload;
   workload.launches.resize(1);
@@ -82,14 +82,14 @@ TEST_F(FrontendTest, AsksForTransformsWithTheLaunches) {
   EXPECT_TRUE((*offers)[1].launch.coverGrid);
   EXPECT_EQ((*offers)[1].launch.sharedBytes, 64u);
   EXPECT_EQ(request()["launches"][0]["grid"], json({7, 1, 1}));
-  EXPECT_EQ(request()["arch"], "sm_90");
-  EXPECT_EQ(request()["flags"], json({"-O3", "-arch=sm_90"}));
+  EXPECT_EQ(request()["source"]["arch"], "sm_90");
+  EXPECT_EQ(request()["source"]["flags"], json({"-O3", "-arch=sm_90"}));
 }
 
 TEST_F(FrontendTest, RefusesAnEditOutsideTheSlice) {
   processes_.on(
       {"transforms"}, 0,
-      R"({"offers":[{"technique":"t","title":"x","edits":[{"begin":2,"end":99,"text":""}]}]})");
+      R"({"offers":[{"technique":"t","title":"x","note":"","edits":[{"begin":2,"end":99,"text":""}]}]})");
   auto offers = frontend_->transforms("slice", "e", kernel(), {});
   ASSERT_FALSE(offers.has_value());
   EXPECT_EQ(offers.error().code, ErrorCode::Internal);
@@ -98,19 +98,19 @@ TEST_F(FrontendTest, RefusesAnEditOutsideTheSlice) {
 TEST_F(FrontendTest, ScreensAgainstTheExpressionOfTheBaseline) {
   processes_.on(
       {"screen"}, 0,
-      R"({"findings":[{"id":"asm","severity":"reject","message":"inline asm","where":"line 3"}]})");
+      R"({"findings":[{"id":"asm","severity":"reject","message":"inline asm","line":3}]})");
   auto findings = frontend_->screen("template void ns::stencil<float, 2>(…);", "b", kernel(),
                                     "ns::stencil<float, 4>", {});
   ASSERT_TRUE(findings.has_value()) << findings.error().what;
   EXPECT_EQ(findings->at(0).severity, "reject");
   EXPECT_EQ(findings->at(0).where, "line 3");
   EXPECT_EQ(request()["baseline_expression"], "ns::stencil<float, 2>");
-  EXPECT_EQ(request()["expression"], "ns::stencil<float, 4>");
+  EXPECT_EQ(request()["candidate_expression"], "ns::stencil<float, 4>");
 }
 
 TEST_F(FrontendTest, AScreenThatCannotBeReadNeverPasses) {
-  for (const char *reply :
-       {R"({"findings":[{"id":"a","severity":"odd","message":"m"}]})", R"({})", "", "[]"}) {
+  for (const char *reply : {R"({"findings":[{"id":"a","severity":"odd","message":"m","line":1}]})",
+                            R"({})", "", "[]"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"screen"}, 0, reply);
     auto findings = makeFrontend(processes, "f")->screen("a", "b", kernel(), "e", {});
@@ -120,10 +120,10 @@ TEST_F(FrontendTest, AScreenThatCannotBeReadNeverPasses) {
 }
 
 TEST_F(FrontendTest, AsksForMutantsAndMakesTheirText) {
-  processes_.on({"mutate"}, 0, R"({"found":9,"in_macros":2,"mutants":[
-    {"operator":"comparison","title":"`<` made `<=` at line 1","kind":"value","line":1,
+  processes_.on({"mutate"}, 0, R"({"found":9,"in_macros":2,"mutations":[
+    {"op":"comparison","title":"`<` made `<=` at line 1","kind":"value","may_be_equal":"","line":1,
      "edits":[{"begin":1,"end":2,"text":"<="}]},
-    {"operator":"removed-barrier","title":"no barrier","kind":"schedule","note":"one warp","line":2,
+    {"op":"removed-barrier","title":"no barrier","kind":"schedule","may_be_equal":"one warp","line":2,
      "edits":[{"begin":0,"end":1,"text":""},{"begin":3,"end":3,"text":"!"}]}]})");
   MutantRequest wanted{.atMost = 2, .seed = 7, .operators = {"comparison", "removed-barrier"}};
   auto set = frontend_->mutants("a<b", "ns::stencil<float, 2>", kernel(), wanted);
@@ -137,34 +137,34 @@ TEST_F(FrontendTest, AsksForMutantsAndMakesTheirText) {
   EXPECT_EQ(set->mutants[1].sliceText, "<b!");
   EXPECT_EQ(set->mutants[1].kind, MutantKind::Schedule);
   EXPECT_EQ(set->mutants[1].mayBeEqual, "one warp");
-  EXPECT_EQ(set->mutants[1].edits.at(0).range.file, "/out/stencil.cu");
-  EXPECT_EQ(request()["at_most"], 2);
-  EXPECT_EQ(request()["seed"], 7);
-  EXPECT_EQ(request()["operators"], json({"comparison", "removed-barrier"}));
-  EXPECT_EQ(request()["expression"], "ns::stencil<float, 2>");
+  EXPECT_EQ(request()["wanted"]["at_most"], 2);
+  EXPECT_EQ(request()["wanted"]["seed"], 7);
+  EXPECT_EQ(request()["wanted"]["operators"], json({"comparison", "removed-barrier"}));
+  EXPECT_EQ(request()["source"]["expression"], "ns::stencil<float, 2>");
 }
 
 TEST_F(FrontendTest, AMutantThatIsNoneIsMalformed) {
   for (
       const char *mutant :
-      {R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[{"begin":2,"end":9,"text":""}]})",
-       R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[{"begin":2,"end":1,"text":""}]})",
-       R"({"operator":"o","title":"t","kind":"odd","line":1,"edits":[{"begin":0,"end":1,"text":"x"}]})",
-       R"({"operator":"o","title":"t","kind":"value","line":1,"edits":[]})",
-       R"({"operator":"o","title":"t","kind":"value","line":1,
+      {R"({"op":"o","title":"t","may_be_equal":"","kind":"value","line":1,"edits":[{"begin":2,"end":9,"text":""}]})",
+       R"({"op":"o","title":"t","may_be_equal":"","kind":"value","line":1,"edits":[{"begin":2,"end":1,"text":""}]})",
+       R"({"op":"o","title":"t","may_be_equal":"","kind":"odd","line":1,"edits":[{"begin":0,"end":1,"text":"x"}]})",
+       R"({"op":"o","title":"t","may_be_equal":"","kind":"value","line":1,"edits":[]})",
+       R"({"op":"o","title":"t","may_be_equal":"","kind":"value","line":1,
             "edits":[{"begin":1,"end":2,"text":""},{"begin":0,"end":1,"text":"x"}]})"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"mutate"}, 0,
-                 R"({"found":1,"in_macros":0,"mutants":[)" + std::string(mutant) + "]}");
+                 R"({"found":1,"in_macros":0,"mutations":[)" + std::string(mutant) + "]}");
     auto set = makeFrontend(processes, "f")->mutants("a<b", "e", kernel(), {});
     ASSERT_FALSE(set.has_value()) << mutant;
     EXPECT_EQ(set.error().code, ErrorCode::Internal);
   }
 }
 
-TEST_F(FrontendTest, AsksForThePreciseClone) {
-  processes_.on({"reference"}, 0,
-                R"({"ok":true,"slice":"text","expression":"ns::stencil<double, 2>","symbol":"_Z1k",
+TEST_F(FrontendTest, AsksForTheReferenceClone) {
+  processes_.on(
+      {"reference"}, 0,
+      R"({"refusals":[],"slice":"text","expression":"ns::stencil<double, 2>","symbol":"_Z1k",
     "params":[{"name":"in","pointer":true,
                "element":{"size":8,"new_size":16,"fields":[
                  {"offset":0,"new_offset":0,"scalar":"f32","new_scalar":"f64"},
@@ -188,8 +188,10 @@ TEST_F(FrontendTest, AsksForThePreciseClone) {
 }
 
 TEST_F(FrontendTest, ARefusedCloneIsAnAnswer) {
-  processes_.on({"reference"}, 0,
-                R"({"ok":false,"refusals":[{"id":"asm","message":"inline PTX","line":3}]})");
+  processes_.on(
+      {"reference"}, 0,
+      R"({"refusals":[{"id":"asm","message":"inline PTX","line":3}],"slice":"","expression":"",
+    "symbol":"","params":[],"variables":[],"shared_factor":1,"notes":[]})");
   auto clone = frontend_->referenceClone("slice", "e", kernel());
   ASSERT_TRUE(clone.has_value()) << clone.error().what;
   EXPECT_FALSE(clone->made());
@@ -199,12 +201,12 @@ TEST_F(FrontendTest, ARefusedCloneIsAnAnswer) {
 TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
   for (
       const char *reply :
-      {R"({"ok":false,"refusals":[]})", R"({})",
-       R"({"ok":true,"slice":"","expression":"e","symbol":"s"})",
-       R"({"ok":true,"slice":"t","expression":"e","symbol":"s","params":[],"variables":[],"shared_factor":0,"notes":[]})",
-       R"({"ok":true,"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
+      {R"({"refusals":[],"slice":"","expression":"","symbol":"","params":[],"variables":[],"shared_factor":1,"notes":[]})",
+       R"({})", R"({"refusals":[],"slice":"","expression":"e","symbol":"s"})",
+       R"({"refusals":[],"slice":"t","expression":"e","symbol":"s","params":[],"variables":[],"shared_factor":0,"notes":[]})",
+       R"({"refusals":[],"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
             "params":[{"name":"p","pointer":true,"element":{"size":4,"new_size":8,"fields":[]}}]})",
-       R"({"ok":true,"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
+       R"({"refusals":[],"slice":"t","expression":"e","symbol":"s","variables":[],"shared_factor":1,"notes":[],
             "params":[{"name":"p","pointer":true,"element":{"size":4,"new_size":8,"fields":[
               {"offset":4,"new_offset":0,"scalar":"f32","new_scalar":"f64"}]}}]})"}) {
     fakes::FakeProcessRunner processes;

@@ -34,14 +34,20 @@ protected:
     kernel_.file = kernel_.unit = (folder_->path() / "app.cu").string();
     kernel_.line = 5;
     kernel_.directory = "/";
-    kernel_.constants = {{"kSteps", "constexpr", 4, range("4", "4;"), 2, true, false}};
-    specialization_.route = "in-place";
+    kernel_.constants = {{"kSteps", ConstantKind::Constexpr, 4, range("4", "4;"), 2, true, false}};
+    specialization_.route = Route::InPlace;
     specialization_.reason = "PTX differs at line 3";
     specialization_.symbol = "_Z7howManyPf";
     specialization_.expression = "howMany";
     specialization_.chunks = {
-        {{"/usr/include/other.h", 0, 10}, 0, 10, "function", "far", true, {}},
-        {range("__global__ void howMany", "}\nvoid"), 10, 60, "kernel", "howMany", true, {}}};
+        {{"/usr/include/other.h", 0, 10}, 0, 10, ChunkRole::Function, "far", true, {}},
+        {range("__global__ void howMany", "}\nvoid"),
+         10,
+         60,
+         ChunkRole::Kernel,
+         "howMany",
+         true,
+         {}}};
     specialization_.kernelChunk = 1;
     write(kText);
     ASSERT_TRUE(
@@ -143,7 +149,7 @@ TEST_F(InPlaceBuildTest, AKernelNamedAfterItsFileIsRefused) {
 }
 
 TEST_F(InPlaceBuildTest, ARefusedKernelHasNoInPlaceSource) {
-  specialization_.route = "refused";
+  specialization_.route = Route::Refused;
   EXPECT_THAT(problem().what, HasSubstr("its route is refused"));
 }
 

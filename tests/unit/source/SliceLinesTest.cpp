@@ -24,10 +24,11 @@ protected:
   SliceLinesTest() : folder_(std::move(*TemporaryDirectory::create("kopt-lines"))) {
     file_ = (folder_.path() / "user.cu").string();
     EXPECT_TRUE(writeFileAtomically(file_, kFile));
-    add("constexpr int TILE = 8;", "constant");
-    add("__global__ void k(float *p) {\n  int i = threadIdx.x;\n  p[i] = TILE;\n}", "kernel");
+    add("constexpr int TILE = 8;", ChunkRole::Constant);
+    add("__global__ void k(float *p) {\n  int i = threadIdx.x;\n  p[i] = TILE;\n}",
+        ChunkRole::Kernel);
   }
-  void add(const std::string &text, const std::string &role) {
+  void add(const std::string &text, ChunkRole role) {
     const std::size_t at = std::string(kFile).find(text);
     ASSERT_NE(at, std::string::npos);
     specialization_.chunks.push_back({{file_, at, at + text.size()}, 0, 0, role, "", true, {}});

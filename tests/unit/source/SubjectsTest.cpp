@@ -111,7 +111,7 @@ TEST(Subjects, AKernelWithoutAProvenSliceIsNotTunedOnSomethingElse) {
   ExtractionResult extraction = oneKernel(true);
   Specialization specialization;
   specialization.expression = "transpose";
-  specialization.route = "in-place";
+  specialization.route = Route::InPlace;
   specialization.reason = "PTX differs at line 3";
   extraction.kernels.front().specializations = {specialization};
   const auto subjects = selectSubjects(extraction, {});

@@ -18,7 +18,7 @@ protected:
     kernel_.name = "scale";
     LaunchSite site;
     site.symbol = "scale";
-    site.geometry = "symbolic";
+    site.geometry = GeometryKind::Symbolic;
     site.grid = {"(n + 127) / 128", "1", "1"};
     site.block = {"128", "1", "1"};
     site.variables = {"n"};

@@ -67,7 +67,7 @@ public:
     site.file = "scale.cu";
     site.line = 20;
     site.symbol = one.symbol;
-    site.geometry = "symbolic";
+    site.geometry = GeometryKind::Symbolic;
     site.grid = {"(count + 127) / 128", "1", "1"};
     site.block = {"128", "1", "1"};
     site.variables = {"count"};

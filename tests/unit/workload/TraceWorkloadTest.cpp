@@ -126,14 +126,14 @@ TEST_F(TraceWorkloadTest, LaunchesThatCannotBeRepeatedSayWhy) {
 
 TEST_F(TraceWorkloadTest, AKernelThatReadsATextureIsRefusedWhateverWasCaptured) {
   sample.snapshot(sample.launch(1000, 10e-6));
-  kernel.specializations[0].needs = {{"texture", "image.pixels", "image.cuh", 12}};
+  kernel.specializations[0].needs = {{NeedKind::Texture, "image.pixels", "image.cuh", 12}};
   const auto made = make();
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::BaselineFailed);
   EXPECT_EQ(made.error().where, "image.cuh:12");
   EXPECT_THAT(made.error().what, HasSubstr("texture object 'image.pixels'"));
   EXPECT_THAT(made.error().hint, HasSubstr("pointer"));
-  kernel.specializations[0].needs = {{"surface", "to", "image.cuh", 13}};
+  kernel.specializations[0].needs = {{NeedKind::Surface, "to", "image.cuh", 13}};
   EXPECT_THAT(make().error().what, HasSubstr("surface object 'to'"));
   // Without a trace too.
   const auto declared = buildWorkload(kernel, kernel.specializations[0], TuneDeclaration{}, "cuda");
@@ -144,7 +144,7 @@ TEST_F(TraceWorkloadTest, AKernelThatReadsATextureIsRefusedWhateverWasCaptured) 
 TEST_F(TraceWorkloadTest, CooperativeLaunchesStayCooperative) {
   sample.snapshot(sample.launch(1000, 10e-6));
   sample.observed.processes[0].launches[0].flags = runtime::trace::kCooperative;
-  kernel.specializations[0].needs = {{"cooperative", "grid.sync()", "scale.cu", 9}};
+  kernel.specializations[0].needs = {{NeedKind::Cooperative, "grid.sync()", "scale.cu", 9}};
   const auto made = make("cuda");
   ASSERT_TRUE(made) << made.error().what;
   EXPECT_TRUE(made->workload.launches[0].cooperative);
@@ -161,7 +161,7 @@ TEST_F(TraceWorkloadTest, StacksAreAsDeepAsTheProgramHadThem) {
 
 TEST_F(TraceWorkloadTest, AKernelThatWaitsForItsGridIsRefusedWhereBlocksTakeTurns) {
   sample.snapshot(sample.launch(1000, 10e-6));
-  kernel.specializations[0].needs = {{"cooperative", "grid.sync()", "scale.cu", 9}};
+  kernel.specializations[0].needs = {{NeedKind::Cooperative, "grid.sync()", "scale.cu", 9}};
   const auto made = make();
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::BaselineFailed);

@@ -2,7 +2,7 @@
 // With kopt's own declarations in place of a toolkit: what nvcc adds is tests/lit/tool/cache.cu.
 #include "clang_plugin/cache/UnitCache.h"
 
-#include "clang_plugin/output/Json.h"
+#include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/parallel/WorkPool.h"
 #include "unit/clang_plugin/cache/Folder.h"
 
@@ -50,13 +50,13 @@ protected:
 
   Answer ask(UnitCache &cache) {
     WorkPool pool(1);
-    Extraction extraction;
+    ExtractionResult extraction;
     const unsigned before = cache.hits();
     const UnitOutcome outcome = cache.extract(unit_, {pool, /*prove=*/true}, extraction);
-    Answer answer{outcome.ok, cache.hits() > before, toJson(extraction).dump(2)};
-    for (const KernelInfo &kernel : extraction.kernels)
-      for (const SpecializationInfo &specialization : kernel.specializations)
-        answer.text += specialization.sliceText;
+    Answer answer{outcome.ok, cache.hits() > before, recordJson(extraction).dump(2)};
+    for (const KernelSpec &kernel : extraction.kernels)
+      for (const Specialization &specialization : kernel.specializations)
+        answer.text += specialization.lifted.text;
     for (const Diagnostic &diagnostic : outcome.diagnostics)
       answer.text += diagnostic.file + std::to_string(diagnostic.line) + diagnostic.message;
     return answer;

@@ -225,14 +225,14 @@ TEST_F(Preamble, KeepsTheFolderSmall) {
 }
 
 TEST_F(Preamble, GivesTheEmulatedDeviceTheSameModule) {
-  emulate::EmulateRequest request;
+  EmulateRequest request;
   request.slice = kKernel;
   request.expression = "scale";
   request.flags = {"-isystem", (folder_ / "include").string()};
   request.directory = folder_;
   const auto build = [&](const char *name) {
     request.output = folder_ / name;
-    const emulate::EmulateReply reply = emulate::emulate(request);
+    const EmulateReply reply = emulate::emulate(request);
     EXPECT_TRUE(reply.ok) << reply.log;
     std::ifstream stream(request.output, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(stream), {});
@@ -246,9 +246,9 @@ TEST_F(Preamble, GivesTheEmulatedDeviceTheSameModule) {
 
   // A failure is told as if nothing had been precompiled.
   request.slice += "__device__ int broken() { return missing(); }\n";
-  const emulate::EmulateReply plain = emulate::emulate(request);
+  const EmulateReply plain = emulate::emulate(request);
   setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
-  const emulate::EmulateReply warm = emulate::emulate(request);
+  const EmulateReply warm = emulate::emulate(request);
   EXPECT_FALSE(plain.ok);
   EXPECT_FALSE(warm.ok);
   EXPECT_NE(plain.log.find("slice.cu:7"), std::string::npos) << plain.log;

@@ -53,14 +53,14 @@ std::string replaced(std::string text, const std::string &from, const std::strin
 std::string describe(const std::vector<ScreenFinding> &findings) {
   std::string text;
   for (const ScreenFinding &finding : findings)
-    text += std::string(finding.severity == Severity::Reject ? "reject " : "flag ") + finding.id +
-            " line " + std::to_string(finding.line) + ": " + finding.message + "\n";
+    text += std::string(finding.severity == ScreenSeverity::Reject ? "reject " : "flag ") +
+            finding.id + " line " + std::to_string(finding.line) + ": " + finding.message + "\n";
   return text;
 }
 
 struct Pair {
   const char *name, *from, *to, *id;
-  Severity severity;
+  ScreenSeverity severity;
 };
 void PrintTo(const Pair &pair, std::ostream *out) { *out << pair.name; }
 
@@ -73,14 +73,15 @@ TEST_P(ScreenPair, isFound) {
   for (const ScreenFinding &finding : findings) {
     isFound |= finding.id == pair.id && finding.severity == pair.severity;
     // Nothing worse than what was asked for.
-    EXPECT_FALSE(pair.severity == Severity::Flag && finding.severity == Severity::Reject)
+    EXPECT_FALSE(pair.severity == ScreenSeverity::Flag &&
+                 finding.severity == ScreenSeverity::Reject)
         << finding.message;
   }
   EXPECT_TRUE(isFound) << describe(findings);
 }
 
-constexpr auto R = Severity::Reject;
-constexpr auto F = Severity::Flag;
+constexpr auto R = ScreenSeverity::Reject;
+constexpr auto F = ScreenSeverity::Flag;
 const char kFirst[] = "int i = blockIdx.x * blockDim.x + threadIdx.x;";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -280,7 +281,7 @@ TEST(Screen, expressionChangesWithItsTemplateArguments) {
 /// Changes that good candidates make. None may be refused.
 void expectNoReject(const std::vector<ScreenFinding> &findings) {
   for (const ScreenFinding &finding : findings)
-    EXPECT_EQ(finding.severity, Severity::Flag) << describe(findings);
+    EXPECT_EQ(finding.severity, ScreenSeverity::Flag) << describe(findings);
 }
 
 TEST(ScreenControls, refactoringIntoADeviceFunction) {
@@ -418,7 +419,7 @@ TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {
 std::vector<ScreenFinding> screenShared(const std::string &candidate) {
   setenv("KOPT_CUDA_PATH", "none", 1);
   const std::string baseline = kBaseline;
-  ScreenRequest request{baseline, candidate, "k", "k", "k", {}, "/tmp", {}, {}};
+  ScreenRequest request{baseline, candidate, "k", "k", "k", {}, "/tmp", {}};
   for (const char *text :
        {"constexpr int kBlock = 256;", "__device__ float twice(float x) { return x * 2; }"}) {
     const auto at = static_cast<unsigned>(baseline.find(text));
@@ -428,13 +429,13 @@ std::vector<ScreenFinding> screenShared(const std::string &candidate) {
             ? at
             : static_cast<unsigned>(candidate.find("struct Scale { float factor; };") + 32);
     const auto newEnd = candidate.find(after, newAt);
-    request.shared.push_back({text, "'level' (a.cu:12)", at,
-                              static_cast<unsigned>(at + strlen(text)), newAt,
-                              static_cast<unsigned>(newEnd)});
+    request.shared.texts.push_back({text, "'level' (a.cu:12)", at,
+                                    static_cast<unsigned>(at + strlen(text)), newAt,
+                                    static_cast<unsigned>(newEnd)});
   }
-  request.outside = {{"soft", "'level' (a.cu:12)", true},
-                     {"spelled", "'level' (a.cu:12)", false},
-                     {"twice", "'level' (a.cu:12)", true}};
+  request.shared.names = {{"soft", "'level' (a.cu:12)", true},
+                          {"spelled", "'level' (a.cu:12)", false},
+                          {"twice", "'level' (a.cu:12)", true}};
   auto findings = screenCandidate(request);
   if (!findings) {
     ADD_FAILURE() << llvm::toString(findings.takeError());

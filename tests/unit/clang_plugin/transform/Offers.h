@@ -19,11 +19,11 @@ struct Question {
 inline llvm::Expected<std::vector<Offer>> tryOffers(const Question &question) {
   setenv("KOPT_CUDA_PATH", "none", 1);
   TransformRequest request;
-  request.slice = question.slice;
-  request.kernel = question.kernel;
-  request.expression = question.expression;
-  request.directory = "/tmp";
-  request.arch = question.arch;
+  request.source.slice = question.slice;
+  request.source.kernel = question.kernel;
+  request.source.expression = question.expression;
+  request.source.directory = "/tmp";
+  request.source.arch = question.arch;
   request.launches = question.launches;
   request.techniques = {question.technique};
   return findOffers(request);

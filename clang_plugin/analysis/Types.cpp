@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clang_plugin/extract/Types.h"
+#include "clang_plugin/analysis/Types.h"
 
 #include "clang_plugin/analysis/ScalarLeaves.h"
 
@@ -128,10 +128,10 @@ std::string valueText(const clang::ASTContext &context, const clang::TemplateArg
 
 } // namespace
 
-ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
+KernelParam describeParam(const clang::ParmVarDecl &parameter) {
   const clang::ASTContext &context = parameter.getASTContext();
   clang::QualType type = parameter.getType();
-  ParamInfo info;
+  KernelParam info;
   info.name = parameter.getNameAsString();
   info.type = typeText(context, type);
   info.restrictQualified = type.isRestrictQualified();
@@ -142,28 +142,28 @@ ParamInfo describeParam(const clang::ParmVarDecl &parameter) {
   clang::QualType element = type;
   if (type->isPointerType()) {
     element = type->getPointeeType();
-    info.kind = "pointer";
+    info.kind = ParamKind::Pointer;
     info.pointeeConst = element.isConstQualified();
     if (!element->isIncompleteType() && !element->isFunctionType())
       info.pointeeSize =
           static_cast<std::uint32_t>(context.getTypeSizeInChars(element).getQuantity());
   }
   const ScalarInfo scalar =
-      info.kind == "pointer" ? elementOf(context, element) : scalarOf(context, element);
+      info.kind == ParamKind::Pointer ? elementOf(context, element) : scalarOf(context, element);
   info.scalar = scalar.name;
   info.components = scalar.components;
-  if (info.kind != "pointer" && type->isRecordType() && scalar.name.empty())
-    info.kind = "struct";
+  if (info.kind != ParamKind::Pointer && type->isRecordType() && scalar.name.empty())
+    info.kind = ParamKind::Struct;
   return info;
 }
 
-std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDecl &variable) {
+std::optional<ConstantVariable> describeConstantVariable(const clang::VarDecl &variable) {
   const clang::ASTContext &context = variable.getASTContext();
   const clang::QualType element = context.getBaseElementType(variable.getType());
   if (element->isIncompleteType() || element->isDependentType() || variable.isTemplated() ||
       variable.getType()->isIncompleteType())
     return std::nullopt;
-  ConstantVariableInfo info;
+  ConstantVariable info;
   info.name = variable.getNameAsString();
   info.scalar = elementOf(context, element).name;
   info.type = typeText(context, element.getUnqualifiedType());
@@ -186,8 +186,8 @@ std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDec
   return info;
 }
 
-std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specialization) {
-  std::vector<TemplateArgInfo> result;
+std::vector<TemplateArg> templateArgsOf(const clang::FunctionDecl &specialization) {
+  std::vector<TemplateArg> result;
   const clang::TemplateArgumentList *arguments = specialization.getTemplateSpecializationArgs();
   if (!arguments)
     return result;
@@ -197,7 +197,7 @@ std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specializ
     std::vector<clang::TemplateArgument> flat;
     flatten(arguments->get(i), flat);
     for (const clang::TemplateArgument &argument : flat) {
-      TemplateArgInfo info;
+      TemplateArg info;
       info.name = i < parameters->size() ? parameters->getParam(i)->getNameAsString() : "";
       info.value = valueText(specialization.getASTContext(), argument);
       info.integral = argument.getKind() == clang::TemplateArgument::Integral &&
@@ -223,7 +223,7 @@ std::string expressionOf(const clang::FunctionDecl &specialization) {
     return text;
   text += "<";
   bool first = true;
-  for (const TemplateArgInfo &argument : templateArgsOf(specialization)) {
+  for (const TemplateArg &argument : templateArgsOf(specialization)) {
     text += (first ? "" : ", ") + argument.value;
     first = false;
   }

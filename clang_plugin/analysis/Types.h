@@ -2,23 +2,23 @@
 // How types, names and symbols of a kernel are written down.
 #pragma once
 
-#include "clang_plugin/output/Model.h"
+#include "clang_plugin/output/Extraction.h"
 
 #include <clang/AST/Decl.h>
 
 namespace kopt::frontend {
 
-ParamInfo describeParam(const clang::ParmVarDecl &parameter);
+KernelParam describeParam(const clang::ParmVarDecl &parameter);
 
 /// Of a variable that the device has under a name of its own. Nothing where its elements cannot be
 /// filled and compared, or the variable is a template's.
-std::optional<ConstantVariableInfo> describeConstantVariable(const clang::VarDecl &variable);
+std::optional<ConstantVariable> describeConstantVariable(const clang::VarDecl &variable);
 
 /// "ns::stencil<float, 4>"; the qualified name for a plain kernel.
 std::string expressionOf(const clang::FunctionDecl &specialization);
 
 /// Template arguments in order, packs flattened; `range` is left empty.
-std::vector<TemplateArgInfo> templateArgsOf(const clang::FunctionDecl &specialization);
+std::vector<TemplateArg> templateArgsOf(const clang::FunctionDecl &specialization);
 
 /// The outermost function whose body declares a type among the template arguments (a lambda's, a
 /// local class's); null where there is none.

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// What extraction finds, as plain data: the model that the front end, its cache and the driver
+// share. kernels.schema.json describes its JSON. Byte ranges are half open and count from the start
+// of the file as it was when it was read (see fileHashes). A new member does not compile until it
+// stands in its record's list, and the test of the schema fails until the schema has it.
+#pragma once
+
+#include "clang_plugin/output/Fields.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct SourceRange {
+  std::string file;
+  std::uint64_t begin = 0, end = 0;
+  bool operator==(const SourceRange &) const = default;
+};
+KOPT_RECORD(SourceRange, file, begin, end)
+
+enum class ParamKind { Pointer, Scalar, Struct };
+constexpr auto spellings(ParamKind) {
+  return std::to_array<std::string_view>({"pointer", "scalar", "struct"});
+}
+
+struct KernelParam {
+  std::string name;
+  std::string type; ///< as the user would spell it after template substitution
+  ParamKind kind = ParamKind::Scalar;
+  std::uint32_t size = 0, align = 0; ///< bytes, in the device ABI
+  /// f16 bf16 f32 f64 i8..i64 u8..u64 bool: of the scalar or vector type, or of all that an element
+  /// holds that a pointer points to. Of several kinds, or with gaps, "struct 16 f32 0 i32 4 ...":
+  /// its bytes, and each scalar with its offset (runtime::StructType). Empty where an element holds
+  /// anything else, such as a pointer.
+  std::string scalar;
+  std::uint32_t components = 1;  ///< scalars of an element: 4 of float4
+  std::uint32_t pointeeSize = 0; ///< bytes of one pointed-to element
+  bool pointeeConst = false, restrictQualified = false;
+  /// Integers that the kernel compares it with by ==, != or as cases of a switch, and those beside
+  /// the ones that it is tested to be less or more than.
+  std::vector<std::int64_t> comparedWith{};
+};
+KOPT_RECORD(KernelParam, name, type, kind, size, align, scalar, components, pointee_size,
+            pointee_const, restrict, compared_with)
+
+struct TemplateArg {
+  std::string name, value; ///< "TILE", "32" or "T", "float"
+  bool integral = false;
+  std::optional<SourceRange> range; ///< what to edit so that the launch uses another value
+};
+KOPT_RECORD(TemplateArg, name, value, integral, range)
+
+/// Code of the unit that is not part of a slice and uses what is.
+struct OutsideUser {
+  std::string name, file;
+  unsigned line = 0;
+  bool onHostAlone = false;
+};
+KOPT_RECORD(OutsideUser, name, file, line, host)
+
+/// A name in code outside of the kernel's slices: a new declaration of that name would change what
+/// that code means.
+struct OutsideNamed {
+  std::string name;
+  /// Of a function or type that is called or declared there. False: any other word, which a macro
+  /// would replace.
+  bool isDeclared = false;
+  OutsideUser user; ///< the first that has it
+};
+KOPT_RECORD(OutsideNamed, name, declared, user)
+
+enum class ChunkRole {
+  Kernel,
+  Function,
+  Type,
+  Variable,
+  Constant,
+  Macro,
+  Alias,
+  Include,
+  Instantiation, ///< what the front end adds so that the specialization is emitted
+  Other
+};
+constexpr auto spellings(ChunkRole) {
+  return std::to_array<std::string_view>({"kernel", "function", "type", "variable", "constant",
+                                          "macro", "alias", "include", "instantiation", "other"});
+}
+
+/// A part of the slice, copied from one place of the user's files.
+struct SliceChunk {
+  SourceRange source;
+  std::uint64_t sliceBegin = 0, sliceEnd = 0;
+  ChunkRole role = ChunkRole::Other;
+  std::string name;      ///< qualified name of what it declares
+  bool editable = false; ///< the kernel and the user's device functions and constants
+  /// Outside of the slice, at most a few, those that run on the device first.
+  std::vector<OutsideUser> users;
+};
+KOPT_RECORD(SliceChunk, source, slice_begin, slice_end, role, name, editable, users)
+
+enum class NeedKind {
+  Texture, ///< an object, which a launch of kopt's own does not have
+  Surface,
+  Cooperative, ///< a barrier of the whole grid
+};
+constexpr auto spellings(NeedKind) {
+  return std::to_array<std::string_view>({"texture", "surface", "cooperative"});
+}
+
+/// What a kernel needs of its launch beside geometry, arguments and memory.
+struct LaunchNeed {
+  NeedKind kind = NeedKind::Texture;
+  std::string name; ///< of the object, or the barrier, as the user spells it
+  std::string file; ///< where it is taken or used
+  unsigned line = 0;
+  bool isCooperative() const { return kind == NeedKind::Cooperative; }
+};
+KOPT_RECORD(LaunchNeed, kind, name, file, line)
+
+/// A __constant__ variable that the kernel reads and that the file gives no value: host code sets
+/// it before the launch.
+struct ConstantVariable {
+  std::string name; ///< without its namespaces
+  /// nvcc's; within a namespace without what nvcc puts before what only one file sees.
+  std::string symbol;
+  std::uint64_t bytes = 0;
+  std::string type,
+      scalar; ///< of its elements: as KernelParam has them of what a pointer points to
+};
+KOPT_RECORD(ConstantVariable, name, symbol, bytes, type, scalar)
+
+enum class Route {
+  Slice,   ///< a translation unit of its own
+  InPlace, ///< candidates are built in the user's file
+  Refused, ///< nvcc does not compile the file
+};
+constexpr auto spellings(Route) {
+  return std::to_array<std::string_view>({"slice", "in-place", "refused"});
+}
+
+/// The front end's own copy of the slice; others read the file `Specialization::slice`.
+struct LiftedText {
+  std::string text;
+  std::string instantiation; ///< what the slice names so that the kernel is emitted; empty for a
+                             ///< kernel that is not a template
+};
+KOPT_RECORD(LiftedText, text, instantiation)
+template <> inline constexpr bool kCrossesWall<LiftedText> = false;
+
+struct Specialization {
+  std::string symbol;     ///< mangled, as in the PTX of the original
+  std::string expression; ///< "ns::stencil<float, 4>"; the kernel's name if it is not a template
+  bool fileLocal = false; ///< the symbol holds the file's name: the slice's kernel has another
+  std::vector<TemplateArg> templateArgs;
+  std::vector<KernelParam> params;
+  std::vector<LaunchNeed> needs;
+  std::vector<ConstantVariable> constantVariables;
+  Route route = Route::Slice;
+  std::string slice;   ///< path of the slice file; empty where none was written
+  std::string reason;  ///< why it is not a proven slice
+  bool proven = false; ///< PTX equal to the original's
+  std::vector<SliceChunk> chunks;
+  std::size_t kernelChunk = 0;
+  LiftedText lifted;
+};
+KOPT_RECORD(Specialization, symbol, expression, file_local, template_args, params, needs,
+            constant_variables, route, slice, reason, proven, chunks, kernel_chunk, lifted)
+
+/// What a pointer argument points into: a variable, a member or what an accessor gives, as it is at
+/// the launch, and how many bytes further. Two arguments of a launch with the same root and offset
+/// are the same pointer, however they are spelled.
+struct PointerOrigin {
+  std::string root; ///< empty: not a pointer, or from what cannot be named
+  /// Over numbers and variables of the host program; empty where it is not known.
+  std::string offset;
+};
+KOPT_RECORD(PointerOrigin, root, offset)
+
+enum class GeometryKind {
+  Exact,
+  Symbolic, ///< over variables of the host program
+  Unresolved
+};
+constexpr auto spellings(GeometryKind) {
+  return std::to_array<std::string_view>({"exact", "symbolic", "unresolved"});
+}
+
+/// Integer expressions in C syntax over named constants, host variables and kernel arguments; empty
+/// where unresolved.
+struct LaunchSite {
+  std::string file;
+  unsigned line = 0, column = 0;
+  std::string symbol; ///< of the specialization launched; empty where the kernel is not known
+  GeometryKind geometry = GeometryKind::Unresolved;
+  std::array<std::string, 3> grid, block;
+  std::string sharedBytes = "0";
+  std::vector<std::string> args; ///< one expression per kernel parameter, as spelled
+  std::optional<SourceRange> gridRange, blockRange, sharedRange; ///< the launch's own arguments
+  std::vector<std::string> variables;  ///< those of the host program that the expressions name
+  std::optional<std::string> reason;   ///< why the geometry is unresolved, or the kernel not known
+  std::vector<PointerOrigin> pointers; ///< of each argument
+  std::optional<std::string> callee;   ///< as spelled, where the kernel is not known
+};
+KOPT_RECORD(LaunchSite, file, line, column, symbol, geometry, grid, block, shared_bytes, args,
+            grid_range, block_range, shared_range, variables, reason, pointers, callee)
+
+enum class ConstantKind { Macro, Constexpr, Const, Enum };
+constexpr auto spellings(ConstantKind) {
+  return std::to_array<std::string_view>({"macro", "constexpr", "const", "enum"});
+}
+
+/// A named integer constant that the kernel or a launch site depends on: what a tunable can change.
+struct NamedConstant {
+  std::string name;
+  ConstantKind kind = ConstantKind::Constexpr;
+  std::int64_t value = 0;
+  SourceRange valueRange; ///< the text of its value
+  unsigned line = 0;
+  bool usedByKernel = false, usedByLaunch = false;
+};
+KOPT_RECORD(NamedConstant, name, kind, value, value_range, line, used_by_kernel, used_by_launch)
+
+/// One clause of [[kopt::tune(...)]] or of kopt.toml; driver/source/TuneClauses.h has the grammar.
+struct TuneClause {
+  std::string text, file;
+  unsigned line = 0;
+};
+KOPT_RECORD(TuneClause, text, file, line)
+
+struct KernelSpec {
+  std::string name, file, unit; ///< qualified; where it is defined; the file that is compiled
+  unsigned line = 0;
+  bool annotated = false;
+  bool isDefined = true; ///< false: another file defines it, this one only launches it
+  std::vector<TuneClause> clauses;
+  std::vector<Specialization> specializations;
+  std::vector<LaunchSite> launches;
+  std::vector<NamedConstant> constants;
+  std::vector<OutsideNamed> outside;     ///< by name
+  std::vector<std::string> compileFlags; ///< the user's own nvcc flags for the file
+  std::string directory;                 ///< where the compile command runs
+};
+KOPT_RECORD(KernelSpec, name, file, unit, line, annotated, defined, clauses, specializations,
+            launches, constants, outside, compile_flags, directory)
+
+/// A kernel of the toolkit or of another system header that the user's code instantiates.
+struct LibraryKernel {
+  std::string symbol, name, file;
+  unsigned line = 0;
+};
+KOPT_RECORD(LibraryKernel, symbol, name, file, line)
+
+inline constexpr int kExtractionSchema = 1;
+
+struct ExtractionResult {
+  int schemaVersion = kExtractionSchema;
+  std::string tool; ///< "kopt-extract 0.1.0"
+  std::vector<KernelSpec> kernels;
+  std::vector<LibraryKernel> libraryKernels;
+  std::vector<LaunchSite> unresolvedLaunches;    ///< of kernels that are not known
+  std::map<std::string, std::string> fileHashes; ///< XXH3-128 of every file of the user read
+  std::vector<std::string>
+      notes; ///< what could not be checked, e.g. that no nvcc proved the slices
+};
+KOPT_RECORD(ExtractionResult, schema_version, tool, kernels, library_kernels, unresolved_launches,
+            file_hashes, notes)
+
+// The rule that a record breaks; empty where it keeps all of them. A reader of JSON asks.
+inline std::string problemOf(const SourceRange &range) {
+  return range.end < range.begin ? "a range that ends before it begins" : "";
+}
+inline std::string problemOf(const SliceChunk &chunk) {
+  return chunk.sliceEnd < chunk.sliceBegin ? "a chunk that ends before it begins" : "";
+}
+inline std::string problemOf(const Specialization &specialization) {
+  const std::vector<SliceChunk> &chunks = specialization.chunks;
+  if (specialization.route != Route::Slice)
+    return "";
+  if (specialization.slice.empty())
+    return "a slice without a file";
+  if (specialization.kernelChunk >= chunks.size())
+    return "a kernel_chunk that is not a chunk";
+  for (std::size_t i = 0; i + 1 < chunks.size(); ++i)
+    if (chunks[i].sliceEnd > chunks[i + 1].sliceBegin)
+      return "chunks that overlap or are out of order";
+  return "";
+}
+
+} // namespace kopt

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The questions that the driver asks of kopt-frontend about one slice, and the answers, as plain
+// data. Each is one JSON object. Positions are bytes of the slice, ranges half open; lines count
+// from 1.
+#pragma once
+
+#include "clang_plugin/output/Fields.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// One kernel of a slice: the whole question of `kopt-frontend reference` and `coverage`.
+struct KernelSource {
+  std::string slice, expression, kernel; ///< text, specialization, qualified name
+  std::vector<std::string> flags;        ///< nvcc's
+  std::string directory; ///< that relative paths of the flags and includes start from
+  std::string arch;      ///< for flags that name none; empty: Clang's default
+};
+KOPT_RECORD(KernelSource, slice, expression, kernel, flags, directory, arch)
+
+/// Replace the bytes [begin, end) of the slice by a text.
+struct SliceEdit {
+  std::uint32_t begin = 0, end = 0;
+  std::string text;
+};
+KOPT_RECORD(SliceEdit, begin, end, text)
+
+// ---- transforms
+
+/// One launch of the workload.
+struct LaunchShape {
+  std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  std::uint32_t sharedBytes = 0; ///< dynamic
+};
+KOPT_RECORD(LaunchShape, grid, block, shared_bytes)
+
+struct TransformRequest {
+  KernelSource source;
+  std::vector<LaunchShape> launches;
+  std::vector<std::string> techniques; ///< ids; only these. Empty: the whole catalogue
+};
+KOPT_RECORD(TransformRequest, source, launches, techniques)
+
+/// How the candidate is launched differently.
+struct LaunchChange {
+  std::array<std::uint32_t, 3> block = {1, 1, 1};
+  bool coverGrid = false; ///< grid = ceil(old grid * old block / new block) in each dimension
+  std::optional<std::uint32_t> sharedBytes; ///< dynamic shared memory, where it follows the block
+};
+KOPT_RECORD(LaunchChange, block, cover_grid, shared_bytes)
+
+/// A rewrite that the catalogue offers.
+struct Offer {
+  std::string technique; ///< launch-bounds, unroll, readonly-loads, shared-padding, block-size
+  std::string title;     ///< one line: "pad tile[32][32] to tile[32][32 + 1]"
+  /// What verification must judge; empty where the rewrite keeps the meaning by itself.
+  std::string note;
+  std::vector<SliceEdit> edits; ///< sorted, not overlapping
+  std::optional<LaunchChange> launch;
+};
+KOPT_RECORD(Offer, technique, title, note, edits, launch)
+
+struct OfferList {
+  std::vector<Offer> offers;
+};
+KOPT_RECORD(OfferList, offers)
+
+// ---- screen
+
+/// Text of the slice that code outside of it uses, too.
+struct SharedText {
+  std::string name, user;                 ///< what it declares; "'reference' (a.cu:12)"
+  std::uint64_t begin = 0, end = 0;       ///< in the baseline's slice
+  std::uint64_t newBegin = 0, newEnd = 0; ///< in the candidate's
+};
+KOPT_RECORD(SharedText, name, user, begin, end, new_begin, new_end)
+
+/// A name that stands in code outside of the slice.
+struct SharedName {
+  std::string name, user;
+  bool isDeclared = false; ///< OutsideNamed's
+};
+KOPT_RECORD(SharedName, name, user, declared)
+
+/// What a candidate has to leave alone because code outside of its kernel's slice uses it, too.
+struct SharedCode {
+  std::vector<SharedText> texts;
+  std::vector<SharedName> names;
+};
+KOPT_RECORD(SharedCode, texts, names)
+
+struct ScreenRequest {
+  std::string baseline, candidate;                     ///< slice texts
+  std::string kernel;                                  ///< qualified name
+  std::string baselineExpression, candidateExpression; ///< the specializations they instantiate
+  std::vector<std::string> flags;                      ///< nvcc's
+  std::string directory;
+  SharedCode shared;
+};
+KOPT_RECORD(ScreenRequest, baseline, candidate, kernel, baseline_expression, candidate_expression,
+            flags, directory, shared)
+
+enum class ScreenSeverity { Flag, Reject };
+constexpr auto spellings(ScreenSeverity) {
+  return std::to_array<std::string_view>({"flag", "reject"});
+}
+
+struct ScreenFinding {
+  std::string id; ///< stable: host-code, inline-asm, bounds-check, …
+  ScreenSeverity severity = ScreenSeverity::Flag;
+  std::string message;
+  unsigned line = 0; ///< of the candidate's text; 0 where something is gone
+};
+KOPT_RECORD(ScreenFinding, id, severity, message, line)
+
+struct ScreenReply {
+  std::vector<ScreenFinding> findings; ///< rejects first
+};
+KOPT_RECORD(ScreenReply, findings)
+
+// ---- mutate
+
+enum class MutantKind {
+  Value,    ///< computes something else: a workload that does not notice is too weak
+  Schedule, ///< a barrier or an atomic is gone: only a race check or a perturbed schedule notices
+            ///< for sure
+};
+constexpr auto spellings(MutantKind) {
+  return std::to_array<std::string_view>({"value", "schedule"});
+}
+
+struct MutantRequest {
+  std::size_t atMost = 24; ///< mutants wanted, spread evenly over operators and statements
+  std::uint64_t seed = 1;  ///< the same seed chooses the same ones
+  std::vector<std::string> operators; ///< ids; only these. Empty: the whole catalogue
+};
+KOPT_RECORD(MutantRequest, at_most, seed, operators)
+
+struct MutateRequest {
+  KernelSource source;
+  MutantRequest wanted;
+  std::string file; ///< named in titles; empty: "line 34"
+};
+KOPT_RECORD(MutateRequest, source, wanted, file)
+
+/// A change that makes a mutant of the kernel.
+struct Mutation {
+  std::string op;    ///< id of the mutation operator: "comparison", "removed-barrier", …
+  std::string title; ///< one line for people: "`<` made `<=` at line 34"
+  MutantKind kind = MutantKind::Value;
+  /// Where not empty, the mutant may compute the same as the original, and this says when. That a
+  /// workload does not notice such a mutant does not show that the workload is weak.
+  std::string mayBeEqual;
+  unsigned line = 0;
+  std::vector<SliceEdit> edits; ///< sorted, not overlapping
+};
+KOPT_RECORD(Mutation, op, title, kind, may_be_equal, line, edits)
+
+struct MutationList {
+  std::vector<Mutation> mutations; ///< chosen, each of which parses, in order of their lines
+  std::size_t found = 0;           ///< in the whole kernel, before the choice
+  std::size_t inMacros = 0;        ///< places left out because a macro spells them
+};
+KOPT_RECORD(MutationList, mutations, found, in_macros)
+
+// ---- reference
+
+/// A scalar inside an element, in the original and in the clone. Where `scalar` equals `newScalar`
+/// its bytes are the same.
+struct ElementField {
+  std::uint32_t offset = 0, newOffset = 0; ///< bytes from the start of the element
+  std::string scalar, newScalar; ///< as KernelParam::scalar; newScalar is f64 where it was widened
+};
+KOPT_RECORD(ElementField, offset, new_offset, scalar, new_scalar)
+
+/// What one element (a parameter passed by value, what a pointer points to, a module variable)
+/// looks like before and after.
+struct ElementLayout {
+  std::uint32_t size = 0, newSize = 0; ///< bytes
+  /// In order of offset; empty where the element is the same in both.
+  std::vector<ElementField> fields;
+  bool widened() const { return !fields.empty(); }
+};
+KOPT_RECORD(ElementLayout, size, new_size, fields)
+
+struct ReferenceParam {
+  std::string name;
+  bool pointer = false; ///< `element` is what it points to: a buffer of n elements becomes one of n
+                        ///< new elements
+  ElementLayout element;
+};
+KOPT_RECORD(ReferenceParam, name, pointer, element)
+
+/// A `__constant__` or `__device__` variable of the slice whose layout changed. Its initial value
+/// is the clone's own; a value that the host program puts there has to be converted as a buffer's
+/// is.
+struct ReferenceVariable {
+  std::string name;        ///< qualified
+  std::uint64_t count = 1; ///< elements of the array
+  ElementLayout element;
+};
+KOPT_RECORD(ReferenceVariable, name, count, element)
+
+struct ReferenceNote {
+  std::string id, message;
+  unsigned line = 0; ///< in the original's slice; 0 where it has no one place
+};
+KOPT_RECORD(ReferenceNote, id, message, line)
+
+/// The kernel with every float, half and bfloat16 in it made a double. Numbers written in the
+/// source keep their value.
+struct ReferenceClone {
+  /// Why there is no clone (inline assembly, punned bits, textures, …). Where this is not empty
+  /// nothing below is set.
+  std::vector<ReferenceNote> refusals;
+  std::string sliceText, expression;
+  std::string symbol; ///< of the clone's kernel, mangled; ends in another suffix where nvcc sees a
+                      ///< file-local name
+  std::vector<ReferenceParam> params;       ///< one for each of the kernel's parameters, in order
+  std::vector<ReferenceVariable> variables; ///< only those that changed
+  /// Dynamic shared memory of a launch is the original's bytes times this.
+  std::uint32_t sharedFactor = 1;
+  /// Where the clone may take another way than the original: a float that is converted to an
+  /// integer, and the like.
+  std::vector<ReferenceNote> notes;
+  bool made() const { return refusals.empty(); }
+};
+KOPT_RECORD(ReferenceClone, refusals, slice, expression, symbol, params, variables, shared_factor,
+            notes)
+
+// ---- coverage
+
+/// An outcome of a condition.
+struct CoveragePoint {
+  std::uint32_t at = 0; ///< its byte of CoverageClone::variable
+  unsigned line = 0;
+  std::string what; ///< "`n > 5` is true"
+  /// Of the outcome, the same however and where it is spelled: one, or one for each instance of a
+  /// function that differs.
+  std::vector<std::string> names = {};
+  std::vector<std::string> codes = {}; ///< digests of what is done then; none: nothing
+  bool required = true; ///< it matters: code lies behind it, or it decides whether work is done
+};
+KOPT_RECORD(CoveragePoint, at, line, what, names, codes, required)
+
+/// The kernel with a byte for each such outcome, set where it occurs.
+struct CoverageClone {
+  std::string sliceText;
+  std::string variable;    ///< of the module; 0 at first
+  std::uint32_t bytes = 0; ///< of the variable; 0 where the kernel does not have such a condition
+  std::vector<CoveragePoint> marks; ///< in order of their lines
+  std::size_t inMacros = 0;         ///< conditions that are not seen, as a macro spells them
+};
+KOPT_RECORD(CoverageClone, slice, variable, bytes, marks, in_macros)
+
+// ---- emulate
+
+/// A module for the emulated device.
+struct EmulateRequest {
+  std::string slice;
+  std::string expression;         ///< names the kernel: qualified, with template arguments
+  std::vector<std::string> flags; ///< nvcc's
+  std::string directory;          ///< that relative paths of the flags and includes start from
+  std::string output; ///< absolute path of the shared object; written whole or not at all
+};
+KOPT_RECORD(EmulateRequest, slice, expression, flags, directory, output)
+
+struct EmulateReply {
+  bool ok = false;
+  std::string log;    ///< diagnostics, also warnings of a success
+  std::string symbol; ///< mangled name of the kernel
+};
+KOPT_RECORD(EmulateReply, ok, log, symbol)
+
+// The rule that a record breaks; empty where it keeps all of them. A reader of JSON asks. That
+// edits lie in the slice is the driver's to check: it has the slice.
+inline std::string problemOf(const LaunchShape &launch) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (launch.grid[i] == 0 || launch.block[i] == 0)
+      return "a launch of no threads";
+  return "";
+}
+inline std::string problemOf(const LaunchChange &launch) {
+  for (std::uint32_t extent : launch.block)
+    if (extent == 0)
+      return "a block of no threads";
+  return "";
+}
+inline std::string problemOf(const ElementLayout &layout) {
+  for (const ElementField &field : layout.fields)
+    if (field.offset >= layout.size || field.newOffset >= layout.newSize)
+      return "a field outside its element";
+  return layout.fields.empty() && layout.size != layout.newSize
+             ? "an element that grew without fields"
+             : "";
+}
+inline std::string problemOf(const ReferenceClone &clone) {
+  if (!clone.made())
+    return "";
+  if (clone.sliceText.empty() || clone.expression.empty() || clone.symbol.empty())
+    return "a clone without text, expression or symbol";
+  return clone.sharedFactor == 0 ? "a shared_factor of 0" : "";
+}
+inline std::string problemOf(const CoverageClone &clone) {
+  for (const CoveragePoint &mark : clone.marks)
+    if (mark.at >= clone.bytes)
+      return "a mark outside of the variable";
+  return clone.sliceText.empty() || clone.variable.empty() ? "a clone without text or variable"
+                                                           : "";
+}
+
+} // namespace kopt

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang_plugin/output/Extraction.h"
+
+#include "clang_plugin/cache/Bytes.h"
+#include "clang_plugin/output/RecordJson.h"
+#include "clang_plugin/output/Variants.h"
+#include "unit/model/ExtractionSample.h"
+
+#include <fstream>
+#include <gmock/gmock.h>
+#include <set>
+
+namespace kopt {
+namespace {
+
+using nlohmann::json;
+using Names = std::set<std::string>;
+
+/// The JSON names of a record's members, and the spellings of those that are enums.
+struct Listing {
+  Names all, required;
+  std::map<std::string, Names> enums;
+
+  template <class... Members> void operator()(FieldNames names, const Members &...members) {
+    (add(std::string(names.next()), members), ...);
+  }
+  template <class Member> void add(const std::string &name, const Member &) {
+    if constexpr (kCrossesWall<Member>) {
+      EXPECT_TRUE(all.insert(name).second) << name;
+      if constexpr (!detail::kIsOptional<Member>)
+        required.insert(name);
+      if constexpr (SpelledEnum<Member>)
+        for (std::string_view spelling : spellings(Member{}))
+          enums[name].insert(std::string(spelling));
+    }
+  }
+};
+
+class SchemaTest : public testing::Test {
+protected:
+  template <class Record> void expectDescribed(const std::string &pointer) {
+    const json &schema = schema_.at(json::json_pointer(pointer));
+    Record record;
+    Listing listing;
+    fields(listing, record);
+    Names described;
+    for (const auto &[name, type] : schema.at("properties").items())
+      described.insert(name);
+    EXPECT_EQ(described, listing.all) << pointer;
+    EXPECT_EQ(schema.at("required").get<Names>(), listing.required) << pointer;
+    EXPECT_EQ(schema.at("additionalProperties"), false) << pointer;
+    for (const auto &[name, spellings] : listing.enums)
+      EXPECT_EQ(schema.at("properties").at(name).at("enum").get<Names>(), spellings) << pointer;
+  }
+
+  const json schema_ =
+      json::parse(std::ifstream(KOPT_SOURCE_DIR "/clang_plugin/output/kernels.schema.json"));
+};
+
+TEST_F(SchemaTest, DescribesEveryMember) {
+  const std::string kernel = "/$defs/kernel/properties",
+                    specialization = "/$defs/specialization/properties";
+  expectDescribed<ExtractionResult>("");
+  expectDescribed<LibraryKernel>("/properties/library_kernels/items");
+  expectDescribed<SourceRange>("/$defs/range");
+  expectDescribed<KernelSpec>("/$defs/kernel");
+  expectDescribed<TuneClause>(kernel + "/clauses/items");
+  expectDescribed<OutsideNamed>(kernel + "/outside/items");
+  expectDescribed<OutsideUser>("/$defs/user");
+  expectDescribed<Specialization>("/$defs/specialization");
+  expectDescribed<TemplateArg>(specialization + "/template_args/items");
+  expectDescribed<KernelParam>(specialization + "/params/items");
+  expectDescribed<LaunchNeed>(specialization + "/needs/items");
+  expectDescribed<ConstantVariable>(specialization + "/constant_variables/items");
+  expectDescribed<SliceChunk>(specialization + "/chunks/items");
+  expectDescribed<LaunchSite>("/$defs/launch");
+  expectDescribed<PointerOrigin>("/$defs/launch/properties/pointers/items");
+  expectDescribed<NamedConstant>("/$defs/constant");
+}
+
+TEST(Records, AreTheSameAfterJsonAndAfterTheBytesOfTheCache) {
+  json sample = extractionSample();
+  sample["kernels"][0]["launches"][0].erase("block_range"); // null is read as absent
+  ExtractionResult read = readRecord<ExtractionResult>(sample);
+  EXPECT_EQ(recordJson(read), sample);
+
+  read.kernels.at(0).specializations.at(0).lifted = {"text", "k<1>"};
+  frontend::ByteWriter writer;
+  writer(read);
+  const std::string bytes = writer.take();
+  frontend::ByteReader reader(bytes);
+  ExtractionResult kept;
+  reader(kept);
+  EXPECT_FALSE(reader.failed());
+  EXPECT_TRUE(reader.atEnd());
+  EXPECT_EQ(recordJson(kept), sample);
+  EXPECT_EQ(kept.kernels.at(0).specializations.at(0).lifted.instantiation, "k<1>");
+}
+
+TEST(Records, ARequestThatLacksAMemberIsRefused) {
+  json request = recordJson(MutateRequest{{"text", "k<1>", "k", {"-O3"}, "/src", "sm_90"}, {}, ""});
+  EXPECT_EQ(recordJson(readRecord<MutateRequest>(request)), request);
+  request["wanted"].erase("seed");
+  try {
+    readRecord<MutateRequest>(request);
+    ADD_FAILURE() << "it was read";
+  } catch (const std::runtime_error &problem) {
+    EXPECT_STREQ(problem.what(), "missing value at /wanted/seed");
+  }
+}
+
+} // namespace
+} // namespace kopt
