@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON requests of `kopt-frontend transforms`, `screen`, `emulate`, `mutate` and `reference`,
-// without Clang: what they ask for is answered here, from the request alone.
+// The JSON requests of `kopt-frontend transforms`, `screen`, `emulate`, `mutate`, `reference` and
+// `coverage`, without Clang: the answers are made here, from the request alone.
+#include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/CompileModule.h"
 #include "clang_plugin/mutate/Mutate.h"
 #include "clang_plugin/reference/Reference.h"
@@ -53,6 +54,13 @@ llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request) {
   return clone;
 }
 
+llvm::Expected<CoverageClone> markCoverage(const KernelSource &request) {
+  CoverageClone clone;
+  clone.sliceText = request.slice;
+  clone.variable = request.kernel;
+  return clone;
+}
+
 namespace emulate {
 bool compileModule(const EmulateRequest &request, const std::string &, ModulePlan &,
                    std::string &log) {
@@ -68,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   std::string_view input = kopt::fuzz::textOf(data, size);
   using Tool = int (*)(int, const char **);
   constexpr Tool kTools[] = {runTransforms, runScreen,    runEmulate,
-                             runMutate,     runReference, runMutate};
+                             runMutate,     runReference, runCoverage};
   const Tool tool = kTools[kopt::fuzz::takeChoice(input, 6)];
   std::istringstream in{std::string(input)};
   std::ostringstream out;

@@ -61,7 +61,7 @@ ExtractionResult twoInstantiations() {
     Specialization specialization;
     specialization.symbol = symbol;
     specialization.expression = expression;
-    specialization.route = "in-place";
+    specialization.route = Route::InPlace;
     specialization.reason = std::string("of ") + expression;
     extraction.kernels.front().specializations.push_back(specialization);
   }
