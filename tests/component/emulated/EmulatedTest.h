@@ -28,9 +28,9 @@ protected:
       std::filesystem::remove(file);
   }
 
-  frontend::EmulateReply compile(const std::string &source, const std::string &expression,
-                                 std::vector<std::string> flags = {}) {
-    frontend::EmulateRequest request;
+  EmulateReply compile(const std::string &source, const std::string &expression,
+                       std::vector<std::string> flags = {}) {
+    EmulateRequest request;
     request.slice = source;
     request.expression = expression;
     request.flags = std::move(flags);
@@ -44,7 +44,7 @@ protected:
   /// Compiles and loads; the launch request names the module.
   LaunchRequest kernel(const std::string &source, const std::string &expression,
                        std::vector<std::string> flags = {}) {
-    frontend::EmulateReply reply = compile(source, expression, std::move(flags));
+    EmulateReply reply = compile(source, expression, std::move(flags));
     EXPECT_TRUE(reply.ok) << reply.log;
     LaunchRequest request;
     if (!reply.ok)

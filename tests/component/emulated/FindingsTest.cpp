@@ -435,7 +435,7 @@ TEST_F(EmulatedTest, RefusesWhatCouldActOnTheHost) {
              "all blocks at once"},
         Case{"__global__ void k(int *p) { undeclared(p); }", "undeclared"},
         Case{"__global__ void other() {}", "k"}}) {
-    frontend::EmulateReply reply = compile(refused.source, "k");
+    EmulateReply reply = compile(refused.source, "k");
     EXPECT_FALSE(reply.ok) << refused.source;
     EXPECT_THAT(reply.log, HasSubstr(refused.message));
     EXPECT_FALSE(reply.log.empty()) << refused.source;
@@ -444,12 +444,12 @@ TEST_F(EmulatedTest, RefusesWhatCouldActOnTheHost) {
 }
 
 TEST_F(EmulatedTest, SaysThatTheModuleCannotBeWritten) {
-  frontend::EmulateRequest request;
+  EmulateRequest request;
   request.slice = "__global__ void k() {}";
   request.expression = "k";
   request.directory = "/";
   request.output = "/proc/nowhere/module.so";
-  const frontend::EmulateReply reply = frontend::emulate::emulate(request);
+  const EmulateReply reply = frontend::emulate::emulate(request);
   EXPECT_FALSE(reply.ok);
   EXPECT_THAT(reply.log, HasSubstr("/proc/nowhere/module.so"));
 }
