@@ -47,7 +47,7 @@ protected:
     const Sample &sample = samples().at(name);
     std::set<std::string> unnoticed;
     std::size_t tried = 0;
-    for (const Mutation &mutant : mutantsOf(sample).mutants) {
+    for (const Mutation &mutant : mutantsOf(sample).mutations) {
       if (mutant.kind != MutantKind::Schedule)
         continue;
       ++tried;

@@ -121,7 +121,7 @@ TEST_F(PreciseTest, refusesWhatWorksOnIntegersOrBits) {
   ASSERT_FALSE(philox->refusals.empty());
   EXPECT_EQ(philox->refusals[0].id, "bits");
   EXPECT_EQ(philox->refusals[0].line, 10u);
-  EXPECT_EQ(philox->slice, "");
+  EXPECT_EQ(philox->sliceText, "");
 }
 
 TEST_F(PreciseTest, theExamples) {

@@ -92,7 +92,7 @@ protected:
     Subject subject = makeSubject();
     LaunchSite site;
     site.symbol = subject.specialization.symbol;
-    site.geometry = "symbolic";
+    site.geometry = GeometryKind::Symbolic;
     site.grid = {"(n + 63) / 64", "1", "1"};
     site.block = {"64", "1", "1"};
     site.variables = {"n"};
