@@ -76,17 +76,19 @@ private:
   }
 
   void examineDevices(const Sandbox &sandbox, const std::filesystem::path &scratch) {
-    for (const std::string kind : {"cuda", "emulated"}) {
+    for (const DeviceKind wanted : {DeviceKind::Cuda, DeviceKind::Emulated}) {
+      const std::string kind = toString(wanted);
       DeviceConfig device;
-      device.kind = kind;
+      device.kind = wanted;
       device.modelGpu = "H200";
       const auto runner = startRunner(services_.processes, services_.installation.runner, device,
                                       scratch / kind, services_.installation.gpuSpecs, {},
                                       {sandbox, {}, services_.installation.cuda});
       add(kind + " device", runner.has_value(),
           runner ? (*runner)->device().name + " " + (*runner)->device().arch : runner.error().what,
-          kind == "cuda" ? "without a GPU, tune on the emulated device: its times are modelled"
-                         : "");
+          wanted == DeviceKind::Cuda
+              ? "without a GPU, tune on the emulated device: its times are modelled"
+              : "");
     }
   }
 

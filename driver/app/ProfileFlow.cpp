@@ -104,7 +104,7 @@ private:
     request.symbol = symbolAsked();
     request.arch = arch();
     request.flags = subject_.kernel.compileFlags;
-    if (toolchain.name().starts_with("nvcc")) {
+    if (toolchain.kind() == ToolchainKind::Nvcc) {
       if (std::none_of(request.flags.begin(), request.flags.end(), [](const std::string &flag) {
             return flag == "-lineinfo" || flag == "--generate-line-info";
           }))

@@ -13,7 +13,7 @@ namespace kopt {
 
 namespace {
 
-const Tolerance kBitwise{"strict", 0, 0};
+const Tolerance kBitwise{TolerancePolicy::Strict, 0, 0};
 
 /// What the program had in a buffer after the launch.
 Result<std::string> capturedBytes(const std::string &path) {

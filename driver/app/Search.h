@@ -25,7 +25,8 @@ struct TuneSession::Search {
   std::vector<Trial> history; ///< of this run so far, the baseline first
   std::size_t incumbent = 0;  ///< index into history
   int round = 0, roundsSinceGain = 0;
-  std::map<std::string, Trial> recorded; ///< by hash: trials of the run that is resumed
+  std::map<std::pair<std::string, Purpose>, Trial>
+      recorded; ///< by hash and purpose: trials of the run that is resumed
   std::multiset<std::string>
       recordedDecisions; ///< of the run that is resumed, as decisionKey() names them
 

@@ -39,7 +39,7 @@ Trial refused(const std::string &reason) {
 Status confirmWin(LocalJudge &judge, Trial &trial) {
   KOPT_TRY(Trial confirmed, judge.confirm(trial.candidate));
   confirmed.findings.push_back(
-      {"first-look", "note", "before that was confirmed: " + trial.reason, ""});
+      {"first-look", Severity::Note, "before that was confirmed: " + trial.reason, ""});
   for (const auto &[stage, seconds] : trial.stages)
     confirmed.stages[stage] += seconds;
   confirmed.seconds += trial.seconds;
@@ -130,10 +130,10 @@ private:
   void addLaunchSiteNotes(Trial &trial) const {
     for (const Finding &finding : baseline_.findings)
       if (finding.id == "launch-site")
-        trial.findings.push_back({finding.id, "note", finding.message, finding.where});
+        trial.findings.push_back({finding.id, Severity::Note, finding.message, finding.where});
     for (const std::string &place : notRun_)
       trial.findings.push_back(
-          {"launch-site", "note",
+          {"launch-site", Severity::Note,
            "the kernel was not timed as it is launched here: no launch of the workload has that "
            "geometry ('sizes' says whether it could be verified there); --run takes the program's "
            "own launches",

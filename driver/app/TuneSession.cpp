@@ -3,13 +3,14 @@
 #include "driver/search/diagnose/RuleBook.h"
 
 #include "driver/app/ObserveFlow.h"
+#include "driver/app/RunIdentity.h"
 #include "driver/app/Search.h"
 #include "driver/app/config/Config.h"
 #include "driver/judge/HeldOut.h"
+#include "driver/model/Version.h"
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
-#include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 #include "driver/workload/observed/SubjectWorkload.h"
@@ -23,36 +24,27 @@ namespace {
 
 constexpr int kConfirmations = 3; ///< of the best candidates, until one holds
 
-/// Everything that decides what a run would do; a run is only continued with the same.
-std::string inputsHash(const TuneSettings &settings, const TuneSubject &subject,
-                       const Workload &workload, const DeviceInfo &device,
-                       const std::string &toolchain) {
-  std::string launches;
-  for (const Launch &launch : workload.launches) {
-    launches += fmt::format("{} {} {},{},{} {},{},{} {};", launch.name, launch.weight,
-                            launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
-                            launch.block.y, launch.block.z, launch.sharedBytes);
-    for (const Buffer &buffer : launch.buffers)
-      launches += fmt::format("{} {} {} {} {} {};", buffer.name, buffer.bytes, buffer.fill.kind,
-                              buffer.fill.low, buffer.fill.high, buffer.fill.path);
-    for (const auto &[name, value] : launch.bindings)
-      launches += fmt::format("{}={};", name, value);
-  }
-  std::string clauses;
-  for (const TunableParam &param : subject.declaration.params) {
-    clauses += param.name;
-    for (const std::int64_t value : param.values)
-      clauses += fmt::format(" {}", value);
-  }
-  clauses += join(subject.declaration.requirements, ";");
-  return hashFields(
-      subject.sliceText, subject.label, join(subject.kernel.compileFlags, " "), launches, clauses,
-      workload.tolerance.policy,
-      fmt::format("{} {}", workload.tolerance.relative, workload.tolerance.absolute), device.name,
-      device.kind, toolchain, join(settings.proposers, ","), settings.model,
-      fmt::format("{} {} {} {} {} {} {}", settings.seed, settings.batch, settings.minGain,
-                  settings.budget.rounds, settings.budget.trials, settings.budget.patience,
-                  fmt::format("{} {}", settings.arch, settings.acceptWeakWorkload)));
+JudgeOptions judgeOptionsOf(const TuneSettings &settings) {
+  JudgeOptions options;
+  options.arch = settings.arch;
+  options.seed = settings.seed;
+  options.policy.minGain = settings.minGain;
+  options.acceptWeakWorkload = settings.acceptWeakWorkload;
+  return options;
+}
+
+SearchIdentity searchIdentityOf(const TuneSettings &settings, std::optional<double> target) {
+  SearchIdentity search;
+  search.proposers = settings.proposers;
+  search.model = settings.model;
+  search.batch = settings.batch;
+  search.rounds = settings.budget.rounds;
+  search.trials = settings.budget.trials;
+  search.patience = settings.budget.patience;
+  search.target = settings.budget.target ? settings.budget.target : target;
+  search.maxModelCalls = settings.maxModelCalls;
+  search.maxTokens = settings.maxTokens;
+  return search;
 }
 
 std::string describe(const Trial &trial) {
@@ -75,7 +67,7 @@ nlohmann::json configOf(const TuneSettings &settings) {
           {"build_directory", settings.sources.buildDirectory.string()},
           {"flags", settings.sources.flags},
           {"kernels", settings.selection.globs},
-          {"device", settings.device.kind},
+          {"device", toString(settings.device.kind)},
           {"gpus", settings.gpus},
           {"model_gpu", settings.device.modelGpu},
           {"arch", settings.arch},
@@ -95,9 +87,9 @@ nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunn
   nlohmann::json gpus = nlohmann::json::array();
   for (const PooledRunner &member : pool)
     gpus.push_back(member.name);
-  return {{"kind", device.kind},         {"name", device.name},        {"arch", device.arch},
-          {"driver", device.driver},     {"uuid", device.uuid},        {"gpus", gpus},
-          {"modelled", device.modelled}, {"l2_bytes", device.l2Bytes}, {"toolchain", toolchain},
+  return {{"kind", toString(device.kind)}, {"name", device.name},        {"arch", device.arch},
+          {"driver", device.driver},       {"uuid", device.uuid},        {"gpus", gpus},
+          {"modelled", device.modelled},   {"l2_bytes", device.l2Bytes}, {"toolchain", toolchain},
           {"sandbox", toJson(sandbox)}};
 }
 
@@ -191,8 +183,11 @@ Status TuneSession::openRun(Search &search) {
   run.kernel = search.subject.label;
   run.symbol = search.subject.specialization.symbol;
   run.file = search.subject.kernel.file;
-  run.inputsHash =
-      inputsHash(settings_, search.subject, search.workload, device, bench_->toolchain().name());
+  run.inputsHash = hashOf({koptVersion(), search.subject.sliceText, search.subject.label,
+                           search.subject.kernel.compileFlags, search.subject.declaration,
+                           search.workload, search.heldOut, device.kind, device.name, device.arch,
+                           device.driver, bench_->toolchain().name(), judgeOptionsOf(settings_),
+                           searchIdentityOf(settings_, search.target)});
   run.configJson = configOf(settings_).dump();
   run.deviceJson =
       deviceJson(device, bench_->pool(), bench_->toolchain().name(), bench_->sandbox().layers())
@@ -212,7 +207,7 @@ Status TuneSession::openRun(Search &search) {
         search.outcome.run = *earlier;
         KOPT_TRY(const std::vector<Trial> trials, store_->trials(earlier->id));
         for (const Trial &trial : trials)
-          search.recorded.emplace(trial.candidateHash, trial);
+          search.recorded.emplace(std::pair(trial.candidateHash, trial.purpose), trial);
         KOPT_TRY(const std::vector<Decision> decisions, store_->decisions(earlier->id));
         for (const Decision &decision : decisions)
           search.recordedDecisions.insert(Search::decisionKey(decision));
@@ -235,13 +230,9 @@ Status TuneSession::openRun(Search &search) {
 }
 
 Status TuneSession::measureBaseline(Search &search) {
-  JudgeOptions options;
-  options.arch = settings_.arch;
-  options.seed = settings_.seed;
-  options.policy.minGain = settings_.minGain;
+  JudgeOptions options = judgeOptionsOf(settings_);
   options.buildThreads =
       settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
-  options.acceptWeakWorkload = settings_.acceptWeakWorkload;
   search.options = options;
   KOPT_TRY(search.evaluator,
            bench_->makeJudge(search.subject, search.workload, options, search.outcome.run.name));
@@ -257,12 +248,12 @@ Status TuneSession::measureBaseline(Search &search) {
             mutations.remedy()),
         fmt::format("{}:{}", search.subject.kernel.file, search.subject.kernel.line));
   search.workload = search.evaluator->subject().workload;
-  KOPT_TRY(const Trial baseline, evaluateOrRecall(search, measured.candidate, "",
+  KOPT_TRY(const Trial baseline, evaluateOrRecall(search, measured.candidate, Purpose::Search,
                                                   [&]() -> Result<Trial> { return measured; }));
   search.history.push_back(baseline);
   search.incumbent = 0;
   for (const Finding &finding : measured.findings)
-    if (finding.severity == "warning") {
+    if (finding.severity == Severity::Warning) {
       services_.terminal.line("warning: " + finding.message);
       KOPT_CHECK(decide(search, "unchecked", finding.message));
     }
@@ -306,15 +297,17 @@ Status TuneSession::addModelProposer(Search &search) {
 }
 
 Result<Trial> TuneSession::evaluateOrRecall(Search &search, const Candidate &candidate,
-                                            const std::string &suffix,
+                                            Purpose purpose,
                                             const std::function<Result<Trial>()> &evaluate) {
-  const std::string hash = candidate.contentHash() + suffix;
-  if (const auto recorded = search.recorded.find(hash); recorded != search.recorded.end()) {
+  const std::string hash = candidate.contentHash();
+  if (const auto recorded = search.recorded.find({hash, purpose});
+      recorded != search.recorded.end()) {
     search.evaluator->remember(recorded->second);
     return recorded->second;
   }
   KOPT_TRY(Trial trial, evaluate());
   trial.candidateHash = hash;
+  trial.purpose = purpose;
   KOPT_TRY(const Trial stored, store_->recordTrial(search.outcome.run.id, trial));
   return stored;
 }
@@ -384,7 +377,7 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
   }
   std::vector<Candidate> unknown;
   for (const Candidate &candidate : candidates)
-    if (const auto recorded = search.recorded.find(candidate.contentHash());
+    if (const auto recorded = search.recorded.find({candidate.contentHash(), Purpose::Search});
         recorded != search.recorded.end())
       search.evaluator->remember(recorded->second);
     else
@@ -397,7 +390,7 @@ Status TuneSession::runRound(Search &search, std::size_t proposer, std::size_t l
                        "go on with the same command and --resume");
     services_.terminal.status(fmt::format("{}: round {}, trial {}: {}", search.subject.label,
                                           search.round, search.history.size(), candidate.title));
-    KOPT_TRY(const Trial trial, evaluateOrRecall(search, candidate, "", [&] {
+    KOPT_TRY(const Trial trial, evaluateOrRecall(search, candidate, Purpose::Search, [&] {
                return search.evaluator->evaluate(candidate);
              }));
     search.history.push_back(trial);
@@ -448,17 +441,18 @@ Status TuneSession::confirmWinner(Search &search) {
     order.resize(kConfirmations);
   for (const std::size_t index : order) {
     const Trial &chosen = search.history[index];
-    KOPT_TRY(const Trial confirmed,
-             evaluateOrRecall(search, chosen.candidate, ":confirm", [&]() -> Result<Trial> {
-               KOPT_TRY(Trial trial, search.evaluator->confirm(chosen.candidate));
-               if (trial.verdict == Verdict::Faster && !search.heldOut.empty())
-                 KOPT_CHECK(judgeHeldOut(
-                     [&](const Workload &workload, const JudgeOptions &options) {
-                       return bench_->makeJudge(search.subject, workload, options, "held-out");
-                     },
-                     search.workload, search.heldOut, search.options, trial));
-               return trial;
-             }));
+    KOPT_TRY(
+        const Trial confirmed,
+        evaluateOrRecall(search, chosen.candidate, Purpose::Confirmation, [&]() -> Result<Trial> {
+          KOPT_TRY(Trial trial, search.evaluator->confirm(chosen.candidate));
+          if (trial.verdict == Verdict::Faster && !search.heldOut.empty())
+            KOPT_CHECK(judgeHeldOut(
+                [&](const Workload &workload, const JudgeOptions &options) {
+                  return bench_->makeJudge(search.subject, workload, options, "held-out");
+                },
+                search.workload, search.heldOut, search.options, trial));
+          return trial;
+        }));
     KOPT_CHECK(
         decide(search, confirmed.verdict == Verdict::Faster ? "confirm" : "reject",
                fmt::format("'{}' on fresh samples: {}", chosen.candidate.title, confirmed.reason),

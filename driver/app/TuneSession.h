@@ -84,8 +84,7 @@ private:
   Status recordVerification(Search &search);
   Status makeWinnerPatch(Search &search);
 
-  Result<Trial> evaluateOrRecall(Search &search, const Candidate &candidate,
-                                 const std::string &suffix,
+  Result<Trial> evaluateOrRecall(Search &search, const Candidate &candidate, Purpose purpose,
                                  const std::function<Result<Trial>()> &evaluate);
   Status decide(Search &search, const std::string &kind, const std::string &text,
                 const std::string &data = "{}");

@@ -85,10 +85,11 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
     code_.emplace(
         Disassembler(services_.processes, services_.installation.cuda.nvdisasm, compilers_));
   }
-  services_.terminal.line(fmt::format(
-      "device: {}{} ({}{}), compiler: {}",
-      pool_.size() > 1 ? fmt::format("{} x ", pool_.size()) : "", device().name, device().kind,
-      device().modelled ? ", times are modelled" : "", toolchain_->name()));
+  services_.terminal.line(fmt::format("device: {}{} ({}{}), compiler: {}",
+                                      pool_.size() > 1 ? fmt::format("{} x ", pool_.size()) : "",
+                                      device().name, toString(device().kind),
+                                      device().modelled ? ", times are modelled" : "",
+                                      toolchain_->name()));
   for (const SandboxLayer &layer : sandbox_.layers())
     if (!layer.active)
       services_.terminal.line(
@@ -124,7 +125,7 @@ Result<EmulatedDevice> Workbench::openEmulated() {
   KOPT_TRY(device.toolchain,
            makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
   DeviceConfig config;
-  config.kind = "emulated";
+  config.kind = DeviceKind::Emulated;
   KOPT_TRY(device.runner, startRunner(services_.processes, services_.installation.runner, config,
                                       scratch() / fmt::format("emulated-{}", emulated_++),
                                       services_.installation.gpuSpecs, hooks(),
@@ -163,7 +164,7 @@ Result<std::unique_ptr<LocalJudge>> Workbench::makeJudge(const TuneSubject &subj
   bool captured = false;
   for (const Launch &launch : workload.launches)
     for (const Buffer &buffer : launch.buffers)
-      captured |= buffer.fill.kind == "captured";
+      captured |= buffer.fill.kind == FillKind::Captured;
   std::optional<TuneDeclaration> declaration;
   if (!captured)
     declaration = subject.declaration;

@@ -2,6 +2,7 @@
 #include "driver/cli/Cli.h"
 
 #include "driver/cli/Command.h"
+#include "driver/model/Version.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
@@ -86,7 +87,8 @@ public:
       arguments_.erase(dashes, arguments_.end());
     }
     readAhead();
-    app_.set_version_flag("--version", "kopt " KOPT_VERSION, "print the version and exit");
+    app_.set_version_flag("--version", std::string("kopt ") + koptVersion(),
+                          "print the version and exit");
     app_.require_subcommand(1);
     app_.add_flag("-q,--quiet", flags.quiet, "do not print progress");
     app_.add_option("--color", flags.color, "colour the output: `auto`, `always` or `never`")
@@ -210,7 +212,7 @@ Result<Answer> runCommand(Parser &parser, Terminal &terminal) {
   std::signal(SIGPIPE, SIG_IGN);
   KOPT_TRY(const Log log,
            Log::open({parser.flags.verbose ? &terminal : nullptr, parser.flags.logFile}));
-  logLine(fmt::format("kopt {}: {}", KOPT_VERSION, joinCommand(parser.all)));
+  logLine(fmt::format("kopt {}: {}", koptVersion(), joinCommand(parser.all)));
   const auto processes = makeProcessRunner();
   const auto out = makeTerminal(STDOUT_FILENO, colourChoice(parser.flags.color), true);
   Invocation call{{*processes, systemClock(), terminal, std::move(installation), &interrupted},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cli/Envelope.h"
 
+#include "driver/model/Version.h"
+
 namespace kopt {
 
 using nlohmann::json;
@@ -37,7 +39,7 @@ json toJson(const Error &error) {
 
 std::string formatEnvelope(const std::string &command, const Answer &answer) {
   nlohmann::ordered_json envelope{{"schema_version", 1},
-                                  {"kopt", KOPT_VERSION},
+                                  {"kopt", koptVersion()},
                                   {"command", command.empty() ? json(nullptr) : json(command)},
                                   {"results", answer.results},
                                   {"details", answer.details},

@@ -60,7 +60,8 @@ Result<Config> ConfigFlags::load(const std::vector<std::string> &files) const {
 
 DeviceConfig deviceOf(const Config &config) {
   DeviceConfig device;
-  device.kind = config.settings.device;
+  // The text was checked when the configuration was read.
+  device.kind = parseEnum<DeviceKind>(config.settings.device).value_or(DeviceKind::Auto);
   device.modelGpu = config.settings.modelGpu;
   return device;
 }

@@ -3,7 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
-#include "driver/store/TrialCodec.h"
+#include "driver/model/Json.h"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -111,23 +111,17 @@ private:
                 {"device", outcome.device.name},
                 {"modelled", outcome.device.modelled},
                 {"build_log", trial.buildLog},
-                {"speedup", nullptr},
+                {"speedup", kopt::toJson(trial.speedup)},
                 {"counters", trial.counters},
                 {"candidate", result.candidate.string()},
                 {"check", trial.check},
-                {"checks", gatesToJson(trial.checks)},
+                {"checks", kopt::toJson(trial.checks)},
+                {"assurance", kopt::toJson(trial.assurance)},
                 {"without", flags_.without},
-                {"findings", json::array()},
+                {"findings", kopt::toJson(trial.findings)},
                 {"seconds", trial.seconds},
                 {"stages", trial.stages},
                 {"sandbox", kopt::toJson(outcome.sandbox)}};
-    if (trial.speedup)
-      object["speedup"] = speedupToJson(*trial.speedup);
-    for (const Finding &finding : trial.findings)
-      object["findings"].push_back({{"id", finding.id},
-                                    {"severity", finding.severity},
-                                    {"message", finding.message},
-                                    {"where", finding.where}});
     return object;
   }
 
@@ -141,7 +135,8 @@ private:
       if (record.state == CheckState::NotRun)
         std::cout << fmt::format("  not run: {}: {}\n", record.check, record.detail);
     for (const Finding &finding : trial.findings)
-      std::cout << fmt::format("  {}: {} {}\n", finding.severity, finding.message, finding.where);
+      std::cout << fmt::format("  {}: {} {}\n", toString(finding.severity), finding.message,
+                               finding.where);
     if (trial.verdict == Verdict::BuildFailed)
       std::cout << trial.buildLog << "\n";
   }

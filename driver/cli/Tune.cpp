@@ -4,8 +4,8 @@
 #include "driver/app/config/GpuSelection.h"
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/model/Json.h"
 #include "driver/report/Report.h"
-#include "driver/store/TrialCodec.h"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -37,7 +37,7 @@ json toJson(const TuneOutcome &outcome) {
     object["winner"] = {{"title", outcome.winner->candidate.title},
                         {"technique", outcome.winner->candidate.technique},
                         {"candidate", outcome.winner->candidateHash},
-                        {"speedup", speedupToJson(*outcome.winner->speedup)},
+                        {"speedup", kopt::toJson(*outcome.winner->speedup)},
                         {"patch", outcome.patch.string()}};
   return object;
 }

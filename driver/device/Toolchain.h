@@ -32,9 +32,12 @@ struct BuildOutcome {
   std::vector<std::string> externals; ///< what it calls and does not hold
 };
 
+enum class ToolchainKind { Nvcc, Emulated };
+
 class Toolchain {
 public:
   virtual ~Toolchain() = default;
+  virtual ToolchainKind kind() const = 0;
   virtual std::string name() const = 0; ///< "nvcc 13.0.88", "emulated (clang 19.1.7)"
   virtual Result<BuildOutcome> build(const BuildRequest &request) = 0;
 };

@@ -112,8 +112,8 @@ Status DeviceJudge::checkSensitivity() {
     const Launch &launch = bench_.baseline().launches[i];
     bool drawn = false, differs = false;
     for (const Buffer &buffer : launch.buffers)
-      drawn |=
-          !buffer.output && buffer.fill.kind == "uniform" && buffer.fill.low != buffer.fill.high;
+      drawn |= !buffer.output && buffer.fill.kind == FillKind::Uniform &&
+               buffer.fill.low != buffer.fill.high;
     if (!drawn)
       continue; // nothing random goes in; the result is a function of the arguments alone
     KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "second"));
@@ -142,10 +142,10 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     Launch &launch = bench_.baseline().launches[i];
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-      if (!launch.buffers[b].readOnly || launch.buffers[b].fill.kind != "uniform")
+      if (!launch.buffers[b].readOnly || launch.buffers[b].fill.kind != FillKind::Uniform)
         continue;
       const Fill drawn = launch.buffers[b].fill;
-      launch.buffers[b].fill = {"constant", drawn.low, drawn.low};
+      launch.buffers[b].fill = {FillKind::Constant, drawn.low, drawn.low};
       const auto other = expect(i, options_.seed, kPoison, "second");
       launch.buffers[b].fill = drawn;
       if (!other)
@@ -159,7 +159,7 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
         }
       if (!differs)
         trial.findings.push_back(
-            {"unseen-input", "warning",
+            {"unseen-input", Severity::Warning,
              fmt::format("the outputs of launch '{}' do not depend on '{}': a candidate that "
                          "misreads it would pass; choose arguments with which it matters",
                          launch.name, launch.buffers[b].name),
@@ -180,12 +180,12 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
   // The baseline against itself is the control: it must not win or lose.
   if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Slower)
     trial.findings.push_back(
-        {"control", "warning",
+        {"control", Severity::Warning,
          "the baseline measured against itself is not the same: " + trial.reason +
              "; this machine is too noisy for small differences",
          ""});
   if (!throttled_.empty() || !otherLoad_.empty())
-    trial.findings.push_back({"control", "warning", "the baseline: " + trial.reason, ""});
+    trial.findings.push_back({"control", Severity::Warning, "the baseline: " + trial.reason, ""});
   trial.verdict = Verdict::Same;
   // Weights given by the user count launches; what counts for the workload is their share of the
   // time.
@@ -229,7 +229,7 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
     if (run)
       continue;
     trial.findings.push_back(
-        {"races", "note",
+        {"races", Severity::Note,
          "races between blocks are not looked for, as the original has some: " + run.error(),
          at(subject().kernel)});
     return {};
@@ -259,7 +259,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
     return tl::unexpected(report.error());
   if (!report) {
     trial.findings.push_back(
-        {"mutants", "warning",
+        {"mutants", Severity::Warning,
          "whether the workload notices wrong kernels is not known: " + report.error().what,
          at(subject().kernel)});
     return {};
@@ -276,7 +276,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
       survivor.title = lines->tell(survivor.title);
   const std::string remedy = mutations_.remedy();
   trial.findings.push_back(
-      {"mutants", mutations_.isTooWeak() ? "warning" : "note",
+      {"mutants", mutations_.isTooWeak() ? Severity::Warning : Severity::Note,
        mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),
        at(subject().kernel)});
   return {};

@@ -45,7 +45,7 @@ Result<bool> CandidateBuilder::screen(const RenderedSlice &rendered, Trial &tria
   if (!options_.checks.on("screen"))
     return true;
   for (const Finding &finding : trial.findings)
-    if (finding.severity == "reject") {
+    if (finding.severity == Severity::Reject) {
       refuse({"screen", Verdict::Rejected,
               fmt::format("{}{}{}", finding.message, finding.where.empty() ? "" : " at ",
                           finding.where)},
@@ -137,6 +137,7 @@ Prepared CandidateBuilder::prepare(const Candidate &candidate,
   Prepared prepared;
   prepared.trial.candidate = candidate;
   prepared.trial.candidateHash = candidate.contentHash();
+  prepared.trial.assurance = assuranceOf({});
   const Result<bool> ready = screenAndCompile(candidate, output, prepared);
   if (ready)
     prepared.ready = *ready;

@@ -47,7 +47,7 @@ const std::map<std::string, Groups> &demands() {
 
 Groups checksRequiredBy(const Finding &finding) {
   const auto found = demands().find(finding.id);
-  return found == demands().end() || finding.severity != "flag" ? Groups() : found->second;
+  return found == demands().end() || finding.severity != Severity::Flag ? Groups() : found->second;
 }
 
 bool wantsEveryCheck(const Trial &trial) {

@@ -222,7 +222,7 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
 /// that it happened to.
 void DeviceJudge::noteIncidents(Trial &trial) {
   for (Incident &incident : runner_.takeIncidents())
-    trial.findings.push_back({"incident", "note", std::move(incident.what), ""});
+    trial.findings.push_back({"incident", Severity::Note, std::move(incident.what), ""});
 }
 
 Status DeviceJudge::profile(const Built &built, Trial &trial) {
@@ -231,13 +231,13 @@ Status DeviceJudge::profile(const Built &built, Trial &trial) {
            device_.profile(built.module, built.path, built.launches[bench_.heaviest()]));
   addStages(trial, "profile", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
-    trial.findings.push_back({"profile", "note", "no counters: " + outcome.detail, ""});
+    trial.findings.push_back({"profile", Severity::Note, "no counters: " + outcome.detail, ""});
     return {};
   }
   trial.counters = std::move(outcome.counters);
   trial.counterSource = outcome.source;
   if (!outcome.detail.empty())
-    trial.findings.push_back({"profile", "note", outcome.detail, ""});
+    trial.findings.push_back({"profile", Severity::Note, outcome.detail, ""});
   return {};
 }
 
@@ -275,7 +275,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
     Strength strength = isDoubtful ? Strength::full() : Strength{};
     strength.freshDraws = std::max(strength.freshDraws, mutations_.draws);
     trial.findings.push_back(
-        {"escalated", "note",
+        {"escalated", Severity::Note,
          "verified again on more inputs, as " +
              (isDoubtful ? inWords(*trial.speedup) + " is hard to believe" : mutations_.inWords()),
          ""});
@@ -304,6 +304,8 @@ Result<Trial> DeviceJudge::examine(const Prepared &prepared, Purpose purpose) {
   if (!status)
     return tl::unexpected(status.error());
   trial.seconds = prepared.seconds + secondsSince(start);
+  trial.purpose = purpose;
+  trial.assurance = assuranceOf(trial.checks);
   return trial;
 }
 

@@ -14,10 +14,6 @@
 
 namespace kopt {
 
-/// Why a candidate is looked at. A confirmation is a second look at code that won, on fresh inputs
-/// and samples.
-enum class Purpose { Search, Confirmation };
-
 /// Used from one thread at a time. A candidate's failure is a verdict; an Error is kopt's, the
 /// machine's or the baseline's.
 class DeviceJudge {

@@ -17,7 +17,7 @@ Status judgeHeldOut(const MakeJudge &makeJudge, Workload workload, std::vector<L
   const bool holds = other.verdict == Verdict::Faster || other.verdict == Verdict::Same ||
                      other.verdict == Verdict::Ambiguous;
   if (holds) {
-    trial.findings.push_back({"held-out", "note",
+    trial.findings.push_back({"held-out", Severity::Note,
                               fmt::format("{} captured launches that chose nothing: {}",
                                           workload.launches.size(), other.reason),
                               ""});

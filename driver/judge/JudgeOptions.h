@@ -73,5 +73,7 @@ struct JudgeOptions {
   std::filesystem::path
       cache; ///< folder in which mutation tests are kept from run to run; empty: they are not
 };
+KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, processes, buildThreads, checks,
+            keepGoing, depth, escalateAbove, acceptWeakWorkload, testAdequacy, cache)
 
 } // namespace kopt

@@ -62,7 +62,7 @@ void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
       left += !other->isLost;
     if (task) {
       task->notes.push_back(
-          {"incident", "note",
+          {"incident", Severity::Note,
            fmt::format("judged again: GPU {} left the pool with it: {}", name, error.what), ""});
       waiting_.push_front(task);
     }

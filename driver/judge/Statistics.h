@@ -17,6 +17,7 @@ struct VerdictPolicy {
   double regressionGuard = 0.02; ///< a single launch that is surely slower than this forbids Faster
   int candidates = 1; ///< how many were compared: the error rate is divided by it (Bonferroni)
 };
+KOPT_FIELDS(VerdictPolicy, confidence, minGain, regressionGuard, candidates)
 
 double median(std::vector<double> values);
 

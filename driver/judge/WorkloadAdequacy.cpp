@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/WorkloadAdequacy.h"
 
+#include "driver/model/Json.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/JobQueue.h"
@@ -20,37 +21,22 @@ using nlohmann::json;
 constexpr int kFormat =
     4; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
 
-std::string describe(const Launch &launch) {
-  std::string text = fmt::format("{} {},{},{} {},{},{} {};", launch.name, launch.grid.x,
-                                 launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
-                                 launch.block.z, launch.sharedBytes);
-  for (const Buffer &buffer : launch.buffers)
-    text += fmt::format("{} {} {} {} {} {} {} {} {};", buffer.name, buffer.bytes, buffer.scalar,
-                        buffer.fill.kind, buffer.fill.low, buffer.fill.high, buffer.fill.path,
-                        buffer.readOnly, buffer.output);
-  for (const Argument &argument : launch.arguments)
-    if (const auto *value = std::get_if<ValueArg>(&argument))
-      text += hashHex(value->bytes) + ";";
-  return text;
-}
-
 std::string identity(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
                      const AdequacySettings &settings, const MutantSet &mutants) {
   const Subject &subject = bench.subject();
-  std::string launches, names, versions;
-  for (const Launch &launch : subject.workload.launches)
-    launches += describe(launch);
+  std::string names, versions;
   for (const std::unique_ptr<Check> &check : checks)
     names += check->name() + " ";
   for (const Mutant &mutant : mutants.mutants)
     versions += mutant.sliceText;
   const DeviceInfo &device = bench.runner().device();
-  return hashFields(
-      std::to_string(kFormat), hashHex(versions), subject.sliceText, settings.build.expression,
-      join(settings.build.flags, " "), launches, names + bench.switches().list(),
-      fmt::format("{} {} {}", subject.workload.tolerance.policy,
-                  subject.workload.tolerance.relative, subject.workload.tolerance.absolute),
-      device.kind, device.name, settings.toolchain, std::to_string(bench.seed()));
+  Workload workload = subject.workload;
+  for (Launch &launch : workload.launches)
+    launch.weight = 0; // measured, so another each time, and of no consequence here
+  return hashFields(std::to_string(kFormat), hashHex(versions), subject.sliceText,
+                    settings.build.expression, join(settings.build.flags, " "),
+                    canonicalJson(workload), names + bench.switches().list(), toString(device.kind),
+                    device.name, settings.toolchain, std::to_string(bench.seed()));
 }
 
 json toJson(const AdequacyReport &report) {

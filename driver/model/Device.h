@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/model/Counters.h"
+#include "driver/model/Fields.h"
 #include "driver/model/Workload.h"
 #include "driver/support/Clock.h"
 
@@ -15,19 +16,30 @@
 
 namespace kopt {
 
+enum class DeviceKind {
+  Auto, ///< asked for: a CUDA device where one answers, otherwise the emulated one
+  Cuda,
+  Emulated,
+};
+template <> struct EnumNames<DeviceKind> {
+  static constexpr std::pair<DeviceKind, const char *> kAll[] = {
+      {DeviceKind::Auto, "auto"}, {DeviceKind::Cuda, "cuda"}, {DeviceKind::Emulated, "emulated"}};
+};
+
 struct DeviceConfig {
-  std::string kind = "auto"; ///< cuda, emulated, auto (cuda where a device answers)
-  int ordinal = 0;           ///< of the CUDA device
-  std::string modelGpu;      ///< emulated: a file name in knowledge/gpus; empty: H200
+  DeviceKind kind = DeviceKind::Auto;
+  int ordinal = 0;      ///< of the CUDA device
+  std::string modelGpu; ///< emulated: a file name in knowledge/gpus; empty: H200
   unsigned runners =
       1; ///< that share this machine's memory: each takes that part of what one would
 };
+KOPT_FIELDS(DeviceConfig, kind, ordinal, modelGpu, runners)
 
 struct DeviceInfo {
-  std::string kind;   ///< cuda or emulated
-  std::string name;   ///< "NVIDIA H200", or the modelled GPU's name
-  std::string arch;   ///< "sm_90"
-  std::string driver; ///< driver version, or "emulated"
+  DeviceKind kind = DeviceKind::Auto; ///< Cuda or Emulated; Auto: no device has answered yet
+  std::string name;                   ///< "NVIDIA H200", or the modelled GPU's name
+  std::string arch;                   ///< "sm_90"
+  std::string driver;                 ///< driver version, or "emulated"
   std::string uuid;
   bool modelled = false; ///< times are modelled, never a measured win
   std::uint64_t l2Bytes = 0, memoryBytes = 0;
@@ -36,6 +48,8 @@ struct DeviceInfo {
   std::map<std::string, std::string> facts; ///< for the record: driver_version, power_limit_w, ecc,
                                             ///< mig, pci_bus, visible_devices, …
 };
+KOPT_FIELDS(DeviceInfo, kind, name, arch, driver, uuid, modelled, l2Bytes, memoryBytes,
+            dramBytesPerSecond, storeBytesPerSecond, facts)
 
 /// A fact that kopt adds: "watched" where TimingOutcome::otherLoad says who else computes, else why
 /// nobody can tell.
@@ -48,6 +62,7 @@ struct ModuleInfo {
   std::string symbol;
   std::uint32_t registers = 0, sharedBytes = 0, localBytes = 0, constBytes = 0, maxThreads = 0;
 };
+KOPT_FIELDS(ModuleInfo, id, symbol, registers, sharedBytes, localBytes, constBytes, maxThreads)
 
 /// Seconds by stage, named as in runtime/runner/README.md; and "lock": waiting for another kopt.
 using StageSeconds = std::map<std::string, double>;
@@ -97,13 +112,24 @@ struct TimingSample {
   std::uint32_t process = 0; ///< of the processes that were timed one after the other, which one:
                              ///< samples of one are alike
 };
+KOPT_FIELDS(TimingSample, a, b, process)
+
+/// What was done about the caches before each timed launch, not what was asked for.
+enum class CacheMode {
+  Unknown,
+  Cold, ///< L2 flushed, or copies rotated
+  Warm,
+};
+template <> struct EnumNames<CacheMode> {
+  static constexpr std::pair<CacheMode, const char *> kAll[] = {
+      {CacheMode::Unknown, "unknown"}, {CacheMode::Cold, "cold"}, {CacheMode::Warm, "warm"}};
+};
 
 struct TimingOutcome {
   RunStatus status = RunStatus::Ok;
   std::string detail;
   bool modelled = false;
-  std::string
-      cacheMode; ///< "cold" (L2 flushed, or copies rotated) or "warm": what was done, not asked
+  CacheMode cacheMode = CacheMode::Unknown;
   std::uint32_t batch = 1; ///< launches per sample: kernels under 10 us are timed in batches
   /// A modelled time has no noise: exactly one sample where `modelled`.
   std::vector<TimingSample> samples;
@@ -153,6 +179,7 @@ struct TimeOptions {
   std::string slot = "time";     ///< as RunOptions::slot
   std::vector<std::string> skip; ///< as RunOptions::skip
 };
+KOPT_FIELDS(TimeOptions, inputSeed, minSamples, maxSamples, budget, coldCache, deadline, slot, skip)
 
 struct ProfileOutcome {
   RunStatus status = RunStatus::Ok;

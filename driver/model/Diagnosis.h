@@ -2,6 +2,8 @@
 // What the rules say of a kernel's counters.
 #pragma once
 
+#include "driver/model/Fields.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +19,13 @@ struct RuleHit {
   std::vector<std::string> techniques; ///< transform ids this speaks for, best first
   std::vector<std::pair<std::string, double>> evidence; ///< metric and value
 };
+KOPT_FIELDS(RuleHit, id, severity, finding, action, skills, techniques, evidence)
 
 struct Diagnosis {
   std::vector<RuleHit> hits; ///< most severe first
   std::vector<std::string>
       skipped; ///< "rule-id: metric X is missing": unknown is absent, never zero
 };
+KOPT_FIELDS(Diagnosis, hits, skipped)
 
 } // namespace kopt

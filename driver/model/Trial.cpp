@@ -5,60 +5,16 @@
 
 namespace kopt {
 
-const char *toString(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::Faster:
-    return "Faster";
-  case Verdict::Same:
-    return "Same";
-  case Verdict::Slower:
-    return "Slower";
-  case Verdict::Ambiguous:
-    return "Ambiguous";
-  case Verdict::Rejected:
-    return "Rejected";
-  case Verdict::BuildFailed:
-    return "BuildFailed";
-  case Verdict::WrongResult:
-    return "WrongResult";
-  case Verdict::RunFailed:
-    return "RunFailed";
-  case Verdict::TimedOut:
-    return "TimedOut";
-  case Verdict::Duplicate:
-    return "Duplicate";
-  case Verdict::Suspect:
-    return "Suspect";
-  }
-  return "Unknown";
-}
-
-const char *toString(Stage stage) {
-  switch (stage) {
-  case Stage::Screen:
-    return "screen";
-  case Stage::Build:
-    return "build";
-  case Stage::Verify:
-    return "verify";
-  case Stage::Time:
-    return "time";
-  case Stage::Profile:
-    return "profile";
-  }
-  return "unknown";
-}
-
-const char *toString(CheckState state) {
-  switch (state) {
-  case CheckState::Passed:
-    return "passed";
-  case CheckState::Failed:
-    return "failed";
-  case CheckState::NotRun:
-    return "not run";
-  }
-  return "unknown";
+Assurance assuranceOf(const std::vector<CheckRecord> &checks) {
+  Assurance assurance;
+  for (const CheckRecord &record : checks)
+    if (record.state != CheckState::Passed)
+      assurance.gaps.push_back({record.check, record.detail});
+  if (checks.empty())
+    assurance.gaps.push_back({"", "no check ran"});
+  if (assurance.gaps.empty())
+    assurance.level = AssuranceLevel::Full;
+  return assurance;
 }
 
 bool Trial::passed(const std::string &check) const {

@@ -26,8 +26,37 @@ enum class Verdict : int {
   Duplicate = 9, ///< the same machine code as an earlier trial
   Suspect = 10,  ///< faster, but not proven right, or faster than can be: never a win
 };
+template <> struct EnumNames<Verdict> {
+  static constexpr std::pair<Verdict, const char *> kAll[] = {
+      {Verdict::Faster, "Faster"},           {Verdict::Same, "Same"},
+      {Verdict::Slower, "Slower"},           {Verdict::Ambiguous, "Ambiguous"},
+      {Verdict::Rejected, "Rejected"},       {Verdict::BuildFailed, "BuildFailed"},
+      {Verdict::WrongResult, "WrongResult"}, {Verdict::RunFailed, "RunFailed"},
+      {Verdict::TimedOut, "TimedOut"},       {Verdict::Duplicate, "Duplicate"},
+      {Verdict::Suspect, "Suspect"}};
+};
 
 enum class Stage : int { Screen = 0, Build = 1, Verify = 2, Time = 3, Profile = 4 };
+template <> struct EnumNames<Stage> {
+  static constexpr std::pair<Stage, const char *> kAll[] = {{Stage::Screen, "screen"},
+                                                            {Stage::Build, "build"},
+                                                            {Stage::Verify, "verify"},
+                                                            {Stage::Time, "time"},
+                                                            {Stage::Profile, "profile"}};
+};
+
+/// What a trial was made for. A candidate has at most one of each in a run.
+enum class Purpose : int {
+  Search = 0,
+  Confirmation = 1, ///< of a winner, on fresh inputs and samples
+  HeldOut = 2,      ///< of a winner, on captured launches that the search did not see
+};
+template <> struct EnumNames<Purpose> {
+  static constexpr std::pair<Purpose, const char *> kAll[] = {
+      {Purpose::Search, "search"},
+      {Purpose::Confirmation, "confirmation"},
+      {Purpose::HeldOut, "held-out"}};
+};
 
 /// Speedup over the baseline: ratio of times, baseline / candidate, with a two-sided interval.
 struct Speedup {
@@ -37,20 +66,43 @@ struct Speedup {
   bool modelled = false;     ///< from the roofline model: never a measured win
   std::size_t processes = 1; ///< fresh processes that the pairs come from, as many in each
 };
+KOPT_FIELDS(Speedup, estimate, low, high, confidence, pairs, modelled, processes)
 
 struct LaunchTiming {
   std::string launch;
   Speedup speedup;
   double baselineSeconds = 0, candidateSeconds = 0; ///< medians
   std::vector<TimingSample> samples;
-  std::string cacheMode;
+  CacheMode cacheMode = CacheMode::Unknown;
+};
+KOPT_FIELDS(LaunchTiming, launch, speedup, baselineSeconds, candidateSeconds, samples, cacheMode)
+
+enum class Severity {
+  Note,
+  Warning,
+  Flag,   ///< of a candidate: what the checks have to look at harder
+  Reject, ///< of a candidate: it is refused
+};
+template <> struct EnumNames<Severity> {
+  static constexpr std::pair<Severity, const char *> kAll[] = {{Severity::Note, "note"},
+                                                               {Severity::Warning, "warning"},
+                                                               {Severity::Flag, "flag"},
+                                                               {Severity::Reject, "reject"}};
 };
 
 struct Finding { ///< of a screen, a build, a verification or a rule
-  std::string id, severity, message, where;
+  std::string id;
+  Severity severity = Severity::Note;
+  std::string message, where;
 };
+KOPT_FIELDS(Finding, id, severity, message, where)
 
 enum class CheckState : int { Passed = 0, Failed = 1, NotRun = 2 };
+template <> struct EnumNames<CheckState> {
+  static constexpr std::pair<CheckState, const char *> kAll[] = {{CheckState::Passed, "passed"},
+                                                                 {CheckState::Failed, "failed"},
+                                                                 {CheckState::NotRun, "not run"}};
+};
 
 /// What became of one layer of verification (driver/judge/checks/CheckList.h).
 struct CheckRecord {
@@ -58,6 +110,30 @@ struct CheckRecord {
   CheckState state = CheckState::Passed;
   std::string detail; ///< what was done, why it failed, why it could not run
 };
+KOPT_FIELDS(CheckRecord, check, state, detail)
+
+/// How much of what could be shown of a candidate was shown.
+enum class AssuranceLevel : int { Full = 0, Partial = 1 };
+template <> struct EnumNames<AssuranceLevel> {
+  static constexpr std::pair<AssuranceLevel, const char *> kAll[] = {
+      {AssuranceLevel::Full, "full"}, {AssuranceLevel::Partial, "partial"}};
+};
+
+/// Something that was not shown, in words an engineer can act on.
+struct AssuranceGap {
+  std::string check; ///< that would have shown it; empty: none ran
+  std::string what;
+};
+KOPT_FIELDS(AssuranceGap, check, what)
+
+struct Assurance {
+  AssuranceLevel level = AssuranceLevel::Partial;
+  std::vector<AssuranceGap> gaps; ///< empty where it is full
+};
+KOPT_FIELDS(Assurance, level, gaps)
+
+/// Full where checks ran and every one of them passed.
+Assurance assuranceOf(const std::vector<CheckRecord> &checks);
 
 struct Trial {
   std::int64_t id = 0; ///< in the database
@@ -86,12 +162,13 @@ struct Trial {
   /// What they were spent on: build/screen, build/compile, wait (for a build that was begun ahead),
   /// load, verify/…, time/… (the runner's stages, judge, statistics, other), profile/…, lock.
   StageSeconds stages;
+  Purpose purpose = Purpose::Search;
+  Assurance assurance;
 
   bool passed(const std::string &check) const; ///< it was asked, and had nothing to say
 };
-
-const char *toString(Verdict verdict);
-const char *toString(Stage stage);
-const char *toString(CheckState state);
+KOPT_FIELDS(Trial, id, candidateHash, candidate, verdict, stage, reason, check, checks, findings,
+            sliceText, buildLog, moduleHash, resources, timings, speedup, counters, counterSource,
+            gpu, seconds, stages, purpose, assurance)
 
 } // namespace kopt

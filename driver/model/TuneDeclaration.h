@@ -2,6 +2,7 @@
 // What the user declares about a kernel, parsed; driver/source/TuneClauses.h has the grammar.
 #pragma once
 
+#include "driver/model/Device.h"
 #include "driver/model/KernelSpec.h"
 #include "driver/model/Workload.h"
 
@@ -14,19 +15,23 @@
 
 namespace kopt {
 
+KOPT_FIELDS(TuneClause, text, file, line)
+
 struct TunableParam {
   std::string name;
   std::vector<std::int64_t> values; ///< in declared order, no duplicates, never empty
   TuneClause clause;                ///< where it was declared
 };
+KOPT_FIELDS(TunableParam, name, values, clause)
 
 struct DeclaredLaunch {
   std::string name;
   std::map<std::string, std::int64_t> arguments;
   double weight = 1;
-  std::string device; ///< emulated, cuda, or empty for both
+  DeviceKind device = DeviceKind::Auto; ///< Auto: for both kinds
   TuneClause clause;
 };
+KOPT_FIELDS(DeclaredLaunch, name, arguments, weight, device, clause)
 
 struct TuneDeclaration {
   std::vector<TunableParam> params;
@@ -42,5 +47,7 @@ struct TuneDeclaration {
   Tolerance tolerance;
   std::optional<double> target;
 };
+KOPT_FIELDS(TuneDeclaration, params, requirements, block, grid, arguments, extents, fills,
+            fillBounds, launches, tolerance, target)
 
 } // namespace kopt

@@ -3,34 +3,41 @@
 // by their share of run time.
 #pragma once
 
+#include "driver/model/Fields.h"
 #include "driver/model/KernelSpec.h"
+#include "runtime/runner/FillKind.h"
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace kopt {
 
+using runtime::FillKind;
+template <> struct EnumNames<FillKind> {
+  static constexpr auto &kAll = runtime::kFillKinds;
+};
+
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
   std::uint64_t count() const { return std::uint64_t(x) * y * z; }
   bool operator==(const Dim3 &) const = default;
 };
+KOPT_FIELDS(Dim3, x, y, z)
 
 /// How the elements of a buffer are drawn, before every launch, from the launch's seed.
 struct Fill {
-  /// uniform, zero, iota, constant, captured; and for derived launches integers, sorted,
-  /// cancelling, special, tiny, permutation, colliding, scattered: runtime/runner/README.md says
-  /// what each is.
-  std::string kind = "uniform";
+  FillKind kind = FillKind::Uniform; ///< runtime/runner/README.md says what each is
   double low = -1, high = 1; ///< inclusive for integers, clipped to what the type holds; constant:
                              ///< low is the value
   std::string
       path{}; ///< captured: the buffer of a trace whose bytes it gets (runtime/trace/Contents.h)
   bool isDefault = false; ///< nobody said what the contents are
 };
+KOPT_FIELDS(Fill, kind, low, high, path, isDefault)
 
 struct Buffer {
   std::string name; ///< the parameter's
@@ -51,22 +58,27 @@ struct Buffer {
   /// Of an f64 buffer: the narrower type in which its elements are drawn; empty: in its own.
   std::string drawnAs{};
 };
+KOPT_FIELDS(Buffer, name, bytes, scalar, fill, readOnly, output, symbol, address, holdsPointers,
+            drawnAs)
 
 /// An argument is a buffer (index into Launch::buffers plus a byte offset) or the bytes of a value.
 struct BufferArg {
   std::size_t buffer = 0;
   std::uint64_t offset = 0;
 };
+KOPT_FIELDS(BufferArg, buffer, offset)
 /// Eight bytes of a value that are an address: of which buffer, and at which offset in it.
 struct PointerWord {
   std::size_t at = 0;
   std::size_t buffer = 0;
   std::uint64_t offset = 0;
 };
+KOPT_FIELDS(PointerWord, at, buffer, offset)
 struct ValueArg {
-  std::string bytes;
+  std::string bytes; ///< any; JSON has them in hex
   std::vector<PointerWord> pointers{};
 };
+KOPT_FIELDS(ValueArg, bytes, pointers)
 using Argument = std::variant<BufferArg, ValueArg>;
 
 /// Geometry as expressions over Launch::bindings.
@@ -74,6 +86,7 @@ struct GeometryExpressions {
   std::array<std::string, 3> grid{"1", "1", "1"}, block{"1", "1", "1"};
   std::string sharedBytes = "0";
 };
+KOPT_FIELDS(GeometryExpressions, grid, block, sharedBytes)
 
 struct Launch {
   std::string name;  ///< "2048x2048", or "launch 1"
@@ -93,17 +106,32 @@ struct Launch {
   /// constants.
   std::map<std::string, std::int64_t> bindings;
 };
+KOPT_FIELDS(Launch, name, weight, grid, block, sharedBytes, cooperative, stackBytes, geometry,
+            buffers, arguments, site, bindings)
+
+enum class TolerancePolicy {
+  Default, ///< by type, relative to the output's scale
+  Strict,  ///< bitwise
+  User,    ///< Tolerance::relative and absolute
+};
+template <> struct EnumNames<TolerancePolicy> {
+  static constexpr std::pair<TolerancePolicy, const char *> kAll[] = {
+      {TolerancePolicy::Default, "default"},
+      {TolerancePolicy::Strict, "strict"},
+      {TolerancePolicy::User, "user"}};
+};
 
 struct Tolerance {
-  std::string policy =
-      "default"; ///< default (by type, relative to the output's scale), strict (bitwise), user
-  double relative = 0, absolute = 0; ///< for user
+  TolerancePolicy policy = TolerancePolicy::Default;
+  double relative = 0, absolute = 0; ///< for TolerancePolicy::User
 };
+KOPT_FIELDS(Tolerance, policy, relative, absolute)
 
 struct Workload {
   std::string kernel, symbol;
   std::vector<Launch> launches;
   Tolerance tolerance;
 };
+KOPT_FIELDS(Workload, kernel, symbol, launches, tolerance)
 
 } // namespace kopt

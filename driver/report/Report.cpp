@@ -11,6 +11,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,13 +23,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kConfirmSuffix = ":confirm";
+bool isConfirmation(const Trial &trial) { return trial.purpose == Purpose::Confirmation; }
 
-bool isConfirmation(const Trial &trial) { return trial.candidateHash.ends_with(kConfirmSuffix); }
-
-const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash) {
+const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash, Purpose purpose) {
   for (const Trial &trial : trials)
-    if (trial.candidateHash == hash)
+    if (trial.candidateHash == hash && trial.purpose == purpose)
       return &trial;
   return nullptr;
 }
@@ -171,7 +170,8 @@ private:
            formatDuration(timing.baselineSeconds),
            judged ? formatDuration(timing.candidateSeconds) : "",
            judged ? factor(timing.speedup) : "", judged ? interval(timing.speedup) : "",
-           judged ? std::to_string(timing.speedup.pairs) : "", cell(timing.cacheMode));
+           judged ? std::to_string(timing.speedup.pairs) : "",
+           timing.cacheMode == CacheMode::Unknown ? "" : toString(timing.cacheMode));
     }
   }
 
@@ -195,6 +195,23 @@ private:
     if (candidate.launch.sharedBytes)
       parts.push_back(
           fmt::format("dynamic shared memory = {} bytes", *candidate.launch.sharedBytes));
+    const auto add = [&](const char *what, const auto &expressions) {
+      if (expressions)
+        parts.push_back(fmt::format("{} = {}", what, fmt::join(*expressions, " x ")));
+    };
+    add("grid", candidate.launch.gridExpressions);
+    add("block", candidate.launch.blockExpressions);
+    if (candidate.launch.sharedExpression)
+      parts.push_back("dynamic shared memory = " + *candidate.launch.sharedExpression);
+    if (candidate.launch.largeShared)
+      parts.push_back("the launch opts in to large shared memory");
+    for (const CandidateTunable &tunable : candidate.tunables)
+      parts.push_back(fmt::format("its own tunable `{}` = {} of {}", tunable.name, tunable.value,
+                                  fmt::join(tunable.values, ", ")));
+    for (const std::string &include : candidate.includes)
+      parts.push_back("includes `" + include + "`");
+    if (!candidate.declarations.empty())
+      parts.push_back(fmt::format("{} new declarations", candidate.declarations.size()));
     if (!parts.empty())
       line("\nLaunch and constants: {}.", join(parts, "; "));
     const std::string diff = formatDiff(diffTexts("kernel.cu", run_.sliceText, winner_->sliceText));
@@ -256,7 +273,7 @@ private:
     std::vector<std::string> remarks; // those of the first look and of the confirmation, each once
     for (const Trial *shown : {winner_, measured_})
       for (const Finding &finding : shown ? shown->findings : std::vector<Finding>()) {
-        std::string remark = finding.severity + ": " + finding.message +
+        std::string remark = std::string(toString(finding.severity)) + ": " + finding.message +
                              (finding.where.empty() ? "" : " (" + finding.where + ")");
         if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end())
           remarks.push_back(std::move(remark));
@@ -265,6 +282,11 @@ private:
       line("\nRemarks on the winner:\n");
     for (const std::string &remark : remarks)
       line("- {}", remark);
+    if (measured_) {
+      line("\nAssurance: {}.", toString(measured_->assurance.level));
+      for (const AssuranceGap &gap : measured_->assurance.gaps)
+        line("- not shown{}: {}", gap.check.empty() ? "" : " (" + gap.check + ")", gap.what);
+    }
     section("What could not be checked");
     if (listDecisions("unchecked") == 0)
       line("Nothing was recorded as unchecked.");
@@ -296,7 +318,7 @@ private:
       std::string title = baseline ? "the user's own kernel" : trial.candidate.title;
       if (isConfirmation(trial))
         title = "confirmation of: " + title;
-      if (trial.candidateHash == run_.winnerHash)
+      if (&trial == winner_)
         title += " (winner)";
       line("| {:03} | {} | {} | {} | {} | {} |{} {} |", i,
            baseline ? "baseline" : verdictInWords(trial.verdict),
@@ -458,11 +480,12 @@ const Trial *RunHistory::baseline() const {
 }
 
 const Trial *RunHistory::winner() const {
-  return run.winnerHash.empty() ? nullptr : findTrial(trials, run.winnerHash);
+  return run.winnerHash.empty() ? nullptr : findTrial(trials, run.winnerHash, Purpose::Search);
 }
 
 const Trial *RunHistory::confirmation() const {
-  return run.winnerHash.empty() ? nullptr : findTrial(trials, run.winnerHash + kConfirmSuffix);
+  return run.winnerHash.empty() ? nullptr
+                                : findTrial(trials, run.winnerHash, Purpose::Confirmation);
 }
 
 std::string verdictInWords(Verdict verdict) {

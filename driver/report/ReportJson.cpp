@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/Report.h"
 
-#include "driver/store/TrialCodec.h"
+#include "driver/model/Json.h"
 
 namespace kopt {
 namespace {
@@ -10,51 +10,12 @@ using nlohmann::json;
 
 constexpr int kSchemaVersion = 1;
 
+/// Without what stands in files beside it.
 json trialJson(const Trial &trial) {
-  const Candidate &candidate = trial.candidate;
-  json chunks = json::object();
-  for (const auto &[index, text] : candidate.chunks)
-    chunks[std::to_string(index)] = text;
-  json timings = json::array();
-  for (const LaunchTiming &timing : trial.timings) {
-    json samples = json::array(), processes = json::array(); // in the same order
-    for (const TimingSample &sample : timing.samples) {
-      samples.push_back({sample.a, sample.b});
-      processes.push_back(sample.process);
-    }
-    timings.push_back({{"launch", timing.launch},
-                       {"speedup", speedupToJson(timing.speedup)},
-                       {"baseline_seconds", timing.baselineSeconds},
-                       {"candidate_seconds", timing.candidateSeconds},
-                       {"cache_mode", timing.cacheMode},
-                       {"samples", samples},
-                       {"sample_processes", processes}});
-  }
-  return {{"candidate_hash", trial.candidateHash},
-          {"candidate",
-           {{"proposer", candidate.proposer},
-            {"title", candidate.title},
-            {"technique", candidate.technique},
-            {"parent", candidate.parent},
-            {"chunks", chunks},
-            {"constants", candidate.constants},
-            {"launch", launchOverrideToJson(candidate.launch)},
-            {"rationale", candidate.rationale}}},
-          {"verdict", toString(trial.verdict)},
-          {"stage", toString(trial.stage)},
-          {"reason", trial.reason},
-          {"check", trial.check},
-          {"checks", gatesToJson(trial.checks)},
-          {"findings", findingsToJson(trial.findings)},
-          {"module_hash", trial.moduleHash},
-          {"resources", trial.resources ? resourcesToJson(*trial.resources) : json()},
-          {"speedup", trial.speedup ? speedupToJson(*trial.speedup) : json()},
-          {"timings", timings},
-          {"counters", trial.counters},
-          {"counter_source", trial.counterSource},
-          {"gpu", trial.gpu},
-          {"seconds", trial.seconds},
-          {"stages", trial.stages}};
+  json value = toJson(trial);
+  for (const char *key : {"id", "slice_text", "build_log"})
+    value.erase(key);
+  return value;
 }
 
 json embedded(const std::string &text) {

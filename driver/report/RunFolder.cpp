@@ -18,7 +18,7 @@ std::string folderName(std::size_t index, const Trial &trial, bool baseline) {
   if (baseline)
     return fmt::format("{:03}-baseline", index);
   const std::string kind =
-      trial.candidateHash.ends_with(":confirm") ? "confirm" : verdictInWords(trial.verdict);
+      trial.purpose == Purpose::Confirmation ? "confirm" : verdictInWords(trial.verdict);
   std::string name = fmt::format("{:03}-{}", index, slug(kind));
   if (const std::string title = slug(trial.candidate.title); !title.empty())
     name += "-" + title;

@@ -163,14 +163,15 @@ public:
       request.candidateExpression = request.baselineExpression;
       request.shared.texts.clear();
       KOPT_CHECK(question<ScreenReply>("screen", request, kernel));
-      return std::vector<Finding>{{"unreadable", "reject", reply.error().what, ""}};
+      return std::vector<Finding>{{"unreadable", Severity::Reject, reply.error().what, ""}};
     }
     if (!reply)
       return tl::unexpected<Error>(std::move(reply.error()));
     std::vector<Finding> findings;
     for (const ScreenFinding &finding : reply->findings)
-      findings.push_back({finding.id, toString(finding.severity), finding.message,
-                          finding.line ? "line " + std::to_string(finding.line) : "baseline"});
+      findings.push_back(
+          {finding.id, finding.severity == ScreenSeverity::Flag ? Severity::Flag : Severity::Reject,
+           finding.message, finding.line ? "line " + std::to_string(finding.line) : "baseline"});
     return findings;
   }
 

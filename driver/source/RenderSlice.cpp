@@ -165,6 +165,7 @@ std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel,
 Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
                                   const Specialization &specialization,
                                   const Candidate &candidate) {
+  KOPT_CHECK(refuseUnbuiltForms(candidate));
   RenderedSlice rendered;
   KOPT_TRY(rendered.expression, renderExpression(kernel, specialization, candidate));
   const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
@@ -207,6 +208,8 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
 Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,
                                                const Specialization &specialization,
                                                const Candidate &candidate) {
+  KOPT_CHECK(refuseUnbuiltForms(candidate));
+  KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
   std::vector<SourceEdit> edits;
   for (const auto &[index, text] : candidate.chunks)
     edits.push_back({specialization.chunks.at(index).source, text});

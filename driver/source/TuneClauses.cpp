@@ -272,7 +272,7 @@ private:
       return fail(of + ": unknown fill '" + text + "'",
                   "write uniform(lo, hi), iota, zero or constant(v)");
     Fill made;
-    made.kind = kind;
+    made.kind = runtime::parseFillKind(kind).value_or(FillKind::Uniform); // one of kArguments
     if (!numbers.empty()) {
       made.low = numbers.front();
       made.high = numbers.back();
@@ -328,11 +328,12 @@ private:
                       "a weight is above 0");
         made.weight = *weight;
         weighted = true;
-      } else if (word == "on" && made.device.empty()) {
-        if (argument != "emulated" && argument != "cuda")
+      } else if (word == "on" && made.device == DeviceKind::Auto) {
+        const auto kind = parseEnum<DeviceKind>(argument);
+        if (!kind || *kind == DeviceKind::Auto)
           return fail("launch " + made.name + " is on the unknown device '" + argument + "'",
                       "write on emulated or on cuda");
-        made.device = argument;
+        made.device = *kind;
       } else {
         return {};
       }
@@ -341,14 +342,14 @@ private:
   }
 
   Status tolerance(std::string_view rest) {
-    if (out_.tolerance.policy != "default")
+    if (out_.tolerance.policy != TolerancePolicy::Default)
       return fail("tolerance is declared twice");
     if (rest == "strict") {
-      out_.tolerance.policy = "strict";
+      out_.tolerance.policy = TolerancePolicy::Strict;
       return {};
     }
     Tolerance made;
-    made.policy = "user";
+    made.policy = TolerancePolicy::User;
     bool any = false;
     while (!rest.empty()) {
       auto [name, value] = splitAssignment(takeWord(rest));

@@ -2,7 +2,7 @@
 #include "driver/store/Store.h"
 
 #include "driver/store/Database.h"
-#include "driver/store/TrialCodec.h"
+#include "driver/store/StoredJson.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 #include "knowledge/SchemaFiles.h"
@@ -22,9 +22,10 @@ constexpr const char *kRunColumns =
     "(SELECT text FROM texts WHERE hash = patch_text) FROM runs ";
 
 constexpr const char *kTrialColumns =
-    "SELECT id, candidate_hash, proposer, title, technique, parent, rationale, change, verdict, "
-    "stage, reason, "
-    "findings, (SELECT text FROM texts WHERE hash = slice_text), (SELECT text FROM texts WHERE "
+    "SELECT id, candidate_hash, purpose, proposer, title, technique, rationale, parents, change, "
+    "verdict, stage, reason, "
+    "findings, assurance, (SELECT text FROM texts WHERE hash = slice_text), (SELECT text FROM "
+    "texts WHERE "
     "hash = build_log), "
     "module_hash, resources, counter_source, seconds, has_speedup, speedup, speedup_low, "
     "speedup_high, confidence, "
@@ -183,7 +184,7 @@ public:
     return database_->transaction([&]() -> Status {
       Statement update = database_->prepare(
           "UPDATE trials SET counter_source = ?, findings = ?, seconds = ? WHERE id = ?");
-      update.bind(trial.counterSource).bind(dumpJson(findingsToJson(trial.findings)));
+      update.bind(trial.counterSource).bind(canonicalJson(trial.findings));
       KOPT_CHECK(update.bind(trial.seconds).bind(trial.id).run());
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
@@ -364,8 +365,9 @@ private:
 
   Status refuseDuplicate(std::int64_t run, const Trial &trial) {
     Statement query =
-        database_->prepare("SELECT id FROM trials WHERE run_id = ? AND candidate_hash = ?");
-    query.bind(run).bind(trial.candidateHash);
+        database_->prepare("SELECT id FROM trials WHERE run_id = ? AND candidate_hash = ? AND "
+                           "purpose = ?");
+    query.bind(run).bind(trial.candidateHash).bind(int(trial.purpose));
     KOPT_TRY(const bool row, query.step());
     if (row)
       return makeError(ErrorCode::Internal, "candidate " + trial.candidateHash + " ('" +
@@ -377,37 +379,34 @@ private:
 
   Status insertTrial(std::int64_t run, const Trial &trial) {
     const Candidate &candidate = trial.candidate;
-    json change = {{"chunks", json::object()},
-                   {"constants", candidate.constants},
-                   {"launch", launchOverrideToJson(candidate.launch)}};
+    json change = changeToJson(candidate);
     for (const auto &[chunk, text] : candidate.chunks) {
       KOPT_TRY(const std::string hash, putText(text));
       change["chunks"][std::to_string(chunk)] = hash;
     }
     KOPT_TRY(const std::string slice, putText(trial.sliceText));
     KOPT_TRY(const std::string log, putText(trial.buildLog));
-    Statement insert =
-        database_->prepare("INSERT INTO trials (run_id, candidate_hash, proposer, title, "
-                           "technique, parent, rationale, change, verdict, "
-                           "stage, reason, findings, slice_text, build_log, module_hash, "
-                           "resources, counter_source, seconds, has_speedup, "
-                           "speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
-                           "processes, gpu) "
-                           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    insert.bind(run).bind(trial.candidateHash).bind(candidate.proposer).bind(candidate.title);
-    insert.bind(candidate.technique)
-        .bind(candidate.parent)
-        .bind(candidate.rationale)
-        .bind(dumpJson(change));
+    Statement insert = database_->prepare(
+        "INSERT INTO trials (run_id, candidate_hash, purpose, proposer, title, "
+        "technique, rationale, parents, change, verdict, "
+        "stage, reason, findings, assurance, slice_text, build_log, module_hash, "
+        "resources, counter_source, seconds, has_speedup, "
+        "speedup, speedup_low, speedup_high, confidence, pairs, modelled, "
+        "processes, gpu) "
+        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    insert.bind(run).bind(trial.candidateHash).bind(int(trial.purpose));
+    insert.bind(candidate.proposer).bind(candidate.title).bind(candidate.technique);
+    insert.bind(candidate.rationale).bind(canonicalJson(candidate.parents)).bind(dumpJson(change));
     insert.bind(int(trial.verdict))
         .bind(int(trial.stage))
         .bind(validUtf8(trial.reason)); // of programs that go wrong
-    insert.bind(dumpJson(findingsToJson(trial.findings)))
+    insert.bind(canonicalJson(trial.findings))
+        .bind(canonicalJson(trial.assurance))
         .bind(slice)
         .bind(log)
         .bind(trial.moduleHash);
     if (trial.resources)
-      insert.bind(dumpJson(resourcesToJson(*trial.resources)));
+      insert.bind(canonicalJson(*trial.resources));
     else
       insert.bindNull();
     insert.bind(trial.counterSource).bind(trial.seconds).bind(trial.speedup.has_value());
@@ -423,7 +422,9 @@ private:
                                           "(?,?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(trial).bind(std::int64_t(position)).bind(timing.launch);
     bindSpeedup(insert, timing.speedup);
-    insert.bind(timing.baselineSeconds).bind(timing.candidateSeconds).bind(timing.cacheMode);
+    insert.bind(timing.baselineSeconds)
+        .bind(timing.candidateSeconds)
+        .bind(std::string(toString(timing.cacheMode)));
     KOPT_CHECK(insert.run());
     const std::int64_t id = database_->lastInsertId();
     for (std::size_t i = 0; i < timing.samples.size(); ++i)
@@ -441,14 +442,18 @@ private:
     Trial trial;
     Candidate &candidate = trial.candidate;
     trial.id = row.integer();
-    for (std::string *field : {&trial.candidateHash, &candidate.proposer, &candidate.title,
-                               &candidate.technique, &candidate.parent, &candidate.rationale})
+    trial.candidateHash = row.text();
+    trial.purpose = Purpose(row.integer());
+    for (std::string *field :
+         {&candidate.proposer, &candidate.title, &candidate.technique, &candidate.rationale})
       *field = row.text();
+    const std::string parents = row.text();
     const std::string change = row.text();
     trial.verdict = Verdict(row.integer());
     trial.stage = Stage(row.integer());
     trial.reason = row.text();
     const std::string findings = row.text();
+    const std::string assurance = row.text();
     trial.sliceText = row.text();
     trial.buildLog = row.text();
     trial.moduleHash = row.text();
@@ -463,11 +468,12 @@ private:
     trial.gpu = row.text();
     try {
       if (hasResources)
-        trial.resources = resourcesFromJson(json::parse(resources));
-      trial.findings = findingsFromJson(json::parse(findings));
+        trial.resources = fromStored<ModuleInfo>(resources);
+      trial.findings = listFromStored<Finding>(findings);
+      trial.assurance = fromStored<Assurance>(assurance);
+      KOPT_TRY(candidate.parents, fromJson<std::vector<std::string>>(json::parse(parents)));
       const json parts = json::parse(change);
-      candidate.constants = parts.at("constants").get<std::map<std::string, std::int64_t>>();
-      candidate.launch = launchOverrideFromJson(parts.at("launch"));
+      readChange(parts, candidate);
       for (const auto &[chunk, hash] : parts.at("chunks").items()) {
         KOPT_TRY(candidate.chunks[std::stoul(chunk)], getText(hash.get<std::string>()));
       }
@@ -496,7 +502,7 @@ private:
       timing.speedup = readSpeedup(query);
       timing.baselineSeconds = query.real();
       timing.candidateSeconds = query.real();
-      timing.cacheMode = query.text();
+      timing.cacheMode = parseEnum<CacheMode>(query.text()).value_or(CacheMode::Unknown);
       KOPT_TRY(timing.samples, samples(id));
       result.push_back(std::move(timing));
     }

@@ -24,8 +24,7 @@ public:
   virtual Status updateRun(const RunRecord &run) = 0;
   virtual Result<std::vector<RunRecord>> runs() = 0;
   /// Commits the trial with its samples; returns it with its id. Fails with Internal if the run
-  /// already has a trial of that candidate hash: no trial is repeated. A confirmation is recorded
-  /// under the candidate's hash + ":confirm".
+  /// already has a trial of that candidate hash and purpose: no trial is repeated.
   virtual Result<Trial> recordTrial(std::int64_t run, const Trial &trial) = 0;
   /// Adds to a recorded trial what was found of its counters afterwards: counters, source,
   /// findings, stages, seconds.

@@ -7,6 +7,7 @@ namespace kopt {
 
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate) {
+  KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
   Launch changed = launch;
   for (const auto &[name, value] : candidate.constants)
     changed.bindings[name] = value;

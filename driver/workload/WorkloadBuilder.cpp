@@ -190,7 +190,7 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
                      fmt::format("arg {} = {} has no value", variable.name, text->second),
                      "give every name in it a value with an arg clause", place(kernel));
   if (given) {
-    buffer.fill = {"constant", *given, *given, {}};
+    buffer.fill = {FillKind::Constant, *given, *given, {}};
     return buffer;
   }
   KOPT_CHECK(chooseFill(kernel, declaration, bindings, buffer));
@@ -315,7 +315,7 @@ Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration,
     auto value = evaluateExpression(text, bindings);
     if (!value) {
       value.error().context.push_back(
-          fmt::format("in fill {} = {}, its bound {}", param, fill.kind, text));
+          fmt::format("in fill {} = {}, its bound {}", param, toString(fill.kind), text));
       return tl::unexpected(value.error());
     }
     *to = double(*value);
@@ -323,19 +323,18 @@ Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration,
   if (fill.low > fill.high)
     return makeError(ErrorCode::Usage,
                      fmt::format("fill {} = {}({:.17g}, {:.17g}) has an empty range", param,
-                                 fill.kind, fill.low, fill.high),
+                                 toString(fill.kind), fill.low, fill.high),
                      "the smaller value comes first");
   return fill;
 }
 
-std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration,
-                                       const std::string &device) {
+std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, DeviceKind device) {
   std::vector<DeclaredLaunch> launches;
   for (const DeclaredLaunch &launch : declaration.launches)
-    if (launch.device.empty() || launch.device == device)
+    if (launch.device == DeviceKind::Auto || launch.device == device)
       launches.push_back(launch);
   if (declaration.launches.empty())
-    launches.push_back({"launch", {}, 1, "", {}});
+    launches.push_back({"launch", {}, 1, DeviceKind::Auto, {}});
   return launches;
 }
 
@@ -442,7 +441,9 @@ bool differ(const LaunchSite &one, const LaunchSite &other) {
 
 std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization,
                                      const Workload &workload) {
-  const auto isCaptured = [](const Buffer &buffer) { return buffer.fill.kind == "captured"; };
+  const auto isCaptured = [](const Buffer &buffer) {
+    return buffer.fill.kind == FillKind::Captured;
+  };
   std::vector<std::string> places;
   for (const LaunchSite &site : kernel.launches) {
     const bool isRun =
@@ -458,10 +459,11 @@ std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specializat
 }
 
 Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization,
-                       const std::string &device) {
-  const auto unmet = std::find_if(
-      specialization.needs.begin(), specialization.needs.end(),
-      [&](const LaunchNeed &need) { return !need.isCooperative() || device == "emulated"; });
+                       DeviceKind device) {
+  const auto unmet = std::find_if(specialization.needs.begin(), specialization.needs.end(),
+                                  [&](const LaunchNeed &need) {
+                                    return !need.isCooperative() || device == DeviceKind::Emulated;
+                                  });
   if (unmet == specialization.needs.end())
     return {};
   const LaunchNeed &need = *unmet;
@@ -486,14 +488,15 @@ Status checkLaunchable(const KernelSpec &kernel, const Specialization &specializ
 }
 
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
-                               const TuneDeclaration &declaration, const std::string &device) {
+                               const TuneDeclaration &declaration, DeviceKind device) {
   KOPT_CHECK(checkLaunchable(kernel, specialization, device));
   const std::vector<DeclaredLaunch> launches = launchesOn(declaration, device);
   if (launches.empty())
     return makeError(
         ErrorCode::Usage,
-        fmt::format("kernel '{}' declares no launch for the {} device", kernel.name, device),
-        fmt::format("add a launch clause without 'on', or with 'on {}'", device),
+        fmt::format("kernel '{}' declares no launch for the {} device", kernel.name,
+                    toString(device)),
+        fmt::format("add a launch clause without 'on', or with 'on {}'", toString(device)),
         place(declaration.launches.front().clause));
   Workload workload;
   workload.kernel = kernel.name;

@@ -18,18 +18,17 @@ std::uint64_t writableElements(const Buffer &buffer);
 /// take turns, one that waits for the whole grid. The message names object or barrier and its
 /// place.
 Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization,
-                       const std::string &device);
+                       DeviceKind device);
 
 /// `device` (emulated or cuda) selects among launches declared for one of them. Fails with Usage at
 /// the clause or launch site that needs more: a scalar without a value, a pointer without an
 /// extent, geometry that depends on a variable without a value. The hint is the clause that would
 /// fix it. Fails as checkLaunchable() does.
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
-                               const TuneDeclaration &declaration, const std::string &device);
+                               const TuneDeclaration &declaration, DeviceKind device);
 
 /// The declared launches that are meant for a device; one without arguments if none is declared.
-std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration,
-                                       const std::string &device);
+std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, DeviceKind device);
 
 /// One launch of the workload, its weight as declared, as launch site `at` of the kernel has it, by
 /// default the first one of the specialization whose geometry is known. A pointer that the site

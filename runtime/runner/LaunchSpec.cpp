@@ -24,30 +24,6 @@ bool parseExtent(const std::vector<std::string> &parts, std::array<std::uint32_t
 constexpr std::uint64_t kLargestBuffer = std::uint64_t(1)
                                          << 48; ///< sums of sizes do not wrap around
 
-bool parseFill(const std::string &name, FillKind &out) {
-  static constexpr std::pair<const char *, FillKind> kNames[] = {
-      {"uniform", FillKind::Uniform},
-      {"zero", FillKind::Zero},
-      {"iota", FillKind::Iota},
-      {"constant", FillKind::Constant},
-      {"integers", FillKind::Integers},
-      {"sorted", FillKind::Sorted},
-      {"cancelling", FillKind::Cancelling},
-      {"special", FillKind::Special},
-      {"tiny", FillKind::Tiny},
-      {"permutation", FillKind::Permutation},
-      {"colliding", FillKind::Colliding},
-      {"scattered", FillKind::Scattered},
-      {"captured", FillKind::Captured},
-  };
-  for (const auto &[known, kind] : kNames)
-    if (name == known) {
-      out = kind;
-      return true;
-    }
-  return false;
-}
-
 /// Draws from low to high.
 bool isRanged(FillKind kind) {
   return kind != FillKind::Zero && kind != FillKind::Iota && kind != FillKind::Constant &&
@@ -68,8 +44,10 @@ bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
   out.scalar = parts[2];
   out.low = *low;
   out.high = *high;
-  if (!parseFill(parts[3], out.fill) || (isRanged(out.fill) && *low > *high))
+  const std::optional<FillKind> fill = parseFillKind(parts[3]);
+  if (!fill || (isRanged(*fill) && *low > *high))
     return false;
+  out.fill = *fill;
   out.readOnly = parts[6] == "in";
   out.output = parts[6] == "out";
   return out.readOnly || out.output || parts[6] == "inout";
@@ -159,7 +137,72 @@ bool parseArgument(const std::vector<std::string> &parts, const std::vector<Buff
   return true;
 }
 
+std::vector<std::string> words(const std::array<std::uint32_t, 3> &extent) {
+  return {std::to_string(extent[0]), std::to_string(extent[1]), std::to_string(extent[2])};
+}
+
+std::string hexDigits(const std::vector<std::byte> &bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
+/// A pointer that is the whole argument needs no bytes of a value.
+bool isBuffer(const ArgumentSpec &argument) {
+  return argument.pointers.size() == 1 && argument.pointers.front().at == 0 &&
+         argument.value == std::vector<std::byte>(sizeof(Address));
+}
+
 } // namespace
+
+void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch) {
+  request.add(prefix + "module", launch.module);
+  request.addList(prefix + "grid", words(launch.grid));
+  request.addList(prefix + "block", words(launch.block));
+  request.add(prefix + "shared", launch.sharedBytes);
+  if (launch.cooperative)
+    request.add(prefix + "cooperative", 1u);
+  if (launch.stackBytes != 0)
+    request.add(prefix + "stack", launch.stackBytes);
+  for (const BufferSpec &buffer : launch.buffers)
+    request.addList(prefix + "buffer", {buffer.name, std::to_string(buffer.bytes), buffer.scalar,
+                                        toString(buffer.fill), protocol::formatDouble(buffer.low),
+                                        protocol::formatDouble(buffer.high),
+                                        buffer.readOnly ? "in"
+                                        : buffer.output ? "out"
+                                                        : "inout"});
+  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+    const BufferSpec &buffer = launch.buffers[i];
+    const std::string index = std::to_string(i);
+    if (buffer.fill == FillKind::Captured)
+      request.addList(prefix + "contents", {index, buffer.contents});
+    if (!buffer.drawnAs.empty())
+      request.addList(prefix + "drawn", {index, buffer.drawnAs});
+    if (!buffer.symbol.empty())
+      request.addList(prefix + "symbol", {index, buffer.symbol});
+    if (buffer.address != 0)
+      request.addList(prefix + "address",
+                      {index, std::to_string(buffer.address), buffer.holdsPointers ? "1" : "0"});
+  }
+  for (const ArgumentSpec &argument : launch.arguments) {
+    if (isBuffer(argument)) {
+      const PointerSpec &pointer = argument.pointers.front();
+      request.addList(prefix + "arg",
+                      {"buffer", std::to_string(pointer.buffer), std::to_string(pointer.offset)});
+      continue;
+    }
+    std::vector<std::string> fields{"value", hexDigits(argument.value)};
+    for (const PointerSpec &pointer : argument.pointers)
+      for (const std::uint64_t number :
+           {std::uint64_t(pointer.at), std::uint64_t(pointer.buffer), pointer.offset})
+        fields.push_back(std::to_string(number));
+    request.addList(prefix + "arg", fields);
+  }
+}
 
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch as a request describes it: driver/model/Workload.h without what only the judge needs.
+// A launch as a request describes it: written by kopt, read by kopt-runner.
 #pragma once
 
 #include "runtime/device/Device.h"
+#include "runtime/runner/FillKind.h"
 #include "runtime/runner/Protocol.h"
 
 #include <array>
@@ -12,23 +13,6 @@
 #include <vector>
 
 namespace kopt::runtime {
-
-/// What buffers are filled with; README.md says what each is for.
-enum class FillKind {
-  Uniform,
-  Zero,
-  Iota,
-  Constant,
-  Captured,
-  Integers,
-  Sorted,
-  Cancelling,
-  Special,
-  Tiny,
-  Permutation,
-  Colliding,
-  Scattered,
-};
 
 struct BufferSpec {
   std::string name;
@@ -56,11 +40,13 @@ struct BufferSpec {
 struct PointerSpec {
   std::size_t at = 0, buffer = 0;
   std::uint64_t offset = 0;
+  bool operator==(const PointerSpec &) const = default;
 };
 
 struct ArgumentSpec {
   std::vector<std::byte> value;
   std::vector<PointerSpec> pointers; ///< each takes the place of eight bytes of the value
+  bool operator==(const ArgumentSpec &) const = default;
 };
 
 struct LaunchSpec {
@@ -71,7 +57,12 @@ struct LaunchSpec {
   std::uint32_t stackBytes = 0; ///< of each thread; 0: the driver's default
   std::vector<BufferSpec> buffers;
   std::vector<ArgumentSpec> arguments;
+  bool operator==(const LaunchSpec &) const = default;
 };
+
+/// Adds the fields that parseLaunch() reads, each with its prefix ("a."). BufferSpec::jitter is not
+/// of a launch: requests have a field for all buffers.
+void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch);
 
 /// Reads the fields `prefix`module, grid, block, shared, cooperative, stack, buffer, contents,
 /// symbol, address, arg. False with `why` naming the first bad field.

@@ -68,7 +68,7 @@ def main():
                                            capture_output=True, text=True).stdout)["results"][0]
 
     judged = [trial for trial in report["trials"]
-              if trial["candidate"]["proposer"] != "baseline" and not trial["candidate_hash"].endswith(":confirm")]
+              if trial["candidate"]["proposer"] != "baseline" and trial["purpose"] == "search"]
     trials = [trial for trial in judged if trial["timings"]]
     begun = next(when for when, line in lines if ": baseline" in line)
     ended = max(when for when, line in lines if line.split(" ")[0] in VERDICTS)

@@ -13,7 +13,7 @@ from pathlib import Path
 # driver/ stand lowest first: none may include one below it here.
 EDGES = {
     "driver/support": "",
-    "driver/model": "driver/support clang_plugin/output",
+    "driver/model": "driver/support clang_plugin/output runtime/runner",
     "driver/sandbox": "driver/support",
     "driver/source": "driver/support driver/model driver/sandbox clang_plugin/output",
     "driver/workload": "driver/support driver/model driver/source runtime/runner runtime/trace",
@@ -27,7 +27,7 @@ EDGES = {
     "driver/report": "driver/support driver/model driver/store driver/judge driver/search driver/integrate",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/llm driver/judge driver/search driver/integrate driver/report runtime/device runtime/trace",
-    "driver/cli": "driver/support driver/source driver/store driver/report driver/app",
+    "driver/cli": "driver/support driver/model driver/source driver/report driver/app",
 
     "runtime/device": "",
     "runtime/trace": "",

@@ -30,9 +30,9 @@
 #include "driver/device/profile/CounterNames.h"
 #include "driver/device/profile/NcuProfiler.h"
 #include "driver/device/runner/CounterProcess.h"
-#include "driver/device/runner/LaunchRequest.h"
 #include "driver/device/runner/RunnerClient.h"
 #include "driver/device/runner/RunnerSandbox.h"
+#include "driver/device/runner/ToLaunchSpec.h"
 #include "driver/judge/Statistics.h"
 #include "driver/model/Diagnosis.h"
 #include "driver/search/diagnose/RuleBook.h"
@@ -268,7 +268,7 @@ public:
   void add(const char *verb, const Kernel &kernel, const Launch &launch,
            const std::vector<std::string> &metrics = {}) {
     Message request(verb);
-    addLaunch(request, "a.", std::uint32_t(&kernel - kernels_.data()) + 1, launch);
+    addLaunch(request, "a.", toLaunchSpec(std::uint32_t(&kernel - kernels_.data()) + 1, launch));
     request.add("input_seed", std::uint64_t(1));
     request.add("poison_seed", std::uint64_t(1));
     if (!metrics.empty())
@@ -464,8 +464,8 @@ Result<int> run(const fs::path &program, int counting, int repeats, bool check, 
   }
   KOPT_TRY(const TemporaryDirectory folder, TemporaryDirectory::create("kopt-counters"));
   KOPT_CHECK(createDirectories(folder.path() / "built"));
-  KOPT_TRY(const auto runner,
-           startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
+  KOPT_TRY(const auto runner, startRunner(*processes, program, {DeviceKind::Cuda, 0, ""},
+                                          folder.path() / "buffers", ""));
   if (!cuda.ncu)
     return kSkip;
   BuildRequest build;

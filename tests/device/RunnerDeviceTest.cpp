@@ -105,9 +105,9 @@ protected:
       std::printf("sandbox: %s %s: %s\n", layer.active ? "with" : "without", layer.name.c_str(),
                   layer.detail.c_str());
     const CudaToolkit cuda = CudaToolkit::find();
-    auto started =
-        startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path() / "buffers", "", {},
-                    {*opened, {folder->path() / "built"}, cuda});
+    auto started = startRunner(*processes, runnerProgram, {DeviceKind::Cuda, 0, ""},
+                               folder->path() / "buffers", "", {},
+                               {*opened, {folder->path() / "built"}, cuda});
     ASSERT_TRUE(started) << started.error().what;
     runner = std::move(*started);
     BuildRequest request;
@@ -187,7 +187,7 @@ protected:
     TimingOutcome result = outcome.value_or(failed);
     EXPECT_EQ(result.status, RunStatus::Ok) << result.detail;
     std::printf("  %zu pairs, %s, batch %u, median %.3f us and ratio %.4f, SM %.0f MHz\n",
-                result.samples.size(), result.cacheMode.c_str(), result.batch,
+                result.samples.size(), toString(result.cacheMode), result.batch,
                 result.samples.empty() ? 0 : 1e6 * result.samples[result.samples.size() / 2].a,
                 medianRatio(result), result.smClockMHz);
     return result;
@@ -203,7 +203,7 @@ TEST_F(DeviceTest, DescribesItself) {
   const DeviceInfo &device = runner->device();
   std::printf("  %s, %s, %s, L2 %llu MiB\n", device.name.c_str(), device.arch.c_str(),
               device.driver.c_str(), static_cast<unsigned long long>(device.l2Bytes >> 20));
-  EXPECT_EQ(device.kind, "cuda");
+  EXPECT_EQ(device.kind, DeviceKind::Cuda);
   EXPECT_EQ(device.arch.rfind("sm_", 0), 0u);
   EXPECT_GT(device.l2Bytes, 0u);
   EXPECT_EQ(device.uuid.size(), 40u);
@@ -368,7 +368,7 @@ TEST_F(DeviceTest, TheSameKernelTwiceIsTheSame) {
   const Launch launched = launch(1 << 24, 1 << 24);
   const TimingOutcome outcome = time(a, launched, b, launched);
   EXPECT_NEAR(medianRatio(outcome), 1, 0.01);
-  EXPECT_EQ(outcome.cacheMode, "cold");
+  EXPECT_EQ(outcome.cacheMode, CacheMode::Cold);
   EXPECT_EQ(outcome.batch, 1u);
   ASSERT_EQ(outcome.buffersB.size(), 2u);
   EXPECT_EQ(*readFile(outcome.buffersA[1]), *readFile(outcome.buffersB[1]));
@@ -385,7 +385,7 @@ TEST_F(DeviceTest, ShortKernelsAreBatched) {
   const Launch small = launch(4096, 4096), medium = launch(1 << 20, 1 << 20);
   const TimingOutcome warm = time(a, small, b, small);
   EXPECT_GT(warm.batch, 1u);
-  EXPECT_EQ(warm.cacheMode, "warm"); // copies of 32 KiB: L2 would hold them all
+  EXPECT_EQ(warm.cacheMode, CacheMode::Warm); // copies of 32 KiB: L2 would hold them all
   EXPECT_NEAR(medianRatio(warm), 1, 0.05);
   const TimingOutcome cold = time(a, medium, b, medium);
   EXPECT_NEAR(medianRatio(cold), 1, 0.05);
@@ -503,7 +503,8 @@ int main(int argc, char **argv) {
   runnerProgram = argv[1];
   const auto processes = makeProcessRunner();
   auto folder = TemporaryDirectory::create("kopt-device");
-  const auto runner = startRunner(*processes, runnerProgram, {"cuda", 0, ""}, folder->path(), "");
+  const auto runner =
+      startRunner(*processes, runnerProgram, {DeviceKind::Cuda, 0, ""}, folder->path(), "");
   const auto toolchain = makeNvccToolchain(*processes, CudaToolkit::find());
   if (!runner || !toolchain) {
     std::printf("skipped: %s\n",

@@ -267,8 +267,8 @@ Result<int> run(const std::filesystem::path &program, int aa, int differences, d
     return kSkip;
   }
   KOPT_TRY(const TemporaryDirectory folder, TemporaryDirectory::create("kopt-truth"));
-  KOPT_TRY(const auto runner,
-           startRunner(*processes, program, {"cuda", 0, ""}, folder.path() / "buffers", ""));
+  KOPT_TRY(const auto runner, startRunner(*processes, program, {DeviceKind::Cuda, 0, ""},
+                                          folder.path() / "buffers", ""));
   BuildRequest request;
   request.sliceText = kKernels;
   request.symbol = "copy";

@@ -22,7 +22,7 @@ class Pool(KoptTest):
         self.kopt_ok("tune", "scale.cu", "--device", "cuda", "--proposers", "params", "--gpus", gpus, "--json", *FLAGS, cwd=folder)
         seconds = time.monotonic() - start
         self.folder, before = folder, self.folder
-        trials = self.rows("SELECT candidate_hash, verdict, gpu FROM trials WHERE candidate_hash NOT LIKE '%:confirm' ORDER BY id")
+        trials = self.rows("SELECT candidate_hash, verdict, gpu FROM trials WHERE purpose = 0 ORDER BY id")
         self.folder = before
         return seconds, trials
 

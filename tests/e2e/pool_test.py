@@ -74,7 +74,7 @@ class Pool(KoptTest):
         self.check()
         self.assertGreater(len(self.gpus()), 1)
         first = gpus[0] if "," in gpus else "0"
-        confirmed = self.rows("SELECT DISTINCT gpu FROM trials WHERE candidate_hash LIKE '%:confirm' OR proposer = 'baseline'")
+        confirmed = self.rows("SELECT DISTINCT gpu FROM trials WHERE purpose = 1 OR proposer = 'baseline'")
         self.assertEqual(confirmed, [(f"{first} emulated",)])
         report = next(self.folder.glob("kopt.out/*/report.md")).read_text()
         self.assertIn("| on GPU |", report)

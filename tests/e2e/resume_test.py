@@ -36,6 +36,19 @@ class Resume(KoptTest):
             child.wait()
             return True
 
+    def test_another_workload_takes_over_no_trials(self):
+        text = (DATA / "scale.cu").read_text().replace('"arg rows = 500", "arg columns = 300", "arg factor = 2.5",\n', "")
+        self.assertNotIn("arg factor", text)
+        self.write("scale.cu", text)
+        resumed = []
+        for factor in ("3.5", "3.25", "3.5"):
+            self.write("kopt.toml", '[[kernel]]\nname = "scale"\nclauses = ["arg rows = 64", "arg columns = 48", '
+                       f'"arg factor = {factor}"]\n')
+            done = self.kopt_ok("tune", "scale.cu", *OPTIONS[:4], "--trials", "2", "--resume", *FLAGS)
+            resumed.append("resuming" in done.stderr)
+        self.assertEqual(resumed, [False, False, True])
+        self.assertEqual(self.rows("SELECT COUNT(*) FROM runs"), [(2,)])
+
     def prepare(self):
         text = (DATA / "scale.cu").read_text()
         small = text.replace("rows = 500", "rows = 320").replace("columns = 300", "columns = 200")

@@ -43,9 +43,10 @@ public:
                                       const KernelSpec &, const std::string &,
                                       const SharedCode &) override {
     if (has(candidate, "REJECT"))
-      return std::vector<Finding>{{"asm", "reject", "new inline assembly", "line 3"}};
+      return std::vector<Finding>{{"asm", Severity::Reject, "new inline assembly", "line 3"}};
     if (has(candidate, "FLAG")) // only other sizes would show it harmless
-      return std::vector<Finding>{{"bounds-check", "flag", "a bounds check is gone", "line 3"}};
+      return std::vector<Finding>{
+          {"bounds-check", Severity::Flag, "a bounds check is gone", "line 3"}};
     return std::vector<Finding>{};
   }
   Result<MutantSet> mutants(const std::string &, const std::string &, const KernelSpec &,
@@ -82,6 +83,7 @@ private:
 
 class FakeToolchain : public Toolchain {
 public:
+  ToolchainKind kind() const override { return ToolchainKind::Nvcc; }
   std::string name() const override { return "fake"; }
   Result<BuildOutcome> build(const BuildRequest &request) override {
     ++builds;
@@ -113,7 +115,7 @@ class FakeRunner : public Runner {
 public:
   explicit FakeRunner(std::filesystem::path scratch, bool modelled = false)
       : scratch_(std::move(scratch)) {
-    device_.kind = modelled ? "emulated" : "cuda";
+    device_.kind = modelled ? DeviceKind::Emulated : DeviceKind::Cuda;
     device_.name = "Fake GPU";
     device_.arch = "sm_90";
     device_.modelled = modelled;
@@ -219,7 +221,7 @@ public:
         (module == a ? outcome.buffersA : outcome.buffersB).push_back(path);
       }
     outcome.modelled = device_.modelled;
-    outcome.cacheMode = "cold";
+    outcome.cacheMode = CacheMode::Cold;
     if (has(modules_.at(b), "HOT"))
       outcome.throttled = {"hw-thermal"};
     if (has(modules_.at(b), "OTHERS"))

@@ -43,6 +43,7 @@ public:
                     CompilerSandbox sandbox)
       : processes_(processes), frontend_(std::move(frontend)), version_(std::move(version)),
         sandbox_(std::move(sandbox)) {}
+  ToolchainKind kind() const override { return ToolchainKind::Emulated; }
   std::string name() const override { return "emulated (clang " + version_ + ")"; }
   Result<BuildOutcome> build(const BuildRequest &request) override;
 

@@ -41,6 +41,7 @@ public:
                 CompilerSandbox sandbox)
       : processes_(processes), nvcc_(std::move(nvcc)), version_(std::move(version)),
         sandbox_(std::move(sandbox)) {}
+  ToolchainKind kind() const override { return ToolchainKind::Nvcc; }
   std::string name() const override { return "nvcc " + version_; }
   Result<BuildOutcome> build(const BuildRequest &request) override;
 

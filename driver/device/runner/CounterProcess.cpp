@@ -2,7 +2,7 @@
 #include "driver/device/runner/CounterProcess.h"
 
 #include "driver/device/profile/CounterNames.h"
-#include "driver/device/runner/LaunchRequest.h"
+#include "driver/device/runner/ToLaunchSpec.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ Result<ProfileOutcome> CounterProcess::tryCount(const std::filesystem::path &mod
                      "the runner loaded a module without reporting its number");
 
   Message profile("profile");
-  addLaunch(profile, "a.", *number, launch);
+  addLaunch(profile, "a.", toLaunchSpec(*number, launch));
   profile.add("input_seed", options.inputSeed);
   profile.add("poison_seed", options.poisonSeed);
   profile.addList("metrics", hardwareCounters());

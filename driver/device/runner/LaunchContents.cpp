@@ -21,7 +21,7 @@ LaunchContents::~LaunchContents() {
 
 Status LaunchContents::addContents(const Launch &launch) {
   for (const Buffer &buffer : launch.buffers) {
-    if (buffer.fill.kind != "captured")
+    if (buffer.fill.kind != FillKind::Captured)
       continue;
     const int fd = ::open(buffer.fill.path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0)

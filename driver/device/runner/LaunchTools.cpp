@@ -3,7 +3,7 @@
 
 #include "driver/device/profile/ComputeSanitizer.h"
 #include "driver/device/runner/LaunchContents.h"
-#include "driver/device/runner/LaunchRequest.h"
+#include "driver/device/runner/ToLaunchSpec.h"
 
 namespace kopt {
 
@@ -21,7 +21,7 @@ std::string scriptOf(const WatchedLaunch &watched) {
   load.add("path", watched.module.string());
   load.add("symbol", watched.symbol);
   Message run("run");
-  addLaunch(run, "a.", 1, watched.launch);
+  addLaunch(run, "a.", toLaunchSpec(1, watched.launch));
   run.add("input_seed", watched.options.inputSeed);
   run.add("poison_seed", watched.options.poisonSeed);
   return load.format() + "\n" + run.format() + "\n";

@@ -5,12 +5,12 @@
 #include "driver/device/runner/DeviceLock.h"
 #include "driver/device/runner/GpuSpecFile.h"
 #include "driver/device/runner/LaunchContents.h"
-#include "driver/device/runner/LaunchRequest.h"
 #include "driver/device/runner/LaunchTools.h"
 #include "driver/device/runner/OtherLoad.h"
 #include "driver/device/runner/RunnerProcess.h"
 #include "driver/device/runner/RunnerSandbox.h"
 #include "driver/device/runner/SharedBuffers.h"
+#include "driver/device/runner/ToLaunchSpec.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "runtime/runner/Protocol.h"
@@ -145,7 +145,11 @@ Status RunnerClient::connect() {
   const Message &answer = reply->message;
   if (answer.number<unsigned>("shared") != 1u)
     shared_.useFiles();
-  device_.kind = answer.text("kind");
+  const auto kind = parseEnum<DeviceKind>(answer.text("kind"));
+  if (!kind || *kind == DeviceKind::Auto)
+    return makeError(ErrorCode::Internal,
+                     fmt::format("the runner drives an unknown device '{}'", answer.text("kind")));
+  device_.kind = *kind;
   device_.name = answer.text("name");
   device_.arch = answer.text("arch");
   device_.driver = answer.text("driver");
@@ -161,10 +165,10 @@ Status RunnerClient::connect() {
   connected_ = true;
   // Nobody shares an emulated device.
   if (!lock_)
-    lock_ = std::make_unique<DeviceLock>(device_.kind == "cuda" ? deviceLockFile(device_.uuid)
-                                                                : std::filesystem::path(),
-                                         device_.name, hooks_);
-  if (device_.kind == "cuda" && !others_) {
+    lock_ = std::make_unique<DeviceLock>(
+        device_.kind == DeviceKind::Cuda ? deviceLockFile(device_.uuid) : std::filesystem::path(),
+        device_.name, hooks_);
+  if (device_.kind == DeviceKind::Cuda && !others_) {
     const auto bus = device_.facts.find("pci_bus");
     others_ =
         std::make_unique<OtherLoad>(makeGpuActivity(bus == device_.facts.end() ? "" : bus->second));
@@ -332,7 +336,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
         if (loaded.status != RunStatus::Ok)
           return loaded;
         Message request("run");
-        addLaunch(request, "a.", modules_[id].remote, launch);
+        addLaunch(request, "a.", toLaunchSpec(modules_[id].remote, launch));
         request.add("input_seed", options.inputSeed);
         request.add("poison_seed", options.poisonSeed);
         request.add("instruction_limit", options.instructionLimit);
@@ -380,8 +384,8 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
                  return loaded;
              }
              Message request("time");
-             addLaunch(request, "a.", modules_[a].remote, launchA);
-             addLaunch(request, "b.", modules_[b].remote, launchB);
+             addLaunch(request, "a.", toLaunchSpec(modules_[a].remote, launchA));
+             addLaunch(request, "b.", toLaunchSpec(modules_[b].remote, launchB));
              request.add("input_seed", options.inputSeed);
              request.add("min_samples", options.minSamples);
              request.add("max_samples", options.maxSamples);
@@ -418,7 +422,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
     outcome.samples.push_back({*secondsA, *secondsB});
   }
   outcome.modelled = answer.number<unsigned>("modelled").value_or(0) != 0;
-  outcome.cacheMode = answer.text("cache");
+  outcome.cacheMode = parseEnum<CacheMode>(answer.text("cache")).value_or(CacheMode::Unknown);
   outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
   outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
   outcome.throttled = answer.list("throttled");
@@ -438,7 +442,7 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
              if (loaded.status != RunStatus::Ok)
                return loaded;
              Message request("profile");
-             addLaunch(request, "a.", modules_[id].remote, launch);
+             addLaunch(request, "a.", toLaunchSpec(modules_[id].remote, launch));
              request.add("input_seed", options.inputSeed);
              request.add("poison_seed", options.poisonSeed);
              request.add("instruction_limit", options.instructionLimit);
@@ -452,8 +456,8 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
   if (reply.status != RunStatus::Ok)
     return outcome;
   outcome.counters = countersOf(reply.message);
-  if (device_.kind != "cuda") {
-    outcome.source = device_.kind;
+  if (device_.kind != DeviceKind::Cuda) {
+    outcome.source = toString(device_.kind);
     return outcome;
   }
   outcome.source = "ptxas";
@@ -463,7 +467,7 @@ Result<ProfileOutcome> RunnerClient::profile(ModuleId id, const Launch &launch,
 Result<std::vector<SanitizerReport>> RunnerClient::sanitize(ModuleId id, const Launch &launch,
                                                             const std::vector<std::string> &tools,
                                                             const RunOptions &options) {
-  if (device_.kind != "cuda")
+  if (device_.kind != DeviceKind::Cuda)
     return Runner::sanitize(id, launch, tools, options);
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
@@ -473,7 +477,7 @@ Result<std::vector<SanitizerReport>> RunnerClient::sanitize(ModuleId id, const L
 Result<NcuReport> RunnerClient::inspect(ModuleId id, const Launch &launch,
                                         const std::vector<std::string> &sections,
                                         const RunOptions &options) {
-  if (device_.kind != "cuda")
+  if (device_.kind != DeviceKind::Cuda)
     return Runner::inspect(id, launch, sections, options);
   StageSeconds unused;
   KOPT_TRY(const DeviceLock::Hold hold, lockDevice(unused));
@@ -504,11 +508,8 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
                                             const std::filesystem::path &scratch,
                                             const std::filesystem::path &gpuSpecs,
                                             RunnerHooks hooks, RunnerContainment containment) {
-  if (config.kind != "auto" && config.kind != "cuda" && config.kind != "emulated")
-    return makeError(ErrorCode::Usage, "unknown device '" + config.kind + "'",
-                     "use cuda, emulated or auto");
   KOPT_CHECK(createDirectories(scratch));
-  if (config.kind != "emulated") {
+  if (config.kind != DeviceKind::Emulated) {
     std::vector<std::string> command{program.string(), "--device", "cuda", "--ordinal",
                                      std::to_string(config.ordinal)};
     std::vector<std::filesystem::path> readable = containment.readable;
@@ -520,7 +521,7 @@ Result<std::unique_ptr<Runner>> startRunner(ProcessRunner &processes,
     const Status connected = client->connect();
     if (connected)
       return client;
-    if (config.kind == "cuda")
+    if (config.kind == DeviceKind::Cuda)
       return tl::unexpected(connected.error());
   }
   KOPT_TRY(const std::filesystem::path spec,

@@ -27,10 +27,10 @@ Result<std::vector<int>> allOrdinals(const DeviceInfo &first) {
                          ? std::nullopt
                          : runtime::protocol::parseNumber<int>(known->second);
   if (!count || *count < 1)
-    return makeError(
-        ErrorCode::Usage,
-        fmt::format("'all' needs real GPUs: there can be any number of {} devices", first.kind),
-        "give a number: --gpus 2");
+    return makeError(ErrorCode::Usage,
+                     fmt::format("'all' needs real GPUs: there can be any number of {} devices",
+                                 toString(first.kind)),
+                     "give a number: --gpus 2");
   std::vector<int> ordinals(std::size_t(std::min(*count, kMostGpus)));
   std::iota(ordinals.begin(), ordinals.end(), 0);
   return ordinals;

@@ -25,6 +25,10 @@ enum class Depth {
   Trial,  ///< those that take the CPU a second or two
   Win,    ///< those too that take the GPU seconds
 };
+template <> struct EnumNames<Depth> {
+  static constexpr std::pair<Depth, const char *> kAll[] = {
+      {Depth::Search, "search"}, {Depth::Trial, "trial"}, {Depth::Win, "win"}};
+};
 
 /// One candidate in front of the checks.
 struct Examination {

@@ -142,8 +142,8 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
                                   std::string_view got, unsigned threads, Slack slack) {
   if (runtime::firstDifference(want.data(), got.data(), want.size(), threads) == want.size())
     return std::nullopt;
-  const bool bitwise = tolerance.policy == "strict" || !Type::kFloating;
-  const bool user = tolerance.policy == "user";
+  const bool bitwise = tolerance.policy == TolerancePolicy::Strict || !Type::kFloating;
+  const bool user = tolerance.policy == TolerancePolicy::User;
   const double scale = !bitwise && (!user || slack.orDefault) ? scaleOf<Type>(want, threads) : 0;
   struct Part {
     Mismatch mismatch;

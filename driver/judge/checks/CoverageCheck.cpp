@@ -189,7 +189,7 @@ private:
     record.name = record.symbol = clone.variable;
     record.bytes = clone.bytes;
     record.scalar = "u8";
-    record.fill = {"zero", 0, 0};
+    record.fill = {FillKind::Zero, 0, 0};
     launch.buffers.push_back(record);
     RunOptions options = derivedOptions(bench, launch, bench.seed() + 5000, kPoison, "coverage");
     options.instructionLimit *= kSlower;

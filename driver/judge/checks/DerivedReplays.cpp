@@ -63,7 +63,7 @@ public:
                                        CheckRecord &record) override {
     KOPT_TRY(auto failure, checkAll(bench, seen, record));
     if (failure)
-      seen.trial.findings.push_back({name(), "note", remedyOf(kind_), ""});
+      seen.trial.findings.push_back({name(), Severity::Note, remedyOf(kind_), ""});
     return failure;
   }
 
@@ -148,7 +148,7 @@ private:
   /// pointers it is still right.
   static void advise(const Failure &failure, Trial &trial) {
     trial.findings.push_back(
-        {"alignment", "warning",
+        {"alignment", Severity::Warning,
          "the candidate needs better aligned pointers than the original: " + failure.reason +
              "; do not take it where pointers into the middle of an allocation are passed",
          ""});
@@ -267,8 +267,8 @@ Status DerivedReplays::learn(CheckContext &bench, Trial &baseline) {
   }
   for (const NotDerived &item : missing_)
     if (item.asLaunched)
-      baseline.findings.push_back(
-          {"launch-site", "warning", fmt::format("not tried: {}: {}", item.title, item.why), ""});
+      baseline.findings.push_back({"launch-site", Severity::Warning,
+                                   fmt::format("not tried: {}: {}", item.title, item.why), ""});
   for (const Derivation kind :
        {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment}) {
     const auto isKind = [&](const auto &item) { return item.derived.kind == kind; };
@@ -277,7 +277,7 @@ Status DerivedReplays::learn(CheckContext &bench, Trial &baseline) {
                                     [&](const auto &item) { return item.kind == kind; });
       if (why != missing_.end())
         baseline.findings.push_back(
-            {toString(kind), "note",
+            {toString(kind), Severity::Note,
              fmt::format("no launches with other {}: {}", toString(kind), why->why), ""});
     }
   }
@@ -405,7 +405,7 @@ DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_
       return unfit(fmt::format("the original's '{}' jumps when inputs move in their last place",
                                launch.buffers[b].name));
     replay.slack[b].absolute = kNoise * (jumps ? movement[b].usual : *noise[b]);
-    if (tolerance.policy == "default" && costOf(launch) > kManyElements &&
+    if (tolerance.policy == TolerancePolicy::Default && costOf(launch) > kManyElements &&
         std::isfinite(movement[b].tolerated))
       replay.slack[b].absolute =
           std::max(replay.slack[b].absolute, kManyTerms * movement[b].tolerated);

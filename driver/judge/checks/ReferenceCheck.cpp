@@ -98,7 +98,7 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
       Buffer &buffer = wide.buffers[pointer->buffer];
       if (buffer.scalar == "f64")
         continue; // passed twice
-      if (buffer.fill.kind == "captured" || buffer.scalar != scalar || pointer->offset != 0)
+      if (buffer.fill.kind == FillKind::Captured || buffer.scalar != scalar || pointer->offset != 0)
         return makeError(ErrorCode::Usage,
                          fmt::format("the contents of '{}' cannot be widened", buffer.name));
       buffer.drawnAs = scalar;
@@ -132,8 +132,9 @@ public:
 
   Status learn(CheckContext &bench, Trial &baseline) override {
     KOPT_CHECK(replays_->learn(bench, baseline));
-    if (bench.subject().workload.tolerance.policy != "default") {
-      why_ = fmt::format("the tolerance is '{}'", bench.subject().workload.tolerance.policy);
+    if (bench.subject().workload.tolerance.policy != TolerancePolicy::Default) {
+      why_ =
+          fmt::format("the tolerance is '{}'", toString(bench.subject().workload.tolerance.policy));
       return {};
     }
     const auto made = frontend_.referenceClone(bench.subject().sliceText,

@@ -114,7 +114,7 @@ private:
         return Failure{name(), Verdict::WrongResult, where + ": " + mismatch->describe(buffer)};
       if (!isStable_)
         continue;
-      const Tolerance bitwise{"strict", 0, 0};
+      const Tolerance bitwise{TolerancePolicy::Strict, 0, 0};
       KOPT_TRY(const auto change, compareBuffers(buffer, bitwise, first[b], now[b]));
       if (change)
         return Failure{

@@ -91,9 +91,9 @@ Result<std::string> launchesText(const ProposalContext &context, const Candidate
 }
 
 std::string toleranceText(const Tolerance &tolerance) {
-  if (tolerance.policy == "strict")
+  if (tolerance.policy == TolerancePolicy::Strict)
     return "bitwise equal";
-  if (tolerance.policy == "user")
+  if (tolerance.policy == TolerancePolicy::User)
     return fmt::format("relative {}, absolute {}", formatNumber(tolerance.relative),
                        formatNumber(tolerance.absolute));
   return "as close to exact as the baseline, for the type";
@@ -112,10 +112,9 @@ std::string measurementsText(const ProposalContext &context) {
   if (trial.speedup)
     text += fmt::format("- {}\n", speedupText(*trial.speedup));
   for (const LaunchTiming &timing : trial.timings)
-    text +=
-        fmt::format("- {}: {} ({} for the baseline), {} cache\n", timing.launch,
-                    formatDuration(timing.candidateSeconds), formatDuration(timing.baselineSeconds),
-                    timing.cacheMode.empty() ? "unknown" : timing.cacheMode);
+    text += fmt::format("- {}: {} ({} for the baseline), {} cache\n", timing.launch,
+                        formatDuration(timing.candidateSeconds),
+                        formatDuration(timing.baselineSeconds), toString(timing.cacheMode));
   if (trial.resources)
     text += fmt::format("- {} registers, {} bytes of shared and {} bytes of local memory\n",
                         trial.resources->registers, trial.resources->sharedBytes,
@@ -219,8 +218,8 @@ std::string evidenceText(const Trial &failed) {
     text += "Reason:\n\n" + fenced(failed.reason) + "\n";
   std::string findings;
   for (const Finding &finding : failed.findings)
-    findings += fmt::format("{} [{}] {} {}\n", finding.severity, finding.id, finding.message,
-                            finding.where);
+    findings += fmt::format("{} [{}] {} {}\n", toString(finding.severity), finding.id,
+                            finding.message, finding.where);
   if (!findings.empty())
     text += "Findings:\n\n" + fenced(head(findings, kDiagnosticsLimit)) + "\n";
   if (failed.verdict == Verdict::BuildFailed && !failed.buildLog.empty())

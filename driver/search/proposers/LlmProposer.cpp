@@ -38,6 +38,12 @@ const Trial *findTrial(const std::vector<Trial> &history, const std::string &has
   return nullptr;
 }
 
+/// The latest of the trials it was made from; null where that is not in the history.
+const Trial *parentOf(const std::vector<Trial> &history, const Trial &trial) {
+  const std::vector<std::string> &parents = trial.candidate.parents;
+  return parents.empty() ? nullptr : findTrial(history, parents.back());
+}
+
 std::string requestText(const ChatModel &model, const ChatRequest &request) {
   nlohmann::json messages = nlohmann::json::array();
   for (const ChatMessage &message : request.messages)
@@ -118,7 +124,8 @@ Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context
     }
     Answer answer = read(*reply, context, task, base);
     if (answer.candidate) {
-      answer.candidate->parent = failed ? failed->candidateHash : context.parentTrial.candidateHash;
+      answer.candidate->parents = {failed ? failed->candidateHash
+                                          : context.parentTrial.candidateHash};
       return answer;
     }
     if (!answer.stop.empty()) {
@@ -146,10 +153,10 @@ Result<const Trial *> LlmProposer::attemptToRepair(const ProposalContext &contex
   if (last == context.history.rend() || !isRepairable(last->verdict))
     return nullptr;
   int repairs = 0;
-  for (const Trial *trial = findTrial(context.history, last->candidate.parent);
+  for (const Trial *trial = parentOf(context.history, *last);
        trial && trial->candidate.proposer == "llm" && isRepairable(trial->verdict) &&
        repairs < options_.maxRepairs;
-       trial = findTrial(context.history, trial->candidate.parent))
+       trial = parentOf(context.history, *trial))
     ++repairs;
   if (repairs >= options_.maxRepairs)
     return nullptr;

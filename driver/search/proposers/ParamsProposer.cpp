@@ -111,7 +111,7 @@ Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &co
     if (!satisfies(requirements, context, point))
       return;
     Candidate candidate = context.parent;
-    candidate.parent = context.parentTrial.candidateHash;
+    candidate.parents = {context.parentTrial.candidateHash};
     candidate.proposer = "params";
     candidate.technique = "params";
     candidate.title = titleOf(point, present);

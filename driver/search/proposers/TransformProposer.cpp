@@ -16,7 +16,7 @@ namespace {
 std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
                                        const ProposalContext &context) {
   Candidate candidate = context.parent;
-  candidate.parent = context.parentTrial.candidateHash;
+  candidate.parents = {context.parentTrial.candidateHash};
   candidate.proposer = "transform";
   candidate.technique = offer.technique;
   candidate.title = offer.title;

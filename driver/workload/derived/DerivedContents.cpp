@@ -14,23 +14,23 @@ constexpr double kHuge = 1e30, kHugeDouble = 1e200, kHugeNarrow = 512;
 
 bool isNarrow(const Buffer &buffer) { return buffer.scalar == "f16" || buffer.scalar == "bf16"; }
 bool isDrawn(const Buffer &buffer) {
-  return buffer.fill.kind == "uniform";
+  return buffer.fill.kind == FillKind::Uniform;
 } ///< of others no range is known
 MaybeFill asItIs(const Buffer &) { return std::nullopt; }
 
-MaybeFill as(const Buffer &buffer, const char *kind) {
+MaybeFill as(const Buffer &buffer, FillKind kind) {
   return isDrawn(buffer) ? MaybeFill(Fill{kind, buffer.fill.low, buffer.fill.high}) : std::nullopt;
 }
 
 MaybeFill constant(const Buffer &buffer, double value) {
-  return isDrawn(buffer) ? MaybeFill(Fill{"constant", value, value}) : std::nullopt;
+  return isDrawn(buffer) ? MaybeFill(Fill{FillKind::Constant, value, value}) : std::nullopt;
 }
 
 MaybeFill scaled(const Buffer &buffer, double factor) {
-  if (!isDrawn(buffer) && buffer.fill.kind != "constant")
+  if (!isDrawn(buffer) && buffer.fill.kind != FillKind::Constant)
     return std::nullopt;
-  const double high = buffer.fill.kind == "constant" ? buffer.fill.low : buffer.fill.high;
-  return Fill{"uniform", buffer.fill.low * factor, high * factor};
+  const double high = buffer.fill.kind == FillKind::Constant ? buffer.fill.low : buffer.fill.high;
+  return Fill{FillKind::Uniform, buffer.fill.low * factor, high * factor};
 }
 
 double hugeFor(const Buffer &buffer) {
@@ -47,7 +47,7 @@ MaybeFill reaching(const Buffer &buffer, double most) {
 MaybeFill scattered(const Buffer &buffer) {
   MaybeFill fill = isDrawn(buffer) ? scaled(buffer, isNarrow(buffer) ? 16 : 1000) : std::nullopt;
   if (fill)
-    fill->kind = "scattered";
+    fill->kind = FillKind::Scattered;
   return fill;
 }
 
@@ -55,36 +55,38 @@ MaybeFill scattered(const Buffer &buffer) {
 /// digits in any order but one.
 MaybeFill ascending(const Buffer &buffer) {
   const double low = buffer.fill.low, high = buffer.fill.high;
-  return isDrawn(buffer) ? MaybeFill(Fill{"sorted", low < 0 && high > 0 ? 0 : low, high})
+  return isDrawn(buffer) ? MaybeFill(Fill{FillKind::Sorted, low < 0 && high > 0 ? 0 : low, high})
                          : std::nullopt;
 }
 
 /// Indices that follow each other may repeat, and may leave some out.
 MaybeFill sorted(const Buffer &buffer) {
-  if (buffer.fill.kind != "iota")
-    return as(buffer, "sorted");
+  if (buffer.fill.kind != FillKind::Iota)
+    return as(buffer, FillKind::Sorted);
   const std::uint64_t count = buffer.bytes / elementBytes(buffer.scalar);
-  return count > 0 ? MaybeFill(Fill{"sorted", 0, double(count - 1)}) : std::nullopt;
+  return count > 0 ? MaybeFill(Fill{FillKind::Sorted, 0, double(count - 1)}) : std::nullopt;
 }
 
 MaybeFill smallIntegers(const Buffer &buffer) {
   if (!isDrawn(buffer))
     return std::nullopt;
   const double low = buffer.fill.low;
-  return low < 0 ? Fill{"integers", -15, 15} : Fill{"integers", std::ceil(low), low + 15};
+  return low < 0 ? Fill{FillKind::Integers, -15, 15}
+                 : Fill{FillKind::Integers, std::ceil(low), low + 15};
 }
 
 /// Of integers that nobody said anything of any may come: negative ones, and such as overflow a
 /// narrower sum.
 MaybeFill anyInteger(const Buffer &buffer) {
   constexpr double kAll = 0x1p64; // clipped to what the type holds
-  return buffer.fill.isDefault && buffer.scalar != "bool" ? MaybeFill(Fill{"uniform", -kAll, kAll})
-                                                          : std::nullopt;
+  return buffer.fill.isDefault && buffer.scalar != "bool"
+             ? MaybeFill(Fill{FillKind::Uniform, -kAll, kAll})
+             : std::nullopt;
 }
 
 MaybeFill negativeThoughUndeclared(const Buffer &buffer) {
   return buffer.fill.isDefault && buffer.scalar.starts_with("i")
-             ? MaybeFill(Fill{"uniform", -100, -1})
+             ? MaybeFill(Fill{FillKind::Uniform, -100, -1})
              : std::nullopt;
 }
 
@@ -92,18 +94,18 @@ MaybeFill negativeThoughUndeclared(const Buffer &buffer) {
 MaybeFill negative(const Buffer &buffer) {
   const double low = buffer.fill.low;
   return low < 0 && buffer.fill.high > 0 && isDrawn(buffer)
-             ? MaybeFill(Fill{"uniform", low, low / 8})
+             ? MaybeFill(Fill{FillKind::Uniform, low, low / 8})
              : std::nullopt;
 }
 
 /// A term that happens to be 0 may be left out, and a sum that begins at 0 overwritten; what an
 /// element keeps that is not written may be written anew where it is known.
 MaybeFill notZero(const Buffer &buffer) {
-  const bool isConstant = buffer.fill.kind == "constant";
-  if (buffer.fill.kind == "zero" || (isConstant && buffer.fill.low == 0))
-    return Fill{"uniform", 1, 2};
+  const bool isConstant = buffer.fill.kind == FillKind::Constant;
+  if (buffer.fill.kind == FillKind::Zero || (isConstant && buffer.fill.low == 0))
+    return Fill{FillKind::Uniform, 1, 2};
   return isConstant && !buffer.readOnly && !buffer.output
-             ? MaybeFill(Fill{"constant", buffer.fill.low - 7, buffer.fill.low - 7})
+             ? MaybeFill(Fill{FillKind::Constant, buffer.fill.low - 7, buffer.fill.low - 7})
              : std::nullopt;
 }
 
@@ -112,9 +114,10 @@ MaybeFill notZero(const Buffer &buffer) {
 const std::vector<OtherContents> &otherContents() {
   static const std::vector<OtherContents> kinds = {
       {"large, colliding", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
-       [](const Buffer &b) { return as(b, "colliding"); }, false, false, false, false, true},
+       [](const Buffer &b) { return as(b, FillKind::Colliding); }, false, false, false, false,
+       true},
       {"small, permuted", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 1. / 16 : 1e-3); },
-       [](const Buffer &b) { return as(b, "permutation"); }},
+       [](const Buffer &b) { return as(b, FillKind::Permutation); }},
       {"huge", [](const Buffer &b) { return reaching(b, hugeFor(b)); }, asItIs},
       {"minute", [](const Buffer &b) { return reaching(b, 1 / hugeFor(b)); }, asItIs},
       {"scattered", scattered, asItIs},
@@ -126,28 +129,29 @@ const std::vector<OtherContents> &otherContents() {
        [](const Buffer &b) { return constant(b, b.fill.high); }},
       {"zeros",
        [](const Buffer &b) {
-         return b.fill.low <= 0 && b.fill.high >= 0 && isDrawn(b) ? MaybeFill(Fill{"zero", 0, 0})
-                                                                  : std::nullopt;
+         return b.fill.low <= 0 && b.fill.high >= 0 && isDrawn(b)
+                    ? MaybeFill(Fill{FillKind::Zero, 0, 0})
+                    : std::nullopt;
        },
        [](const Buffer &b) { return constant(b, b.fill.low); }},
       {"other constants", notZero, notZero, false, true},
       {"small integers", smallIntegers, asItIs},
       {"cancelling",
        [](const Buffer &b) {
-         return b.fill.low < 0 && b.fill.high > 0 ? as(b, "cancelling") : std::nullopt;
+         return b.fill.low < 0 && b.fill.high > 0 ? as(b, FillKind::Cancelling) : std::nullopt;
        },
        asItIs, false, false, true},
       {"subnormal",
        [](const Buffer &b) {
-         return b.fill.low <= 0 && b.fill.high > 0 ? as(b, "tiny") : std::nullopt;
+         return b.fill.low <= 0 && b.fill.high > 0 ? as(b, FillKind::Tiny) : std::nullopt;
        },
        asItIs},
       {"any integers", asItIs, anyInteger, false, false, false, true},
       {"negative integers", asItIs, negativeThoughUndeclared, false, false, false, true},
       {"negative", negative,
        [](const Buffer &b) { return b.fill.isDefault ? std::nullopt : negative(b); }},
-      {"infinite and not a number", [](const Buffer &b) { return as(b, "special"); }, asItIs, true,
-       false, false, false, true},
+      {"infinite and not a number", [](const Buffer &b) { return as(b, FillKind::Special); },
+       asItIs, true, false, false, false, true},
   };
   return kinds;
 }

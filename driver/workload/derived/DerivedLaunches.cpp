@@ -186,10 +186,10 @@ private:
         continue;
       const Launch &large = out_.launches[i].launch;
       const auto highest = [](const Buffer &buffer) -> std::optional<Fill> {
-        if (buffer.fill.kind != "uniform" || isFloating(buffer.scalar))
+        if (buffer.fill.kind != FillKind::Uniform || isFloating(buffer.scalar))
           return std::nullopt;
         const double high = buffer.fill.isDefault ? 0x1p64 : buffer.fill.high;
-        return Fill{"constant", high, high};
+        return Fill{FillKind::Constant, high, high};
       };
       const std::string title = out_.launches[i].title + ", contents: all the highest";
       const bool isUnbounded = std::ranges::any_of(large.buffers, [](const Buffer &buffer) {
@@ -311,8 +311,8 @@ private:
   template <class Change> static std::optional<Launch> refilled(Launch launch, Change change) {
     bool any = false;
     for (Buffer &buffer : launch.buffers) {
-      const bool isArgument =
-          !buffer.symbol.empty() && buffer.fill.kind == "constant" && !isFloating(buffer.scalar);
+      const bool isArgument = !buffer.symbol.empty() && buffer.fill.kind == FillKind::Constant &&
+                              !isFloating(buffer.scalar);
       if (buffer.output || isArgument)
         continue;
       if (const std::optional<Fill> fill = change(buffer)) {
@@ -371,7 +371,7 @@ private:
       return out_.missing.push_back(
           {Derivation::Alignment, "alignment", "the launch has no buffers"});
     for (const Buffer &buffer : base_.buffers)
-      if (buffer.fill.kind == "captured")
+      if (buffer.fill.kind == FillKind::Captured)
         return out_.missing.push_back(
             {Derivation::Alignment, "alignment", "captured buffers keep their alignment"});
     for (const std::uint64_t bytes : {256, 768}) // an allocation begins at a multiple of 256 or 512

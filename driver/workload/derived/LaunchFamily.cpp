@@ -60,7 +60,7 @@ Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size
   if (!source_.declaration)
     return makeError(ErrorCode::Usage,
                      "a captured launch has no expressions to derive others from");
-  DeclaredLaunch declared{launch_.name, values_, launch_.weight, "", {}};
+  DeclaredLaunch declared{launch_.name, values_, launch_.weight, DeviceKind::Auto, {}};
   for (const auto &[name, value] : changed)
     declared.arguments[name] = value;
   KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration,

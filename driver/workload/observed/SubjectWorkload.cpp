@@ -8,7 +8,7 @@ namespace kopt {
 
 Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
                                    const std::optional<ObservedTrace> &observed,
-                                   const std::string &device) {
+                                   DeviceKind device) {
   SubjectWorkload result;
   if (!observed) {
     KOPT_TRY(result.workload,

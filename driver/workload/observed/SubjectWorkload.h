@@ -19,9 +19,8 @@ struct SubjectWorkload {
 };
 
 /// The program's own launches where it was observed, with those held out; else the declared ones.
-/// `device` is its kind, emulated or cuda. Fails as workloadFromTrace() or buildWorkload().
+/// Fails as workloadFromTrace() or buildWorkload().
 Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
-                                   const std::optional<ObservedTrace> &observed,
-                                   const std::string &device);
+                                   const std::optional<ObservedTrace> &observed, DeviceKind device);
 
 } // namespace kopt

@@ -127,7 +127,7 @@ private:
       notAfter_.push_back(later ? "" : notLater);
       Buffer buffer;
       buffer.bytes = item.bytes;
-      buffer.fill.kind = "captured";
+      buffer.fill.kind = FillKind::Captured;
       buffer.fill.path = (folder_ / trace::contentsPath(item.hash)).string();
       buffer.address = item.base;
       buffer.symbol = item.kind == trace::AllocationKind::Symbol ? item.name : "";
@@ -331,8 +331,8 @@ Status checkPrograms(const ObservedTrace &trace, std::string &note) {
 
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization,
-                                        const TuneDeclaration &declaration,
-                                        const std::string &device, std::size_t most) {
+                                        const TuneDeclaration &declaration, DeviceKind device,
+                                        std::size_t most) {
   KOPT_CHECK(checkLaunchable(kernel, specialization, device));
   const std::vector<KernelUse> kernels = rankKernels(trace);
   const KernelUse *use = findKernel(kernels, specialization);

@@ -32,8 +32,8 @@ struct TraceWorkload {
 /// device (emulated or cuda).
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization,
-                                        const TuneDeclaration &declaration,
-                                        const std::string &device, std::size_t most);
+                                        const TuneDeclaration &declaration, DeviceKind device,
+                                        std::size_t most);
 
 /// Fails with StaleInput where a program of the trace has changed since. One that is not here
 /// cannot be compared: `note` says so.

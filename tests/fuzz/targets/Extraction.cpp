@@ -72,7 +72,7 @@ void useKernel(KernelSpec &kernel) {
     useCandidates(kernel, specialization);
     if (!declaration)
       continue;
-    const auto workload = buildWorkload(kernel, specialization, *declaration, "emulated");
+    const auto workload = buildWorkload(kernel, specialization, *declaration, DeviceKind::Emulated);
     if (!workload)
       continue;
     for (const Launch &launch : workload->launches) {
@@ -123,7 +123,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   if (question == 2) {
     if (const auto findings = frontend->screen(slice, slice, {}, "k", {}))
       for (const Finding &finding : *findings)
-        require(finding.severity == "reject" || finding.severity == "flag", "a severity is known");
+        require(finding.severity == Severity::Reject || finding.severity == Severity::Flag,
+                "a severity is known");
     return 0;
   }
   if (question == 4) {

@@ -44,7 +44,7 @@ void replies(std::string_view input) {
   const std::filesystem::path folder = kopt::fuzz::scratch().path();
   setenv("KOPT_LOCK_DIR", folder.c_str(), 1);
   const auto runner =
-      startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder / "run", folder);
+      startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, folder / "run", folder);
   if (!runner)
     return;
   const auto a = (*runner)->load("a.cubin", "a");

@@ -145,6 +145,7 @@ TEST_F(ConfigTest, RefusesValuesThatMeanNothing) {
     return error.what;
   };
   EXPECT_EQ(what("rounds = \"two\""), "'rounds': expected a whole number");
+  EXPECT_THAT(what("device = \"opencl\""), HasSubstr("opencl"));
   EXPECT_EQ(what("rounds = 0"), "'rounds': 0 is below 1");
   EXPECT_EQ(what("budget-seconds = inf"), "'budget-seconds': inf is not above 0");
   EXPECT_THAT(what("min-gain = 0.05"), HasSubstr("0.05 is below 1"));

@@ -58,6 +58,7 @@ protected:
       if (memoryHidden)
         line.erase(line.find(" probe="), line.find(" id=") - line.find(" probe="));
       device = std::make_unique<FakeDevice>();
+      device->info.kind = kind;
       device->kernels = kernels;
       device->noCounters = noCounters;
       session = std::make_unique<runtime::Session>(*device, [this] { return device->elapsed; });
@@ -88,8 +89,8 @@ protected:
   }
 
   std::unique_ptr<Runner> start(RunnerHooks hooks = {}) {
-    auto runner = startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder.path() / "buffers",
-                              folder.path(), std::move(hooks));
+    auto runner = startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""},
+                              folder.path() / "buffers", folder.path(), std::move(hooks));
     EXPECT_TRUE(runner) << (runner ? "" : runner.error().what);
     return runner ? std::move(*runner) : nullptr;
   }
@@ -121,7 +122,8 @@ protected:
   std::unique_ptr<FakeDevice> device;
   std::unique_ptr<runtime::Session> session;
   std::vector<std::string> lines;
-  std::string noCounters; ///< why CUPTI gives none
+  std::string noCounters;    ///< why CUPTI gives none
+  std::string kind = "cuda"; ///< of the device that the runner says it drives
   std::string hangOn, dieOn, forgeOn, dieOnceOn, twiceOn, fullOn;
   int probesThatFail = 0, timesFull = 0;
   bool deviceMissing = false, memoryHidden = false;
@@ -130,7 +132,7 @@ protected:
 
 TEST_F(RunnerClientTest, KnowsItsDevice) {
   const auto runner = start();
-  EXPECT_EQ(runner->device().kind, "cuda");
+  EXPECT_EQ(runner->device().kind, DeviceKind::Cuda);
   EXPECT_EQ(runner->device().name, "Fake GPU");
   EXPECT_EQ(runner->device().arch, "sm_90");
   EXPECT_EQ(runner->device().l2Bytes, 1u << 20);
@@ -391,7 +393,7 @@ TEST_F(RunnerClientTest, TimesTwoModules) {
   device->seconds = [](const std::string &name) { return name == "slow" ? 3e-3 : 1e-3; };
   const auto outcome = runner->time(a, launch(), b, launch(), {});
   ASSERT_TRUE(outcome) << outcome.error().what;
-  EXPECT_EQ(outcome->cacheMode, "cold");
+  EXPECT_EQ(outcome->cacheMode, CacheMode::Cold);
   EXPECT_FALSE(outcome->modelled);
   EXPECT_EQ(outcome->batch, 1u);
   EXPECT_EQ(outcome->smClockMHz, 1980);
@@ -498,7 +500,8 @@ TEST_F(RunnerClientTest, ProfileWithoutCountersHasTheDriversFacts) {
 
 TEST_F(RunnerClientTest, NoDeviceSaysWhyAndWhatToDo) {
   deviceMissing = true;
-  const auto runner = startRunner(processes, "kopt-runner", {"cuda", 0, ""}, folder.path(), "");
+  const auto runner =
+      startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, folder.path(), "");
   ASSERT_FALSE(runner);
   EXPECT_EQ(runner.error().code, ErrorCode::Environment);
   EXPECT_EQ(runner.error().what, "no driver here");
@@ -507,25 +510,28 @@ TEST_F(RunnerClientTest, NoDeviceSaysWhyAndWhatToDo) {
 
 TEST_F(RunnerClientTest, UnknownGpusAreNamedWithTheKnownOnes) {
   ASSERT_TRUE(writeFileAtomically(folder.path() / "H200.txt", "name H200\n"));
-  const auto runner =
-      startRunner(processes, "kopt-runner", {"emulated", 0, "H2OO"}, folder.path(), folder.path());
+  const auto runner = startRunner(processes, "kopt-runner", {DeviceKind::Emulated, 0, "H2OO"},
+                                  folder.path(), folder.path());
   ASSERT_FALSE(runner);
   EXPECT_EQ(runner.error().code, ErrorCode::Usage);
   EXPECT_NE(runner.error().hint.find("H200"), std::string::npos);
   EXPECT_TRUE(processes.calls.empty());
 }
 
-TEST_F(RunnerClientTest, UnknownKindsAreRefused) {
-  const auto runner = startRunner(processes, "kopt-runner", {"opencl", 0, ""}, folder.path(), "");
+TEST_F(RunnerClientTest, ARunnerThatDoesNotSayWhatItDrivesIsRefused) {
+  kind = "opencl";
+  const auto runner =
+      startRunner(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, folder.path(), "");
   ASSERT_FALSE(runner);
-  EXPECT_EQ(runner.error().code, ErrorCode::Usage);
+  EXPECT_EQ(runner.error().code, ErrorCode::Internal);
+  EXPECT_NE(runner.error().what.find("unknown device"), std::string::npos) << runner.error().what;
 }
 
 TEST(RunnerProcess, MissingProgramIsNamed) {
   const auto processes = makeProcessRunner();
   auto folder = TemporaryDirectory::create("kopt-client");
-  const auto runner =
-      startRunner(*processes, "/nonexistent/kopt-runner", {"cuda", 0, ""}, folder->path(), "");
+  const auto runner = startRunner(*processes, "/nonexistent/kopt-runner", {DeviceKind::Cuda, 0, ""},
+                                  folder->path(), "");
   ASSERT_FALSE(runner);
   EXPECT_EQ(runner.error().code, ErrorCode::Environment);
   EXPECT_NE(runner.error().what.find("/nonexistent/kopt-runner"), std::string::npos);
@@ -535,8 +541,8 @@ TEST(RunnerProcess, ADeviceThatIsNotThereIsAnEnvironmentError) {
   const auto processes = makeProcessRunner();
   auto folder = TemporaryDirectory::create("kopt-client");
   // No machine has a thousand devices.
-  const auto runner = startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner", {"cuda", 999, ""},
-                                  folder->path(), "");
+  const auto runner = startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner",
+                                  {DeviceKind::Cuda, 999, ""}, folder->path(), "");
   ASSERT_FALSE(runner);
   EXPECT_EQ(runner.error().code, ErrorCode::Environment);
   EXPECT_FALSE(runner.error().what.empty());
@@ -553,7 +559,8 @@ TEST(RunnerProcess, AHangingProcessIsKilledWithItsChildren) {
                                            "read -r line; sleep 1000 & echo $! > '" +
                                                child.string() + "'; wait\n"));
   std::filesystem::permissions(program, std::filesystem::perms::all);
-  auto runner = startRunner(*processes, program, {"cuda", 0, ""}, folder->path() / "b", "");
+  auto runner =
+      startRunner(*processes, program, {DeviceKind::Cuda, 0, ""}, folder->path() / "b", "");
   ASSERT_TRUE(runner) << runner.error().what;
   const auto module = (*runner)->load("x", "");
   ASSERT_TRUE(module) << module.error().what;

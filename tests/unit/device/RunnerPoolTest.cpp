@@ -58,8 +58,8 @@ protected:
   }
 
   Result<std::vector<PooledRunner>> start(const std::vector<int> &ordinals) {
-    return startRunners(processes, "kopt-runner", {"cuda", 0, ""}, ordinals, folder.path(),
-                        folder.path(), {}, {});
+    return startRunners(processes, "kopt-runner", {DeviceKind::Cuda, 0, ""}, ordinals,
+                        folder.path(), folder.path(), {}, {});
   }
   std::vector<std::string> names(const std::vector<PooledRunner> &pool) {
     std::vector<std::string> all;

@@ -16,7 +16,7 @@ Trial faster(std::vector<CheckRecord> checks, std::vector<Finding> findings = {}
   return trial;
 }
 
-const Finding kBarrier{"barrier-removed", "flag", "fewer barriers than the baseline", ""};
+const Finding kBarrier{"barrier-removed", Severity::Flag, "fewer barriers than the baseline", ""};
 
 TEST(Checks, UnknownNamesAreAUsageErrorThatListsThem) {
   const auto wrong = CheckSwitches::without({"guard"});
@@ -62,14 +62,14 @@ TEST(Claim, EveryLayerThatAFlagNamesExists) {
        {"atomic-removed", "barrier-removed", "fence-removed", "volatile", "cache-hint",
         "bounds-check", "unused-parameter", "precision", "data-table", "type-changed", "macro",
         "shared-function", "conditional", "parse", "assert", "trap", "sleep"}) {
-    const auto groups = checksRequiredBy({id, "flag", "", ""});
+    const auto groups = checksRequiredBy({id, Severity::Flag, "", ""});
     EXPECT_FALSE(groups.empty()) << id;
     for (const auto &group : groups)
       for (const std::string &check : group)
         EXPECT_FALSE(purposeOf(check).empty()) << id << " demands " << check;
   }
-  EXPECT_TRUE(checksRequiredBy({"print", "flag", "", ""}).empty());
-  EXPECT_TRUE(checksRequiredBy({"bounds-check", "reject", "", ""}).empty());
+  EXPECT_TRUE(checksRequiredBy({"print", Severity::Flag, "", ""}).empty());
+  EXPECT_TRUE(checksRequiredBy({"bounds-check", Severity::Reject, "", ""}).empty());
 }
 
 Launch writer(std::uint64_t bytes) {

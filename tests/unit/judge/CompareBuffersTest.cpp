@@ -154,14 +154,14 @@ TEST_F(JudgeTest, TheWorstOfLargeIntegersIsToldByAllTheirDigits) {
 }
 
 TEST_F(JudgeTest, StrictIsBitwiseButForNaNs) {
-  Tolerance strict{"strict", 0, 0};
+  Tolerance strict{TolerancePolicy::Strict, 0, 0};
   EXPECT_TRUE(compare<float>("f32", {1}, {std::nextafter(1.f, 2.f)}, strict));
   EXPECT_TRUE(compare<float>("f32", {0.f}, {-0.f}, strict));
   EXPECT_FALSE(compare<float>("f32", {kNaN}, {-kNaN}, strict));
 }
 
 TEST_F(JudgeTest, UserToleranceIsRelativePlusAbsolute) {
-  Tolerance user{"user", 1e-2, 1e-3};
+  Tolerance user{TolerancePolicy::User, 1e-2, 1e-3};
   EXPECT_FALSE(compare<float>("f32", {1, 0}, {1.009f, 0.0009f}, user));
   EXPECT_TRUE(compare<float>("f32", {1, 0}, {1, 0.002f}, user));
 }
@@ -231,9 +231,10 @@ TEST_F(JudgeTest, MembersOfAStructAreJudgedEachByItsOwnType) {
   got[7].x += 1e-4f; // another order of a sum
   got[8].padding[3] = 5;
   EXPECT_FALSE(compare(kTagged, want, got));
-  EXPECT_TRUE(compare(kTagged, want, got, {"strict", 0, 0})) << "by its members";
+  EXPECT_TRUE(compare(kTagged, want, got, {TolerancePolicy::Strict, 0, 0})) << "by its members";
   got[7].x = want[7].x;
-  EXPECT_FALSE(compare(kTagged, want, got, {"strict", 0, 0})) << "padding is nobody's result";
+  EXPECT_FALSE(compare(kTagged, want, got, {TolerancePolicy::Strict, 0, 0}))
+      << "padding is nobody's result";
   got[9].y += 1e-6; // far within a float's tolerance
   auto mismatch = compare(kTagged, want, got);
   ASSERT_TRUE(mismatch);

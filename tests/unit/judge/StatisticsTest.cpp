@@ -26,7 +26,8 @@ std::vector<TimingSample> pairs(std::size_t count, double speedup, double noise,
 
 Verdict verdictOf(const std::vector<TimingSample> &samples, const VerdictPolicy &policy = {}) {
   const Speedup speedup = pairedSpeedup(samples, policy.confidence, false);
-  return decideVerdict(speedup, {LaunchTiming{"launch", speedup, 1e-4, 1e-4, samples, "cold"}},
+  return decideVerdict(speedup,
+                       {LaunchTiming{"launch", speedup, 1e-4, 1e-4, samples, CacheMode::Cold}},
                        policy)
       .verdict;
 }
@@ -94,10 +95,10 @@ TEST(Statistics, WorkloadSpeedupIsWeightedByTimeNotByRatio) {
 TEST(Statistics, ARegressionInOneLaunchForbidsFaster) {
   const Speedup fast{2, 1.9, 2.1, 0.95, 50, false}, slow{0.9, 0.89, 0.91, 0.95, 50, false};
   const Speedup whole = combineSpeedups({fast, slow}, {0.9, 0.1});
-  const auto decision = decideVerdict(
-      whole,
-      {LaunchTiming{"big", fast, 1, 1, {}, "cold"}, LaunchTiming{"small", slow, 1, 1, {}, "cold"}},
-      {});
+  const auto decision = decideVerdict(whole,
+                                      {LaunchTiming{"big", fast, 1, 1, {}, CacheMode::Cold},
+                                       LaunchTiming{"small", slow, 1, 1, {}, CacheMode::Cold}},
+                                      {});
   EXPECT_EQ(decision.verdict, Verdict::Slower);
   EXPECT_NE(decision.reason.find("small"), std::string::npos);
 }

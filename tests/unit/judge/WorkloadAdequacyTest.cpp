@@ -54,7 +54,7 @@ TEST_F(WorkloadAdequacyTest, NoWinIsClaimedOnAWorkloadThatIsTooWeak) {
   ASSERT_TRUE(baseline);
   ASSERT_FALSE(baseline->findings.empty());
   EXPECT_EQ(baseline->findings.back().id, "mutants");
-  EXPECT_EQ(baseline->findings.back().severity, "warning");
+  EXPECT_EQ(baseline->findings.back().severity, Severity::Warning);
   const Trial trial = judge(local, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Suspect);
   EXPECT_EQ(trial.check, "mutants");

@@ -36,7 +36,7 @@ RunHistory finishedRun() {
   wrong.sliceText.clear();
   wrong.reason = "out[17] is 0 instead of 0.5";
   Trial confirmed = sampleWinner();
-  confirmed.candidateHash += ":confirm";
+  confirmed.purpose = Purpose::Confirmation;
   confirmed.speedup->estimate = 2.4;
   confirmed.timings[0].speedup = *confirmed.speedup;
   history.trials = {sampleBaseline(), wrong, sampleWinner(), confirmed};
@@ -110,13 +110,13 @@ TEST(Report, OfAMeasuredWin) {
 
 TEST(Report, HasTheRemarksOfBothLooksAtTheWinnerEachOnce) {
   RunHistory history = finishedRun();
-  const Finding first{"fast-math", "warning", "uses an intrinsic", "k.cu:7"},
-      second{"l2", "info", "the inputs fit into L2", ""};
+  const Finding first{"fast-math", Severity::Warning, "uses an intrinsic", "k.cu:7"},
+      second{"l2", Severity::Note, "the inputs fit into L2", ""};
   history.trials[2].findings = {first};
   history.trials[3].findings = {first, second};
   const std::string text = renderMarkdown(history, {}, {});
   EXPECT_THAT(text,
-              HasSubstr("- warning: uses an intrinsic (k.cu:7)\n- info: the inputs fit into L2\n"));
+              HasSubstr("- warning: uses an intrinsic (k.cu:7)\n- note: the inputs fit into L2\n"));
 }
 
 TEST(Report, NeverCallsAModelledWinFasterAlone) {

@@ -302,7 +302,7 @@ TEST_F(SandboxTest, NativeCodeInTheRunnerGetsNothing) {
   fs::copy_file(KOPT_HOSTILE_MODULE, built / "module.so");
   setenv("HOSTILE_SECRET_KEY", "x", 1);
   DeviceConfig config;
-  config.kind = "emulated";
+  config.kind = DeviceKind::Emulated;
   const auto open = [&](const Sandbox &how) {
     return startRunner(*processes, KOPT_BINARY_DIR "/bin/kopt-runner", config,
                        folder.path() / "scratch", KOPT_SOURCE_DIR "/knowledge/gpus", {},

@@ -82,8 +82,9 @@ protected:
     return *parsed;
   }
   Workload workload() const {
-    auto built = buildWorkload(kernel_, specialization_,
-                               declaration({"arg n = 1000", "extent x = n + 64"}), "emulated");
+    auto built =
+        buildWorkload(kernel_, specialization_, declaration({"arg n = 1000", "extent x = n + 64"}),
+                      DeviceKind::Emulated);
     EXPECT_TRUE(built) << (built ? "" : built.error().what);
     return *built;
   }
@@ -232,13 +233,13 @@ TEST_F(CandidateTest, LaunchSitesThatNoLaunchStandsForAreNamed) {
   EXPECT_EQ(sitesNotRun(kernel_, specialization_, workload()),
             std::vector<std::string>{"elsewhere.cu:7"});
   Workload captured = workload();
-  captured.launches[0].buffers[0].fill.kind = "captured";
+  captured.launches[0].buffers[0].fill.kind = FillKind::Captured;
   EXPECT_TRUE(sitesNotRun(kernel_, specialization_, captured).empty());
 }
 
 TEST_F(CandidateTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
   const auto built =
-      buildWorkload(kernel_, specialization_, declaration({"arg n = 1000"}), "emulated");
+      buildWorkload(kernel_, specialization_, declaration({"arg n = 1000"}), DeviceKind::Emulated);
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::Usage);
   EXPECT_NE(built.error().what.find("'x'"), std::string::npos);
@@ -256,7 +257,7 @@ TEST_F(CandidateTest, WhatHostCodePutsIntoConstantMemoryIsAnInput) {
       buildWorkload(kernel_, specialization_,
                     declaration({"arg n = 64", "extent x = 64", "fill table = uniform(0, n - 1)",
                                  "arg width = n / 2", "arg gain = 0.25"}),
-                    "emulated");
+                    DeviceKind::Emulated);
   ASSERT_TRUE(built) << built.error().what;
   const Launch &launch = built->launches[0];
   EXPECT_EQ(launch.arguments.size(), specialization_.params.size());
@@ -266,14 +267,14 @@ TEST_F(CandidateTest, WhatHostCodePutsIntoConstantMemoryIsAnInput) {
   EXPECT_EQ(taps.symbol, "_ZN1f4tapsE");
   EXPECT_EQ(taps.bytes, 20u);
   EXPECT_TRUE(taps.readOnly);
-  EXPECT_EQ(taps.fill.kind, "uniform");
+  EXPECT_EQ(taps.fill.kind, FillKind::Uniform);
   EXPECT_EQ(table.fill.high, 63);
-  EXPECT_EQ(width.fill.kind, "constant");
+  EXPECT_EQ(width.fill.kind, FillKind::Constant);
   EXPECT_EQ(width.fill.low, 32);
   EXPECT_EQ(gain.fill.low, 0.25);
-  const auto wrong =
-      buildWorkload(kernel_, specialization_,
-                    declaration({"arg n = 64", "extent x = 64", "arg gain = m"}), "emulated");
+  const auto wrong = buildWorkload(kernel_, specialization_,
+                                   declaration({"arg n = 64", "extent x = 64", "arg gain = m"}),
+                                   DeviceKind::Emulated);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().what.find("arg gain = m"), std::string::npos);
 }
@@ -283,7 +284,7 @@ TEST_F(CandidateTest, AFloatingPointArgumentKeepsItsFraction) {
       {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
   const auto built = buildWorkload(
       kernel_, specialization_,
-      declaration({"arg n = 64", "extent x = n + 64", "arg factor = 2.5"}), "emulated");
+      declaration({"arg n = 64", "extent x = n + 64", "arg factor = 2.5"}), DeviceKind::Emulated);
   ASSERT_TRUE(built) << built.error().what;
   const std::string bytes = std::get<ValueArg>(built->launches[0].arguments[2]).bytes;
   float value = 0;
@@ -300,7 +301,7 @@ TEST_F(CandidateTest, AnArgumentOf64BitsKeepsAllOfThem) {
     const auto built = buildWorkload(
         kernel_, specialization_,
         declaration({"arg n = 64", "extent x = 64", "arg total = " + std::to_string(wanted)}),
-        "emulated");
+        DeviceKind::Emulated);
     ASSERT_TRUE(built) << built.error().what;
     std::int64_t value = 0;
     const std::string bytes = std::get<ValueArg>(built->launches[0].arguments[2]).bytes;
@@ -312,7 +313,7 @@ TEST_F(CandidateTest, AnArgumentOf64BitsKeepsAllOfThem) {
 
 TEST_F(CandidateTest, AMissingScalarIsNamed) {
   const auto built =
-      buildWorkload(kernel_, specialization_, declaration({"extent x = 64"}), "emulated");
+      buildWorkload(kernel_, specialization_, declaration({"extent x = 64"}), DeviceKind::Emulated);
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().what.find("'n'"), std::string::npos);
 }
@@ -327,7 +328,7 @@ TEST_F(CandidateTest, GeometryThatWasNotReadIsAnErrorAndNotOneBlock) {
     all.insert(all.end(), more.begin(), more.end());
     return declaration(all);
   };
-  const auto built = buildWorkload(kernel_, specialization_, clauses({}), "emulated");
+  const auto built = buildWorkload(kernel_, specialization_, clauses({}), DeviceKind::Emulated);
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().what.find(
                 "the grid of this launch of 'scale' could not be read: the grid depends on"),
@@ -335,19 +336,20 @@ TEST_F(CandidateTest, GeometryThatWasNotReadIsAnErrorAndNotOneBlock) {
       << built.error().what;
   EXPECT_NE(built.error().hint.find("grid"), std::string::npos);
   EXPECT_EQ(built.error().where, path_ + ":4");
-  const auto given = buildWorkload(kernel_, specialization_, clauses({"grid 7"}), "emulated");
+  const auto given =
+      buildWorkload(kernel_, specialization_, clauses({"grid 7"}), DeviceKind::Emulated);
   ASSERT_TRUE(given) << given.error().what;
   EXPECT_EQ(given->launches[0].grid.x, 7u);
 
   site.grid = {"1", "1", "1"};
   site.sharedBytes = "";
-  EXPECT_FALSE(buildWorkload(kernel_, specialization_, clauses({}), "emulated"));
+  EXPECT_FALSE(buildWorkload(kernel_, specialization_, clauses({}), DeviceKind::Emulated));
   // Another launch whose geometry is known serves instead.
   kernel_.launches.push_back(site);
   kernel_.launches.back().geometry = GeometryKind::Exact;
   kernel_.launches.back().grid = {"3", "1", "1"};
   kernel_.launches.back().sharedBytes = "0";
-  const auto second = buildWorkload(kernel_, specialization_, clauses({}), "emulated");
+  const auto second = buildWorkload(kernel_, specialization_, clauses({}), DeviceKind::Emulated);
   ASSERT_TRUE(second) << second.error().what;
   EXPECT_EQ(second->launches[0].grid.x, 3u);
   EXPECT_EQ(second->launches[0].site, 1u);
@@ -357,8 +359,9 @@ TEST_F(CandidateTest, AVariableOfTheProgramIsNotAConstantOfTheSameName) {
   // The host function has a variable TILE of its own, which the constant in the kernel says nothing
   // about.
   kernel_.launches.front().variables = {"n", "TILE"};
-  const auto built = buildWorkload(kernel_, specialization_,
-                                   declaration({"arg n = 1000", "extent x = n + 64"}), "emulated");
+  const auto built =
+      buildWorkload(kernel_, specialization_, declaration({"arg n = 1000", "extent x = n + 64"}),
+                    DeviceKind::Emulated);
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().what.find("no value for TILE"), std::string::npos) << built.error().what;
 }
@@ -367,7 +370,7 @@ TEST_F(CandidateTest, LaunchesDeclaredForAnotherDeviceAreNotTaken) {
   const auto declared =
       declaration({"extent x = n + 64", "launch big: n=1000000 on cuda",
                    "launch small: n=100 on emulated", "launch both: n=50 weight 3"});
-  const auto built = buildWorkload(kernel_, specialization_, declared, "emulated");
+  const auto built = buildWorkload(kernel_, specialization_, declared, DeviceKind::Emulated);
   ASSERT_TRUE(built);
   ASSERT_EQ(built->launches.size(), 2u);
   EXPECT_EQ(built->launches[0].name, "small");

@@ -148,7 +148,7 @@ TEST_F(LlmProposerTest, aGoodReplyBecomesACandidate) {
   EXPECT_EQ(candidate.title, "first idea");
   EXPECT_EQ(candidate.technique, "idea");
   EXPECT_EQ(candidate.rationale, "because");
-  EXPECT_EQ(candidate.parent, parentTrial_.candidateHash);
+  EXPECT_EQ(candidate.parents, std::vector{parentTrial_.candidateHash});
   ASSERT_EQ(candidate.chunks.size(), 1u);
   EXPECT_EQ(candidate.chunks.at(3), "__global__ void scale(float *x, int n) {\n  // body\n}")
       << "ends as the chunk did";
@@ -201,7 +201,7 @@ TEST_F(LlmProposerTest, theIncumbentsChangesStay) {
   LlmProposer llm = proposer();
   Candidate candidate = proposeOne(llm);
   EXPECT_EQ(candidate.chunks.size(), 2u);
-  EXPECT_EQ(candidate.parent, parentTrial_.candidateHash);
+  EXPECT_EQ(candidate.parents, std::vector{parentTrial_.candidateHash});
   EXPECT_NE(model_.requests[0].messages[0].text.find("return a + a;"), std::string::npos);
 }
 
@@ -263,7 +263,7 @@ TEST_F(LlmProposerTest, aFailedBuildGoesToTheFixerWithItsDiagnostics) {
   model_.replies = {reply("repaired", "  // body")};
   Candidate repaired = proposeOne(llm);
   EXPECT_EQ(repaired.title, "repaired");
-  EXPECT_EQ(repaired.parent, broken.contentHash());
+  EXPECT_EQ(repaired.parents, std::vector{broken.contentHash()});
   const ChatRequest &request = model_.requests[1];
   EXPECT_EQ(request.purpose, "fixer");
   EXPECT_EQ(request.system, model_.requests[0].system) << "the prefix is stable";
@@ -295,7 +295,7 @@ TEST_F(LlmProposerTest, anIdeaIsRepairedTwiceAndThenLeft) {
     judge(proposeOne(llm), Verdict::WrongResult, "wrong");
   }
   model_.replies = {reply("something else", "  // new")};
-  EXPECT_EQ(proposeOne(llm).parent, parentTrial_.candidateHash);
+  EXPECT_EQ(proposeOne(llm).parents, std::vector{parentTrial_.candidateHash});
   std::vector<std::string> purposes;
   for (const ChatRequest &request : model_.requests)
     purposes.push_back(request.purpose);

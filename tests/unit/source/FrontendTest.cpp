@@ -102,7 +102,7 @@ TEST_F(FrontendTest, ScreensAgainstTheExpressionOfTheBaseline) {
   auto findings = frontend_->screen("template void ns::stencil<float, 2>(…);", "b", kernel(),
                                     "ns::stencil<float, 4>", {});
   ASSERT_TRUE(findings.has_value()) << findings.error().what;
-  EXPECT_EQ(findings->at(0).severity, "reject");
+  EXPECT_EQ(findings->at(0).severity, Severity::Reject);
   EXPECT_EQ(findings->at(0).where, "line 3");
   EXPECT_EQ(request()["baseline_expression"], "ns::stencil<float, 2>");
   EXPECT_EQ(request()["candidate_expression"], "ns::stencil<float, 4>");

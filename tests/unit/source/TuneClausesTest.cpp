@@ -63,19 +63,19 @@ TEST(TuneDeclaration, ReadsEveryOtherClause) {
   EXPECT_EQ(declaration.fills.at("in").high, 1.5);
   EXPECT_EQ(declaration.fillBounds,
             (decltype(declaration.fillBounds){{"index", {"", "max(rows, columns) - 1"}}}));
-  EXPECT_EQ(declaration.fills.at("idx").kind, "iota");
+  EXPECT_EQ(declaration.fills.at("idx").kind, FillKind::Iota);
   EXPECT_EQ(declaration.fills.at("c").low, 3);
   ASSERT_EQ(declaration.launches.size(), 2u);
   EXPECT_EQ(declaration.launches[0].name, "big one");
   EXPECT_THAT(declaration.launches[0].arguments, ElementsAre(Pair("m", 16), Pair("n", 4096)));
   EXPECT_EQ(declaration.launches[0].weight, 0.25);
-  EXPECT_EQ(declaration.launches[0].device, "cuda");
-  EXPECT_EQ(declaration.launches[1].device, "emulated");
+  EXPECT_EQ(declaration.launches[0].device, DeviceKind::Cuda);
+  EXPECT_EQ(declaration.launches[1].device, DeviceKind::Emulated);
   EXPECT_EQ(declaration.launches[1].weight, 2);
-  EXPECT_EQ(declaration.tolerance.policy, "user");
+  EXPECT_EQ(declaration.tolerance.policy, TolerancePolicy::User);
   EXPECT_EQ(declaration.tolerance.relative, 1e-5);
   EXPECT_EQ(declaration.target, 1.5);
-  EXPECT_EQ(good({"tolerance strict"}).tolerance.policy, "strict");
+  EXPECT_EQ(good({"tolerance strict"}).tolerance.policy, TolerancePolicy::Strict);
 }
 
 TEST(TuneDeclaration, AnEmptyRangeIsShownAtTheUsersLine) {

@@ -52,12 +52,14 @@ inline Trial sampleBaseline() {
   trial.reason = "the user's own kernel";
   trial.sliceText = kSampleSlice;
   trial.moduleHash = "11";
-  trial.timings = {{"2048x2048", {1, 1, 1, 0.95, 1, true}, 4e-5, 4e-5, {{4e-5, 4e-5}}, "cold"}};
+  trial.timings = {
+      {"2048x2048", {1, 1, 1, 0.95, 1, true}, 4e-5, 4e-5, {{4e-5, 4e-5}}, CacheMode::Cold}};
   trial.counters = {{"launch__block_size", 256},
                     {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 32},
                     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1966080},
                     {"dram__bytes_read.sum", 16777216}};
   trial.counterSource = "emulated";
+  trial.assurance.level = AssuranceLevel::Full;
   trial.seconds = 1.25;
   return trial;
 }
@@ -75,14 +77,18 @@ inline Trial sampleWinner() {
   trial.candidate.rationale = "bank conflicts: 30 extra cycles a request";
   trial.verdict = Verdict::Faster;
   trial.reason = "2.50x modelled";
-  trial.findings = {{"shared-size", "flag", "shared memory grew by 64 bytes", "line 3"}};
+  trial.findings = {{"shared-size", Severity::Flag, "shared memory grew by 64 bytes", "line 3"}};
   trial.sliceText = kSampleBetterSlice;
   trial.buildLog = "slice.cu(3): remark: padded";
   trial.moduleHash = "22";
   trial.resources = ModuleInfo{7, "_Z9transposePfPKfi", 24, 1088, 0, 376, 1024};
   trial.speedup = Speedup{2.5, 2.5, 2.5, 0.95, 1, true};
-  trial.timings = {
-      {"2048x2048", *trial.speedup, 4e-5, 1.6e-5, {{4e-5, 1.6e-5}, {4e-5, 1.6e-5}}, "cold"}};
+  trial.timings = {{"2048x2048",
+                    *trial.speedup,
+                    4e-5,
+                    1.6e-5,
+                    {{4e-5, 1.6e-5}, {4e-5, 1.6e-5}},
+                    CacheMode::Cold}};
   trial.counters["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"] = 4;
   trial.counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"] = 0;
   return trial;

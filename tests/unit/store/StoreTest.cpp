@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/store/Store.h"
 
+#include "driver/model/Json.h"
 #include "driver/store/Database.h"
 #include "driver/support/FileSystem.h"
+#include "knowledge/SchemaFiles.h"
+#include "unit/model/EachChange.h"
+#include "unit/model/SampleRecords.h"
 #include "unit/store/SampleRun.h"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <limits>
 #include <sys/mount.h>
@@ -113,7 +119,7 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   ASSERT_EQ(read.timings.size(), trial.timings.size());
   EXPECT_EQ(read.timings[0].samples.at(1).b, trial.timings[0].samples.at(1).b);
   EXPECT_TRUE(std::isinf(read.timings[0].speedup.high));
-  EXPECT_EQ(read.timings[0].cacheMode, "cold");
+  EXPECT_EQ(read.timings[0].cacheMode, CacheMode::Cold);
   EXPECT_EQ(trials[0].gpu, "");
   EXPECT_EQ(read.gpu, "1 GPU-8f");
   EXPECT_EQ(read.speedup->processes, 2u);
@@ -125,6 +131,75 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   EXPECT_TRUE(std::isnan(read.counters.at("odd")));
   EXPECT_EQ(read.counters.at("launch__block_size"), trial.counters.at("launch__block_size"));
   EXPECT_EQ(read.counterSource, trial.counterSource);
+}
+
+TEST_F(StoreTest, KeepsEveryFieldOfATrial) {
+  auto store = open();
+  Trial trial = fullTrial();
+  std::size_t number = 0;
+  eachChange(trial, "", [&](const std::string &path) {
+    if (path == "/id" || path == "/check") // given by the store; the first of the failed checks
+      return;
+    RunRecord run = sampleRun();
+    run.name = std::to_string(++number);
+    run = store->beginRun(run).value();
+    ASSERT_TRUE(store->recordTrial(run.id, trial)) << path;
+    const Result<std::vector<Trial>> read = store->trials(run.id);
+    ASSERT_TRUE(read) << path << ": " << read.error().what;
+    Trial expected = trial;
+    expected.id = read->at(0).id;
+    expected.check = read->at(0).check;
+    EXPECT_EQ(canonicalJson(read->at(0)), canonicalJson(expected)) << path;
+  });
+  EXPECT_GT(number, 60u);
+}
+
+TEST_F(StoreTest, ReadsTrialsOfAnOlderSchema) {
+  {
+    auto database = Database::open(file_);
+    ASSERT_TRUE(database.has_value());
+    std::vector<std::pair<std::string_view, std::string_view>> files(
+        knowledge::schema::kFiles.begin(), knowledge::schema::kFiles.end());
+    std::sort(files.begin(), files.end());
+    files.resize(5);
+    for (const auto &[name, sql] : files)
+      ASSERT_TRUE((*database)->execute(std::string(sql)).has_value()) << name;
+    std::string rows = R"(PRAGMA user_version = 5;
+      INSERT INTO texts VALUES ('t', 'text');
+      INSERT INTO runs VALUES (1,'r','k','s','f','h','{}','{}','a','b','c','d','aa','t','t');)";
+    for (const auto &[id, hash] : {std::pair("1", "aa"), std::pair("2", "aa:confirm")})
+      rows += fmt::format(
+          R"(INSERT INTO trials (id, run_id, candidate_hash, proposer, title, technique, parent,
+               rationale, change, verdict, stage, reason, findings, slice_text, build_log,
+               module_hash, resources, counter_source, has_speedup, pairs, modelled)
+             VALUES ({0}, 1, '{1}', 'llm', 't', '', 'pp', '', '{{"chunks":{{"3":"t"}},
+               "constants":{{"N":4}},"launch":{{"block":[8,4,1],"cover_grid":true}}}}', 0, 4, '',
+               '[{{"id":"a","severity":"flag","message":"m","where":""}}]', 't', 't', '',
+               '{{"symbol":"k","registers":9,"shared_bytes":0,"local_bytes":0,"const_bytes":0,'
+               || '"max_threads":1}}', '', 0, 0, 0);
+             INSERT INTO timings (id, trial_id, position, launch, pairs, modelled, cache_mode)
+             VALUES ({0}, {0}, 0, 'l', 0, 0, '');
+             INSERT INTO checks VALUES ({0}, 0, 'outputs', 0, 'all');)",
+          id, hash);
+    const Status written = (*database)->execute(rows);
+    ASSERT_TRUE(written.has_value()) << written.error().what;
+  }
+  const Result<std::vector<Trial>> trials = open()->trials(1);
+  ASSERT_TRUE(trials.has_value()) << trials.error().what;
+  ASSERT_EQ(trials->size(), 2u);
+  EXPECT_EQ((*trials)[0].purpose, Purpose::Search);
+  EXPECT_EQ((*trials)[1].purpose, Purpose::Confirmation);
+  for (const Trial &trial : *trials) {
+    EXPECT_EQ(trial.candidateHash, "aa");
+    EXPECT_EQ(trial.candidate.parents, std::vector<std::string>{"pp"});
+    EXPECT_EQ(trial.candidate.chunks.at(3), "text");
+    EXPECT_EQ(trial.candidate.launch.block, (Dim3{8, 4, 1}));
+    EXPECT_EQ(trial.resources->registers, 9u);
+    EXPECT_EQ(trial.findings.at(0).severity, Severity::Flag);
+    EXPECT_EQ(trial.timings.at(0).cacheMode, CacheMode::Unknown);
+    EXPECT_EQ(trial.checks.size(), 1u);
+    EXPECT_EQ(trial.assurance.level, AssuranceLevel::Partial);
+  }
 }
 
 TEST_F(StoreTest, CountersMayComeLater) {
@@ -140,7 +215,7 @@ TEST_F(StoreTest, CountersMayComeLater) {
   trial.counterSource = "ncu";
   trial.stages["profile/ncu"] = 2;
   trial.seconds = 3;
-  trial.findings.push_back({"profile", "note", "no roofline", ""});
+  trial.findings.push_back({"profile", Severity::Note, "no roofline", ""});
   ASSERT_TRUE(store->recordCounters(trial).has_value());
   const Trial read = store->trials(run.id).value().at(0);
   EXPECT_EQ(read.counters, trial.counters);
@@ -163,6 +238,10 @@ TEST_F(StoreTest, RefusesToRepeatATrial) {
   EXPECT_EQ(again.error().code, ErrorCode::Internal);
   EXPECT_THAT(again.error().what, HasSubstr("tried twice"));
   EXPECT_EQ(store->trials(run.id).value().size(), 1u);
+  Trial confirmation = sampleWinner();
+  confirmation.purpose = Purpose::Confirmation;
+  EXPECT_TRUE(store->recordTrial(run.id, confirmation).has_value());
+  EXPECT_FALSE(store->recordTrial(run.id, confirmation).has_value());
   RunRecord other = sampleRun();
   other.name = "another";
   EXPECT_TRUE(store->recordTrial(store->beginRun(other).value().id, sampleWinner()).has_value());

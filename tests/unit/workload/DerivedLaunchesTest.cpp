@@ -34,12 +34,12 @@ protected:
         {"steps", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
     declaration_.arguments = {{"factor", "1.5"}, {"n", "1000000"}, {"steps", "7"}};
     declaration_.extents = {{"in", "n"}, {"index", "n"}, {"out", "n"}};
-    declaration_.fills["index"] = Fill{"uniform", 0, 63};
+    declaration_.fills["index"] = Fill{FillKind::Uniform, 0, 63};
   }
 
   Launch declared() {
     auto launch = buildLaunch(kernel_, specialization_, declaration_,
-                              launchesOn(declaration_, "cuda").front());
+                              launchesOn(declaration_, DeviceKind::Cuda).front());
     EXPECT_TRUE(launch) << launch.error().what;
     launch->buffers[2].output = true;
     return *launch;
@@ -70,13 +70,13 @@ TEST_F(DerivedLaunchesTest, ConstantMemoryHasOtherContentsAndOneSizeAndPlace) {
   specialization_.constantVariables = {{"taps", "taps", 20, "float", "f32"},
                                        {"rows", "rows", 4, "int", "i32"}};
   declaration_.arguments["rows"] = "n / 8";
-  std::set<std::string> kinds;
+  std::set<FillKind> kinds;
   for (const DerivedLaunch &derived : derive().launches) {
     ASSERT_EQ(derived.launch.buffers.size(), 5u) << derived.title;
     EXPECT_EQ(derived.launch.buffers[3].bytes, 20u) << derived.title;
     kinds.insert(derived.launch.buffers[3].fill.kind);
     const Buffer &rows = derived.launch.buffers[4];
-    EXPECT_EQ(rows.fill.kind, "constant") << derived.title;
+    EXPECT_EQ(rows.fill.kind, FillKind::Constant) << derived.title;
     EXPECT_EQ(rows.fill.low, double(derived.launch.bindings.at("n") / 8)) << derived.title;
   }
   EXPECT_GE(kinds.size(), 3u);
@@ -229,12 +229,12 @@ TEST_F(DerivedLaunchesTest, OfIntegersThatNobodyDeclaredAnyMayCome) {
   for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
     const Fill &index = derived.launch.buffers[1].fill;
     EXPECT_EQ(derived.unbounded, index.low < 0 || index.high > 100) << derived.title;
-    any |= index.kind == "uniform" && index.low < -1e18 && index.high > 1e18;
+    any |= index.kind == FillKind::Uniform && index.low < -1e18 && index.high > 1e18;
     negative |= index.high < 0;
-    many |= derived.large && index.kind == "constant" && index.low > 1e18;
+    many |= derived.large && index.kind == FillKind::Constant && index.low > 1e18;
   }
   EXPECT_TRUE(any && negative && many);
-  declaration_.fills["index"] = Fill{"uniform", 0, 63};
+  declaration_.fills["index"] = Fill{FillKind::Uniform, 0, 63};
   for (const DerivedLaunch &derived : only(derive(), Derivation::Contents))
     EXPECT_FALSE(derived.unbounded) << derived.title;
 }
@@ -297,11 +297,11 @@ TEST_F(DerivedLaunchesTest, OfSeveralSizesEachIsOneOnceAndDrawnAlone) {
 }
 
 TEST_F(DerivedLaunchesTest, BoundsOfIndicesFollowTheSizes) {
-  declaration_.fills["index"] = Fill{"uniform", -3, 0};
+  declaration_.fills["index"] = Fill{FillKind::Uniform, -3, 0};
   declaration_.fillBounds["index"] = {"", "n - 1"};
   EXPECT_EQ(declared().buffers[1].fill.high, 999999);
   const DerivedLaunches all = derive();
-  std::set<std::string> kinds;
+  std::set<FillKind> kinds;
   for (const DerivedLaunch &derived : all.launches) {
     const Fill &fill = derived.launch.buffers[1].fill;
     kinds.insert(fill.kind);
@@ -311,7 +311,7 @@ TEST_F(DerivedLaunchesTest, BoundsOfIndicesFollowTheSizes) {
       EXPECT_EQ(fill.high, integer(derived.launch, 4) - 1) << derived.title;
     }
   }
-  EXPECT_TRUE(kinds.contains("uniform") && kinds.contains("sorted"));
+  EXPECT_TRUE(kinds.contains(FillKind::Uniform) && kinds.contains(FillKind::Sorted));
   const Launch launch = only(all, Derivation::Sizes).front().launch;
   const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, launch, 3);
   ASSERT_TRUE(drawn);
@@ -320,13 +320,13 @@ TEST_F(DerivedLaunchesTest, BoundsOfIndicesFollowTheSizes) {
 
 TEST_F(DerivedLaunchesTest, ABoundThatNobodyCanKnowIsNamed) {
   declaration_.fillBounds["index"] = {"", "m - 1"};
-  const auto launch =
-      buildLaunch(kernel_, specialization_, declaration_, launchesOn(declaration_, "cuda").front());
+  const auto launch = buildLaunch(kernel_, specialization_, declaration_,
+                                  launchesOn(declaration_, DeviceKind::Cuda).front());
   ASSERT_FALSE(launch);
   EXPECT_NE(launch.error().what.find("m"), std::string::npos) << launch.error().what;
   declaration_.fillBounds["index"] = {"n", "1"};
-  const auto empty =
-      buildLaunch(kernel_, specialization_, declaration_, launchesOn(declaration_, "cuda").front());
+  const auto empty = buildLaunch(kernel_, specialization_, declaration_,
+                                 launchesOn(declaration_, DeviceKind::Cuda).front());
   ASSERT_FALSE(empty);
   EXPECT_NE(empty.error().what.find("empty range"), std::string::npos) << empty.error().what;
 }
@@ -401,13 +401,13 @@ TEST_F(DerivedLaunchesTest, DrawsAreOfAllScalarsAndSizesAndBelongTogether) {
 }
 
 TEST_F(DerivedLaunchesTest, WhatIsZeroBecomesSomethingElseAndIndicesRepeat) {
-  declaration_.fills["in"] = Fill{"zero", 0, 0};
-  declaration_.fills["index"] = Fill{"iota", 0, 0};
+  declaration_.fills["in"] = Fill{FillKind::Zero, 0, 0};
+  declaration_.fills["index"] = Fill{FillKind::Iota, 0, 0};
   bool notZero = false, repeated = false;
   for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
     const Fill &in = derived.launch.buffers[0].fill, &index = derived.launch.buffers[1].fill;
-    notZero |= derived.maybeConditional && in.kind == "uniform" && in.low > 0;
-    repeated |= index.kind == "sorted" && index.low == 0 && index.high == 3905;
+    notZero |= derived.maybeConditional && in.kind == FillKind::Uniform && in.low > 0;
+    repeated |= index.kind == FillKind::Sorted && index.low == 0 && index.high == 3905;
   }
   EXPECT_TRUE(notZero && repeated);
 }
@@ -416,8 +416,8 @@ TEST_F(DerivedLaunchesTest, MagnitudesReachWhereSquaresLeaveTheRange) {
   bool huge = false, minute = false;
   for (const DerivedLaunch &derived : only(derive(), Derivation::Contents)) {
     const Fill &in = derived.launch.buffers[0].fill;
-    huge |= in.kind == "uniform" && in.high > 1e19 && in.high < 1e35;
-    minute |= in.kind == "uniform" && in.high > 0 && in.high < 1e-20;
+    huge |= in.kind == FillKind::Uniform && in.high > 1e19 && in.high < 1e35;
+    minute |= in.kind == FillKind::Uniform && in.high > 0 && in.high < 1e-20;
   }
   EXPECT_TRUE(huge && minute);
 }
@@ -429,9 +429,9 @@ TEST_F(DerivedLaunchesTest, IndicesNeverLeaveWhatTheirFillSays) {
     const Fill &index = derived.launch.buffers[1].fill;
     EXPECT_GE(index.low, 0) << derived.title;
     EXPECT_LE(index.high, 63) << derived.title;
-    colliding |= index.kind == "colliding";
-    permuted |= index.kind == "permutation";
-    special |= derived.launch.buffers[0].fill.kind == "special" && derived.nonFinite;
+    colliding |= index.kind == FillKind::Colliding;
+    permuted |= index.kind == FillKind::Permutation;
+    special |= derived.launch.buffers[0].fill.kind == FillKind::Special && derived.nonFinite;
   }
   EXPECT_TRUE(colliding && permuted && special);
 }
@@ -567,7 +567,7 @@ TEST_F(DerivedLaunchesTest, PointersThatMayShareMemoryAreNamedWhereItIsNotTried)
 TEST_F(DerivedLaunchesTest, ACapturedLaunchSaysWhatItCannotBeMadeInto) {
   Launch launch = declared();
   for (Buffer &buffer : launch.buffers)
-    buffer.fill = Fill{"captured", 0, 0};
+    buffer.fill = Fill{FillKind::Captured, 0, 0};
   const DerivedLaunches all = deriveLaunches({kernel_, specialization_, nullptr}, launch, 1u << 20);
   EXPECT_FALSE(only(all, Derivation::Scalars).empty()); // the factor is a value like any other
   for (const Derivation kind : {Derivation::Sizes, Derivation::Contents, Derivation::Alignment}) {

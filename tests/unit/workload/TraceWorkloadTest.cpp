@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 class TraceWorkloadTest : public testing::Test {
 protected:
-  Result<TraceWorkload> make(const std::string &device = "emulated") {
+  Result<TraceWorkload> make(DeviceKind device = DeviceKind::Emulated) {
     return workloadFromTrace(sample.observed, kernel, kernel.specializations[0], TuneDeclaration{},
                              device, 5);
   }
@@ -37,7 +37,7 @@ TEST_F(TraceWorkloadTest, BuffersArgumentsAndGeometry) {
   ASSERT_EQ(launch.buffers.size(), 2u);
   EXPECT_EQ(launch.buffers[0].name, "out");
   EXPECT_FALSE(launch.buffers[0].readOnly);
-  EXPECT_EQ(launch.buffers[0].fill.kind, "captured");
+  EXPECT_EQ(launch.buffers[0].fill.kind, FillKind::Captured);
   EXPECT_THAT(launch.buffers[0].fill.path, HasSubstr("/trace/contents/01/01"));
   EXPECT_EQ(launch.buffers[1].name, "in");
   EXPECT_TRUE(launch.buffers[1].readOnly);
@@ -136,7 +136,8 @@ TEST_F(TraceWorkloadTest, AKernelThatReadsATextureIsRefusedWhateverWasCaptured) 
   kernel.specializations[0].needs = {{NeedKind::Surface, "to", "image.cuh", 13}};
   EXPECT_THAT(make().error().what, HasSubstr("surface object 'to'"));
   // Without a trace too.
-  const auto declared = buildWorkload(kernel, kernel.specializations[0], TuneDeclaration{}, "cuda");
+  const auto declared =
+      buildWorkload(kernel, kernel.specializations[0], TuneDeclaration{}, DeviceKind::Cuda);
   ASSERT_FALSE(declared);
   EXPECT_EQ(declared.error().where, "image.cuh:13");
 }
@@ -145,7 +146,7 @@ TEST_F(TraceWorkloadTest, CooperativeLaunchesStayCooperative) {
   sample.snapshot(sample.launch(1000, 10e-6));
   sample.observed.processes[0].launches[0].flags = runtime::trace::kCooperative;
   kernel.specializations[0].needs = {{NeedKind::Cooperative, "grid.sync()", "scale.cu", 9}};
-  const auto made = make("cuda");
+  const auto made = make(DeviceKind::Cuda);
   ASSERT_TRUE(made) << made.error().what;
   EXPECT_TRUE(made->workload.launches[0].cooperative);
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decides the results of a run. A run resumes only another with the same identity: trials of
+// one workload, compiler or kopt say nothing of another.
+#pragma once
+
+#include "driver/judge/JudgeOptions.h"
+#include "driver/model/Device.h"
+#include "driver/model/TuneDeclaration.h"
+#include "driver/model/Workload.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// What decides which candidates are tried, and when the search ends; how long it may take does not
+/// belong to it, so that a run whose time was up can go on.
+struct SearchIdentity {
+  std::vector<std::string> proposers;
+  std::string model; ///< of the llm proposer
+  std::size_t batch = 0;
+  int rounds = 0, trials = 0, patience = 0;
+  std::optional<double> target;
+  int maxModelCalls = 0;
+  long maxTokens = 0;
+};
+KOPT_FIELDS(SearchIdentity, proposers, model, batch, rounds, trials, patience, target,
+            maxModelCalls, maxTokens)
+
+struct RunIdentity {
+  std::string koptVersion;
+  std::string sliceText, label;
+  std::vector<std::string> compileFlags;
+  TuneDeclaration declaration; ///< places of its clauses do not count
+  Workload workload;
+  std::vector<Launch> heldOut;
+  DeviceKind deviceKind = DeviceKind::Auto;
+  std::string deviceName, deviceArch, deviceDriver;
+  std::string toolchain; ///< name and version
+  JudgeOptions judge;    ///< folders and threads do not count
+  SearchIdentity search;
+};
+KOPT_FIELDS(RunIdentity, koptVersion, sliceText, label, compileFlags, declaration, workload,
+            heldOut, deviceKind, deviceName, deviceArch, deviceDriver, toolchain, judge, search)
+
+/// Equal for identities that decide the same; the hash of their JSON.
+std::string hashOf(RunIdentity identity);
+
+} // namespace kopt

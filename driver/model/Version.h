@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace kopt {
+
+/// Of this build, "0.1.0": CMake's project version.
+const char *koptVersion();
+
+} // namespace kopt

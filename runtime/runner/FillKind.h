@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What buffers are filled with: one enum for the driver, the protocol and the runner.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace kopt::runtime {
+
+/// README.md says what each is for.
+enum class FillKind {
+  Uniform,
+  Zero,
+  Iota,
+  Constant,
+  Captured,
+  Integers,
+  Sorted,
+  Cancelling,
+  Special,
+  Tiny,
+  Permutation,
+  Colliding,
+  Scattered,
+};
+
+/// The names that the protocol and the database use.
+inline constexpr std::pair<FillKind, const char *> kFillKinds[] = {
+    {FillKind::Uniform, "uniform"},
+    {FillKind::Zero, "zero"},
+    {FillKind::Iota, "iota"},
+    {FillKind::Constant, "constant"},
+    {FillKind::Captured, "captured"},
+    {FillKind::Integers, "integers"},
+    {FillKind::Sorted, "sorted"},
+    {FillKind::Cancelling, "cancelling"},
+    {FillKind::Special, "special"},
+    {FillKind::Tiny, "tiny"},
+    {FillKind::Permutation, "permutation"},
+    {FillKind::Colliding, "colliding"},
+    {FillKind::Scattered, "scattered"},
+};
+
+constexpr const char *toString(FillKind kind) {
+  for (const auto &[known, name] : kFillKinds)
+    if (known == kind)
+      return name;
+  return "";
+}
+
+/// Nothing where no kind has that name.
+constexpr std::optional<FillKind> parseFillKind(std::string_view text) {
+  for (const auto &[known, name] : kFillKinds)
+    if (text == name)
+      return known;
+  return std::nullopt;
+}
+
+} // namespace kopt::runtime
