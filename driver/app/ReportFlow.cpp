@@ -20,7 +20,7 @@ Result<RunHistory> findRun(const std::filesystem::path &root, const std::string 
   std::vector<std::string> names;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     names.push_back(run->name);
-    if (run->name == name || (name == "latest" && run->state == "finished"))
+    if (run->name == name || (name == "latest" && run->state == RunState::Finished))
       return loadRun(*store, *run);
   }
   if (name == "latest")

@@ -36,8 +36,8 @@ Trial refused(const std::string &reason) {
 
 /// Judges a win once more, with the checks that only wins are put through, and timed in several
 /// fresh processes. That result replaces the trial.
-Status confirmWin(LocalJudge &judge, Trial &trial) {
-  KOPT_TRY(Trial confirmed, judge.confirm(trial.candidate));
+Status confirmWin(Judge &judge, Trial &trial) {
+  KOPT_TRY(Trial confirmed, judge.judge(trial.candidate, Purpose::Confirmation));
   confirmed.findings.push_back(
       {"first-look", Severity::Note, "before that was confirmed: " + trial.reason, ""});
   for (const auto &[stage, seconds] : trial.stages)
@@ -96,17 +96,11 @@ public:
     const LoggedStage logged(fmt::format("{}: judge {}", subject_.label, made.candidate.title));
     services_.terminal.status(
         fmt::format("{}: judging {}", subject_.label, file.path.filename().string()));
-    KOPT_TRY(outcome.trial, judge_->evaluate(made.candidate));
+    KOPT_TRY(outcome.trial, judge_->judge(made.candidate, Purpose::Search));
     if (outcome.trial.verdict == Verdict::Faster)
       KOPT_CHECK(confirmWin(*judge_, outcome.trial));
     if (outcome.trial.verdict == Verdict::Faster)
       KOPT_CHECK(judge_->addCounters(outcome.trial));
-    if (outcome.trial.verdict == Verdict::Faster && !workload_.heldOut.empty())
-      KOPT_CHECK(judgeHeldOut(
-          [&](const Workload &workload, const JudgeOptions &options) {
-            return bench_.makeJudge(subject_, workload, options, "held-out");
-          },
-          workload_.workload, workload_.heldOut, request_.options, outcome.trial));
     KOPT_CHECK(tellUserLines(subject_, made.candidate, file.path, outcome.trial));
     if (outcome.trial.verdict == Verdict::BuildFailed)
       outcome.trial.reason += notTaken(subject_, file.extraction, includesOf(bench_.extraction()));
@@ -121,9 +115,16 @@ private:
     for (const std::string &note : workload_.notes)
       services_.terminal.line(note);
     notRun_ = sitesNotRun(subject_.kernel, subject_.specialization, workload_.workload);
-    KOPT_TRY(judge_, bench_.makeJudge(subject_, workload_.workload, request_.options,
-                                      subject_.specialization.symbol.substr(0, 100)));
-    KOPT_TRY(baseline_, judge_->measureBaseline());
+    KOPT_TRY(std::unique_ptr<Judge> local,
+             bench_.makeJudge(subject_, workload_.workload, request_.options,
+                              subject_.specialization.symbol.substr(0, 100)));
+    judge_ = std::make_unique<HeldOutJudge>(
+        std::move(local), workload_.heldOut, request_.options,
+        [this](const Workload &heldOut, const JudgeOptions &options) {
+          return bench_.makeJudge(subject_, heldOut, options, "held-out");
+        });
+    KOPT_TRY(const Baseline baseline, judge_->baseline());
+    baseline_ = baseline.trial;
     return {};
   }
 
@@ -147,7 +148,7 @@ private:
   const std::optional<ObservedTrace> &observed_;
   SubjectWorkload workload_;
   std::vector<std::string> notRun_; ///< launch sites whose geometry the workload does not have
-  std::unique_ptr<LocalJudge> judge_;
+  std::unique_ptr<Judge> judge_;
   Trial baseline_;
 };
 

@@ -133,10 +133,9 @@ Result<EmulatedDevice> Workbench::openEmulated() {
   return device;
 }
 
-Result<std::unique_ptr<LocalJudge>> Workbench::makeJudge(const TuneSubject &subject,
-                                                         const Workload &workload,
-                                                         JudgeOptions options,
-                                                         const std::string &folder) {
+Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
+                                                    const Workload &workload, JudgeOptions options,
+                                                    const std::string &folder) {
   options.scratch = scratch() / "evaluate" / folder;
   if (options.arch.empty())
     options.arch = device().arch;

@@ -45,9 +45,8 @@ public:
   Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
 
   /// `folder` is a name for its scratch folder.
-  Result<std::unique_ptr<LocalJudge>> makeJudge(const TuneSubject &subject,
-                                                const Workload &workload, JudgeOptions options,
-                                                const std::string &folder);
+  Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject, const Workload &workload,
+                                           JudgeOptions options, const std::string &folder);
 
 private:
   Workbench(Services services, SourceSettings sources)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/TuneSession.h"
+#include "driver/app/Tune.h"
 
 #include "driver/app/config/GpuSelection.h"
 #include "driver/cli/Command.h"
@@ -29,7 +29,7 @@ json toJson(const TuneOutcome &outcome) {
   json object{{"kernel", outcome.label},
               {"run", outcome.run.name},
               {"judged", outcome.judged},
-              {"stop_reason", outcome.run.stopReason},
+              {"stop_reason", outcome.run.stopText},
               {"sandbox", toJson(outcome.sandbox)},
               {"winner", nullptr},
               {"error", outcome.error ? toJson(*outcome.error) : json(nullptr)}};
@@ -51,7 +51,7 @@ void print(const TuneOutcome &outcome, const Terminal &out) {
   else
     std::cout << fmt::format("{}: {} in {} candidates ({})\n  report: {}\n", outcome.label,
                              out.paint(Style::Yellow, "nothing faster was found"), outcome.judged,
-                             outcome.run.stopReason, report);
+                             outcome.run.stopText, report);
 }
 
 class TuneCommand final : public Command {
@@ -169,7 +169,7 @@ private:
       if (outcome.error && !answer.error)
         answer.error = outcome.error;
       undecided |= !outcome.error && outcome.judged == 0 && !flags_.dryRun &&
-                   outcome.run.stopReason.find("budget") != std::string::npos;
+                   outcome.run.stop == StopReason::Seconds;
       if (call.json || outcome.error)
         continue;
       if (flags_.dryRun)

@@ -5,30 +5,39 @@
 
 namespace kopt {
 
-Status judgeHeldOut(const MakeJudge &makeJudge, Workload workload, std::vector<Launch> heldOut,
-                    JudgeOptions options, Trial &trial) {
+Result<Baseline> HeldOutJudge::baseline() {
+  KOPT_TRY(Baseline baseline, inner_->baseline());
+  workload_ = baseline.workload;
+  return baseline;
+}
+
+Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
+  KOPT_TRY(Trial trial, inner_->judge(candidate, purpose));
+  if (purpose != Purpose::Confirmation || trial.verdict != Verdict::Faster || heldOut_.empty())
+    return trial;
+  JudgeOptions options = options_;
   options.testAdequacy = false; // tested with the launches that chose the candidate
-  workload.launches = std::move(heldOut);
+  Workload workload = workload_;
+  workload.launches = heldOut_;
   for (Launch &launch : workload.launches)
     launch.weight = 1.0 / double(workload.launches.size());
-  KOPT_TRY(const auto judge, makeJudge(workload, options));
-  KOPT_CHECK(judge->measureBaseline());
-  KOPT_TRY(const Trial other, judge->evaluate(trial.candidate));
-  const bool holds = other.verdict == Verdict::Faster || other.verdict == Verdict::Same ||
-                     other.verdict == Verdict::Ambiguous;
-  if (holds) {
+  KOPT_TRY(const auto judge, makeJudge_(workload, options));
+  KOPT_CHECK(judge->baseline());
+  KOPT_TRY(const Trial other, judge->judge(candidate, Purpose::Search));
+  if (other.verdict == Verdict::Faster || other.verdict == Verdict::Same ||
+      other.verdict == Verdict::Ambiguous) {
     trial.findings.push_back({"held-out", Severity::Note,
                               fmt::format("{} captured launches that chose nothing: {}",
                                           workload.launches.size(), other.reason),
                               ""});
-    return {};
+    return trial;
   }
   trial.verdict = other.verdict;
   trial.stage = other.stage;
   trial.reason = "on captured launches that were held out: " + other.reason;
   trial.speedup = other.speedup;
   trial.timings = other.timings;
-  return {};
+  return trial;
 }
 
 } // namespace kopt

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// A judge whose confirmations also cover the captured launches that chose nothing.
 #pragma once
 
-#include "driver/judge/LocalJudge.h"
+#include "driver/judge/Judge.h"
+#include "driver/judge/JudgeOptions.h"
 
 #include <functional>
 #include <memory>
@@ -10,13 +12,31 @@
 namespace kopt {
 
 /// Makes a judge of the same kernel on another workload.
-using MakeJudge = std::function<Result<std::unique_ptr<LocalJudge>>(const Workload &workload,
-                                                                    const JudgeOptions &options)>;
+using MakeJudge = std::function<Result<std::unique_ptr<Judge>>(const Workload &workload,
+                                                               const JudgeOptions &options)>;
 
-/// Judges a faster trial on launches that it was not found on. Where it is wrong, fails or is
-/// slower there, that becomes its verdict; else a finding records the result. The tolerance of
-/// `workload` holds for `heldOut` too, whose launches weigh the same. Fails as LocalJudge.
-Status judgeHeldOut(const MakeJudge &makeJudge, Workload workload, std::vector<Launch> heldOut,
-                    JudgeOptions options, Trial &trial);
+/// Where a confirmed candidate is wrong, fails or is slower on the held-out launches, that becomes
+/// its verdict; else a finding records the result. The workload's tolerance holds for the held-out
+/// launches too, which all weigh the same.
+class HeldOutJudge final : public Judge {
+public:
+  HeldOutJudge(std::unique_ptr<Judge> inner, std::vector<Launch> heldOut, JudgeOptions options,
+               MakeJudge makeJudge)
+      : inner_(std::move(inner)), heldOut_(std::move(heldOut)), options_(std::move(options)),
+        makeJudge_(std::move(makeJudge)) {}
+
+  Result<Baseline> baseline() override;
+  void begin(const std::vector<Candidate> &candidates) override { inner_->begin(candidates); }
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
+  Status addCounters(Trial &trial) override { return inner_->addCounters(trial); }
+  void remember(const Trial &trial) override { inner_->remember(trial); }
+
+private:
+  std::unique_ptr<Judge> inner_;
+  std::vector<Launch> heldOut_;
+  JudgeOptions options_;
+  MakeJudge makeJudge_;
+  Workload workload_; ///< as the baseline learned it
+};
 
 } // namespace kopt

@@ -121,21 +121,21 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
       if (!lane.hasLearned)
         return {}; // which is an error of its own
       KOPT_CHECK(lane.examiner->testMutants(trial));
-      mutations_ = lane.examiner->mutations();
+      adequacy_ = lane.examiner->mutations();
       return {};
     });
   for (std::future<Status> &other : learned) // all of them: they use what is here
     if (const Status answer = other.get(); !answer && status)
       status = answer;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i]->examiner->takeMutations(mutations_);
+    lanes_[i]->examiner->takeMutations(adequacy_);
     trial.findings.insert(trial.findings.end(), trials[i].findings.begin(),
                           trials[i].findings.end());
   }
   return status;
 }
 
-Result<Trial> LocalJudge::measureBaseline() {
+Result<Baseline> LocalJudge::baseline() {
   const auto start = std::chrono::steady_clock::now();
   Trial begun;
   begun.candidate.proposer = "baseline";
@@ -154,7 +154,7 @@ Result<Trial> LocalJudge::measureBaseline() {
   KOPT_CHECK(learnOthers(built, trial));
   seenCode_.emplace(codeKey(trial.moduleHash, baseline_.launches), trial.candidate.title);
   trial.seconds = secondsSince(start);
-  return trial;
+  return Baseline{std::move(trial), subject_.workload, adequacy_};
 }
 
 std::string LocalJudge::codeKey(const std::string &moduleHash,
@@ -180,7 +180,7 @@ void LocalJudge::begin(const std::vector<Candidate> &candidates) {
   const std::lock_guard turn(turn_);
   builder_.ahead(candidates);
   if (!lanes_.front()->examiner->device().thread)
-    return; // the one device is used when evaluate() asks
+    return; // the one device is used when judge() asks
   for (const Candidate &candidate : candidates)
     if (!begun_.contains(candidate.contentHash()))
       add(candidate);
@@ -234,6 +234,10 @@ void LocalJudge::work(Lane &lane) {
       trial->findings.insert(trial->findings.end(), task->notes.begin(), task->notes.end());
     task->answer.set_value(std::move(trial));
   }
+}
+
+Result<Trial> LocalJudge::judge(const Candidate &candidate, Purpose purpose) {
+  return purpose == Purpose::Confirmation ? confirm(candidate) : evaluate(candidate);
 }
 
 Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {

@@ -6,6 +6,7 @@
 
 #include "driver/judge/CandidateBuilder.h"
 #include "driver/judge/DeviceJudge.h"
+#include "driver/judge/Judge.h"
 #include "driver/support/TurnLock.h"
 
 #include <deque>
@@ -20,46 +21,37 @@ namespace kopt {
 /// Over one device, or several of one kind, which judge different candidates at a time: each
 /// candidate is compared with the baseline on one of them, and what is decided does not depend on
 /// which. Used from one thread.
-class LocalJudge {
+class LocalJudge final : public Judge {
 public:
   LocalJudge(JudgeServices services, Subject subject, JudgeOptions options);
   /// Drops what has not begun and waits for the rest.
-  ~LocalJudge();
+  ~LocalJudge() override;
   LocalJudge(const LocalJudge &) = delete;
   LocalJudge &operator=(const LocalJudge &) = delete;
 
   /// Builds, runs, repeats, times and profiles the user's own kernel, and learns which buffers are
   /// pure outputs; on the first device, and then on the others what they need. Must succeed before
   /// anything else is judged. Fails with BaselineFailed, saying at which step and why.
-  Result<Trial> measureBaseline();
+  Result<Baseline> baseline() override;
 
-  /// Says which candidates evaluate() will be asked for, in this order: they are screened and built
-  /// on other threads meanwhile, and judged where there are several devices. What is decided about
-  /// them is the same without this.
-  void begin(const std::vector<Candidate> &candidates);
+  /// The candidates are screened and built on other threads meanwhile, and judged where there are
+  /// several devices.
+  void begin(const std::vector<Candidate> &candidates) override;
 
-  /// One full evaluation, but for a GPU's counters: see addCounters(). Fails only with Environment,
-  /// Internal or Interrupted; a device that is lost fails nothing while there is another one.
-  Result<Trial> evaluate(const Candidate &candidate);
+  /// Without a GPU's counters: see addCounters(). A device that is lost fails nothing while there
+  /// is another one. A confirmation takes several fresh processes on the first device, at 99%.
+  Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
 
-  /// Counters for a trial that has none, of a candidate that was timed: on a GPU they cost seconds,
-  /// so only those have them whose counters someone reads next. Changes counters, source, findings,
-  /// stages and seconds of the trial.
-  Status addCounters(Trial &trial);
+  /// On a GPU counters cost seconds, so only those trials get them whose counters someone reads
+  /// next. Changes counters, source, findings, stages and seconds of the trial.
+  Status addCounters(Trial &trial) override;
 
-  /// The candidate again on fresh inputs and fresh samples, in several fresh processes, at 99%, on
-  /// the first device: what is reported of a winner.
-  Result<Trial> confirm(const Candidate &candidate);
-
-  /// Tells of a trial that an earlier, interrupted run already judged, so that its machine code is
-  /// known. Before begin() of what came after it.
-  void remember(const Trial &trial);
+  /// Call it before begin() of what came after the trial.
+  void remember(const Trial &trial) override;
 
   const Subject &subject() const { return subject_; }
-
-  /// What measureBaseline() found of the workload: wrong versions of the kernel, and which of them
-  /// it notices.
-  const AdequacyReport &mutations() const { return mutations_; }
+  /// What baseline() found of the workload.
+  const AdequacyReport &adequacy() const { return adequacy_; }
 
 private:
   /// A device with what it has learned.
@@ -101,6 +93,8 @@ private:
   /// A candidate that was judged, to be run once more.
   Prepared again(const Candidate &candidate);
 
+  Result<Trial> evaluate(const Candidate &candidate);
+  Result<Trial> confirm(const Candidate &candidate);
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
   bool isDuplicate(const std::vector<Launch> &launches, Trial &trial);
 
@@ -108,7 +102,7 @@ private:
   JudgeOptions options_;
   Subject subject_; ///< as the first device has learned it
   Built baseline_;
-  AdequacyReport mutations_;
+  AdequacyReport adequacy_;
   CandidateBuilder builder_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 

@@ -39,19 +39,6 @@ std::string identity(CheckContext &bench, const std::vector<std::unique_ptr<Chec
                     device.name, settings.toolchain, std::to_string(bench.seed()));
 }
 
-json toJson(const AdequacyReport &report) {
-  json survivors = json::array();
-  for (const AdequacyReport::Survivor &survivor : report.survivors)
-    survivors.push_back({{"title", survivor.title},
-                         {"op", survivor.op},
-                         {"line", survivor.line},
-                         {"excuse", survivor.excuse}});
-  return {{"tried", report.tried},
-          {"noticed", report.noticed},
-          {"draws", report.draws},
-          {"survivors", survivors}};
-}
-
 /// Nothing where there is none, or none that can be read: then it is made anew.
 std::optional<AdequacyReport> findReport(const std::filesystem::path &file) {
   const auto text = readFile(file);
@@ -59,14 +46,7 @@ std::optional<AdequacyReport> findReport(const std::filesystem::path &file) {
   if (!value.is_object())
     return std::nullopt;
   try {
-    AdequacyReport report;
-    report.tried = value.at("tried");
-    report.noticed = value.at("noticed");
-    report.draws = value.at("draws");
-    for (const json &item : value.at("survivors"))
-      report.survivors.push_back(
-          {item.at("title"), item.at("op"), item.at("line"), item.at("excuse")});
-    return report;
+    return value.get<AdequacyReport>();
   } catch (const json::exception &) {
     return std::nullopt;
   }
@@ -139,45 +119,6 @@ Result<int> drawsToNotice(CheckContext &bench, const std::vector<std::unique_ptr
 
 } // namespace
 
-bool AdequacyReport::isTooWeak() const {
-  return std::any_of(survivors.begin(), survivors.end(),
-                     [](const Survivor &survivor) { return survivor.excuse.empty(); });
-}
-
-std::string AdequacyReport::inWords() const {
-  std::string text =
-      fmt::format("{} of {} wrong versions of the kernel are noticed", noticed, tried);
-  if (draws > 1)
-    text += fmt::format(", not all on fewer than {} draws of the inputs", draws);
-  for (const Survivor &survivor : survivors)
-    text += fmt::format("; not noticed: {}{}", survivor.title,
-                        survivor.excuse.empty() ? "" : " (" + survivor.excuse + ")");
-  return text;
-}
-
-std::string AdequacyReport::remedy() const {
-  static const std::pair<const char *, const char *> kRemedies[] = {
-      {"comparison", "a launch whose size is no multiple of the block, or with another number of "
-                     "rows and columns"},
-      {"bound", "a launch whose size is no multiple of the block"},
-      {"loop", "a launch with more steps or longer rows"},
-      {"index", "a launch with more than one block in each dimension"},
-      {"literal", "inputs that reach the branch with that number"},
-      {"arithmetic", "other fills, so that the operand is neither 0 nor 1"},
-  };
-  std::vector<std::string> remedies;
-  for (const Survivor &survivor : survivors)
-    if (survivor.excuse.empty()) {
-      std::string text = "inputs or arguments with which that line decides an output";
-      for (const auto &[part, remedy] : kRemedies)
-        if (survivor.op.find(part) != std::string::npos)
-          text = remedy;
-      if (std::find(remedies.begin(), remedies.end(), text) == remedies.end())
-        remedies.push_back(text);
-    }
-  return join(remedies, "; ");
-}
-
 Result<AdequacyReport> testAdequacy(CheckContext &bench,
                                     const std::vector<std::unique_ptr<Check>> &checks,
                                     Frontend &frontend, Toolchain &toolchain,
@@ -231,7 +172,7 @@ Result<AdequacyReport> testAdequacy(CheckContext &bench,
   }
   if (!file.empty() && createDirectories(settings.cache))
     (void)writeFileAtomically(file,
-                              toJson(report).dump()); // without it the next run judges them again
+                              json(report).dump()); // without it the next run judges them again
   return report;
 }
 

@@ -5,6 +5,7 @@
 
 #include "driver/device/Toolchain.h"
 #include "driver/judge/checks/Check.h"
+#include "driver/model/Adequacy.h"
 #include "driver/source/Frontend.h"
 
 #include <filesystem>
@@ -13,22 +14,6 @@
 #include <vector>
 
 namespace kopt {
-
-struct AdequacyReport {
-  struct Survivor {
-    std::string title, op;
-    unsigned line = 0;  ///< in the slice
-    std::string excuse; ///< why it may be as right as the original; empty: it is surely wrong
-  };
-  std::size_t tried = 0; ///< mutants that compile to another program than the original
-  std::size_t noticed = 0;
-  int draws = 1; ///< of the inputs, that noticing them took: with fewer a gain is not verified
-  std::vector<Survivor> survivors;
-
-  bool isTooWeak() const; ///< a mutant that is surely wrong was not noticed
-  std::string inWords() const;
-  std::string remedy() const; ///< what would notice the survivors; empty where there are none
-};
 
 struct AdequacySettings {
   BuildRequest build;            ///< of the original: everything but text and output

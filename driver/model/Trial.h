@@ -45,7 +45,7 @@ template <> struct EnumNames<Stage> {
                                                             {Stage::Profile, "profile"}};
 };
 
-/// What a trial was made for. A candidate has at most one of each in a run.
+/// Why a candidate is judged. A candidate has at most one trial of each purpose in a run.
 enum class Purpose : int {
   Search = 0,
   Confirmation = 1, ///< of a winner, on fresh inputs and samples

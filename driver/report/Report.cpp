@@ -111,11 +111,12 @@ private:
 
   void verdict() {
     if (!winner_) {
-      std::string why = run_.stopReason.empty() ? "" : ": " + run_.stopReason;
-      if (run_.state == "finished")
+      std::string why = run_.stopText.empty() ? "" : ": " + run_.stopText;
+      if (run_.state == RunState::Finished)
         line("\n**Nothing to apply**: no candidate was accepted{}.", why);
       else
-        line("\n**No verdict**: the run is {}{}. Continue it with `--resume`.", run_.state, why);
+        line("\n**No verdict**: the run is {}{}. Continue it with `--resume`.",
+             toString(run_.state), why);
     } else if (!measured_->speedup) {
       line("\n**No speedup was recorded** for the accepted candidate.");
     } else if (measured_->speedup->modelled) {
@@ -139,8 +140,8 @@ private:
     sandbox();
     line("- started {}{}", run_.startedUtc,
          run_.finishedUtc.empty() ? ", not finished" : ", finished " + run_.finishedUtc);
-    if (winner_ && !run_.stopReason.empty())
-      line("- the search stopped: {}", run_.stopReason);
+    if (winner_ && !run_.stopText.empty())
+      line("- the search stopped: {}", run_.stopText);
   }
 
   /// What held the candidates in, and what could not; runs of earlier versions say nothing of it.
@@ -268,7 +269,7 @@ private:
 
   void verification() {
     section("How it was verified");
-    if (listDecisions("verified") == 0)
+    if (listChecked(true) == 0)
       line("No verification was recorded.");
     std::vector<std::string> remarks; // those of the first look and of the confirmation, each once
     for (const Trial *shown : {winner_, measured_})
@@ -288,15 +289,16 @@ private:
         line("- not shown{}: {}", gap.check.empty() ? "" : " (" + gap.check + ")", gap.what);
     }
     section("What could not be checked");
-    if (listDecisions("unchecked") == 0)
+    if (listChecked(false) == 0)
       line("Nothing was recorded as unchecked.");
   }
 
-  std::size_t listDecisions(const std::string &kind) {
+  std::size_t listChecked(bool shown) {
     std::size_t count = 0;
     for (const Decision &decision : history_.decisions)
-      if (decision.kind == kind) {
-        line("- {}", decision.text);
+      if (const auto *checked = std::get_if<Checked>(&decision.what);
+          checked && checked->shown == shown) {
+        line("- {}", checked->text);
         ++count;
       }
     return count;
@@ -331,12 +333,12 @@ private:
   void decisions() {
     bool any = false;
     for (const Decision &decision : history_.decisions) {
-      if (decision.kind == "verified" || decision.kind == "unchecked")
+      if (std::holds_alternative<Checked>(decision.what))
         continue;
       if (!any)
         section("How the search went");
       any = true;
-      line("- round {}, {}: {}", decision.round, decision.kind, decision.text);
+      line("- round {}, {}: {}", decision.round, kindOf(decision), describe(decision));
     }
   }
 

@@ -35,9 +35,9 @@ std::string renderJson(const RunHistory &history) {
   for (const Decision &decision : history.decisions)
     decisions.push_back({{"sequence", decision.sequence},
                          {"round", decision.round},
-                         {"kind", decision.kind},
-                         {"text", decision.text},
-                         {"data", embedded(decision.data)}});
+                         {"kind", kindOf(decision)},
+                         {"text", describe(decision)},
+                         {"data", toJson(decision)}});
   for (const ModelCall &call : history.modelCalls)
     calls.push_back({{"request_hash", call.requestHash},
                      {"purpose", call.purpose},
@@ -56,8 +56,9 @@ std::string renderJson(const RunHistory &history) {
                    {"device", embedded(run.deviceJson)},
                    {"started_utc", run.startedUtc},
                    {"finished_utc", run.finishedUtc},
-                   {"state", run.state},
-                   {"stop_reason", run.stopReason},
+                   {"state", toString(run.state)},
+                   {"stop_reason", run.stopText},
+                   {"stop", run.stop ? json(toString(*run.stop)) : json()},
                    {"winner", run.winnerHash},
                    {"trials", trials},
                    {"decisions", decisions},

@@ -19,7 +19,7 @@ constexpr const char *kRunColumns =
     "SELECT id, name, kernel, symbol, file, inputs_hash, config, device, started_utc, "
     "finished_utc, state, "
     "stop_reason, winner_hash, (SELECT text FROM texts WHERE hash = slice_text), "
-    "(SELECT text FROM texts WHERE hash = patch_text) FROM runs ";
+    "(SELECT text FROM texts WHERE hash = patch_text), stop FROM runs ";
 
 constexpr const char *kTrialColumns =
     "SELECT id, candidate_hash, purpose, proposer, title, technique, rationale, parents, change, "
@@ -56,12 +56,44 @@ Speedup readSpeedup(Statement &row) {
 RunRecord readRun(Statement &row) {
   RunRecord run;
   run.id = row.integer();
+  std::string state;
   for (std::string *field :
        {&run.name, &run.kernel, &run.symbol, &run.file, &run.inputsHash, &run.configJson,
-        &run.deviceJson, &run.startedUtc, &run.finishedUtc, &run.state, &run.stopReason,
-        &run.winnerHash, &run.sliceText, &run.patchText})
+        &run.deviceJson, &run.startedUtc, &run.finishedUtc, &state, &run.stopText, &run.winnerHash,
+        &run.sliceText, &run.patchText})
     *field = row.text();
+  for (const RunState known : {RunState::Finished, RunState::Failed})
+    if (state == toString(known))
+      run.state = known;
+  if (!row.isNull())
+    run.stop = StopReason(row.integer());
   return run;
+}
+
+/// What versions before schema 8 recorded has no typed data: its text is kept.
+Decision readDecision(Statement &row) {
+  Decision head;
+  head.sequence = row.integer();
+  head.round = int(row.integer());
+  const std::string kind = row.text(), text = row.text();
+  const json data = json::parse(row.text(), nullptr, false);
+  Decision decision;
+  if (auto read = decisionFromJson(kind, data))
+    decision = std::move(*read);
+  else if (kind == "verified" || kind == "unchecked")
+    decision.what = Checked{"", kind == "verified", text};
+  else
+    decision.what = Note{kind, text};
+  decision.sequence = head.sequence;
+  decision.round = head.round;
+  return decision;
+}
+
+void bindStop(Statement &statement, const RunRecord &run) {
+  if (run.stop)
+    statement.bind(int(*run.stop));
+  else
+    statement.bindNull();
 }
 
 ModelCall readCall(Statement &row) {
@@ -115,14 +147,16 @@ public:
     KOPT_CHECK(database_->transaction([&]() -> Status {
       KOPT_TRY(const std::string slice, putText(run.sliceText));
       KOPT_TRY(const std::string patch, putText(run.patchText));
-      Statement insert =
-          database_->prepare("INSERT INTO runs (name, kernel, symbol, file, inputs_hash, config, "
-                             "device, started_utc, finished_utc, "
-                             "state, stop_reason, winner_hash, slice_text, patch_text) VALUES "
-                             "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      Statement insert = database_->prepare(
+          "INSERT INTO runs (name, kernel, symbol, file, inputs_hash, config, "
+          "device, started_utc, finished_utc, "
+          "state, stop_reason, winner_hash, slice_text, patch_text, stop) VALUES "
+          "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
       insert.bind(run.name).bind(run.kernel).bind(run.symbol).bind(run.file).bind(run.inputsHash);
       insert.bind(run.configJson).bind(run.deviceJson).bind(run.startedUtc).bind(run.finishedUtc);
-      insert.bind(run.state).bind(run.stopReason).bind(run.winnerHash).bind(slice).bind(patch);
+      insert.bind(std::string(toString(run.state))).bind(run.stopText).bind(run.winnerHash);
+      insert.bind(slice).bind(patch);
+      bindStop(insert, run);
       KOPT_CHECK(insert.run());
       begun.id = database_->lastInsertId();
       return putEdits(begun);
@@ -134,15 +168,18 @@ public:
     return database_->transaction([&]() -> Status {
       KOPT_TRY(const std::string slice, putText(run.sliceText));
       KOPT_TRY(const std::string patch, putText(run.patchText));
-      Statement update = database_->prepare("UPDATE runs SET config = ?, device = ?, finished_utc "
-                                            "= ?, state = ?, stop_reason = ?, winner_hash = ?, "
-                                            "slice_text = ?, patch_text = ? WHERE id = ?");
+      Statement update =
+          database_->prepare("UPDATE runs SET config = ?, device = ?, finished_utc "
+                             "= ?, state = ?, stop_reason = ?, winner_hash = ?, "
+                             "slice_text = ?, patch_text = ?, stop = ? WHERE id = ?");
       update.bind(run.configJson)
           .bind(run.deviceJson)
           .bind(run.finishedUtc)
-          .bind(run.state)
-          .bind(run.stopReason);
-      update.bind(run.winnerHash).bind(slice).bind(patch).bind(run.id);
+          .bind(std::string(toString(run.state)))
+          .bind(run.stopText);
+      update.bind(run.winnerHash).bind(slice).bind(patch);
+      bindStop(update, run);
+      update.bind(run.id);
       KOPT_CHECK(update.run());
       if (database_->changes() != 1)
         return makeError(ErrorCode::Internal,
@@ -231,9 +268,9 @@ public:
           .bind(run)
           .bind(sequence)
           .bind(decision.round)
-          .bind(decision.kind)
-          .bind(decision.text)
-          .bind(decision.data)
+          .bind(std::string(kindOf(decision)))
+          .bind(describe(decision))
+          .bind(toJson(decision).dump())
           .run();
     });
   }
@@ -247,13 +284,7 @@ public:
       KOPT_TRY(const bool row, query.step());
       if (!row)
         return result;
-      Decision decision;
-      decision.sequence = query.integer();
-      decision.round = int(query.integer());
-      decision.kind = query.text();
-      decision.text = query.text();
-      decision.data = query.text();
-      result.push_back(std::move(decision));
+      result.push_back(readDecision(query));
     }
   }
 

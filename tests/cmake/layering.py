@@ -21,8 +21,8 @@ EDGES = {
                      "clang_plugin/output clang_plugin/parse",
     "driver/store": "driver/support driver/model",
     "driver/llm": "driver/support",
-    "driver/judge": "driver/support driver/model driver/source driver/workload driver/device runtime/device runtime/runner",
-    "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm",
+    "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner",
+    "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm driver/judge",
     "driver/integrate": "driver/support driver/model driver/source",
     "driver/report": "driver/support driver/model driver/store driver/judge driver/search driver/integrate",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "

@@ -66,8 +66,8 @@ std::string parametersText(const Specialization &specialization) {
 /// hold.
 Result<std::string> launchesText(const ProposalContext &context, const Candidate &base) {
   std::string text;
-  for (const Launch &launch : context.workload.launches) {
-    KOPT_TRY(const Launch changed, applyToLaunch(context.kernel, launch, base));
+  for (const Launch &launch : context.problem.workload.launches) {
+    KOPT_TRY(const Launch changed, applyToLaunch(context.problem.kernel, launch, base));
     text += fmt::format("- {} (weight {}): grid {}, block {}, dynamic shared memory {} bytes\n",
                         changed.name, formatNumber(changed.weight), dims(changed.grid),
                         dims(changed.block), changed.sharedBytes);
@@ -80,8 +80,9 @@ Result<std::string> launchesText(const ProposalContext &context, const Candidate
     if (!values.empty())
       text += "  - values: " + values + "\n";
   }
-  const GeometryExpressions *site =
-      context.workload.launches.empty() ? nullptr : &context.workload.launches.front().geometry;
+  const GeometryExpressions *site = context.problem.workload.launches.empty()
+                                        ? nullptr
+                                        : &context.problem.workload.launches.front().geometry;
   if (site)
     text +=
         fmt::format("- the launch site computes: grid ({}), block ({}), dynamic shared memory {}\n",
@@ -107,7 +108,7 @@ std::string chunksText(const CodeTask &task) {
 }
 
 std::string measurementsText(const ProposalContext &context) {
-  const Trial &trial = context.parentTrial;
+  const Trial &trial = context.parentTrial();
   std::string text;
   if (trial.speedup)
     text += fmt::format("- {}\n", speedupText(*trial.speedup));
@@ -185,9 +186,10 @@ std::string constantsText(const CodeTask &task, const ProposalContext &context,
     text += fmt::format("- {} = {}\n", name,
                         changed == base.constants.end() ? value : std::to_string(changed->second));
   };
-  for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
+  for (const NamedConstant &constant :
+       constantsInScope(context.problem.kernel, context.problem.specialization))
     add(constant.name, std::to_string(constant.value));
-  for (const TemplateArg &argument : context.specialization.templateArgs)
+  for (const TemplateArg &argument : context.problem.specialization.templateArgs)
     add(argument.name, argument.value);
   return text.empty() ? "- none\n" : text;
 }
@@ -198,16 +200,17 @@ Result<std::string> situation(const ProposalContext &context, const CodeTask &ta
   KOPT_TRY(const std::string launches, launchesText(context, base));
   std::string text = fmt::format(
       "# Kernel\n\n`{}` as `{}` on {}\n\nParameters:\n\n{}\nOutputs are compared: {}.\n",
-      context.kernel.name, context.specialization.expression, deviceText(context.device),
-      parametersText(context.specialization), toleranceText(context.workload.tolerance));
+      context.problem.kernel.name, context.problem.specialization.expression,
+      deviceText(context.problem.device), parametersText(context.problem.specialization),
+      toleranceText(context.problem.workload.tolerance));
   text += "\n## Launches\n\n" + launches;
   text += "\n## Constants you may change\n\n" + constantsText(task, context, base);
   text += "\n## Editable chunks\n\n" + chunksText(task);
   if (!task.context.empty())
     text += "\n## Read-only context\n\n" + fenced(task.context, "cuda");
   text += "\n# Measurements of the present version\n\n" + measurementsText(context);
-  text += "\n# What the rules say of the present version\n\n" + diagnosisText(context.diagnosis);
-  if (std::string skills = skillsText(context.diagnosis); !skills.empty())
+  text += "\n# What the rules say of the present version\n\n" + diagnosisText(context.diagnosis());
+  if (std::string skills = skillsText(context.diagnosis()); !skills.empty())
     text += "\n# Knowledge that bears on it\n\n" + skills;
   return text;
 }
@@ -291,13 +294,14 @@ std::string fenced(std::string_view text, std::string_view info) {
 
 Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &base) {
   KOPT_TRY(const RenderedSlice rendered,
-           renderSlice(context.sliceText, context.kernel, context.specialization, base));
+           renderSlice(context.problem.sliceText, context.problem.kernel,
+                       context.problem.specialization, base));
   const std::vector<NamedConstant> constants =
-      constantsInScope(context.kernel, context.specialization);
+      constantsInScope(context.problem.kernel, context.problem.specialization);
   CodeTask task;
   std::map<std::string, int> uses;
-  for (std::size_t i = 0; i < context.specialization.chunks.size(); ++i) {
-    const SliceChunk &chunk = context.specialization.chunks[i];
+  for (std::size_t i = 0; i < context.problem.specialization.chunks.size(); ++i) {
+    const SliceChunk &chunk = context.problem.specialization.chunks[i];
     const auto [begin, end] = rendered.chunks.at(i);
     std::string text = rendered.text.substr(begin, end - begin);
     if (chunk.editable && !declaresConstant(chunk, constants)) {
@@ -315,7 +319,7 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
                                        kContextLimit); // what stands nearest to the kernel
   for (const NamedConstant &constant : constants)
     task.contract.constants.insert(constant.name);
-  for (const TemplateArg &argument : context.specialization.templateArgs)
+  for (const TemplateArg &argument : context.problem.specialization.templateArgs)
     if (argument.integral)
       task.contract.constants.insert(argument.name);
   return task;
@@ -328,7 +332,7 @@ Result<std::string> systemPrompt() {
 
 Result<std::string> coderPrompt(const ProposalContext &context, const CodeTask &task) {
   KOPT_TRY(const std::string text, promptFile("coder.md"));
-  KOPT_TRY(const std::string about, situation(context, task, context.parent));
+  KOPT_TRY(const std::string about, situation(context, task, context.parent()));
   return fillTemplate(text, {{"situation", about}, {"history", fenced(historyText(context))}});
 }
 

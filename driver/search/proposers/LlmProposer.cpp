@@ -67,18 +67,17 @@ std::string withEndOf(std::string text, const std::string &original) {
 /// A constant whose text the candidate has itself rewritten cannot be set by value.
 std::string constantInNewText(const ProposalContext &context, const Candidate &candidate,
                               const CodeReply &reply) {
-  for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
+  for (const NamedConstant &constant :
+       constantsInScope(context.problem.kernel, context.problem.specialization))
     if (reply.constants.count(constant.name))
       for (const auto &[index, text] : candidate.chunks)
-        if (contains(context.specialization.chunks.at(index).source, constant.valueRange))
+        if (contains(context.problem.specialization.chunks.at(index).source, constant.valueRange))
           return constant.name;
   return {};
 }
 
-/// How a note says that an attempt is given up.
-std::string abandonedData(const std::string &hash) {
-  return nlohmann::json{{"abandoned", hash}}.dump();
-}
+/// What a note is about that gives up an attempt.
+std::string abandoned(const std::string &hash) { return "abandoned " + hash; }
 
 } // namespace
 
@@ -103,8 +102,8 @@ Result<std::vector<Candidate>> LlmProposer::propose(const ProposalContext &conte
 
 Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context,
                                                   const Trial *failed) {
-  const Candidate &base = failed ? failed->candidate : context.parent;
-  const std::string abandoned = failed ? failed->candidateHash : "";
+  const Candidate &base = failed ? failed->candidate : context.parent();
+  const std::string repaired = failed ? failed->candidateHash : "";
   KOPT_TRY(const CodeTask task, makeCodeTask(context, base));
   ChatRequest request;
   request.purpose = failed ? "fixer" : "coder";
@@ -125,20 +124,20 @@ Result<LlmProposer::Answer> LlmProposer::exchange(const ProposalContext &context
     Answer answer = read(*reply, context, task, base);
     if (answer.candidate) {
       answer.candidate->parents = {failed ? failed->candidateHash
-                                          : context.parentTrial.candidateHash};
+                                          : context.parentTrial().candidateHash};
       return answer;
     }
     if (!answer.stop.empty()) {
       KOPT_CHECK(note(
           context, fmt::format("the model as {} offers nothing: {}", request.purpose, answer.stop),
-          abandoned));
+          repaired));
       return answer;
     }
     if (attempt == 1) {
       KOPT_CHECK(note(context,
                       fmt::format("the model's replies as {} could not be used: {}",
                                   request.purpose, answer.breach),
-                      abandoned));
+                      repaired));
       return answer;
     }
     KOPT_TRY(std::string retry, retryPrompt(answer.breach));
@@ -162,7 +161,8 @@ Result<const Trial *> LlmProposer::attemptToRepair(const ProposalContext &contex
     return nullptr;
   KOPT_TRY(const std::vector<Decision> decisions, store_.decisions(run_));
   for (const Decision &decision : decisions)
-    if (decision.kind == "note" && decision.data == abandonedData(last->candidateHash))
+    if (const auto *note = std::get_if<Note>(&decision.what);
+        note && note->about == abandoned(last->candidateHash))
       return nullptr;
   return &*last;
 }
@@ -206,17 +206,19 @@ LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalCon
     return breached(
         fmt::format("constant \"{}\" stands in a chunk that is rewritten: change it there", name));
   const std::string hash = candidate.contentHash();
-  if (hash == base.contentHash() || hash == context.parent.contentHash())
+  if (hash == base.contentHash() || hash == context.parent().contentHash())
     return breached("the reply leaves the code, the constants and the launch as they are");
   if (const Trial *same = findTrial(context.history, hash))
     return breached(
         fmt::format("this is attempt \"{}\" again, which ended as {}; propose something else",
                     same->candidate.title, toString(same->verdict)));
-  for (const Launch &launch : context.workload.launches)
-    if (auto changed = applyToLaunch(context.kernel, launch, candidate); !changed)
+  for (const Launch &launch : context.problem.workload.launches)
+    if (auto changed = applyToLaunch(context.problem.kernel, launch, candidate); !changed)
       return breached(
           fmt::format("launch {} is not possible: {}", launch.name, changed.error().what));
-  if (auto edits = writeBackEdits(context.kernel, context.specialization, candidate); !edits)
+  if (auto edits =
+          writeBackEdits(context.problem.kernel, context.problem.specialization, candidate);
+      !edits)
     return breached("the change cannot be written back to the user's source: " +
                     edits.error().what);
   Answer answer;
@@ -264,17 +266,15 @@ Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request,
 }
 
 Status LlmProposer::note(const ProposalContext &context, const std::string &text,
-                         const std::string &abandoned) {
-  // A resumed run comes by here again and must not say it twice.
-  KOPT_TRY(const std::vector<Decision> decisions, store_.decisions(run_));
-  for (const Decision &decision : decisions)
-    if (decision.kind == "note" && decision.round == context.round && decision.text == text)
-      return {};
+                         const std::string &givenUp) {
   Decision decision;
   decision.round = context.round;
-  decision.kind = "note";
-  decision.text = text;
-  decision.data = abandoned.empty() ? "{}" : abandonedData(abandoned);
+  decision.what = Note{givenUp.empty() ? "llm" : abandoned(givenUp), text};
+  // A resumed run comes by here again and must not record it twice.
+  KOPT_TRY(const std::vector<Decision> recorded, store_.decisions(run_));
+  for (const Decision &known : recorded)
+    if (identityOf(known) == identityOf(decision) && describe(known) == text)
+      return {};
   return store_.recordDecision(run_, decision);
 }
 

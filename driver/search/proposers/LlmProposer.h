@@ -48,9 +48,9 @@ private:
   /// The reply from the store or from the model; nothing where a cap forbids the call.
   Result<std::optional<std::string>> ask(const ChatRequest &request,
                                          const ProposalContext &context);
-  /// `abandoned`: hash of the attempt that is not to be repaired any more, or empty.
+  /// `givenUp`: hash of the attempt that is not repaired any more, or empty.
   Status note(const ProposalContext &context, const std::string &text,
-              const std::string &abandoned = {});
+              const std::string &givenUp = {});
 
   ChatModel &model_;
   Store &store_;

@@ -20,10 +20,10 @@ using Point = std::map<std::string, std::int64_t>;
 
 Point presentValues(const TuneDeclaration &declaration, const ProposalContext &context) {
   Point point;
-  const Bindings &bindings = context.workload.launches.front().bindings;
+  const Bindings &bindings = context.problem.workload.launches.front().bindings;
   for (const TunableParam &param : declaration.params) {
-    if (const auto own = context.parent.constants.find(param.name);
-        own != context.parent.constants.end())
+    if (const auto own = context.parent().constants.find(param.name);
+        own != context.parent().constants.end())
       point[param.name] = own->second;
     else if (const auto bound = bindings.find(param.name); bound != bindings.end())
       point[param.name] = bound->second;
@@ -33,7 +33,7 @@ Point presentValues(const TuneDeclaration &declaration, const ProposalContext &c
 
 bool satisfies(const std::vector<Expression> &requirements, const ProposalContext &context,
                const Point &point) {
-  for (const Launch &launch : context.workload.launches) {
+  for (const Launch &launch : context.problem.workload.launches) {
     Bindings bindings = launch.bindings;
     for (const auto &[name, value] : point)
       bindings[name] = value;
@@ -57,9 +57,10 @@ std::string titleOf(const Point &point, const Point &before) {
 /// Constants whose text the parent has rewritten: their values can no longer be put in by position.
 std::set<std::string> frozenConstants(const ProposalContext &context) {
   std::set<std::string> names;
-  for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
-    for (const auto &[index, text] : context.parent.chunks)
-      if (contains(context.specialization.chunks.at(index).source, constant.valueRange))
+  for (const NamedConstant &constant :
+       constantsInScope(context.problem.kernel, context.problem.specialization))
+    for (const auto &[index, text] : context.parent().chunks)
+      if (contains(context.problem.specialization.chunks.at(index).source, constant.valueRange))
         names.insert(constant.name);
   return names;
 }
@@ -110,8 +111,8 @@ Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &co
         return;
     if (!satisfies(requirements, context, point))
       return;
-    Candidate candidate = context.parent;
-    candidate.parents = {context.parentTrial.candidateHash};
+    Candidate candidate = context.parent();
+    candidate.parents = {context.parentTrial().candidateHash};
     candidate.proposer = "params";
     candidate.technique = "params";
     candidate.title = titleOf(point, present);
@@ -119,21 +120,22 @@ Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &co
     for (const auto &[name, value] : point)
       candidate.constants[name] = value;
     // The values the source has already are no change of it.
-    for (const NamedConstant &constant : constantsInScope(context.kernel, context.specialization))
+    for (const NamedConstant &constant :
+         constantsInScope(context.problem.kernel, context.problem.specialization))
       if (const auto own = candidate.constants.find(constant.name);
           own != candidate.constants.end() && own->second == constant.value)
         candidate.constants.erase(own);
-    for (const TemplateArg &argument : context.specialization.templateArgs)
+    for (const TemplateArg &argument : context.problem.specialization.templateArgs)
       if (const auto own = candidate.constants.find(argument.name);
           own != candidate.constants.end() && argument.integral &&
           std::to_string(own->second) == argument.value)
         candidate.constants.erase(own);
     if (candidate.title.empty() || !known.insert(candidate.contentHash()).second)
       return;
-    for (const Launch &launch : context.workload.launches)
-      if (!applyToLaunch(context.kernel, launch, candidate))
+    for (const Launch &launch : context.problem.workload.launches)
+      if (!applyToLaunch(context.problem.kernel, launch, candidate))
         return;
-    if (writeBackEdits(context.kernel, context.specialization, candidate))
+    if (writeBackEdits(context.problem.kernel, context.problem.specialization, candidate))
       proposals.push_back(std::move(candidate));
   };
 

@@ -4,25 +4,40 @@
 #pragma once
 
 #include "driver/model/Diagnosis.h"
+#include "driver/model/KernelSpec.h"
 #include "driver/model/Trial.h"
+#include "driver/support/Result.h"
 
 #include <string>
 #include <vector>
 
 namespace kopt {
 
-struct ProposalContext {
+/// What a search is about. The referenced records outlive it.
+struct SearchProblem {
   const KernelSpec &kernel;
   const Specialization &specialization;
   const Workload &workload;
   const std::string &sliceText; ///< of the baseline
-  const Candidate
-      &parent; ///< the incumbent; empty content hash of the baseline if none was accepted
-  const Trial &parentTrial;          ///< its measurements
-  const Diagnosis &diagnosis;        ///< rules that fired on the parent's counters
-  const std::vector<Trial> &history; ///< all trials of this run, oldest first
   const DeviceInfo &device;
+};
+
+/// A trial that candidates are made from, and the rules that fired on its counters.
+struct Parent {
+  const Trial &trial;
+  Diagnosis diagnosis;
+};
+
+struct ProposalContext {
+  const SearchProblem &problem;
+  std::vector<Parent> parents;       ///< at least one; the first is the one to improve
+  const std::vector<Trial> &history; ///< all trials of this run, oldest first
   int round = 0;
+  std::string technique{}; ///< only candidates of this technique are wanted; empty: any
+
+  const Trial &parentTrial() const { return parents.front().trial; }
+  const Candidate &parent() const { return parents.front().trial.candidate; }
+  const Diagnosis &diagnosis() const { return parents.front().diagnosis; }
 };
 
 class Proposer {
@@ -30,8 +45,8 @@ public:
   virtual ~Proposer() = default;
   virtual std::string name() const = 0;
   /// At most `limit` new candidates, most promising first, none whose content hash is in the
-  /// history. Empty: it has nothing more to offer for this parent. Must be a pure function of the
-  /// context and of what it stored itself.
+  /// history. Empty: it has nothing more to offer for these parents. Must be a pure function of the
+  /// context and of what it stored itself. A failure costs the proposer its turn, never the search.
   virtual Result<std::vector<Candidate>> propose(const ProposalContext &context,
                                                  std::size_t limit) = 0;
 };

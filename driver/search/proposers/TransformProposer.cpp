@@ -15,8 +15,8 @@ namespace {
 /// Nothing where an edit lies outside every editable chunk: such an offer is not ours to make.
 std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
                                        const ProposalContext &context) {
-  Candidate candidate = context.parent;
-  candidate.parents = {context.parentTrial.candidateHash};
+  Candidate candidate = context.parent();
+  candidate.parents = {context.parentTrial().candidateHash};
   candidate.proposer = "transform";
   candidate.technique = offer.technique;
   candidate.title = offer.title;
@@ -37,7 +37,7 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
     while (index < rendered.chunks.size() && !(rendered.chunks[index].first <= edit.range.begin &&
                                                edit.range.end <= rendered.chunks[index].second))
       ++index;
-    if (index == rendered.chunks.size() || !context.specialization.chunks[index].editable)
+    if (index == rendered.chunks.size() || !context.problem.specialization.chunks[index].editable)
       return std::nullopt;
     const auto [begin, end] = rendered.chunks[index];
     if (started.insert(index).second)
@@ -67,13 +67,15 @@ std::size_t rankOf(const std::string &technique, const Diagnosis &diagnosis, con
 Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext &context,
                                                           std::size_t limit) {
   KOPT_TRY(const RenderedSlice rendered,
-           renderSlice(context.sliceText, context.kernel, context.specialization, context.parent));
-  Workload launched = context.workload;
+           renderSlice(context.problem.sliceText, context.problem.kernel,
+                       context.problem.specialization, context.parent()));
+  Workload launched = context.problem.workload;
   for (Launch &launch : launched.launches) {
-    KOPT_TRY(launch, applyToLaunch(context.kernel, launch, context.parent));
+    KOPT_TRY(launch, applyToLaunch(context.problem.kernel, launch, context.parent()));
   }
-  KOPT_TRY(const std::vector<TransformOffer> offers,
-           frontend_.transforms(rendered.text, rendered.expression, context.kernel, launched));
+  KOPT_TRY(
+      const std::vector<TransformOffer> offers,
+      frontend_.transforms(rendered.text, rendered.expression, context.problem.kernel, launched));
 
   std::set<std::string> known;
   for (const Trial &trial : context.history)
@@ -83,10 +85,10 @@ Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext 
     std::optional<Candidate> candidate = candidateFrom(offer, rendered, context);
     if (!candidate || !known.insert(candidate->contentHash()).second)
       continue;
-    if (!writeBackEdits(context.kernel, context.specialization, *candidate))
+    if (!writeBackEdits(context.problem.kernel, context.problem.specialization, *candidate))
       continue; // what could not be written back is not worth a trial
     const RuleHit *why = nullptr;
-    const std::size_t rank = rankOf(offer.technique, context.diagnosis, &why);
+    const std::size_t rank = rankOf(offer.technique, context.diagnosis(), &why);
     if (why)
       candidate->rationale = fmt::format("{}: {}", why->id, why->finding);
     ranked.emplace_back(rank, std::move(*candidate));

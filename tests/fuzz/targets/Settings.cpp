@@ -26,16 +26,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
               "an accepted description has all of its numbers");
     return 0;
   }
-  const auto layer = reader == 2
-                         ? config::readManifestLayer(file)
-                         : config::readTomlLayer(file, reader == 0 ? config::Trust::User
-                                                                   : config::Trust::Repository);
-  if (!layer) {
-    require(!layer.error().what.empty() && !layer.error().where.empty(),
+  const auto source = reader == 2 ? config::readManifest(file)
+                                  : config::readToml(file, reader == 0 ? config::Trust::User
+                                                                       : config::Trust::Repository);
+  if (!source) {
+    require(!source.error().what.empty() && !source.error().where.empty(),
             "an error says what and where");
     return 0;
   }
-  const TuneOptions &options = layer->options;
+  const TuneOptions &options = source->options;
   if (reader == 1) {
     require(!options.tests && !options.benchmark, "a repository chooses no command");
     require(!options.model || options.model->rfind("exec:", 0) != 0,
@@ -44,9 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   require(reader != 2 || !options.model, "a build system chooses no model");
   require(options.rounds.value_or(1) >= 1 && options.trials.value_or(1) >= 1 &&
               options.patience.value_or(1) >= 1 && options.budgetSeconds.value_or(1) > 0 &&
-              options.minGain.value_or(1) >= 1,
+              options.minSpeedup.value_or(1) >= 1,
           "numbers lie in their ranges");
-  for (const KernelClauses &kernel : layer->kernels) {
+  for (const KernelClauses &kernel : source->kernels) {
     require(!kernel.pattern.empty(), "clauses belong to a kernel");
     (void)parseTuneDeclaration(kernel.clauses);
   }

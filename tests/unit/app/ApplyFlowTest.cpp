@@ -17,7 +17,7 @@ protected:
     std::filesystem::create_directory(root() / ".git"); // the root of patches
     run_.name = "k-1";
     run_.file = file().string();
-    run_.state = "finished";
+    run_.state = RunState::Finished;
     run_.finishedUtc = "2026-01-31T12:00:00Z";
     run_.winnerHash = "1234";
     run_.patchText = "a mail";

@@ -118,7 +118,7 @@ protected:
 
 TEST_P(EachCheck, RefusesWhatItIsFor) {
   LocalJudge local = prepare(false);
-  const auto baseline = local.measureBaseline();
+  const auto baseline = local.baseline();
   ASSERT_TRUE(baseline) << baseline.error().what;
   const Trial trial = judge(local, GetParam().refused);
   EXPECT_EQ(trial.check, GetParam().check) << trial.reason;
@@ -128,7 +128,7 @@ TEST_P(EachCheck, RefusesWhatItIsFor) {
 
 TEST_P(EachCheck, LetsAGoodCandidatePass) {
   LocalJudge local = prepare(true);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.check << ": " << trial.reason;
   const CheckRecord *record = recordOf(trial, GetParam().check);
@@ -143,7 +143,7 @@ TEST_P(EachCheck, LetsAGoodCandidatePass) {
 TEST_P(EachCheck, LeftOutIsNotAskedAndNothingIsAWin) {
   options_.checks = *CheckSwitches::without({GetParam().check});
   LocalJudge local = prepare(false);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, GetParam().refused);
   EXPECT_NE(trial.check, GetParam().check) << trial.reason;
   EXPECT_FALSE(recordOf(trial, GetParam().check));
@@ -182,7 +182,7 @@ TEST(CheckList, TheRunnerLeavesOutItsOwn) {
 class NotRun : public JudgeFixture {
 protected:
   void expectNotRun(LocalJudge local, const std::string &check, const std::string &words) {
-    ASSERT_TRUE(local.measureBaseline());
+    ASSERT_TRUE(local.baseline());
     const Trial trial = judge(local, "FAST");
     EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
     const CheckRecord *record = recordOf(trial, check);

@@ -17,7 +17,7 @@ TEST_F(CoverageCheckTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
   frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}},
                            {1, 3, "`n == 77` is false", {"!$2 == 77"}}};
   LocalJudge local = make("kernel", true);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
   const Trial rare = judge(local, "RARE FAST");
   EXPECT_EQ(rare.verdict, Verdict::Suspect);
@@ -26,7 +26,7 @@ TEST_F(CoverageCheckTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
   EXPECT_EQ(rare.reason.find("is false"), std::string::npos) << rare.reason;
   // The original's own is no news.
   LocalJudge other = make("RARE kernel", true);
-  ASSERT_TRUE(other.measureBaseline());
+  ASSERT_TRUE(other.baseline());
   EXPECT_EQ(judge(other, "RARE FAST").verdict, Verdict::Faster);
 }
 
@@ -35,7 +35,7 @@ TEST_F(CoverageCheckTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
   frontend_.reach.bytes = 1;
   frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}}};
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   EXPECT_EQ(judge(local, "RARE").verdict, Verdict::Same);
 }
 

@@ -16,7 +16,7 @@ TEST_F(EmulatedJudgeTest, WhatAGpuDoesNotShowTheEmulatedDeviceDoes) {
   JudgeOptions options;
   options.depth = Depth::Trial;
   LocalJudge local = make("kernel", false, 0, options);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   EXPECT_EQ(opened_, 0) << "it is opened when it is asked";
   const Trial racy = judge(local, "RACES");
   EXPECT_EQ(racy.verdict, Verdict::RunFailed);
@@ -33,12 +33,12 @@ TEST_F(EmulatedJudgeTest, WhatAGpuDoesNotShowTheEmulatedDeviceDoes) {
 TEST_F(EmulatedJudgeTest, TheEmulatedDeviceIsAskedOfWinners) {
   hasEmulated_ = true;
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   EXPECT_EQ(judge(local, "RACES").verdict, Verdict::Same);
   const Trial first = judge(local, "RACES FAST");
   EXPECT_EQ(first.verdict, Verdict::Faster);
   EXPECT_EQ(opened_, 0);
-  const auto confirmed = local.confirm(first.candidate);
+  const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::RunFailed);
   EXPECT_EQ(confirmed->check, "emulated");
@@ -49,7 +49,7 @@ TEST_F(EmulatedJudgeTest, WhereTheOriginalIsNoKernelForTheEmulatedDeviceItSaysNo
   JudgeOptions options;
   options.depth = Depth::Trial;
   LocalJudge local = make("RACES kernel", false, 0, options);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial fast = judge(local, "RACES FAST");
   EXPECT_EQ(fast.verdict, Verdict::Faster);
   ASSERT_TRUE(recordOf(fast, "emulated"));

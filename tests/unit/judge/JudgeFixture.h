@@ -41,7 +41,7 @@ protected:
     runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);
   }
   Trial judge(LocalJudge &local, const std::string &text) {
-    auto trial = local.evaluate(candidateWith(text));
+    auto trial = local.judge(candidateWith(text), Purpose::Search);
     EXPECT_TRUE(trial) << (trial ? "" : trial.error().what);
     return *trial;
   }

@@ -13,7 +13,7 @@ using LocalJudgeTest = JudgeFixture;
 
 TEST_F(LocalJudgeTest, VerdictsFollowTheFirstLayerThatFails) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const struct {
     const char *text;
     Verdict verdict;
@@ -44,7 +44,7 @@ TEST_F(LocalJudgeTest, VerdictsFollowTheFirstLayerThatFails) {
 
 TEST_F(LocalJudgeTest, AFailureCostsOnlyItself) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial before = judge(local, "FAST one");
   judge(local, "FAULT");
   judge(local, "HANG");
@@ -55,7 +55,7 @@ TEST_F(LocalJudgeTest, AFailureCostsOnlyItself) {
 
 TEST_F(LocalJudgeTest, AWinHasAnIntervalAndIsMeasured) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST");
   ASSERT_TRUE(trial.speedup);
   EXPECT_FALSE(trial.speedup->modelled);
@@ -65,7 +65,7 @@ TEST_F(LocalJudgeTest, AWinHasAnIntervalAndIsMeasured) {
 
 TEST_F(LocalJudgeTest, OnAGpuOnlyWhoNeedsCountersPaysForThem) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   EXPECT_EQ(runner_->profiles, 1);
   Trial fast = judge(local, "FAST");
   EXPECT_TRUE(fast.counters.empty());
@@ -85,10 +85,10 @@ TEST_F(LocalJudgeTest, OnAGpuOnlyWhoNeedsCountersPaysForThem) {
 
 TEST_F(LocalJudgeTest, CountersOfATrialOfAnEarlierRunNeedABuild) {
   LocalJudge first = make();
-  ASSERT_TRUE(first.measureBaseline());
+  ASSERT_TRUE(first.baseline());
   Trial trial = judge(first, "FAST");
   LocalJudge second = make();
-  ASSERT_TRUE(second.measureBaseline());
+  ASSERT_TRUE(second.baseline());
   second.remember(trial);
   ASSERT_TRUE(second.addCounters(trial));
   EXPECT_FALSE(trial.counters.empty());
@@ -102,17 +102,17 @@ TEST_F(LocalJudgeTest, BuildingAheadChangesNoVerdict) {
   for (const std::string &text : texts)
     candidates.push_back(candidateWith(text));
   LocalJudge plain = make();
-  ASSERT_TRUE(plain.measureBaseline());
+  ASSERT_TRUE(plain.baseline());
   std::vector<Trial> expected;
   for (const Candidate &candidate : candidates)
-    expected.push_back(*plain.evaluate(candidate));
+    expected.push_back(*plain.judge(candidate, Purpose::Search));
   EXPECT_EQ(toolchain_.most, 1);
 
   LocalJudge ahead = make("kernel", false, 3);
-  ASSERT_TRUE(ahead.measureBaseline());
+  ASSERT_TRUE(ahead.baseline());
   ahead.begin(candidates);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const auto trial = ahead.evaluate(candidates[i]);
+    const auto trial = ahead.judge(candidates[i], Purpose::Search);
     ASSERT_TRUE(trial) << trial.error().what;
     EXPECT_EQ(trial->verdict, expected[i].verdict) << texts[i];
     EXPECT_EQ(trial->reason, expected[i].reason) << texts[i];
@@ -127,9 +127,9 @@ TEST_F(LocalJudgeTest, BuildingAheadChangesNoVerdict) {
 
 TEST_F(LocalJudgeTest, AnErrorWhileBuildingAheadIsThatOfItsCandidate) {
   LocalJudge local = make("kernel", false, 2);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   local.begin({candidateWith("FULLDISK"), candidateWith("FAST")});
-  const auto failed = local.evaluate(candidateWith("FULLDISK"));
+  const auto failed = local.judge(candidateWith("FULLDISK"), Purpose::Search);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::Environment);
   EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
@@ -137,7 +137,7 @@ TEST_F(LocalJudgeTest, AnErrorWhileBuildingAheadIsThatOfItsCandidate) {
 
 TEST_F(LocalJudgeTest, TimesOfAThrottledGpuAreNoEvidence) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST HOT");
   EXPECT_EQ(trial.verdict, Verdict::Ambiguous);
   EXPECT_NE(trial.reason.find("hw-thermal"), std::string::npos) << trial.reason;
@@ -145,7 +145,7 @@ TEST_F(LocalJudgeTest, TimesOfAThrottledGpuAreNoEvidence) {
 
 TEST_F(LocalJudgeTest, TimesOfAGpuThatOthersUseAreNoEvidence) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST OTHERS");
   EXPECT_EQ(trial.verdict, Verdict::Ambiguous);
   EXPECT_NE(trial.reason.find("process 4711"), std::string::npos) << trial.reason;
@@ -153,10 +153,10 @@ TEST_F(LocalJudgeTest, TimesOfAGpuThatOthersUseAreNoEvidence) {
 
 TEST_F(LocalJudgeTest, AWinnerIsTimedInFreshProcessesEachOfWhichCountsOnce) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   judge(local, "FAST");
   EXPECT_EQ(runner_->processes, 0);
-  const auto confirmed = local.confirm(candidateWith("FAST"));
+  const auto confirmed = local.judge(candidateWith("FAST"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::Faster);
   EXPECT_EQ(runner_->processes, 5);
@@ -168,12 +168,12 @@ TEST_F(LocalJudgeTest, AWinnerIsTimedInFreshProcessesEachOfWhichCountsOnce) {
 
 TEST_F(LocalJudgeTest, WhatOneProcessDoesToTheTimesIsNoWin) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   // In some processes the baseline has bad luck: two percent is more than enough to win in one of
   // those.
   runner_->processEffect = [](int process) { return process % 2 == 0 ? 1.02 : 0.99; };
   EXPECT_EQ(judge(local, "other").verdict, Verdict::Faster);
-  const auto confirmed = local.confirm(candidateWith("other"));
+  const auto confirmed = local.judge(candidateWith("other"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::Ambiguous) << confirmed->reason;
 }
@@ -182,7 +182,7 @@ TEST_F(LocalJudgeTest, WhatWasBuiltAheadInVainIsDropped) {
   const int before = toolchain_.builds;
   {
     LocalJudge local = make("kernel", false, 1);
-    ASSERT_TRUE(local.measureBaseline());
+    ASSERT_TRUE(local.baseline());
     std::vector<Candidate> many;
     for (int i = 0; i < 100; ++i)
       many.push_back(candidateWith(fmt::format("LONG {}", i)));
@@ -193,7 +193,7 @@ TEST_F(LocalJudgeTest, WhatWasBuiltAheadInVainIsDropped) {
 
 TEST_F(LocalJudgeTest, StagesAddUpToTheTrialsSeconds) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST LONG");
   double sum = 0;
   for (const auto &[name, seconds] : trial.stages) {
@@ -210,7 +210,7 @@ TEST_F(LocalJudgeTest, StagesAddUpToTheTrialsSeconds) {
 
 TEST_F(LocalJudgeTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial comment = judge(local, "kernel// only a comment changed");
   EXPECT_EQ(comment.verdict, Verdict::Duplicate);
   EXPECT_NE(comment.reason.find("baseline"), std::string::npos);
@@ -220,10 +220,10 @@ TEST_F(LocalJudgeTest, TheSameMachineCodeIsADuplicateOfTheBaselineOrOfATrial) {
 
 TEST_F(LocalJudgeTest, ConfirmationLooksAtKnownCodeAgain) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   judge(local, "FAST");
   const int builds = toolchain_.builds;
-  const auto confirmed = local.confirm(candidateWith("FAST"));
+  const auto confirmed = local.judge(candidateWith("FAST"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(confirmed->speedup->confidence, 0.99);
@@ -232,17 +232,17 @@ TEST_F(LocalJudgeTest, ConfirmationLooksAtKnownCodeAgain) {
 
 TEST_F(LocalJudgeTest, CodeOfAnEarlierRunIsRemembered) {
   LocalJudge first = make();
-  ASSERT_TRUE(first.measureBaseline());
+  ASSERT_TRUE(first.baseline());
   const Trial trial = judge(first, "FAST");
   LocalJudge second = make();
-  ASSERT_TRUE(second.measureBaseline());
+  ASSERT_TRUE(second.baseline());
   second.remember(trial);
   EXPECT_EQ(judge(second, "FAST// again").verdict, Verdict::Duplicate);
 }
 
 TEST_F(LocalJudgeTest, OnAModelledDeviceTheSpeedupIsLabelled) {
   LocalJudge local = make("kernel", true);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Faster);
   EXPECT_TRUE(trial.speedup->modelled);
@@ -251,7 +251,7 @@ TEST_F(LocalJudgeTest, OnAModelledDeviceTheSpeedupIsLabelled) {
 
 TEST_F(LocalJudgeTest, AGateDecidesAndTheOthersAreOnRecord) {
   LocalJudge local = make();
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial wrong = judge(local, "WRONG FAST");
   EXPECT_EQ(wrong.check, "outputs");
   ASSERT_FALSE(wrong.checks.empty());
@@ -274,7 +274,7 @@ TEST_F(LocalJudgeTest, NothingJudgedWithALayerOffIsAWin) {
   JudgeOptions options;
   options.checks = *CheckSwitches::without({"contents", "roofline"});
   LocalJudge local = make("kernel", false, 0, options);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Suspect);
   EXPECT_EQ(trial.reason.rfind("not a verdict: checks off: contents, roofline", 0), 0u)
@@ -286,7 +286,7 @@ TEST_F(LocalJudgeTest, KeptGoingTheFirstLayerStillDecides) {
   JudgeOptions options;
   options.keepGoing = true;
   LocalJudge local = make("kernel", false, 0, options);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   const Trial trial = judge(local, "REJECT WRONG FAST");
   EXPECT_EQ(trial.verdict, Verdict::Rejected);
   EXPECT_EQ(trial.check, "screen");
@@ -301,7 +301,7 @@ TEST_F(LocalJudgeTest, ALayerThatIsOffIsNotAsked) {
   JudgeOptions options;
   options.checks = *CheckSwitches::without({"screen"});
   LocalJudge local = make("kernel", false, 0, options);
-  ASSERT_TRUE(local.measureBaseline());
+  ASSERT_TRUE(local.baseline());
   EXPECT_EQ(judge(local, "REJECT WRONG").check, "outputs");
 }
 
@@ -389,7 +389,7 @@ std::vector<Trial> judgeAll(LocalJudge &evaluator) {
   evaluator.begin(candidates());
   std::vector<Trial> trials;
   for (const Candidate &candidate : candidates()) {
-    auto trial = evaluator.evaluate(candidate);
+    auto trial = evaluator.judge(candidate, Purpose::Search);
     EXPECT_TRUE(trial) << trial.error().what;
     if (trial)
       trials.push_back(std::move(*trial));
@@ -407,7 +407,7 @@ std::vector<std::string> records(const std::vector<Trial> &trials) {
 const std::vector<std::string> &expectedRecords() {
   static const std::vector<std::string> expected = [] {
     Pool one(1);
-    EXPECT_TRUE(one.evaluator->measureBaseline());
+    EXPECT_TRUE(one.evaluator->baseline());
     return records(judgeAll(*one.evaluator));
   }();
   return expected;
@@ -418,9 +418,9 @@ TEST(LocalJudgePool, ManyDevicesDecideWhatOneDoes) {
     JudgeOptions options;
     options.buildThreads = buildThreads;
     Pool pool(3, options);
-    const auto baseline = pool.evaluator->measureBaseline();
+    const auto baseline = pool.evaluator->baseline();
     ASSERT_TRUE(baseline) << baseline.error().what;
-    EXPECT_EQ(baseline->gpu, "0 fake");
+    EXPECT_EQ(baseline->trial.gpu, "0 fake");
     const std::vector<Trial> trials = judgeAll(*pool.evaluator);
     EXPECT_EQ(records(trials), expectedRecords());
     std::set<std::string> gpus;
@@ -437,7 +437,7 @@ TEST(LocalJudgePool, ManyDevicesDecideWhatOneDoes) {
 
 TEST(LocalJudgePool, EachCandidateIsComparedOnTheDeviceItRanOn) {
   Pool pool(2);
-  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  ASSERT_TRUE(pool.evaluator->baseline());
   const int first = pool.runners[0]->runs, second = pool.runners[1]->runs;
   EXPECT_GT(first, 0);
   EXPECT_GT(second, 0) << "every device has its own baseline";
@@ -448,7 +448,7 @@ TEST(LocalJudgePool, EachCandidateIsComparedOnTheDeviceItRanOn) {
 
 TEST(LocalJudgePool, ALostDeviceLeavesAndItsCandidateIsJudgedOnAnother) {
   Pool pool(3);
-  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  ASSERT_TRUE(pool.evaluator->baseline());
   for (const std::size_t i : {1u, 2u})
     pool.runners[i]->breaksAt = "SL"; // both of them, at the first SLEEP or SLOW
   const std::vector<Trial> trials = judgeAll(*pool.evaluator);
@@ -463,17 +463,17 @@ TEST(LocalJudgePool, ALostDeviceLeavesAndItsCandidateIsJudgedOnAnother) {
         ++incidents;
       }
   EXPECT_EQ(incidents, pool.told.size());
-  const auto confirmed = pool.evaluator->confirm(candidateWith("FAST 2"));
+  const auto confirmed = pool.evaluator->judge(candidateWith("FAST 2"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed) << confirmed.error().what;
   EXPECT_EQ(confirmed->gpu, "0 fake");
 }
 
 TEST(LocalJudgePool, TheFirstThatIsLeftConfirms) {
   Pool pool(2);
-  ASSERT_TRUE(pool.evaluator->measureBaseline());
-  ASSERT_EQ(pool.evaluator->evaluate(candidateWith("FAST 2"))->verdict, Verdict::Faster);
+  ASSERT_TRUE(pool.evaluator->baseline());
+  ASSERT_EQ(pool.evaluator->judge(candidateWith("FAST 2"), Purpose::Search)->verdict, Verdict::Faster);
   pool.runners[0]->breaksAt = "FAST";
-  const auto confirmed = pool.evaluator->confirm(candidateWith("FAST 2"));
+  const auto confirmed = pool.evaluator->judge(candidateWith("FAST 2"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed) << confirmed.error().what;
   EXPECT_EQ(confirmed->gpu, "1 fake");
   EXPECT_EQ(pool.told.size(), 1u);
@@ -481,31 +481,31 @@ TEST(LocalJudgePool, TheFirstThatIsLeftConfirms) {
 
 TEST(LocalJudgePool, WhereNoneIsLeftTheErrorIsTheLastOnesAndNothingWaitsForever) {
   Pool pool(2);
-  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  ASSERT_TRUE(pool.evaluator->baseline());
   for (const auto &runner : pool.runners)
     runner->breaksAt = "SLEEP";
   pool.evaluator->begin(candidates());
   std::size_t failed = 0;
   for (const Candidate &candidate : candidates())
-    if (const auto trial = pool.evaluator->evaluate(candidate); !trial) {
+    if (const auto trial = pool.evaluator->judge(candidate, Purpose::Search); !trial) {
       EXPECT_EQ(trial.error().code, ErrorCode::Environment);
       EXPECT_THAT(trial.error().what, HasSubstr("fell off the bus"));
       ++failed;
     }
   EXPECT_GT(failed, 0u);
-  const auto late = pool.evaluator->evaluate(candidateWith("FAST late"));
+  const auto late = pool.evaluator->judge(candidateWith("FAST late"), Purpose::Search);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::Environment);
-  EXPECT_FALSE(pool.evaluator->confirm(candidateWith("FAST late")));
+  EXPECT_FALSE(pool.evaluator->judge(candidateWith("FAST late"), Purpose::Confirmation));
 }
 
 TEST(LocalJudgePool, ADeviceThatIsLostWhileItLearnsIsNotUsed) {
   for (const std::size_t broken : {0u, 1u}) {
     Pool pool(2);
     pool.runners[broken]->breaksAt = "kernel";
-    const auto baseline = pool.evaluator->measureBaseline();
+    const auto baseline = pool.evaluator->baseline();
     ASSERT_TRUE(baseline) << baseline.error().what;
-    EXPECT_EQ(baseline->gpu, broken == 0 ? "1 fake" : "0 fake");
+    EXPECT_EQ(baseline->trial.gpu, broken == 0 ? "1 fake" : "0 fake");
     EXPECT_EQ(records(judgeAll(*pool.evaluator)), expectedRecords());
   }
 }
@@ -513,7 +513,7 @@ TEST(LocalJudgePool, ADeviceThatIsLostWhileItLearnsIsNotUsed) {
 TEST(LocalJudgePool, ADeviceWithOtherResultsIsNamed) {
   Pool pool(2);
   pool.runners[1]->computesWrong = true;
-  const auto baseline = pool.evaluator->measureBaseline();
+  const auto baseline = pool.evaluator->baseline();
   ASSERT_FALSE(baseline);
   EXPECT_EQ(baseline.error().code, ErrorCode::BaselineFailed);
   EXPECT_THAT(baseline.error().what, HasSubstr("on 1 fake"));
@@ -521,18 +521,18 @@ TEST(LocalJudgePool, ADeviceWithOtherResultsIsNamed) {
 
 TEST(LocalJudgePool, AnErrorThatIsNoDevicesIsThatOfItsCandidate) {
   Pool pool(2);
-  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  ASSERT_TRUE(pool.evaluator->baseline());
   pool.evaluator->begin({candidateWith("FULLDISK"), candidateWith("FAST")});
-  const auto failed = pool.evaluator->evaluate(candidateWith("FULLDISK"));
+  const auto failed = pool.evaluator->judge(candidateWith("FULLDISK"), Purpose::Search);
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().what, HasSubstr("disk"));
-  EXPECT_EQ(pool.evaluator->evaluate(candidateWith("FAST"))->verdict, Verdict::Faster);
+  EXPECT_EQ(pool.evaluator->judge(candidateWith("FAST"), Purpose::Search)->verdict, Verdict::Faster);
   EXPECT_TRUE(pool.told.empty());
 }
 
 TEST(LocalJudgePool, WhatWasBegunInVainIsDropped) {
   Pool pool(2);
-  ASSERT_TRUE(pool.evaluator->measureBaseline());
+  ASSERT_TRUE(pool.evaluator->baseline());
   const int before = pool.toolchain.builds;
   std::vector<Candidate> many;
   for (int i = 0; i < 200; ++i)
@@ -548,8 +548,8 @@ TEST(LocalJudgePool, MutantsAreTriedOnceAndCountForAll) {
   mutant.op = "comparison";
   mutant.title = mutant.sliceText = "other";
   pool.frontend.mutantSet.mutants = {mutant};
-  ASSERT_TRUE(pool.evaluator->measureBaseline());
-  EXPECT_TRUE(pool.evaluator->mutations().isTooWeak());
+  ASSERT_TRUE(pool.evaluator->baseline());
+  EXPECT_TRUE(pool.evaluator->adequacy().isTooWeak());
   for (const Trial &trial : judgeAll(*pool.evaluator))
     EXPECT_NE(trial.verdict, Verdict::Faster) << trial.gpu;
 }

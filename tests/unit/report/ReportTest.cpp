@@ -20,9 +20,9 @@ using testing::Not;
 RunHistory finishedRun() {
   RunHistory history;
   history.run = sampleRun();
-  history.run.state = "finished";
+  history.run.state = RunState::Finished;
   history.run.finishedUtc = "2026-01-31T12:03:00Z";
-  history.run.stopReason = "no proposer has anything more to offer";
+  history.run.stopText = "no proposer has anything more to offer";
   history.run.winnerHash = sampleWinner().candidateHash;
   history.run.patchText = "the patch\n";
   Trial wrong = sampleWinner();
@@ -41,10 +41,10 @@ RunHistory finishedRun() {
   confirmed.timings[0].speedup = *confirmed.speedup;
   history.trials = {sampleBaseline(), wrong, sampleWinner(), confirmed};
   history.decisions = {
-      {1, 0, "stage", "baseline measured", "{}"},
-      {2, 1, "accept", "padding is the new incumbent", "{}"},
-      {3, 2, "verified", "every element of every output of 1 launch compared", "{}"},
-      {4, 2, "unchecked", "speed on a real GPU: times are modelled", "{}"}};
+      {1, 0, Note{"baseline", "baseline measured"}},
+      {2, 1, Accept{"abc", "padding", 2.5}},
+      {3, 2, Checked{"", true, "every element of every output of 1 launch compared"}},
+      {4, 2, Checked{"", false, "speed on a real GPU: times are modelled"}}};
   history.modelCalls = {{"h", "coder", "exec:replay", "q", "a", 100, 50, 20, 1.0},
                         {"i", "coder", "exec:replay", "q", "a", 10, 5, 2, 1.0}};
   return history;

@@ -382,12 +382,11 @@ protected:
   std::vector<Candidate> propose(ParamsProposer &proposer, const std::vector<Trial> &history,
                                  std::size_t limit) {
     const Workload work = workload();
-    const Candidate parent;
     const Trial parentTrial;
     const Diagnosis diagnosis;
     const DeviceInfo device;
-    const ProposalContext context{kernel_,     specialization_, work,    slice_, parent,
-                                  parentTrial, diagnosis,       history, device, 0};
+    const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+    const ProposalContext context{problem, {{parentTrial, diagnosis}}, history, 0};
     auto proposed = proposer.propose(context, limit);
     EXPECT_TRUE(proposed);
     return *proposed;
@@ -463,14 +462,13 @@ TEST_F(ParamsTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditableChunks) {
   FakeFrontend frontend;
   TransformProposer proposer(frontend);
   const Workload work = workload();
-  Candidate parent;
-  parent.constants["TILE"] = 16;
-  const Trial parentTrial;
+  Trial parentTrial;
+  parentTrial.candidate.constants["TILE"] = 16;
   const Diagnosis diagnosis;
   const std::vector<Trial> history;
   const DeviceInfo device;
-  const ProposalContext context{kernel_,     specialization_, work,    slice_, parent,
-                                parentTrial, diagnosis,       history, device, 0};
+  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  const ProposalContext context{problem, {{parentTrial, diagnosis}}, history, 0};
   const auto proposed = proposer.propose(context, 10);
   ASSERT_TRUE(proposed);
   ASSERT_EQ(proposed->size(), 1u);

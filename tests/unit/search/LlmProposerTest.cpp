@@ -92,8 +92,7 @@ protected:
   }
 
   ProposalContext context() const {
-    return {kernel_,      specialization_, workload_, slice_,  parent_,
-            parentTrial_, diagnosis_,      history_,  device_, round_};
+    return {problem_, {{parentTrial_, diagnosis_}}, history_, round_};
   }
   LlmProposer proposer(LlmOptions options = {}) {
     return LlmProposer(model_, store_, kRun, options);
@@ -122,7 +121,7 @@ protected:
   }
   std::string lastNote() {
     auto decisions = store_.decisions(kRun);
-    return decisions->empty() ? "" : decisions->back().text;
+    return decisions->empty() ? "" : describe(decisions->back());
   }
 
   std::optional<TemporaryDirectory> folder_;
@@ -130,11 +129,11 @@ protected:
   KernelSpec kernel_;
   Specialization specialization_;
   Workload workload_;
-  Candidate parent_;
   Trial parentTrial_;
   Diagnosis diagnosis_;
   std::vector<Trial> history_;
   DeviceInfo device_;
+  SearchProblem problem_{kernel_, specialization_, workload_, slice_, device_};
   int round_ = 1;
   fakes::FakeChatModel model_;
   fakes::MemoryStore store_;
@@ -195,8 +194,8 @@ TEST_F(LlmProposerTest, launchAndConstantsAreTakenOver) {
 }
 
 TEST_F(LlmProposerTest, theIncumbentsChangesStay) {
-  parent_.chunks[2] = "__device__ float twice(float a) { return a + a; }";
-  parentTrial_.candidateHash = parent_.contentHash();
+  parentTrial_.candidate.chunks[2] = "__device__ float twice(float a) { return a + a; }";
+  parentTrial_.candidateHash = parentTrial_.candidate.contentHash();
   model_.replies = {reply("on top", "  // body")};
   LlmProposer llm = proposer();
   Candidate candidate = proposeOne(llm);

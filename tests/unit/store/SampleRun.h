@@ -37,7 +37,7 @@ inline RunRecord sampleRun() {
       R"j("uuid":"","modelled":true,"l2_bytes":52428800,)j"
       R"j("toolchain":"emulated (clang 19.1.7)"})j";
   run.startedUtc = "2026-01-31T12:00:00Z";
-  run.state = "running";
+  run.state = RunState::Running;
   run.sliceText = kSampleSlice;
   return run;
 }

@@ -69,7 +69,7 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
     EXPECT_GT(run.id, 0);
     ASSERT_TRUE(store->recordTrial(run.id, sampleBaseline()).has_value());
     EXPECT_GT(store->recordTrial(run.id, trial).value().id, 0);
-    run.state = "finished";
+    run.state = RunState::Finished;
     run.patchText = "the patch";
     run.edits = {{"a.cu", "11", "12", {{{"a.cu", 3, 3}, "// \xff\n"}, {{"a.cu", 5, 9}, ""}}},
                  {"sub/b.h", "21", "22", {{{"sub/b.h", 0, 4}, "int"}}}};
@@ -81,7 +81,7 @@ TEST_F(StoreTest, GivesBackWhatWasRecorded) {
   auto store = open();
   ASSERT_EQ(store->runs().value().size(), 1u);
   RunRecord again = store->runs().value().front();
-  EXPECT_EQ(again.state, "finished");
+  EXPECT_EQ(again.state, RunState::Finished);
   EXPECT_EQ(again.patchText, "the patch");
   ASSERT_EQ(again.edits.size(), 2u);
   EXPECT_EQ(again.edits[0].path, "a.cu");
@@ -250,14 +250,20 @@ TEST_F(StoreTest, RefusesToRepeatATrial) {
 TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
   auto store = open();
   RunRecord run = store->beginRun(sampleRun()).value();
-  ASSERT_TRUE(store->recordDecision(run.id, {0, 1, "propose", "first", "{}"}).has_value());
-  ASSERT_TRUE(store->recordDecision(run.id, {0, 2, "accept", "second", "{\"a\":1}"}).has_value());
+  ASSERT_TRUE(store->recordDecision(run.id, {0, 1, Offered{"params", 6}}).has_value());
+  ASSERT_TRUE(
+      store
+          ->recordDecision(run.id,
+                           {0, 2, Accept{"abc", "TILE = 32", 1.5}, {{"speedup low", "abc", 1.4}}})
+          .has_value());
   std::vector<Decision> decisions = store->decisions(run.id).value();
   ASSERT_EQ(decisions.size(), 2u);
   EXPECT_EQ(decisions[1].sequence, 2);
   EXPECT_EQ(decisions[1].round, 2);
-  EXPECT_EQ(decisions[1].text, "second");
-  EXPECT_FALSE(store->recordDecision(run.id, {2, 2, "accept", "again", "{}"}).has_value());
+  EXPECT_EQ(std::get<Offered>(decisions[0].what).candidates, 6u);
+  EXPECT_EQ(std::get<Accept>(decisions[1].what).title, "TILE = 32");
+  EXPECT_EQ(decisions[1].evidence.at(0).value, 1.4);
+  EXPECT_FALSE(store->recordDecision(run.id, {2, 2, Accept{"abc", "again", 1.5}}).has_value());
 
   ASSERT_TRUE(
       store->recordModelCall(run.id, {"h1", "coder", "m", "request", "reply", 10, 20, 5, 1.5})
@@ -270,19 +276,19 @@ TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
 TEST_F(StoreTest, RunsWithTheSameInputsStayApartInTheirOrder) {
   auto store = open();
   RunRecord run = sampleRun();
-  run.state = "running";
+  run.state = RunState::Running;
   for (const char *name : {"a", "b", "c"}) {
     run.name = name;
     ASSERT_TRUE(store->beginRun(run).has_value());
   }
   RunRecord middle = store->runs().value().at(1);
-  middle.state = "finished";
+  middle.state = RunState::Finished;
   ASSERT_TRUE(store->updateRun(middle).has_value());
   const std::vector<RunRecord> runs = store->runs().value();
   ASSERT_EQ(runs.size(), 3u);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     EXPECT_EQ(runs[i].name, std::string(1, char('a' + i)));
-    EXPECT_EQ(runs[i].state, i == 1 ? "finished" : "running");
+    EXPECT_EQ(runs[i].state, i == 1 ? RunState::Finished : RunState::Running);
     EXPECT_EQ(runs[i].inputsHash, run.inputsHash);
   }
 }

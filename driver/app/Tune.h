@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt tune`, from source files to a proven patch: the whole flow is run().
+// `kopt tune`, from source files to a proven patch: the whole flow is tune() and tuneInRun().
 #pragma once
 
 #include "driver/app/Workbench.h"
+#include "driver/judge/Judge.h"
 #include "driver/llm/ChatModel.h"
-#include "driver/model/Diagnosis.h"
-#include "driver/search/Strategy.h"
+#include "driver/search/SearchLoop.h"
 #include "driver/search/diagnose/RuleBook.h"
-#include "driver/search/proposers/Proposer.h"
 #include "driver/store/Store.h"
+#include "driver/workload/observed/SubjectWorkload.h"
 #include "driver/workload/observed/TraceFolder.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,29 +67,33 @@ public:
   Result<std::vector<TuneOutcome>> run();
 
 private:
-  struct Search;
+  struct OpenRun {
+    RunRecord record;
+    std::filesystem::path folder; ///< for people
+  };
+  using Proposers = std::vector<std::unique_ptr<Proposer>>;
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
-  Status prepareWorkload(Search &search);
-  Status takeWorkload(Search &search);
-  Status openRun(Search &search);
-  Status measureBaseline(Search &search);
-  Status makeProposers(Search &search);
-  Status runSearch(Search &search);
-  Status confirmWinner(Search &search);
-  Status writeResults(Search &search);
+  Result<TuneOutcome> tuneInRun(const TuneSubject &subject, const SubjectWorkload &workload,
+                                OpenRun &run);
 
-  Status addModelProposer(Search &search);
-  Status recordVerification(Search &search);
-  Status makeWinnerPatch(Search &search);
+  Result<SubjectWorkload> prepareWorkload(const TuneSubject &subject);
+  Result<OpenRun> openRun(const TuneSubject &subject, const SubjectWorkload &workload);
+  /// The judge over this machine's devices.
+  Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject,
+                                           const SubjectWorkload &workload, const OpenRun &run);
+  Result<Baseline> measureBaseline(const TuneSubject &subject, Judge &judge,
+                                   DecisionLog &decisions);
+  Result<Proposers> makeProposers(const TuneSubject &subject, const OpenRun &run);
+  Result<SearchHistory> search(const TuneSubject &subject, const Baseline &baseline,
+                               const Proposers &proposers, Judge &judge, DecisionLog &decisions);
+  Status writeResults(const TuneSubject &subject, const Baseline &baseline,
+                      const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
+                      TuneOutcome &outcome);
 
-  Result<Trial> evaluateOrRecall(Search &search, const Candidate &candidate, Purpose purpose,
-                                 const std::function<Result<Trial>()> &evaluate);
-  Status decide(Search &search, const std::string &kind, const std::string &text,
-                const std::string &data = "{}");
-  Status stage(Search &search, const std::string &name, Status (TuneSession::*step)(Search &));
-  Status runRound(Search &search, std::size_t proposer, std::size_t limit);
-  Status addCounters(Search &search, std::size_t index);
+  /// Runs one step of tune(): shows its name, and adds it to the context of an error.
+  template <class Step>
+  auto stage(const TuneSubject &subject, const std::string &name, Step step) -> decltype(step());
 
   Services services_;
   TuneSettings settings_;

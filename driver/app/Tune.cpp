@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/Tune.h"
+
+#include "driver/app/ObserveFlow.h"
+#include "driver/app/RunIdentity.h"
+#include "driver/app/TuneResults.h"
+#include "driver/app/config/Config.h"
+#include "driver/judge/HeldOut.h"
+#include "driver/judge/RecallingJudge.h"
+#include "driver/model/Version.h"
+#include "driver/report/RunFolder.h"
+#include "driver/search/Confirmation.h"
+#include "driver/search/proposers/LlmProposer.h"
+#include "driver/search/proposers/ParamsProposer.h"
+#include "driver/search/proposers/TransformProposer.h"
+#include "driver/support/Log.h"
+#include "driver/support/Text.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+JudgeOptions judgeOptionsOf(const TuneSettings &settings) {
+  JudgeOptions options;
+  options.arch = settings.arch;
+  options.seed = settings.seed;
+  options.policy.minGain = settings.minGain;
+  options.acceptWeakWorkload = settings.acceptWeakWorkload;
+  return options;
+}
+
+/// The settings' target, or else the one that the kernel declares.
+std::optional<double> targetOf(const TuneSettings &settings, const TuneSubject &subject) {
+  return settings.budget.target ? settings.budget.target : subject.declaration.target;
+}
+
+SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject &subject) {
+  SearchIdentity search;
+  search.proposers = settings.proposers;
+  search.model = settings.model;
+  search.batch = settings.batch;
+  search.rounds = settings.budget.rounds;
+  search.trials = settings.budget.trials;
+  search.patience = settings.budget.patience;
+  search.target = targetOf(settings, subject);
+  search.maxModelCalls = settings.maxModelCalls;
+  search.maxTokens = settings.maxTokens;
+  return search;
+}
+
+TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
+  TuneOutcome outcome;
+  outcome.label = subject.label;
+  outcome.error = error;
+  return outcome;
+}
+
+nlohmann::json configOf(const TuneSettings &settings) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const auto &file : settings.sources.files)
+    files.push_back(file.string());
+  return {{"files", files},
+          {"build_directory", settings.sources.buildDirectory.string()},
+          {"flags", settings.sources.flags},
+          {"kernels", settings.selection.globs},
+          {"device", toString(settings.device.kind)},
+          {"gpus", settings.gpus},
+          {"model_gpu", settings.device.modelGpu},
+          {"arch", settings.arch},
+          {"proposers", settings.proposers},
+          {"model", settings.model},
+          {"rounds", settings.budget.rounds},
+          {"trials", settings.budget.trials},
+          {"budget_seconds", settings.budget.seconds},
+          {"patience", settings.budget.patience},
+          {"min_gain", settings.minGain},
+          {"batch", settings.batch},
+          {"seed", settings.seed}};
+}
+
+nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunner> &pool,
+                          const std::string &toolchain, const std::vector<SandboxLayer> &sandbox) {
+  nlohmann::json gpus = nlohmann::json::array();
+  for (const PooledRunner &member : pool)
+    gpus.push_back(member.name);
+  return {{"kind", toString(device.kind)}, {"name", device.name},        {"arch", device.arch},
+          {"driver", device.driver},       {"uuid", device.uuid},        {"gpus", gpus},
+          {"modelled", device.modelled},   {"l2_bytes", device.l2Bytes}, {"toolchain", toolchain},
+          {"sandbox", toJson(sandbox)}};
+}
+
+/// Shows the search on the terminal.
+class TerminalObserver final : public SearchObserver {
+public:
+  TerminalObserver(Terminal &terminal, const std::string &label)
+      : terminal_(terminal), label_(label) {}
+
+  void judging(const SearchHistory &history, const Candidate &candidate) override {
+    terminal_.status(fmt::format("{}: round {}, trial {}: {}", label_, history.round,
+                                 history.trials.size(), candidate.title));
+  }
+  void judged(const Trial &trial) override {
+    terminal_.line(fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title,
+                               trial.reason));
+  }
+  void profiling(const Trial &trial) override {
+    terminal_.status(fmt::format("{}: profiling {}", label_, trial.candidate.title));
+  }
+  void proposerFailed(const ProposerFailure &failure) override {
+    terminal_.line(fmt::format("warning: proposer '{}' failed and is not asked again: {}",
+                               failure.role, failure.error));
+  }
+
+private:
+  Terminal &terminal_;
+  std::string label_;
+};
+
+} // namespace
+
+TuneSession::TuneSession(Services services, TuneSettings settings)
+    : services_(std::move(services)), settings_(std::move(settings)) {}
+
+TuneSession::~TuneSession() = default;
+
+Result<std::vector<TuneOutcome>> TuneSession::run() {
+  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection,
+                                   settings_.device, settings_.sandbox, settings_.gpus));
+  KOPT_TRY(rules_, RuleBook::load());
+  std::vector<TuneOutcome> outcomes;
+  for (const TuneSubject &subject : bench_->subjects()) {
+    Result<TuneOutcome> outcome = tune(subject);
+    // What stops one kernel stops the next one too only where it is not the kernel's own doing.
+    if (!outcome && (outcome.error().code == ErrorCode::Environment ||
+                     outcome.error().code == ErrorCode::Interrupted))
+      return tl::unexpected(outcome.error());
+    outcomes.push_back(outcome ? std::move(*outcome) : failedOutcome(subject, outcome.error()));
+  }
+  services_.terminal.clear();
+  return outcomes;
+}
+
+template <class Step>
+auto TuneSession::stage(const TuneSubject &subject, const std::string &name, Step step)
+    -> decltype(step()) {
+  services_.terminal.status(fmt::format("{}: {}", subject.label, name));
+  const LoggedStage logged(subject.label + ": " + name);
+  auto result = step();
+  if (!result)
+    result.error().context.push_back(
+        fmt::format("while kopt tried to {} of '{}'", name, subject.label));
+  return result;
+}
+
+Result<TuneOutcome> TuneSession::tune(const TuneSubject &subject) {
+  KOPT_TRY(const SubjectWorkload workload,
+           stage(subject, "prepare the workload", [&] { return prepareWorkload(subject); }));
+  if (settings_.dryRun) {
+    TuneOutcome ready;
+    ready.label = subject.label;
+    ready.sandbox = bench_->sandbox().layers();
+    return ready;
+  }
+  KOPT_TRY(OpenRun run, stage(subject, "open the run", [&] { return openRun(subject, workload); }));
+  Result<TuneOutcome> outcome = tuneInRun(subject, workload, run);
+  if (!outcome && run.record.state == RunState::Running &&
+      outcome.error().code != ErrorCode::Interrupted &&
+      outcome.error().code != ErrorCode::Environment) { // those two go on with --resume
+    run.record.state = RunState::Failed;
+    run.record.stopText = outcome.error().what;
+    (void)store_->updateRun(run.record); // the first error is the one to report
+  }
+  return outcome;
+}
+
+Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
+                                           const SubjectWorkload &workload, OpenRun &run) {
+  TuneOutcome outcome;
+  outcome.label = subject.label;
+  outcome.sandbox = bench_->sandbox().layers();
+  outcome.folder = run.folder;
+  KOPT_TRY(const std::unique_ptr<Judge> devices, makeJudge(subject, workload, run));
+  KOPT_TRY(RecallingJudge judge, RecallingJudge::open(*devices, *store_, run.record.id));
+  KOPT_TRY(DecisionLog decisions, DecisionLog::open(*store_, run.record.id));
+  KOPT_TRY(const Baseline baseline, stage(subject, "measure the baseline", [&] {
+             return measureBaseline(subject, judge, decisions);
+           }));
+  KOPT_TRY(const Proposers proposers,
+           stage(subject, "make the proposers", [&] { return makeProposers(subject, run); }));
+  KOPT_TRY(const SearchHistory history, stage(subject, "search", [&] {
+             return search(subject, baseline, proposers, judge, decisions);
+           }));
+  const Stop stop = std::get<Stop>(history.decisions.back().what);
+  run.record.stop = stop.reason;
+  run.record.stopText = describe(stop);
+  outcome.judged = history.trials.size() - 1;
+  KOPT_TRY(outcome.winner, stage(subject, "confirm the winner",
+                                 [&] { return confirmWinner(history, judge, decisions); }));
+  KOPT_CHECK(stage(subject, "write the results", [&] {
+    return writeResults(subject, baseline, history, run, decisions, outcome);
+  }));
+  return outcome;
+}
+
+Result<SubjectWorkload> TuneSession::prepareWorkload(const TuneSubject &subject) {
+  if (!settings_.run.empty() && settings_.dryRun) {
+    services_.terminal.line(
+        "note: a dry run runs no program: the workload that --run gives was not checked");
+    return SubjectWorkload();
+  }
+  if (!settings_.run.empty() && !observed_) {
+    KOPT_TRY(observed_, programTrace(services_, settings_.root, settings_.run, bench_->subjects()));
+  }
+  KOPT_TRY(SubjectWorkload workload, workloadOf(subject, observed_, bench_->device().kind));
+  for (const std::string &note : workload.notes)
+    services_.terminal.line(note);
+  return workload;
+}
+
+Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
+                                                  const SubjectWorkload &workload) {
+  const DeviceInfo &device = bench_->device();
+  RunRecord run;
+  run.kernel = subject.label;
+  run.symbol = subject.specialization.symbol;
+  run.file = subject.kernel.file;
+  run.inputsHash =
+      hashOf({koptVersion(), subject.sliceText, subject.label, subject.kernel.compileFlags,
+              subject.declaration, workload.workload, workload.heldOut, device.kind, device.name,
+              device.arch, device.driver, bench_->toolchain().name(), judgeOptionsOf(settings_),
+              searchIdentityOf(settings_, subject)});
+  run.configJson = configOf(settings_).dump();
+  run.deviceJson =
+      deviceJson(device, bench_->pool(), bench_->toolchain().name(), bench_->sandbox().layers())
+          .dump();
+  run.sliceText = subject.sliceText;
+  run.startedUtc = services_.clock.utc();
+
+  // Opened no earlier: until here nothing is written, whatever was wrong with the input.
+  if (!store_) {
+    KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
+  }
+  KOPT_TRY(const std::vector<RunRecord> runs, store_->runs());
+  if (settings_.resume) {
+    for (auto earlier = runs.rbegin(); earlier != runs.rend(); ++earlier)
+      if (earlier->inputsHash == run.inputsHash && earlier->state != RunState::Failed) {
+        KOPT_TRY(const std::vector<Trial> trials, store_->trials(earlier->id));
+        services_.terminal.line(
+            fmt::format("resuming {}: {} trials are done", earlier->name, trials.size()));
+        return OpenRun{*earlier, settings_.output / earlier->name};
+      }
+    services_.terminal.line(
+        "nothing to resume: no unfinished run has these sources, workload, device and options");
+  }
+  const std::string prefix = slug(subject.label);
+  std::size_t number = 1;
+  for (const RunRecord &earlier : runs)
+    number += earlier.name.starts_with(prefix + "-");
+  run.name = fmt::format("{}-{}", prefix, number);
+  KOPT_TRY(const RunRecord begun, store_->beginRun(run));
+  return OpenRun{begun, settings_.output / run.name};
+}
+
+Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject,
+                                                      const SubjectWorkload &workload,
+                                                      const OpenRun &run) {
+  JudgeOptions options = judgeOptionsOf(settings_);
+  options.buildThreads =
+      settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
+  KOPT_TRY(std::unique_ptr<Judge> local,
+           bench_->makeJudge(subject, workload.workload, options, run.record.name));
+  return std::make_unique<HeldOutJudge>(std::move(local), workload.heldOut, options,
+                                        [&](const Workload &heldOut, const JudgeOptions &again) {
+                                          return bench_->makeJudge(subject, heldOut, again,
+                                                                   "held-out");
+                                        });
+}
+
+Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge &judge,
+                                              DecisionLog &decisions) {
+  KOPT_TRY(Baseline baseline, judge.baseline());
+  if (baseline.adequacy.isTooWeak() && !settings_.acceptWeakWorkload)
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("the workload of '{}' cannot tell wrong kernels from the right one: {}",
+                    subject.label, baseline.adequacy.inWords()),
+        fmt::format(
+            "declare {}; or go on with --accept-weak-workload, and have the result reviewed",
+            baseline.adequacy.remedy()),
+        fmt::format("{}:{}", subject.kernel.file, subject.kernel.line));
+  const auto record = [&](auto what) {
+    Decision decision;
+    decision.what = std::move(what);
+    return decisions.record(decision);
+  };
+  for (const Finding &finding : baseline.trial.findings)
+    if (finding.severity == Severity::Warning) {
+      services_.terminal.line("warning: " + finding.message);
+      KOPT_CHECK(record(Checked{"", false, finding.message}));
+    }
+  std::string times;
+  for (const LaunchTiming &timing : baseline.trial.timings)
+    times += fmt::format(" {} {}", timing.launch, formatDuration(timing.baselineSeconds));
+  services_.terminal.line(fmt::format("{}: baseline{}{}", subject.label, times,
+                                      bench_->device().modelled ? " (modelled)" : ""));
+  KOPT_CHECK(record(Note{"baseline", "baseline measured:" + times}));
+  return baseline;
+}
+
+Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &subject,
+                                                          const OpenRun &run) {
+  Proposers proposers;
+  for (const std::string &name : settings_.proposers) {
+    if (name == "params")
+      proposers.push_back(std::make_unique<ParamsProposer>(subject.declaration, settings_.seed));
+    else if (name == "transform")
+      proposers.push_back(std::make_unique<TransformProposer>(bench_->frontend()));
+    else if (name != "llm")
+      return makeError(ErrorCode::Usage, fmt::format("unknown proposer '{}'", name),
+                       "known are params, transform and llm");
+    else if (settings_.model.empty())
+      return makeError(ErrorCode::Usage, "the proposer 'llm' needs a model",
+                       "give one with --model anthropic:MODEL, openai:MODEL or exec:COMMAND");
+    else {
+      if (!model_) {
+        KOPT_TRY(model_, makeChatModel(settings_.model, services_.processes, services_.clock));
+      }
+      LlmOptions options;
+      options.maxCalls = settings_.maxModelCalls;
+      options.maxTokens = settings_.maxTokens;
+      proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
+    }
+  }
+  return proposers;
+}
+
+Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
+                                          const Proposers &proposers, Judge &judge,
+                                          DecisionLog &decisions) {
+  SearchSettings settings{settings_.budget, settings_.minGain};
+  settings.budget.target = targetOf(settings_, subject);
+  const std::unique_ptr<Strategy> strategy = makeTurnStrategy(settings_.batch);
+  TerminalObserver observer(services_.terminal, subject.label);
+  const SearchServices services{
+      judge,
+      *strategy,
+      proposers,
+      decisions,
+      services_.clock,
+      observer,
+      [this](const Counters &counters) { return rules_->diagnose(counters); },
+      [this] { return services_.interrupted && *services_.interrupted; }};
+  const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
+                              subject.sliceText, bench_->device()};
+  return SearchLoop(services, problem, settings).run(baseline);
+}
+
+Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &baseline,
+                                 const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
+                                 TuneOutcome &outcome) {
+  const TunedKernel tuned{subject, baseline.workload, bench_->extraction(), bench_->device(),
+                          outcome.winner};
+  for (Decision &decision : verificationOf(tuned)) {
+    decision.round = history.round;
+    KOPT_CHECK(decisions.record(decision));
+  }
+  RunRecord &record = run.record;
+  if (outcome.winner) {
+    record.winnerHash = outcome.winner->candidateHash;
+    KOPT_CHECK(addWinnerPatch(tuned, record));
+    outcome.patch = run.folder / "winner.patch";
+  }
+  record.state = RunState::Finished;
+  record.finishedUtc = services_.clock.utc();
+  KOPT_CHECK(store_->updateRun(record));
+  outcome.run = record;
+  return writeRunFolder(*store_, record, run.folder);
+}
+
+} // namespace kopt

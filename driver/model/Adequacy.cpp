@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/model/Adequacy.h"
+
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace kopt {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AdequacyReport::Survivor, title, op, line, excuse)
+
+void to_json(nlohmann::json &json, const AdequacyReport &report) {
+  json = {{"tried", report.tried},
+          {"noticed", report.noticed},
+          {"draws", report.draws},
+          {"survivors", report.survivors}};
+}
+
+void from_json(const nlohmann::json &json, AdequacyReport &report) {
+  json.at("tried").get_to(report.tried);
+  json.at("noticed").get_to(report.noticed);
+  json.at("draws").get_to(report.draws);
+  json.at("survivors").get_to(report.survivors);
+}
+
+bool AdequacyReport::isTooWeak() const {
+  return std::any_of(survivors.begin(), survivors.end(),
+                     [](const Survivor &survivor) { return survivor.excuse.empty(); });
+}
+
+std::string AdequacyReport::inWords() const {
+  std::string text =
+      fmt::format("{} of {} wrong versions of the kernel are noticed", noticed, tried);
+  if (draws > 1)
+    text += fmt::format(", not all on fewer than {} draws of the inputs", draws);
+  for (const Survivor &survivor : survivors)
+    text += fmt::format("; not noticed: {}{}", survivor.title,
+                        survivor.excuse.empty() ? "" : " (" + survivor.excuse + ")");
+  return text;
+}
+
+std::string AdequacyReport::remedy() const {
+  static const std::pair<const char *, const char *> kRemedies[] = {
+      {"comparison", "a launch whose size is no multiple of the block, or with another number of "
+                     "rows and columns"},
+      {"bound", "a launch whose size is no multiple of the block"},
+      {"loop", "a launch with more steps or longer rows"},
+      {"index", "a launch with more than one block in each dimension"},
+      {"literal", "inputs that reach the branch with that number"},
+      {"arithmetic", "other fills, so that the operand is neither 0 nor 1"},
+  };
+  std::vector<std::string> remedies;
+  for (const Survivor &survivor : survivors)
+    if (survivor.excuse.empty()) {
+      std::string text = "inputs or arguments with which that line decides an output";
+      for (const auto &[part, remedy] : kRemedies)
+        if (survivor.op.find(part) != std::string::npos)
+          text = remedy;
+      if (std::find(remedies.begin(), remedies.end(), text) == remedies.end())
+        remedies.push_back(text);
+    }
+  return join(remedies, "; ");
+}
+
+} // namespace kopt

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a workload can tell a wrong kernel from the right one: wrong versions of the original
+// (mutants) go through the same checks as a candidate. Where one passes, so might a wrong
+// candidate.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct AdequacyReport {
+  struct Survivor {
+    std::string title, op;
+    unsigned line = 0;  ///< in the slice
+    std::string excuse; ///< why it may be as right as the original; empty: it is surely wrong
+  };
+  std::size_t tried = 0; ///< mutants that compile to another program than the original
+  std::size_t noticed = 0;
+  int draws = 1; ///< of the inputs, that noticing them took: with fewer a gain is not verified
+  std::vector<Survivor> survivors;
+
+  bool isTooWeak() const; ///< a mutant that is surely wrong was not noticed
+  std::string inWords() const;
+  std::string remedy() const; ///< what would notice the survivors; empty where there are none
+};
+
+/// from_json() throws nlohmann::json::exception on anything but what to_json() wrote.
+void to_json(nlohmann::json &json, const AdequacyReport &report);
+void from_json(const nlohmann::json &json, AdequacyReport &report);
+
+} // namespace kopt

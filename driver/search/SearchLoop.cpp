@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/search/SearchLoop.h"
+
+#include <algorithm>
+#include <cassert>
+#include <fmt/format.h>
+
+namespace kopt {
+
+bool improves(const Trial &candidate, const Trial &incumbent, double minGain) {
+  if (candidate.verdict != Verdict::Faster || !candidate.speedup)
+    return false;
+  const double best =
+      incumbent.speedup && incumbent.verdict == Verdict::Faster ? incumbent.speedup->estimate : 1.0;
+  return candidate.speedup->low > best * (1 + minGain);
+}
+
+Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
+  history_.trials = {baseline.trial};
+  for (const auto &proposer : services_.proposers)
+    history_.proposers.push_back(proposer->name());
+  const auto start = services_.clock.now();
+  while (true) {
+    const Decision decision = decide(Duration(services_.clock.now() - start).count());
+    KOPT_CHECK(record(decision));
+    if (const auto *ask = std::get_if<Ask>(&decision.what)) {
+      KOPT_CHECK(playRound(*ask));
+      continue;
+    }
+    const auto *stop = std::get_if<Stop>(&decision.what);
+    assert(stop && "a strategy asks or stops");
+    if (stop->reason == StopReason::ProposersFailed && history_.trials.size() == 1)
+      return tl::unexpected(*failure_);
+    return std::move(history_);
+  }
+}
+
+Decision SearchLoop::decide(double seconds) {
+  if (auto stop = budgetReached(settings_.budget, history_, seconds))
+    return *stop;
+  Decision decision = services_.strategy.decide(history_);
+  if (auto *ask = std::get_if<Ask>(&decision.what); ask && settings_.budget.trials > 0)
+    ask->limit =
+        std::min(ask->limit, std::size_t(settings_.budget.trials) - history_.trials.size());
+  return decision;
+}
+
+Status SearchLoop::record(Decision decision) {
+  KOPT_CHECK(services_.decisions.record(decision));
+  history_.decisions.push_back(std::move(decision));
+  return {};
+}
+
+Status SearchLoop::playRound(const Ask &ask) {
+  KOPT_TRY(const std::vector<Candidate> candidates, candidatesFor(ask));
+  if (candidates.empty()) {
+    history_.exhausted.insert({ask.role, ask.parents});
+    return {};
+  }
+  const std::size_t first = history_.trials.size();
+  KOPT_CHECK(judgeAll(candidates));
+  std::size_t best = history_.incumbent;
+  for (std::size_t i = first; i < history_.trials.size(); ++i)
+    if (improves(history_.trials[i], history_.trials[best], settings_.minGain))
+      best = i;
+  ++history_.round;
+  if (best == history_.incumbent) {
+    ++history_.roundsSinceGain;
+    return {};
+  }
+  return accept(best);
+}
+
+Result<std::vector<Candidate>> SearchLoop::candidatesFor(const Ask &ask) {
+  const auto proposer = std::ranges::find_if(
+      services_.proposers, [&](const auto &each) { return each->name() == ask.role; });
+  assert(proposer != services_.proposers.end() && "strategies ask proposers that there are");
+  ProposalContext context{problem_, {}, history_.trials, history_.round, ask.technique};
+  for (const std::string &hash : ask.parents) {
+    const Trial *parent = history_.find(hash);
+    assert(parent && "parents are trials of the history");
+    context.parents.push_back({*parent, services_.diagnose(parent->counters)});
+  }
+  Decision answer;
+  answer.round = history_.round;
+  Result<std::vector<Candidate>> candidates = (*proposer)->propose(context, ask.limit);
+  if (!candidates) {
+    if (candidates.error().code == ErrorCode::Interrupted ||
+        candidates.error().code == ErrorCode::Internal)
+      return candidates;
+    failure_ = candidates.error();
+    history_.failed.insert(ask.role);
+    const ProposerFailure failure{ask.role, failure_->what};
+    services_.observer.proposerFailed(failure);
+    answer.what = failure;
+    KOPT_CHECK(record(std::move(answer)));
+    return std::vector<Candidate>();
+  }
+  if (!ask.technique.empty())
+    std::erase_if(*candidates,
+                  [&](const Candidate &candidate) { return candidate.technique != ask.technique; });
+  answer.what = Offered{ask.role, candidates->size()};
+  KOPT_CHECK(record(std::move(answer)));
+  return candidates;
+}
+
+Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
+  services_.judge.begin(candidates);
+  for (const Candidate &candidate : candidates) {
+    if (services_.interrupted && services_.interrupted())
+      return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
+                       "go on with the same command and --resume");
+    services_.observer.judging(history_, candidate);
+    KOPT_TRY(const Trial trial, services_.judge.judge(candidate, Purpose::Search));
+    history_.trials.push_back(trial);
+    services_.observer.judged(trial);
+  }
+  return {};
+}
+
+Status SearchLoop::accept(std::size_t index) {
+  // Rules and prompts of the next round read the incumbent's counters, and nobody reads the
+  // others'.
+  Trial &trial = history_.trials[index];
+  if (trial.counters.empty()) {
+    services_.observer.profiling(trial);
+    KOPT_CHECK(services_.judge.addCounters(trial));
+  }
+  history_.incumbent = index;
+  history_.roundsSinceGain = 0;
+  Decision decision;
+  decision.round = history_.round;
+  decision.what = Accept{trial.candidateHash, trial.candidate.title, trial.speedup->estimate};
+  decision.evidence = {{"speedup low", trial.candidateHash, trial.speedup->low}};
+  return record(std::move(decision));
+}
+
+} // namespace kopt

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole loop over a recorded or a fake judge, a store in memory and a fake clock.
+#include "driver/search/SearchLoop.h"
+#include "driver/judge/RecallingJudge.h"
+#include "driver/judge/RecordedJudge.h"
+#include "driver/search/Confirmation.h"
+#include "fakes/FakeJudge.h"
+#include "fakes/MemoryStore.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kopt {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Offers a list of titles, a few at a time; "fail" in the list is an error.
+class ListProposer final : public Proposer {
+public:
+  ListProposer(std::string name, std::vector<std::string> titles)
+      : name_(std::move(name)), titles_(std::move(titles)) {}
+  std::string name() const override { return name_; }
+  Result<std::vector<Candidate>> propose(const ProposalContext &context,
+                                         std::size_t limit) override {
+    parents.push_back(context.parent().title);
+    metrics.push_back(context.diagnosis().skipped.empty() ? "" : context.diagnosis().skipped[0]);
+    std::vector<Candidate> candidates;
+    for (const std::string &title : titles_) {
+      if (title == "fail" && candidates.empty())
+        return makeError(ErrorCode::Environment, "the model cannot be reached", "check the key");
+      Candidate candidate;
+      candidate.proposer = name_;
+      candidate.title = title;
+      candidate.technique = title.find("tile") != std::string::npos ? "tile" : "other";
+      candidate.constants[name_ + title] = 1; // what it is told apart by
+      const bool known = std::ranges::any_of(context.history, [&](const Trial &trial) {
+        return trial.candidateHash == candidate.contentHash();
+      });
+      if (!known && candidates.size() < limit)
+        candidates.push_back(std::move(candidate));
+    }
+    return candidates;
+  }
+  std::vector<std::string> parents, metrics;
+
+private:
+  std::string name_;
+  std::vector<std::string> titles_;
+};
+
+/// Asks one proposer once, for one technique.
+class OneQuestion final : public Strategy {
+public:
+  Decision decide(const SearchHistory &history) override {
+    Decision decision;
+    decision.round = history.round;
+    if (history.trials.size() == 1)
+      decision.what = Ask{"a", {history.trials[0].candidateHash}, "tile", 9};
+    else
+      decision.what = Stop{StopReason::Exhausted};
+    return decision;
+  }
+};
+
+class SearchLoopTest : public testing::Test {
+protected:
+  void offer(const std::string &name, std::vector<std::string> titles) {
+    proposers_.push_back(std::make_unique<ListProposer>(name, std::move(titles)));
+  }
+  ListProposer &proposer(std::size_t index) {
+    return static_cast<ListProposer &>(*proposers_[index]);
+  }
+
+  Result<SearchHistory> search(Judge &inner, Strategy &strategy) {
+    KOPT_TRY(RecallingJudge judge, RecallingJudge::open(inner, store_, 1));
+    KOPT_TRY(DecisionLog log, DecisionLog::open(store_, 1));
+    KOPT_TRY(const Baseline baseline, judge.baseline());
+    const SearchServices services{judge,
+                                  strategy,
+                                  proposers_,
+                                  log,
+                                  clock_,
+                                  observer_,
+                                  [](const Counters &counters) {
+                                    Diagnosis diagnosis;
+                                    for (const auto &[name, value] : counters)
+                                      diagnosis.skipped.push_back(name);
+                                    return diagnosis;
+                                  },
+                                  [this] { return judgements_-- <= 0; }};
+    const SearchProblem problem{kernel_, specialization_, workload_, slice_, device_};
+    return SearchLoop(services, problem, settings_).run(baseline);
+  }
+  Result<SearchHistory> search() { return search(judge_, *strategy_); }
+
+  std::vector<std::string> recorded() {
+    std::vector<std::string> lines;
+    const auto decisions = store_.decisions(1);
+    for (const Decision &decision : *decisions)
+      lines.push_back(std::string(kindOf(decision)) + ": " + describe(decision));
+    return lines;
+  }
+  std::vector<std::string> trials() {
+    std::vector<std::string> titles;
+    const auto trials = store_.trials(1);
+    for (const Trial &trial : *trials)
+      titles.push_back(trial.candidate.title);
+    return titles;
+  }
+
+  fakes::FakeClock clock_;
+  fakes::FakeJudge judge_{clock_};
+  fakes::MemoryStore store_;
+  SearchObserver observer_;
+  SearchSettings settings_;
+  std::unique_ptr<Strategy> strategy_ = makeTurnStrategy(2);
+  std::vector<std::unique_ptr<Proposer>> proposers_;
+  int judgements_ = 1000; ///< until the user interrupts
+  KernelSpec kernel_;
+  Specialization specialization_;
+  Workload workload_;
+  std::string slice_;
+  DeviceInfo device_;
+};
+
+TEST_F(SearchLoopTest, ProposersTakeTurnsUntilNoneHasAnythingLeft) {
+  offer("a", {"a1", "a2", "a3"});
+  offer("b", {"b1"});
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  EXPECT_THAT(judge_.judged, ElementsAre("a1", "a2", "b1", "a3"));
+  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::Exhausted);
+  EXPECT_EQ(history->round, 3);
+  EXPECT_EQ(history->roundsSinceGain, 3);
+  EXPECT_EQ(history->incumbent, 0u);
+}
+
+TEST_F(SearchLoopTest, TheBestOfARoundBecomesTheParentOfTheNextAndGetsCounters) {
+  offer("a", {"1.10x", "1.30x", "1.20x", "1.31x"});
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  EXPECT_EQ(history->best().candidate.title, "1.30x") << "1.31 is not surely better than 1.30";
+  EXPECT_THAT(proposer(0).parents, ElementsAre("baseline", "1.30x", "1.30x"));
+  EXPECT_THAT(proposer(0).metrics, ElementsAre("base", "counted", "counted"));
+  EXPECT_EQ(judge_.counted, 1);
+  EXPECT_EQ(history->roundsSinceGain, 1);
+}
+
+TEST_F(SearchLoopTest, WhatFailsOrGainsNothingIsNeverAccepted) {
+  offer("a", {"wrong 2.0x", "same", "1.005x"});
+  const auto history = search();
+  ASSERT_TRUE(history);
+  EXPECT_EQ(history->incumbent, 0u);
+  EXPECT_EQ(judge_.counted, 0);
+}
+
+TEST_F(SearchLoopTest, PatienceCountsRoundsSinceTheLastGain) {
+  offer("a", {"1.1x", "x1", "x2", "x3", "1.5x", "x5", "x6", "x7", "x8", "x9"});
+  settings_.budget.patience = 2;
+  const auto history = search();
+  ASSERT_TRUE(history);
+  const Stop stop = std::get<Stop>(history->decisions.back().what);
+  EXPECT_EQ(stop.reason, StopReason::Patience);
+  EXPECT_EQ(stop.limit, 2);
+  EXPECT_EQ(history->best().candidate.title, "1.5x");
+  EXPECT_EQ(history->round, 5);
+}
+
+TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
+  offer("a", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  settings_.budget.trials = 4; // the baseline is one of them
+  EXPECT_EQ(std::get<Stop>(search()->decisions.back().what).reason, StopReason::Trials);
+  EXPECT_THAT(judge_.judged, ElementsAre("1", "2", "3"));
+}
+
+TEST_F(SearchLoopTest, TheTimeBudgetEndsTheSearchBetweenRounds) {
+  offer("a", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  settings_.budget.seconds = 3; // each judgement takes one
+  const auto history = search();
+  const Stop stop = std::get<Stop>(history->decisions.back().what);
+  EXPECT_EQ(stop.reason, StopReason::Seconds);
+  EXPECT_EQ(history->decisions.back().evidence.front().value, 4);
+  EXPECT_EQ(judge_.judged.size(), 4u);
+}
+
+TEST_F(SearchLoopTest, ARunThatIsInterruptedGoesOnWhereItWasAndRepeatsNothing) {
+  offer("a", {"1.1x", "a2", "1.4x", "a4", "a5", "a6"});
+  offer("b", {"b1", "b2"});
+  const auto whole = search();
+  ASSERT_TRUE(whole);
+  const std::vector<std::string> expectedTrials = trials(), expectedDecisions = recorded();
+  const std::size_t total = judge_.judged.size();
+
+  for (int after = 0; after < int(total); ++after) {
+    store_ = {};
+    judge_.judged.clear();
+    judgements_ = after;
+    const auto stopped = search();
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().code, ErrorCode::Interrupted);
+    EXPECT_EQ(judge_.judged.size(), std::size_t(after));
+    judgements_ = 1000;
+    const auto resumed = search();
+    ASSERT_TRUE(resumed) << resumed.error().what;
+    EXPECT_EQ(judge_.judged.size(), total) << "nothing is judged twice";
+    EXPECT_EQ(trials(), expectedTrials);
+    EXPECT_EQ(recorded(), expectedDecisions) << "interrupted after " << after;
+    EXPECT_EQ(resumed->best().candidate.title, "1.4x");
+  }
+}
+
+TEST_F(SearchLoopTest, AFinishedSearchResumesWithoutAJudgement) {
+  offer("a", {"1.1x", "a2"});
+  ASSERT_TRUE(search());
+  const std::vector<std::string> decisions = recorded();
+  judge_.judged.clear();
+  ASSERT_TRUE(search());
+  EXPECT_THAT(judge_.judged, IsEmpty());
+  EXPECT_THAT(judge_.remembered, ElementsAre("1.1x", "a2"));
+  EXPECT_EQ(recorded(), decisions);
+}
+
+TEST_F(SearchLoopTest, AProposerThatFailsLosesItsTurnAndTheOthersGoOn) {
+  offer("llm", {"fail"});
+  offer("b", {"1.2x", "b2"});
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  EXPECT_EQ(history->best().candidate.title, "1.2x");
+  EXPECT_EQ(proposer(0).parents.size(), 1u) << "it is not asked again";
+  EXPECT_THAT(recorded(), testing::Contains("failed: 'llm' failed and is not asked again: the "
+                                            "model cannot be reached"));
+}
+
+TEST_F(SearchLoopTest, WhereEveryProposerFailsAtOnceTheErrorIsTheAnswer) {
+  offer("llm", {"fail"});
+  const auto history = search();
+  ASSERT_FALSE(history);
+  EXPECT_EQ(history.error().code, ErrorCode::Environment);
+  EXPECT_EQ(history.error().hint, "check the key");
+}
+
+TEST_F(SearchLoopTest, AJudgeThatIsLostEndsTheSearchWithWhatWasJudgedKept) {
+  offer("a", {"1.2x", "lost"});
+  const auto history = search();
+  ASSERT_FALSE(history);
+  EXPECT_EQ(history.error().code, ErrorCode::Environment);
+  EXPECT_THAT(trials(), ElementsAre("baseline", "1.2x"));
+}
+
+TEST_F(SearchLoopTest, OnlyCandidatesOfTheTechniqueThatWasAskedForAreJudged) {
+  offer("a", {"1.1x tile", "1.5x", "1.2x tile"});
+  OneQuestion strategy;
+  ASSERT_TRUE(search(judge_, strategy));
+  EXPECT_THAT(judge_.judged, ElementsAre("1.1x tile", "1.2x tile"));
+}
+
+TEST_F(SearchLoopTest, TheSameSearchRunsOnRecordsAlone) {
+  offer("a", {"1.1x", "wrong", "1.4x"});
+  const auto live = search();
+  ASSERT_TRUE(live);
+  RecordedJudge recorded(*judge_.baseline(), *store_.trials(1));
+  store_ = {};
+  judge_.judged.clear();
+  const auto simulated = search(recorded, *strategy_);
+  ASSERT_TRUE(simulated) << simulated.error().what;
+  EXPECT_THAT(judge_.judged, IsEmpty());
+  EXPECT_EQ(simulated->best().candidateHash, live->best().candidateHash);
+  EXPECT_EQ(simulated->round, live->round);
+
+  offer("b", {"never judged"});
+  store_ = {};
+  const auto unknown = search(recorded, *strategy_);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::StaleInput);
+}
+
+TEST_F(SearchLoopTest, TheWinnerIsTheBestThatHoldsOnFreshSamples) {
+  offer("a", {"1.2x", "1.5x lucky", "1.3x"});
+  const auto history = search();
+  ASSERT_TRUE(history);
+  auto judge = RecallingJudge::open(judge_, store_, 1);
+  auto log = DecisionLog::open(store_, 1);
+  const auto winner = confirmWinner(*history, *judge, *log);
+  ASSERT_TRUE(winner && *winner);
+  EXPECT_EQ((*winner)->candidate.title, "1.3x");
+  EXPECT_EQ((*winner)->speedup->confidence, 0.99) << "the figures are the confirmation's";
+  EXPECT_FALSE((*winner)->counters.empty());
+  EXPECT_EQ(std::count(judge_.judged.begin(), judge_.judged.end(), "confirm 1.2x"), 0);
+  EXPECT_THAT(recorded(), testing::Contains("reject: '1.5x lucky' on fresh samples: judged"));
+
+  // Again, as --resume does: the store answers.
+  judge_.judged.clear();
+  auto later = RecallingJudge::open(judge_, store_, 1);
+  ASSERT_TRUE(*confirmWinner(*history, *later, *log));
+  EXPECT_THAT(judge_.judged, IsEmpty());
+}
+
+TEST_F(SearchLoopTest, AtMostThreeCandidatesAreConfirmed) {
+  offer("a", {"1.6x lucky", "1.5x lucky", "1.4x lucky", "1.3x"});
+  const auto history = search();
+  auto judge = RecallingJudge::open(judge_, store_, 1);
+  auto log = DecisionLog::open(store_, 1);
+  const auto winner = confirmWinner(*history, *judge, *log);
+  ASSERT_TRUE(winner);
+  EXPECT_FALSE(*winner);
+}
+
+TEST(Improves, AnIncumbentIsReplacedOnlyByASurelyBetterOne) {
+  const auto faster = [](double low, double estimate) {
+    Trial trial;
+    trial.verdict = Verdict::Faster;
+    trial.speedup = Speedup{estimate, low, estimate * 1.1, 0.95, 50, false};
+    return trial;
+  };
+  const Trial baseline;
+  EXPECT_TRUE(improves(faster(1.2, 1.3), baseline, 0.02));
+  EXPECT_FALSE(improves(faster(1.01, 1.3), baseline, 0.02));
+  EXPECT_FALSE(
+      improves(faster(1.2, 1.4), faster(1.2, 1.3), 0.02)); // its interval reaches below 1.3
+  EXPECT_TRUE(improves(faster(1.4, 1.5), faster(1.2, 1.3), 0.02));
+  Trial slower = faster(1.4, 1.5);
+  slower.verdict = Verdict::Slower;
+  EXPECT_FALSE(improves(slower, baseline, 0.02));
+}
+
+} // namespace
+} // namespace kopt
