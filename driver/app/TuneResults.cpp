@@ -2,8 +2,8 @@
 #include "driver/app/TuneResults.h"
 
 #include "driver/integrate/patch/Patch.h"
-#include "driver/judge/checks/CheckList.h"
 #include "driver/judge/Statistics.h"
+#include "driver/judge/checks/CheckList.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"

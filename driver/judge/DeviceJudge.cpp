@@ -37,6 +37,7 @@ Result<bool> DeviceJudge::load(Built &built, Trial &trial) {
     return false;
   }
   trial.resources = *loaded;
+  trial.resources->id = 0; // of this process: no record of the code
   built.module = loaded->id;
   return true;
 }

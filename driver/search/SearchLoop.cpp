@@ -29,7 +29,7 @@ Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
     }
     const auto *stop = std::get_if<Stop>(&decision.what);
     assert(stop && "a strategy asks or stops");
-    if (stop->reason == StopReason::ProposersFailed && history_.trials.size() == 1)
+    if (stop->reason == StopReason::ProposersFailed && history_.incumbent == 0)
       return tl::unexpected(*failure_);
     return std::move(history_);
   }

@@ -54,8 +54,8 @@ public:
       : services_(services), problem_(problem), settings_(settings) {}
 
   /// Ends with a Stop as the last decision. Fails with Interrupted, with what the judge fails with,
-  /// and with a proposer's error where all of them failed before anything was judged; what was
-  /// judged until then is recorded, and the same search goes on from there.
+  /// and with a proposer's error where all of them failed before anything faster was found; what
+  /// was judged until then is recorded, and the same search goes on from there.
   Result<SearchHistory> run(const Baseline &baseline);
 
 private:

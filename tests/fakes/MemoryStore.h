@@ -20,7 +20,7 @@ public:
   Result<std::vector<RunRecord>> runs() override { return runs_; }
   Result<Trial> recordTrial(std::int64_t run, const Trial &trial) override {
     for (const Trial &old : trials_[run])
-      if (old.candidateHash == trial.candidateHash)
+      if (old.candidateHash == trial.candidateHash && old.purpose == trial.purpose)
         return makeError(ErrorCode::Internal, "the trial exists already");
     trials_[run].push_back(trial);
     trials_[run].back().id = std::int64_t(trials_[run].size());

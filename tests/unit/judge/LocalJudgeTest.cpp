@@ -471,7 +471,8 @@ TEST(LocalJudgePool, ALostDeviceLeavesAndItsCandidateIsJudgedOnAnother) {
 TEST(LocalJudgePool, TheFirstThatIsLeftConfirms) {
   Pool pool(2);
   ASSERT_TRUE(pool.evaluator->baseline());
-  ASSERT_EQ(pool.evaluator->judge(candidateWith("FAST 2"), Purpose::Search)->verdict, Verdict::Faster);
+  ASSERT_EQ(pool.evaluator->judge(candidateWith("FAST 2"), Purpose::Search)->verdict,
+            Verdict::Faster);
   pool.runners[0]->breaksAt = "FAST";
   const auto confirmed = pool.evaluator->judge(candidateWith("FAST 2"), Purpose::Confirmation);
   ASSERT_TRUE(confirmed) << confirmed.error().what;
@@ -526,7 +527,8 @@ TEST(LocalJudgePool, AnErrorThatIsNoDevicesIsThatOfItsCandidate) {
   const auto failed = pool.evaluator->judge(candidateWith("FULLDISK"), Purpose::Search);
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().what, HasSubstr("disk"));
-  EXPECT_EQ(pool.evaluator->judge(candidateWith("FAST"), Purpose::Search)->verdict, Verdict::Faster);
+  EXPECT_EQ(pool.evaluator->judge(candidateWith("FAST"), Purpose::Search)->verdict,
+            Verdict::Faster);
   EXPECT_TRUE(pool.told.empty());
 }
 

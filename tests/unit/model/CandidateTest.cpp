@@ -41,5 +41,15 @@ TEST(Candidate, NamesTheFormThatCannotBeBuiltYet) {
   EXPECT_THAT(refuseUnbuiltForms(launch).error().what, HasSubstr("grid as expressions"));
 }
 
+TEST(Candidate, TheHashIsOfWhatRunsNotOfItsTitle) {
+  Candidate a, b;
+  a.constants["TILE"] = 16;
+  b.constants["TILE"] = 16;
+  b.title = "another title";
+  EXPECT_EQ(a.contentHash(), b.contentHash());
+  b.launch.sharedBytes = 1;
+  EXPECT_NE(a.contentHash(), b.contentHash());
+}
+
 } // namespace
 } // namespace kopt

@@ -28,7 +28,7 @@ public:
     metrics.push_back(context.diagnosis().skipped.empty() ? "" : context.diagnosis().skipped[0]);
     std::vector<Candidate> candidates;
     for (const std::string &title : titles_) {
-      if (title == "fail" && candidates.empty())
+      if (title == "fail" && candidates.empty()) // nothing else is left
         return makeError(ErrorCode::Environment, "the model cannot be reached", "check the key");
       Candidate candidate;
       candidate.proposer = name_;
@@ -239,6 +239,14 @@ TEST_F(SearchLoopTest, WhereEveryProposerFailsAtOnceTheErrorIsTheAnswer) {
   ASSERT_FALSE(history);
   EXPECT_EQ(history.error().code, ErrorCode::Environment);
   EXPECT_EQ(history.error().hint, "check the key");
+}
+
+TEST_F(SearchLoopTest, WhatWasFoundBeforeEveryProposerFailedIsTheResult) {
+  offer("llm", {"1.2x", "fail"});
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  EXPECT_EQ(history->best().candidate.title, "1.2x");
+  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::ProposersFailed);
 }
 
 TEST_F(SearchLoopTest, AJudgeThatIsLostEndsTheSearchWithWhatWasJudgedKept) {

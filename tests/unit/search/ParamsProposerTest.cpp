@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/search/proposers/ParamsProposer.h"
+#include "driver/source/Subjects.h"
+#include "fakes/ScaleKernel.h"
+
+#include <gtest/gtest.h>
+
+using namespace kopt;
+using namespace kopt::fakes;
+
+namespace {
+
+class ParamsProposerTest : public ScaleKernel {
+protected:
+  std::vector<Candidate> propose(ParamsProposer &proposer, const std::vector<Trial> &history,
+                                 std::size_t limit) {
+    const Workload work = workload();
+    const Trial parentTrial;
+    const Diagnosis diagnosis;
+    const DeviceInfo device;
+    const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+    const ProposalContext context{problem, {{parentTrial, diagnosis}}, history, 0};
+    auto proposed = proposer.propose(context, limit);
+    EXPECT_TRUE(proposed);
+    return *proposed;
+  }
+};
+
+TEST_F(ParamsProposerTest, EveryOtherValueIsProposedOnceAndNothingTwice) {
+  ParamsProposer proposer(declaration({"param TILE in {16, 32, 64}"}), 1);
+  const auto first = propose(proposer, {}, 10);
+  ASSERT_EQ(first.size(), 2u); // 32 is the present value
+  std::vector<Trial> history;
+  for (const Candidate &candidate : first) {
+    Trial trial;
+    trial.candidate = candidate;
+    trial.candidateHash = candidate.contentHash();
+    history.push_back(trial);
+  }
+  EXPECT_TRUE(propose(proposer, history, 10).empty());
+}
+
+TEST_F(ParamsProposerTest, RequirementsAndImpossibleBlocksAreKeptOut) {
+  ParamsProposer proposer(declaration({"param TILE in {8, 16, 64, 4096}", "require TILE >= 16"}),
+                          1);
+  const auto proposed = propose(proposer, {}, 10);
+  ASSERT_EQ(proposed.size(), 2u);
+  EXPECT_EQ(proposed[0].constants.at("TILE"), 16);
+  EXPECT_EQ(proposed[1].constants.at("TILE"), 64);
+}
+
+TEST_F(ParamsProposerTest, ATunableThatIsNoConstantIsAnErrorThatListsWhatThereIs) {
+  const auto status =
+      checkTunables(declaration({"param WIDTH in {1, 2}"}), kernel_, specialization_);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().hint.find("TILE"), std::string::npos);
+}
+
+} // namespace

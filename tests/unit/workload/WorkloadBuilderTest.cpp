@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/WorkloadBuilder.h"
+#include "driver/source/Subjects.h"
+#include "fakes/ScaleKernel.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace kopt;
+using namespace kopt::fakes;
+
+namespace {
+
+using WorkloadBuilderTest = ScaleKernel;
+
+TEST_F(WorkloadBuilderTest, TheWorkloadBindsParametersThroughTheLaunchSite) {
+  const Workload built = workload();
+  ASSERT_EQ(built.launches.size(), 1u);
+  const Launch &launch = built.launches[0];
+  EXPECT_EQ(launch.grid.x, 32u);
+  EXPECT_EQ(launch.block.x, 32u);
+  ASSERT_EQ(launch.buffers.size(), 1u);
+  EXPECT_EQ(launch.buffers[0].bytes, 1064u * 4);
+  EXPECT_FALSE(launch.buffers[0].readOnly);
+}
+
+TEST_F(WorkloadBuilderTest, LaunchSitesThatNoLaunchStandsForAreNamed) {
+  EXPECT_TRUE(sitesNotRun(kernel_, specialization_, workload()).empty());
+  LaunchSite other = kernel_.launches.front();
+  other.file = "elsewhere.cu";
+  other.line = 7;
+  kernel_.launches.push_back(other);
+  EXPECT_TRUE(sitesNotRun(kernel_, specialization_, workload()).empty()); // the same geometry
+  kernel_.launches.back().block = {"64", "1", "1"};
+  EXPECT_EQ(sitesNotRun(kernel_, specialization_, workload()),
+            std::vector<std::string>{"elsewhere.cu:7"});
+  Workload captured = workload();
+  captured.launches[0].buffers[0].fill.kind = FillKind::Captured;
+  EXPECT_TRUE(sitesNotRun(kernel_, specialization_, captured).empty());
+}
+
+TEST_F(WorkloadBuilderTest, AMissingExtentIsNamedWithTheClauseThatGivesIt) {
+  const auto built =
+      buildWorkload(kernel_, specialization_, declaration({"arg n = 1000"}), DeviceKind::Emulated);
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, ErrorCode::Usage);
+  EXPECT_NE(built.error().what.find("'x'"), std::string::npos);
+  EXPECT_NE(built.error().hint.find("extent x = "), std::string::npos);
+  EXPECT_EQ(built.error().where, path_ + ":2");
+}
+
+TEST_F(WorkloadBuilderTest, WhatHostCodePutsIntoConstantMemoryIsAnInput) {
+  specialization_.constantVariables = {{"taps", "_ZN1f4tapsE", 20, "float", "f32"},
+                                       {"table", "table", 64, "int", "i32"},
+                                       {"width", "width", 4, "int", "i32"},
+                                       {"gain", "gain", 4, "float", "f32"},
+                                       {"x", "x", 4, "float", "f32"}}; // hidden by the parameter
+  const auto built =
+      buildWorkload(kernel_, specialization_,
+                    declaration({"arg n = 64", "extent x = 64", "fill table = uniform(0, n - 1)",
+                                 "arg width = n / 2", "arg gain = 0.25"}),
+                    DeviceKind::Emulated);
+  ASSERT_TRUE(built) << built.error().what;
+  const Launch &launch = built->launches[0];
+  EXPECT_EQ(launch.arguments.size(), specialization_.params.size());
+  ASSERT_EQ(launch.buffers.size(), 5u);
+  const Buffer &taps = launch.buffers[1], &table = launch.buffers[2], &width = launch.buffers[3],
+               &gain = launch.buffers[4];
+  EXPECT_EQ(taps.symbol, "_ZN1f4tapsE");
+  EXPECT_EQ(taps.bytes, 20u);
+  EXPECT_TRUE(taps.readOnly);
+  EXPECT_EQ(taps.fill.kind, FillKind::Uniform);
+  EXPECT_EQ(table.fill.high, 63);
+  EXPECT_EQ(width.fill.kind, FillKind::Constant);
+  EXPECT_EQ(width.fill.low, 32);
+  EXPECT_EQ(gain.fill.low, 0.25);
+  const auto wrong = buildWorkload(kernel_, specialization_,
+                                   declaration({"arg n = 64", "extent x = 64", "arg gain = m"}),
+                                   DeviceKind::Emulated);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().what.find("arg gain = m"), std::string::npos);
+}
+
+TEST_F(WorkloadBuilderTest, AFloatingPointArgumentKeepsItsFraction) {
+  specialization_.params.push_back(
+      {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
+  const auto built = buildWorkload(
+      kernel_, specialization_,
+      declaration({"arg n = 64", "extent x = n + 64", "arg factor = 2.5"}), DeviceKind::Emulated);
+  ASSERT_TRUE(built) << built.error().what;
+  const std::string bytes = std::get<ValueArg>(built->launches[0].arguments[2]).bytes;
+  float value = 0;
+  ASSERT_EQ(bytes.size(), sizeof(value));
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  EXPECT_EQ(value, 2.5f);
+}
+
+TEST_F(WorkloadBuilderTest, AnArgumentOf64BitsKeepsAllOfThem) {
+  specialization_.params.push_back(
+      {"total", "long", ParamKind::Scalar, 8, 8, "i64", 1, 0, false, false});
+  for (const std::int64_t wanted :
+       {std::int64_t(9007199254740993), std::int64_t(9223372036854775807)}) {
+    const auto built = buildWorkload(
+        kernel_, specialization_,
+        declaration({"arg n = 64", "extent x = 64", "arg total = " + std::to_string(wanted)}),
+        DeviceKind::Emulated);
+    ASSERT_TRUE(built) << built.error().what;
+    std::int64_t value = 0;
+    const std::string bytes = std::get<ValueArg>(built->launches[0].arguments[2]).bytes;
+    ASSERT_EQ(bytes.size(), sizeof(value));
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    EXPECT_EQ(value, wanted);
+  }
+}
+
+TEST_F(WorkloadBuilderTest, AMissingScalarIsNamed) {
+  const auto built =
+      buildWorkload(kernel_, specialization_, declaration({"extent x = 64"}), DeviceKind::Emulated);
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().what.find("'n'"), std::string::npos);
+}
+
+TEST_F(WorkloadBuilderTest, GeometryThatWasNotReadIsAnErrorAndNotOneBlock) {
+  LaunchSite &site = kernel_.launches.front();
+  site.geometry = GeometryKind::Unresolved;
+  site.reason = "the grid depends on a call of 'power'";
+  site.grid = {};
+  const auto clauses = [&](const std::vector<std::string> &more) {
+    std::vector<std::string> all = {"arg n = 1000", "extent x = n + 64"};
+    all.insert(all.end(), more.begin(), more.end());
+    return declaration(all);
+  };
+  const auto built = buildWorkload(kernel_, specialization_, clauses({}), DeviceKind::Emulated);
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().what.find(
+                "the grid of this launch of 'scale' could not be read: the grid depends on"),
+            std::string::npos)
+      << built.error().what;
+  EXPECT_NE(built.error().hint.find("grid"), std::string::npos);
+  EXPECT_EQ(built.error().where, path_ + ":4");
+  const auto given =
+      buildWorkload(kernel_, specialization_, clauses({"grid 7"}), DeviceKind::Emulated);
+  ASSERT_TRUE(given) << given.error().what;
+  EXPECT_EQ(given->launches[0].grid.x, 7u);
+
+  site.grid = {"1", "1", "1"};
+  site.sharedBytes = "";
+  EXPECT_FALSE(buildWorkload(kernel_, specialization_, clauses({}), DeviceKind::Emulated));
+  // Another launch whose geometry is known serves instead.
+  kernel_.launches.push_back(site);
+  kernel_.launches.back().geometry = GeometryKind::Exact;
+  kernel_.launches.back().grid = {"3", "1", "1"};
+  kernel_.launches.back().sharedBytes = "0";
+  const auto second = buildWorkload(kernel_, specialization_, clauses({}), DeviceKind::Emulated);
+  ASSERT_TRUE(second) << second.error().what;
+  EXPECT_EQ(second->launches[0].grid.x, 3u);
+  EXPECT_EQ(second->launches[0].site, 1u);
+}
+
+TEST_F(WorkloadBuilderTest, AVariableOfTheProgramIsNotAConstantOfTheSameName) {
+  // The host function has a variable TILE of its own, which the constant in the kernel says nothing
+  // about.
+  kernel_.launches.front().variables = {"n", "TILE"};
+  const auto built =
+      buildWorkload(kernel_, specialization_, declaration({"arg n = 1000", "extent x = n + 64"}),
+                    DeviceKind::Emulated);
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().what.find("no value for TILE"), std::string::npos) << built.error().what;
+}
+
+TEST_F(WorkloadBuilderTest, LaunchesDeclaredForAnotherDeviceAreNotTaken) {
+  const auto declared =
+      declaration({"extent x = n + 64", "launch big: n=1000000 on cuda",
+                   "launch small: n=100 on emulated", "launch both: n=50 weight 3"});
+  const auto built = buildWorkload(kernel_, specialization_, declared, DeviceKind::Emulated);
+  ASSERT_TRUE(built);
+  ASSERT_EQ(built->launches.size(), 2u);
+  EXPECT_EQ(built->launches[0].name, "small");
+  EXPECT_DOUBLE_EQ(built->launches[1].weight, 0.75);
+}
+
+} // namespace
