@@ -112,7 +112,7 @@ class Errors(KoptTest):
         self.assertNotIn("kopt-frontend", done.stderr)
         log = (self.folder / "kopt.log").read_text()
         self.assertRegex(log, r"Z \d+ kopt \d+\.\d+\.\d+: tune scale\.cu --device emulated")
-        self.assertRegex(log, r"ran: \S*kopt-frontend .*\(.* s, exit code 0\)")
+        self.assertRegex(log, r"ran: \S*kopt-frontend .*\(.*s, exit code 0\)")
         self.assertRegex(log, r"started: .*kopt-runner")
         self.assertRegex(log, r"ended: .*kopt-runner .*exit code \d+")
         for stage in ("read the sources", "open the device", "measure the baseline", "search"):
