@@ -2,6 +2,7 @@
 #include "driver/judge/Statistics.h"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <fmt/format.h>
@@ -15,21 +16,16 @@ namespace {
 
 constexpr int kResamples = 2000;
 
-/// The rank k for which [k-th smallest, k-th largest] holds the median of independent samples with
-/// the confidence; 0 where so few samples hold it with no finite interval. From the binomial
-/// distribution with p = 1/2.
-std::size_t medianRank(std::size_t count, double confidence) {
-  const double tail = (1 - confidence) / 2;
-  double probability = std::pow(0.5, double(count)), cumulative = 0;
-  std::size_t rank = 0;
-  while (rank < count / 2 && (cumulative += probability) <= tail) {
-    probability *= double(count - rank) / double(rank + 1);
-    ++rank;
-  }
-  return rank;
-}
+/// Rounds to the rank whose interval holds at least the confidence.
+using Conservative = boost::math::policies::policy<
+    boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
 
 } // namespace
+
+std::size_t medianRank(std::size_t count, double confidence) {
+  const boost::math::binomial_distribution<double, Conservative> below(double(count), 0.5);
+  return std::min(count / 2, std::size_t(quantile(below, (1 - confidence) / 2)));
+}
 
 std::string inWords(const Speedup &speedup) {
   if (speedup.modelled)

@@ -43,6 +43,11 @@ Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confiden
 /// interval combines the launches' ends, which is never too narrow.
 Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights);
 
+/// The rank k for which [k-th smallest, k-th largest] of `count` independent samples holds their
+/// median with the confidence; 0 where so few samples hold it with no finite interval. The count of
+/// samples below the median is binomial with p = 1/2. At most count / 2.
+std::size_t medianRank(std::size_t count, double confidence);
+
 /// "1.520x [1.498, 1.541] at 95% from 80 pairs in 5 processes", "1.520x (modelled)": in every
 /// verdict, patch and line for people.
 std::string inWords(const Speedup &speedup);

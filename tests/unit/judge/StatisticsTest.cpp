@@ -252,4 +252,16 @@ TEST(BlockedSpeedup, OneProcessSaysNothingAndABrokenTimeVoidsAll) {
   EXPECT_TRUE(std::isnan(blockedSpeedup(samples, 0.99).estimate));
 }
 
+TEST(Statistics, TheRankOfTheMediansIntervalHoldsForAnyNumberOfPairs) {
+  // The critical values of the two-sided sign test at 5%, plus one.
+  EXPECT_EQ(medianRank(5, 0.95), 0u);
+  EXPECT_EQ(medianRank(6, 0.95), 1u);
+  EXPECT_EQ(medianRank(20, 0.95), 6u);
+  EXPECT_EQ(medianRank(50, 0.95), 18u);
+  // Far beyond where 0.5^count is 0 in a double: n / 2 - 1.96 sqrt(n) / 2.
+  for (const std::size_t count : {1074u, 1075u, 1100u, 5000u})
+    EXPECT_NEAR(double(medianRank(count, 0.95)), count / 2.0 - 0.98 * std::sqrt(double(count)), 1.5)
+        << count;
+}
+
 } // namespace
