@@ -205,13 +205,14 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
 }
 
 Result<SubjectWorkload> TuneSession::prepareWorkload(const TuneSubject &subject) {
-  if (!settings_.run.empty() && settings_.dryRun) {
+  if (!settings_.program.empty() && settings_.dryRun) {
     services_.terminal.line(
         "note: a dry run runs no program: the workload that --run gives was not checked");
     return SubjectWorkload();
   }
-  if (!settings_.run.empty() && !observed_) {
-    KOPT_TRY(observed_, programTrace(services_, settings_.root, settings_.run, bench_->subjects()));
+  if (!settings_.program.empty() && !observed_) {
+    KOPT_TRY(observed_,
+             programTrace(services_, settings_.root, settings_.program, bench_->subjects()));
   }
   KOPT_TRY(SubjectWorkload workload, workloadOf(subject, observed_, bench_->device().kind));
   for (const std::string &note : workload.notes)

@@ -18,7 +18,7 @@
 
 namespace kopt {
 
-/// Everything a run depends on, after all layers of configuration were merged.
+/// Everything a run depends on, after all sources of configuration were merged.
 struct TuneSettings {
   SourceSettings sources;
   SelectionRequest selection;
@@ -38,8 +38,9 @@ struct TuneSettings {
   int maxModelCalls = 40;
   long maxTokens = 0; ///< of the language model; 0: no limit
   std::optional<unsigned>
-      buildJobs;   ///< candidates built while others run; changes no result. None: as many as fit
-  std::string run; ///< command whose launches are the workload; empty: the declared ones are
+      buildJobs; ///< candidates built while others run; changes no result. None: as many as fit
+  std::string
+      program; ///< command line whose launches are the workload; empty: the declared ones are
   bool acceptWeakWorkload = false; ///< go on where the workload does not notice wrong kernels
   bool resume = false;
   bool dryRun = false;
@@ -101,7 +102,7 @@ private:
   std::unique_ptr<Store> store_;
   std::unique_ptr<ChatModel> model_;
   std::optional<RuleBook> rules_;
-  std::optional<ObservedTrace> observed_; ///< of settings_.run
+  std::optional<ObservedTrace> observed_; ///< of settings_.program
 };
 
 } // namespace kopt

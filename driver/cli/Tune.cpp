@@ -156,7 +156,7 @@ private:
     settings.resume = flags_.resume;
     settings.acceptWeakWorkload = flags_.acceptWeakWorkload;
     settings.dryRun = flags_.dryRun;
-    settings.run = flags_.program;
+    settings.program = flags_.program;
     return settings;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what happens next from records alone, so that a resumed run decides the same again. A new
-// strategy is one file in strategies/ and one line in makeStrategy().
+// strategy is one file in strategies/, its factory here, and one line in TuneSession::search().
 #pragma once
 
 #include "driver/search/SearchHistory.h"
