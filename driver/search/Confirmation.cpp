@@ -40,6 +40,7 @@ Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &
     winner.speedup = confirmed.speedup;
     winner.timings = confirmed.timings;
     winner.checks = confirmed.checks; // all of them: the search leaves out those for winners
+    winner.assurance = confirmed.assurance;
     winner.reason = confirmed.reason;
     return winner;
   }

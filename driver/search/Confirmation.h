@@ -12,8 +12,8 @@ namespace kopt {
 
 /// Confirms the fastest candidates, best first, until one holds: the winner of many noisy
 /// comparisons is flattered, so only fresh samples count. At most three are tried. The winner is
-/// its trial of the search with speedup, timings, checks and reason of the confirmation, and with
-/// counters. Nothing where none held. Fails as Judge::judge() does.
+/// its trial of the search with speedup, timings, checks, assurance and reason of the confirmation,
+/// and with counters. Nothing where none held. Fails as Judge::judge() does.
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
                                            DecisionLog &decisions);
 

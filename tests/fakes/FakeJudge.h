@@ -36,6 +36,8 @@ public:
     trial.candidate = candidate;
     trial.candidateHash = candidate.contentHash();
     trial.reason = "judged";
+    trial.purpose = purpose;
+    trial.assurance.gaps = {{purpose == Purpose::Confirmation ? "confirmed" : "searched", ""}};
     const double speedup = std::atof(title.c_str());
     const bool again = purpose == Purpose::Confirmation;
     if (title.find("wrong") != std::string::npos) {
