@@ -38,7 +38,7 @@ const VarDecl *ownerOf(const Expr *lvalue) {
   return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
 }
 
-/// Functions of the toolkit whose value hangs on their arguments alone.
+/// Functions of the toolkit whose value depends on their arguments alone.
 bool isComputation(llvm::StringRef name) {
   static const std::set<llvm::StringRef> kNames = {
       "min",     "max",    "umin",   "umax",  "abs",   "fminf", "fmaxf",

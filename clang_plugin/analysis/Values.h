@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the values in a kernel are made of, and names for them that do not hang on how they are
+// What the values in a kernel are made of, and names for them that do not depend on how they are
 // spelled.
 #pragma once
 

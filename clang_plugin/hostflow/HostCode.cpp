@@ -67,7 +67,7 @@ public:
     return result;
   }
 
-  // The instantiations of a generic lambda hang on its class, which is not walked over.
+  // The instantiations of a generic lambda depend on its class, which is not walked over.
   bool TraverseLambdaExpr(clang::LambdaExpr *lambda) {
     if (clang::FunctionTemplateDecl *generic =
             lambda->getLambdaClass()->getDependentLambdaCallOperator())

@@ -56,7 +56,7 @@ private:
     return !expression->isValueDependent() && expression->EvaluateAsRValue(result, view_.context());
   }
 
-  /// An integer whose value may hang on how a float was rounded.
+  /// An integer whose value may depend on how a float was rounded.
   bool isTainted(const Stmt *statement) const {
     if (!statement)
       return false;

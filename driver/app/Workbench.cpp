@@ -148,7 +148,7 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
   if (!device().modelled)
     services.emulate = [this] { return openEmulated(); };
   for (const PooledRunner &member : pool_) {
-    // Where there is code to count one device alone profiles at a time: the evaluator's first.
+    // Where there is code to count one device alone profiles at a time: the judge's first.
     const auto profile =
         [this, runner = member.runner.get(), symbol = subject.specialization.symbol](
             ModuleId module, const fs::path &path, const Launch &launch) -> Result<ProfileOutcome> {

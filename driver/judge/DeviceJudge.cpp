@@ -84,7 +84,7 @@ Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
   return std::nullopt;
 }
 
-/// A trial that came out Faster is one only where every check had its say.
+/// A trial that came out Faster is one only where every check ran.
 void DeviceJudge::claim(const std::vector<Launch> &launches, Trial &trial) const {
   if (trial.verdict != Verdict::Faster)
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An examiner on the emulated device, for the check of one on a GPU.
+// A judge on the emulated device, for the check of one on a GPU.
 #pragma once
 
 #include "driver/judge/JudgeOptions.h"
@@ -9,7 +9,7 @@
 
 namespace kopt {
 
-/// `subject` and `options` are those of the GPU's examiner; its times, errors and conditions are
+/// `subject` and `options` are those of the GPU's judge; its times, errors and conditions are
 /// the GPU's matter. Null where `open` is empty.
 std::unique_ptr<Emulation> makeEmulation(OpenEmulated open, Frontend &frontend, Subject subject,
                                          JudgeOptions options);

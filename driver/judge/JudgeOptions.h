@@ -32,7 +32,7 @@ struct JudgeDevice {
       nullptr; ///< of one thread, on which alone the runner is used; null: on the caller's
 };
 
-/// An emulated device of an examiner's own, with its compiler.
+/// An emulated device of one judge, with its compiler.
 struct EmulatedDevice {
   std::unique_ptr<Toolchain> toolchain;
   std::unique_ptr<Runner> runner; ///< used from the thread that opened it
@@ -50,9 +50,8 @@ struct JudgeServices {
 };
 
 struct JudgeOptions {
-  std::filesystem::path
-      scratch;      ///< modules and expected contents live here while the evaluator does
-  std::string arch; ///< "sm_90"
+  std::filesystem::path scratch; ///< modules and expected contents live here while the judge does
+  std::string arch;              ///< "sm_90"
   std::uint64_t seed =
       1; ///< of everything random; the same seed repeats a run on a modelled device
   VerdictPolicy policy;

@@ -104,7 +104,7 @@ template <> struct EnumNames<CheckState> {
                                                                  {CheckState::NotRun, "not run"}};
 };
 
-/// What became of one layer of verification (driver/judge/checks/CheckList.h).
+/// What became of one check (driver/judge/checks/CheckList.h).
 struct CheckRecord {
   std::string check;
   CheckState state = CheckState::Passed;
@@ -140,11 +140,11 @@ struct Trial {
   std::string candidateHash;
   Candidate candidate;
   Verdict verdict = Verdict::Ambiguous;
-  Stage stage = Stage::Screen; ///< the stage that decided
-  std::string reason;          ///< one sentence with the figures
-  std::string check; ///< layer of verification that decided (driver/judge/checks/CheckList.h);
-                     ///< empty: none did
-  std::vector<CheckRecord> checks; ///< of those that had their say, in order
+  Stage stage = Stage::Screen;     ///< the stage that decided
+  std::string reason;              ///< one sentence with the figures
+  std::string check;               ///< check that decided (driver/judge/checks/CheckList.h);
+                                   ///< empty: none did
+  std::vector<CheckRecord> checks; ///< of those that ran, in order
   std::vector<Finding> findings;
   std::string
       sliceText; ///< the slice as it was built; empty where the candidate could not be rendered

@@ -34,7 +34,7 @@ struct Slack {
   /// A user's tolerance is relative to the output's scale, as the default one is, and at least as
   /// wide as that: an absolute one is meant for the magnitudes that the user knows.
   bool orDefault = false;
-  /// Inputs are infinite or NaN: which of the two comes out of arithmetic on them hangs on its
+  /// Inputs are infinite or NaN: which of the two comes out of arithmetic on them depends on its
   /// order, so either matches either. A finite number matches neither.
   bool nonFinite = false;
   /// The original's results for inputs moved in their last place, where some of them jump: an

@@ -64,7 +64,7 @@ public:
     if (!answer.fails.empty())
       return Failure{name(), Verdict::Suspect,
                      fmt::format("it fails where its conditions are recorded, and not as it is: it "
-                                 "hangs on what a compiler makes "
+                                 "depends on what a compiler makes "
                                  "of it: {}",
                                  answer.fails)};
     if (!answer.why.empty())

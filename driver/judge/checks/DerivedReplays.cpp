@@ -427,7 +427,7 @@ DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_
                compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], other->buffers[b],
                               replay.slack[b]));
       if (mismatch)
-        return unfit("the original's result hangs on the order of its threads on it: " +
+        return unfit("the original's result depends on the order of its threads on it: " +
                      mismatch->describe(launch.buffers[b]));
     }
   }

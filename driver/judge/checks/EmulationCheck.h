@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second opinion on a candidate for a GPU. Two threads that meet in a word, a read of what nobody
-// wrote, a result that hangs on the order of blocks: a GPU shows them once in a thousand launches
+// wrote, a result that depends on the order of blocks: a GPU shows them once in a thousand launches
 // or never, the emulated device each time.
 #pragma once
 

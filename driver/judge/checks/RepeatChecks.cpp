@@ -163,7 +163,7 @@ public:
         KOPT_TRY(const auto mismatch, compareBuffers(buffer, bench.subject().workload.tolerance,
                                                      expected_.buffers[b], other->buffers[b]));
         if (mismatch) {
-          why_ = "the original's result hangs on the order of its threads: " +
+          why_ = "the original's result depends on the order of its threads: " +
                  mismatch->describe(buffer);
           return {};
         }

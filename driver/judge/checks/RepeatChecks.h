@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same launch over and over: what a kernel leaves must not hang on what was there before, or on
-// who comes first.
+// The same launch over and over: what a kernel leaves must not depend on what was there before, or
+// on who comes first.
 #pragma once
 
 #include "driver/judge/checks/DerivedReplays.h"
