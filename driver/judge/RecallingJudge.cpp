@@ -4,6 +4,7 @@
 #include <tuple>
 
 namespace kopt {
+
 Result<RecallingJudge> RecallingJudge::open(Judge &inner, Store &store, std::int64_t run) {
   RecallingJudge judge(inner, store, run);
   KOPT_TRY(const std::vector<Trial> trials, store.trials(run));

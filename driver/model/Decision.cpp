@@ -32,26 +32,6 @@ template <class T> Decision decisionOf(const nlohmann::json &json) {
 
 } // namespace
 
-const char *toString(StopReason reason) {
-  switch (reason) {
-  case StopReason::Exhausted:
-    return "exhausted";
-  case StopReason::Target:
-    return "target";
-  case StopReason::Rounds:
-    return "rounds";
-  case StopReason::Trials:
-    return "trials";
-  case StopReason::Seconds:
-    return "seconds";
-  case StopReason::Patience:
-    return "patience";
-  case StopReason::ProposersFailed:
-    return "proposers-failed";
-  }
-  return "unknown";
-}
-
 std::string describe(const Stop &stop) {
   switch (stop.reason) {
   case StopReason::Exhausted:

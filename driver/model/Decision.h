@@ -3,6 +3,7 @@
 // order. A resumed run decides the same again; decisions are compared by value, never by wording.
 #pragma once
 
+#include "driver/model/Fields.h"
 #include "driver/support/Result.h"
 
 #include <cstdint>
@@ -23,6 +24,16 @@ enum class StopReason : int {
   Seconds = 4,         ///< the time budget is used up
   Patience = 5,        ///< too many rounds in a row without a better incumbent
   ProposersFailed = 6, ///< every proposer that was left failed
+};
+template <> struct EnumNames<StopReason> {
+  static constexpr std::pair<StopReason, const char *> kAll[] = {
+      {StopReason::Exhausted, "exhausted"},
+      {StopReason::Target, "target"},
+      {StopReason::Rounds, "rounds"},
+      {StopReason::Trials, "trials"},
+      {StopReason::Seconds, "seconds"},
+      {StopReason::Patience, "patience"},
+      {StopReason::ProposersFailed, "proposers-failed"}};
 };
 
 /// What a decision was based on.
@@ -93,7 +104,6 @@ struct Decision {
   std::vector<Evidence> evidence{};
 };
 
-const char *toString(StopReason reason);
 /// In words: "12 rounds are done".
 std::string describe(const Stop &stop);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/model/Decision.h"
+#include "driver/model/Fields.h"
 #include "driver/model/KernelSpec.h"
 
 #include <cstdint>
@@ -14,6 +15,11 @@ namespace kopt {
 
 /// Numbers are stored: never renumber.
 enum class RunState : int { Running = 0, Finished = 1, Failed = 2 };
+template <> struct EnumNames<RunState> {
+  static constexpr std::pair<RunState, const char *> kAll[] = {{RunState::Running, "running"},
+                                                               {RunState::Finished, "finished"},
+                                                               {RunState::Failed, "failed"}};
+};
 
 /// What a winner changes in one of the user's files.
 struct FileEdits {
@@ -41,7 +47,5 @@ struct RunRecord {
   std::vector<FileEdits> edits; ///< of the winner, as `kopt apply` makes them; empty: none
   std::string patchText;        ///< the same as a mail for people and git; empty: none
 };
-
-const char *toString(RunState state);
 
 } // namespace kopt

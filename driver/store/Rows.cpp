@@ -32,9 +32,7 @@ RunRecord readRun(Statement &row) {
         &run.deviceJson, &run.startedUtc, &run.finishedUtc, &state, &run.stopText, &run.winnerHash,
         &run.sliceText, &run.patchText})
     *field = row.text();
-  for (const RunState known : {RunState::Finished, RunState::Failed})
-    if (state == toString(known))
-      run.state = known;
+  run.state = parseEnum<RunState>(state).value_or(RunState::Running);
   if (!row.isNull())
     run.stop = StopReason(row.integer());
   return run;
