@@ -12,9 +12,10 @@ option(KOPT_ENABLE "Add the kopt-tune-*, kopt-report-* and kopt-apply-* targets"
 #   [BUDGET <seconds>]            wall time of one run
 #   [MIN_GAIN <ratio>]            smallest speedup worth a patch: 1.05 is 5 %
 #   [DEVICE auto|cuda|emulated]   where candidates run
+#   [ASSURANCE standard|strict]   what a win needs: standard lists what was not shown, strict takes only what was shown in full
 #   [OUTPUT <dir>])               where run folders go; relative to the top of the source tree; default: kopt.out
 function(kopt_tune_kernels target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TESTS;BUDGET;MIN_GAIN;DEVICE;OUTPUT" "KERNELS;BENCHMARK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TESTS;BUDGET;MIN_GAIN;DEVICE;ASSURANCE;OUTPUT" "KERNELS;BENCHMARK")
   _kopt_check_arguments()
   if(NOT KOPT_ENABLE)
     message(STATUS "kopt: KOPT_ENABLE is OFF, no tuning targets for ${target}")
@@ -58,7 +59,7 @@ macro(_kopt_check_arguments)
   if(arg_UNPARSED_ARGUMENTS)
     list(GET arg_UNPARSED_ARGUMENTS 0 unknown)
     message(FATAL_ERROR "${where}: unknown argument \"${unknown}\"; known are KERNELS, TESTS, BENCHMARK, "
-      "BUDGET, MIN_GAIN, DEVICE and OUTPUT")
+      "BUDGET, MIN_GAIN, DEVICE, ASSURANCE and OUTPUT")
   endif()
   if(arg_KEYWORDS_MISSING_VALUES)
     list(GET arg_KEYWORDS_MISSING_VALUES 0 empty)
@@ -72,6 +73,9 @@ macro(_kopt_check_arguments)
   endif()
   if(DEFINED arg_DEVICE AND NOT arg_DEVICE MATCHES "^(auto|cuda|emulated)$")
     message(FATAL_ERROR "${where}: DEVICE is \"${arg_DEVICE}\"; known are auto, cuda and emulated")
+  endif()
+  if(DEFINED arg_ASSURANCE AND NOT arg_ASSURANCE MATCHES "^(standard|strict)$")
+    message(FATAL_ERROR "${where}: ASSURANCE is \"${arg_ASSURANCE}\"; known are standard and strict")
   endif()
   if(NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     message(FATAL_ERROR "${where}: the generator \"${CMAKE_GENERATOR}\" writes no compile_commands.json, from which "
@@ -135,7 +139,7 @@ macro(_kopt_write_manifest out)
     _kopt_json_list(value ${command})
     _kopt_field(benchmark "${value}")
   endif()
-  foreach(name IN ITEMS TESTS DEVICE OUTPUT)
+  foreach(name IN ITEMS TESTS DEVICE ASSURANCE OUTPUT)
     if(DEFINED arg_${name})
       set(value "${arg_${name}}")
       if(name STREQUAL "OUTPUT")

@@ -7,6 +7,8 @@
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/Mangle.h>
 #include <clang/AST/QualTypeNames.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <set>
 
 namespace kopt::frontend {
 namespace {
@@ -97,6 +99,85 @@ ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
   return {text, 1};
 }
 
+/// "pointers 0 f32 8 i32": the pointers that a struct holds and what they point to, by their
+/// offsets, those to scalars of one kind; empty where there is none.
+std::string pointersIn(const clang::ASTContext &context, clang::QualType type) {
+  const auto nameOf = [&](clang::QualType leaf) -> std::string {
+    if (!leaf->isPointerType())
+      return scalarOf(context, leaf).name.empty() ? "" : "-";
+    const std::string pointee = elementOf(context, leaf->getPointeeType()).name;
+    return llvm::StringRef(pointee).contains(' ') || pointee.empty() ? "-" : pointee;
+  };
+  std::vector<ScalarLeaf> leaves;
+  std::string why, text;
+  if (!addScalarLeaves(context, type, 0, kMostMembers, nameOf, leaves, why))
+    return "";
+  for (const ScalarLeaf &leaf : leaves)
+    if (leaf.scalar != "-")
+      text += " " + std::to_string(leaf.offset) + " " + leaf.scalar;
+  return text.empty() ? "" : "pointers" + text;
+}
+
+/// What a function takes a pointer to bytes or to nothing for: the one type that it casts it to,
+/// arithmetic in bytes aside. Empty where it casts it to several or to none.
+class PointerCasts : public clang::RecursiveASTVisitor<PointerCasts> {
+public:
+  explicit PointerCasts(const clang::ParmVarDecl &parameter) : parameter_(parameter) {}
+
+  static std::string of(const clang::ParmVarDecl &parameter) {
+    const auto *function = llvm::dyn_cast<clang::FunctionDecl>(parameter.getDeclContext());
+    clang::Stmt *body = function ? function->getBody() : nullptr;
+    if (!body || function->isDependentContext())
+      return "";
+    PointerCasts casts(parameter);
+    casts.TraverseStmt(body);
+    // Used as it is, too: as bytes.
+    return casts.found_.size() == 1 && !casts.isRead_ ? *casts.found_.begin() : "";
+  }
+
+  bool VisitExplicitCastExpr(clang::ExplicitCastExpr *cast) {
+    if (cast->getType()->isPointerType() && isOfParameter(cast->getSubExpr()))
+      if (const std::string name =
+              elementOf(parameter_.getASTContext(), cast->getType()->getPointeeType()).name;
+          !name.empty() && name != "i8" && name != "u8")
+        found_.insert(name);
+    return true;
+  }
+  bool VisitArraySubscriptExpr(clang::ArraySubscriptExpr *element) {
+    const clang::Expr *base = element->getBase()->IgnoreParenImpCasts();
+    isRead_ |= isItself(base);
+    return true;
+  }
+  bool VisitUnaryOperator(clang::UnaryOperator *use) {
+    isRead_ |= use->getOpcode() == clang::UO_Deref && use->getType()->isCharType() &&
+               isOfParameter(use->getSubExpr());
+    return true;
+  }
+
+private:
+  bool isItself(const clang::Expr *expression) const {
+    const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(expression);
+    return name && name->getDecl() == &parameter_;
+  }
+  /// The parameter, or so many bytes further.
+  bool isOfParameter(const clang::Expr *expression) const {
+    expression = expression->IgnoreParenCasts();
+    if (const auto *sum = llvm::dyn_cast<clang::BinaryOperator>(expression))
+      return sum->getType()->isPointerType() &&
+             (isOfParameter(sum->getLHS()) || isOfParameter(sum->getRHS()));
+    if (const auto *address = llvm::dyn_cast<clang::UnaryOperator>(expression);
+        address && address->getOpcode() == clang::UO_AddrOf)
+      if (const auto *element = llvm::dyn_cast<clang::ArraySubscriptExpr>(
+              address->getSubExpr()->IgnoreParenImpCasts()))
+        return isOfParameter(element->getBase());
+    return isItself(expression);
+  }
+
+  const clang::ParmVarDecl &parameter_;
+  std::set<std::string> found_;
+  bool isRead_ = false;
+};
+
 std::string typeText(const clang::ASTContext &context, clang::QualType type) {
   clang::PrintingPolicy policy(context.getLangOpts());
   policy.SuppressUnwrittenScope = true;
@@ -152,8 +233,14 @@ KernelParam describeParam(const clang::ParmVarDecl &parameter) {
       info.kind == ParamKind::Pointer ? elementOf(context, element) : scalarOf(context, element);
   info.scalar = scalar.name;
   info.components = scalar.components;
-  if (info.kind != ParamKind::Pointer && type->isRecordType() && scalar.name.empty())
+  if (info.kind == ParamKind::Pointer &&
+      (element->isVoidType() || scalar.name == "i8" || scalar.name == "u8"))
+    if (const std::string used = PointerCasts::of(parameter); !used.empty())
+      info.scalar = used;
+  if (info.kind != ParamKind::Pointer && type->isRecordType() && scalar.name.empty()) {
     info.kind = ParamKind::Struct;
+    info.scalar = pointersIn(context, type);
+  }
   return info;
 }
 

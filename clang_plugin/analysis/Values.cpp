@@ -140,8 +140,15 @@ void Values::gather(const Stmt *expression, Ingredients &found, Variables &seen)
   if (!expression || isa<UnaryExprOrTypeTraitExpr>(expression))
     return;
   if (const auto *value = dyn_cast<Expr>(expression)) {
-    if (view_.constant(value))
+    if (const auto number = view_.constant(value)) {
+      const auto magnitude = *number < 0 ? 0 - static_cast<unsigned long long>(*number)
+                                         : static_cast<unsigned long long>(*number);
+      found.largest = std::max(found.largest, magnitude);
       return;
+    }
+    if (const auto *number = dyn_cast<FloatingLiteral>(value);
+        number && !number->getValue().isZero())
+      found.largest = std::max(found.largest, 2ULL);
     if (const auto place = coordinate(value)) {
       (place->variable == "threadIdx"  ? found.thread
        : place->variable == "blockIdx" ? found.block
@@ -181,6 +188,13 @@ void Values::gather(const Stmt *expression, Ingredients &found, Variables &seen)
   }
   for (const Stmt *child : expression->children())
     gather(child, found, seen);
+}
+
+const Expr *Values::onlySource(const VarDecl *variable) const {
+  const auto known = sources_.find(variable);
+  const bool isOne = known != sources_.end() && known->second.values.size() == 1 &&
+                     !known->second.escapes && !isKernelParameter(variable);
+  return isOne ? known->second.values.front() : nullptr;
 }
 
 bool Values::isNeverNegative(const Expr *expression) const {

@@ -17,6 +17,8 @@ struct Ingredients {
   bool blockDim = false;
   bool data = false;    ///< what is read through pointers or called for
   bool several = false; ///< a variable that gets values at several places, as loops' do
+  /// The largest magnitude of a constant in it; a floating-point one other than 0 counts as 2.
+  unsigned long long largest = 0;
 
   bool isConstant() const { return !thread && !block && !argument && !blockDim && !data; }
   bool isThreadAlone() const { return !block && !argument && !data && !several; }
@@ -39,6 +41,9 @@ public:
   /// Whether the value is 0 or more whatever the launch is, short of overflow: sums and products of
   /// coordinates and sizes.
   bool isNeverNegative(const clang::Expr *expression) const;
+
+  /// What a local variable is given, where that happens once; null for others.
+  const clang::Expr *onlySource(const clang::VarDecl *variable) const;
 
   /// Parameters by their position, locals by what is assigned to them, those that hold data by
   /// their declaration.

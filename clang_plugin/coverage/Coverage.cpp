@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/coverage/Coverage.h"
 
-#include "clang_plugin/analysis/Values.h"
+#include "clang_plugin/analysis/Ranges.h"
 #include "clang_plugin/coverage/CodeBehind.h"
+#include "clang_plugin/coverage/SpecialCases.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/Frontend/ASTUnit.h>
@@ -31,7 +32,8 @@ struct Outcomes {
 class Marker {
 public:
   explicit Marker(const KernelFacts &facts)
-      : facts_(facts), view_(facts.view()), values_(facts), code_(facts) {}
+      : facts_(facts), view_(facts.view()), values_(facts), ranges_(view_, values_),
+        cases_(view_, values_), code_(facts) {}
 
   void run() {
     for (const BodyView &body : facts_.bodies())
@@ -309,9 +311,11 @@ private:
     const std::string name = values_.name(whole) + " " + BinaryOperator::getOpcodeStr(kind).str() +
                              " " + values_.name(constant);
     add(2 * number + 1, &part, shown, " is not 0",
-        isCompound ? name + " is not 0" : values_.condition(&part).when(true));
+        isCompound ? name + " is not 0" : values_.condition(&part).when(true), true, {},
+        !cases_.isRest(kind, constant));
     if (mayBeWhole)
-      add(2 * number, &part, shown, " is not `" + wholeText + "`", name + " is another");
+      add(2 * number, &part, shown, " is not `" + wholeText + "`", name + " is another", true, {},
+          true);
   }
 
   /// Whether the value is ever 0, where that matters, and ever something else.
@@ -326,9 +330,10 @@ private:
       return std::pair("koptPart(", ", " + own + ")");
     });
     const NamedCondition named = values_.condition(value);
-    add(2 * number + 1, value, *place, " is not 0", named.when(true));
+    const bool isSpecial = cases_.is(value) || !zeroMatters;
+    add(2 * number + 1, value, *place, " is not 0", named.when(true), true, {}, isSpecial);
     if (zeroMatters)
-      add(2 * number, value, *place, " is 0", named.when(false));
+      add(2 * number, value, *place, " is 0", named.when(false), true, {}, isSpecial);
   }
 
   /// `__umulhi(n, 4096)` is a shift.
@@ -366,9 +371,12 @@ private:
                        ")");
     });
     const std::string names = values_.name(first) + ", " + values_.name(second);
-    add(2 * number + 1, &call, *place, " has the smaller first", names + " smaller first");
+    const bool isSpecial =
+        SpecialCases::isLarge(values_.of(first)) || SpecialCases::isLarge(values_.of(second));
+    add(2 * number + 1, &call, *place, " has the smaller first", names + " smaller first", true, {},
+        isSpecial);
     add(2 * number, &call, *place, " has the smaller second, or equal ones",
-        names + " smaller second");
+        names + " smaller second", true, {}, isSpecial);
   }
 
   /// Whether it may be spelled twice.
@@ -430,10 +438,12 @@ private:
       return std::pair("koptSeen(static_cast<bool>(", "), " + own + ")");
     });
     const NamedCondition named = values_.condition(condition);
-    add(2 * number + 1, condition, *place, " is true", named.when(true), outcomes.whenTrue,
-        code_.of(outcomes.ifTrue));
-    add(2 * number, condition, *place, " is false", named.when(false), outcomes.whenFalse,
-        code_.of(outcomes.ifFalse));
+    const auto decided = ranges_.decided(condition); // then the other outcome cannot be
+    const bool isSpecial = cases_.is(condition);
+    add(2 * number + 1, condition, *place, " is true", named.when(true),
+        outcomes.whenTrue && decided.value_or(true), code_.of(outcomes.ifTrue), isSpecial);
+    add(2 * number, condition, *place, " is false", named.when(false),
+        outcomes.whenFalse && !decided.value_or(false), code_.of(outcomes.ifFalse), isSpecial);
   }
 
   std::string textOf(std::pair<unsigned, unsigned> place) const {
@@ -502,9 +512,14 @@ private:
     if (isNew)
       before_.push_back(
           {place->first, place->first, "koptSeen(true, " + std::to_string(known->second) + "); "});
+    const auto *one = dyn_cast<CaseStmt>(&label);
+    const Stmt *asking = &label;
+    while (asking && !isa<SwitchStmt>(asking))
+      asking = body.parentOf(asking);
     addNamed(2 * known->second + 1, lineOf(label.getKeywordLoc()),
-             isa<DefaultStmt>(label) ? "`default` is taken" : "the case is taken",
-             nameOf(body, label), true, code_.of(body, label));
+             one ? "the case is taken" : "`default` is taken", nameOf(body, label), true,
+             code_.of(body, label),
+             one && asking && cases_.isCase(cast<SwitchStmt>(asking)->getCond(), one->getLHS()));
   }
 
   unsigned lineOf(SourceLocation location) const {
@@ -513,7 +528,7 @@ private:
 
   void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place,
            const std::string &outcome, std::string name, bool required = true,
-           const std::string &code = {}) {
+           const std::string &code = {}, bool special = false) {
     std::string text;
     for (char c : view_.text().slice(place.first, place.second))
       if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
@@ -525,15 +540,16 @@ private:
       text = text.substr(0, end) + "…";
     }
     addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name),
-             required, code);
+             required, code, special);
   }
 
   void addNamed(unsigned at, unsigned line, std::string what, std::string name,
-                bool required = true, const std::string &code = {}) {
+                bool required = true, const std::string &code = {}, bool special = false) {
     auto known = llvm::find_if(marks_, [&](const CoveragePoint &mark) { return mark.at == at; });
     if (known == marks_.end())
-      known = marks_.insert(known, {at, line, std::move(what), {}, {}, false});
+      known = marks_.insert(known, {at, line, std::move(what), {}, {}, false, false});
     known->required |= required;
+    known->special |= special;
     if (!llvm::is_contained(known->names, name)) // another instance of the same text
       known->names.push_back(std::move(name));
     if (!code.empty() && !llvm::is_contained(known->codes, code))
@@ -543,6 +559,8 @@ private:
   const KernelFacts &facts_;
   const KernelView &view_;
   const Values values_;
+  const Ranges ranges_;
+  const SpecialCases cases_;
   const CodeBehind code_;
   std::map<std::pair<unsigned, unsigned>, unsigned>
       places_; ///< numbers of conditions, by their bytes

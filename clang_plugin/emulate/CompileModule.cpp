@@ -209,6 +209,13 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
   if (!standard)
     arguments.push_back("-std=c++17");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
+  // Headers that kopt has none of its own for: libraries' types and inline functions.
+  if (const std::optional<std::string> toolkit = findCudaToolkit())
+    for (const char *folder : {"/include/cccl", "/include"})
+      arguments.insert(arguments.end(), {"-idirafter", *toolkit + folder});
+  // Of libcu++ what needs no types that kopt's headers lack.
+  for (const char *type : {"FP8", "FP16", "BF16", "NVFP4", "NVFP6", "NVFP8"})
+    arguments.push_back(std::string("-DCCCL_DISABLE_") + type + "_SUPPORT");
   for (const std::string &argument :
        {std::string("-isystem"), runtimeIncludeDirectory(), std::string("-include"),
         std::string("cuda_runtime.h"), std::string("-DKOPT_EMULATED=1"),
@@ -328,6 +335,17 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   return compiled && plan.errors.empty() && !plan.kernel.empty();
 }
 
+/// PTX's constraints, such as "=f", are not this CPU's; what they are for is not wrong.
+void tellOfAssembly(std::string &log) {
+  for (const char *kind : {"invalid input constraint '", "invalid output constraint '"}) {
+    const std::string end = "' in asm";
+    for (std::size_t at = log.find(kind); at != std::string::npos; at = log.find(kind, at + 1))
+      if (const std::size_t close = log.find(end, at); close < log.find('\n', at))
+        log.replace(at, close + end.size() - at,
+                    "inline assembly cannot run on the emulated device");
+  }
+}
+
 } // namespace
 
 bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan,
@@ -340,10 +358,12 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
   if (compiled || !preamble) {
     plan = std::move(first);
     log += firstLog;
+    tellOfAssembly(log);
     return compiled;
   }
   // What is wrong is told by a compilation that read everything.
   compiled = compileOnce(request, object, nullptr, plan, log);
+  tellOfAssembly(log);
   if (compiled)
     dropPreamble(*preamble);
   return compiled;

@@ -8,6 +8,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
@@ -139,9 +140,25 @@ void checkAssumptions(llvm::Function &function, const ModulePlan &plan) {
   }
 }
 
+/// Kernels that wait for the one before (programmatic dependent launch) find that it has ended.
+void dropGridDependencies(llvm::Function &function) {
+  std::vector<llvm::CallBase *> waits;
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      if (const auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()))
+        if (const llvm::StringRef text = llvm::StringRef(assembly->getAsmString()).trim(" \t\n;");
+            call->getType()->isVoidTy() &&
+            (text == "griddepcontrol.wait" || text == "griddepcontrol.launch_dependents"))
+          waits.push_back(call);
+  for (llvm::CallBase *wait : waits)
+    wait->eraseFromParent();
+}
+
 } // namespace
 
 void prepareModule(llvm::Module &module, ModulePlan &plan) {
+  for (llvm::Function &function : module)
+    dropGridDependencies(function);
   checkDeclarations(module, plan);
   markSharedVariables(module);
   for (const char *list : {"llvm.used", "llvm.compiler.used"})

@@ -286,6 +286,25 @@ void proveKernel(Original &original, Work &work) {
     specialization->route = Route::InPlace;
 }
 
+/// Specializations of one kernel that are also proven one by one. Of more of them a compilation
+/// each takes too long; their reason says so.
+constexpr std::size_t kMostAlone = 16;
+
+/// What was proven together is given alone: nvcc's optimiser sees other neighbours then.
+void proveAlone(Original &original, Specialization &specialization, std::size_t together) {
+  if (together > kMostAlone) {
+    specialization.reason = "proven together with the kernel's other " +
+                            std::to_string(together - 1) + " specializations, not alone";
+    return;
+  }
+  const ProofOutcome outcome =
+      original.prove(specialization.lifted.text, {specialization.symbol}).front();
+  specialization.proven = outcome.proven;
+  specialization.reason = outcome.reason;
+  if (!outcome.proven)
+    specialization.route = Route::InPlace;
+}
+
 void addConstants(const std::vector<NamedConstant> &constants, KernelSpec &kernel) {
   for (const NamedConstant &constant : constants)
     if (std::none_of(kernel.constants.begin(), kernel.constants.end(),
@@ -328,6 +347,11 @@ void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
         known.specializations.push_back(std::move(specialization));
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
+    // What a candidate uses must be there in all of them.
+    std::erase_if(known.unused, [&](const SliceChunk &chunk) {
+      return std::none_of(kernel.unused.begin(), kernel.unused.end(),
+                          [&](const SliceChunk &other) { return other.source == chunk.source; });
+    });
     for (OutsideNamed &name : kernel.outside)
       if (std::none_of(known.outside.begin(), known.outside.end(), [&](const OutsideNamed &other) {
             return other.name == name.name && other.isDeclared >= name.isDeclared;
@@ -450,11 +474,15 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     for (auto &[enclosing, specializations] : groups) {
       Work work;
       work.specializations = specializations;
-      work.slices = buildSlices({&hostIndex, &deviceIndex, found.pattern, enclosing});
+      const SliceRequest wanted{&hostIndex, &deviceIndex, found.pattern, enclosing};
+      work.slices = buildSlices(wanted);
       for (SliceText &slice : work.slices)
         uses.findUsers(slice, enclosing);
-      if (infos[k].outside.empty())
+      if (infos[k].outside.empty()) {
         infos[k].outside = uses.namesOutside(work.slices.front());
+        infos[k].unused = unusedBefore(wanted, work.slices.front());
+        uses.findUsersOfVariables(infos[k].unused);
+      }
       // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
       bool willProve = nvcc && options.prove;
       const SliceText &preferred =
@@ -503,6 +531,19 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     const Original::Built &built = original.build(/*optimise=*/true);
     if (built.ok) {
       options.pool.forEach(works.size(), [&](std::size_t i) { proveKernel(original, works[i]); });
+      std::vector<std::pair<Specialization *, std::size_t>> alone; // with how many it was proven
+      for (const Work &work : works) {
+        std::vector<Specialization *> together;
+        for (Specialization *specialization : work.specializations)
+          if (specialization->proven && specialization->reason.empty())
+            together.push_back(specialization);
+        if (together.size() > 1)
+          for (Specialization *specialization : together)
+            alone.emplace_back(specialization, together.size());
+      }
+      options.pool.forEach(alone.size(), [&](std::size_t i) {
+        proveAlone(original, *alone[i].first, alone[i].second);
+      });
     } else {
       std::string reason = "nvcc does not compile the original: " + firstError(built.diagnostics);
       sayOfEach(Route::Refused, reason);

@@ -101,8 +101,10 @@ struct SliceChunk {
   bool editable = false; ///< the kernel and the user's device functions and constants
   /// Outside of the slice, at most a few, those that run on the device first.
   std::vector<OutsideUser> users;
+  /// False: a header that the kernel was not seen to need, which came along with the file's others.
+  bool needed = true;
 };
-KOPT_RECORD(SliceChunk, source, slice_begin, slice_end, role, name, editable, users)
+KOPT_RECORD(SliceChunk, source, slice_begin, slice_end, role, name, editable, users, needed)
 
 enum class NeedKind {
   Texture, ///< an object, which a launch of kopt's own does not have
@@ -242,12 +244,15 @@ struct KernelSpec {
   std::vector<Specialization> specializations;
   std::vector<LaunchSite> launches;
   std::vector<NamedConstant> constants;
-  std::vector<OutsideNamed> outside;     ///< by name
+  std::vector<OutsideNamed> outside; ///< by name
+  /// What the user's files declare before the kernel for the device and its slices do not have:
+  /// a candidate may use it. Of a macro the last definition; `users` of variables alone.
+  std::vector<SliceChunk> unused;
   std::vector<std::string> compileFlags; ///< the user's own nvcc flags for the file
   std::string directory;                 ///< where the compile command runs
 };
 KOPT_RECORD(KernelSpec, name, file, unit, line, annotated, defined, clauses, specializations,
-            launches, constants, outside, compile_flags, directory)
+            launches, constants, outside, unused, compile_flags, directory)
 
 /// A kernel of the toolkit or of another system header that the user's code instantiates.
 struct LibraryKernel {

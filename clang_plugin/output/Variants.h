@@ -88,12 +88,19 @@ struct SharedName {
 };
 KOPT_RECORD(SharedName, name, user, declared)
 
+/// A part of the candidate's slice.
+struct TextRange {
+  std::uint64_t begin = 0, end = 0;
+};
+KOPT_RECORD(TextRange, begin, end)
+
 /// What a candidate has to leave alone because code outside of its kernel's slice uses it, too.
 struct SharedCode {
   std::vector<SharedText> texts;
   std::vector<SharedName> names;
+  std::vector<TextRange> own; ///< what the candidate uses as it stands in the user's files
 };
-KOPT_RECORD(SharedCode, texts, names)
+KOPT_RECORD(SharedCode, texts, names, own)
 
 struct ScreenRequest {
   std::string baseline, candidate;                     ///< slice texts
@@ -246,8 +253,11 @@ struct CoveragePoint {
   std::vector<std::string> names = {};
   std::vector<std::string> codes = {}; ///< digests of what is done then; none: nothing
   bool required = true; ///< it matters: code lies behind it, or it decides whether work is done
+  /// A number of the text's own singles it out (`n == 12345`): no size, alignment or tail explains
+  /// it.
+  bool special = false;
 };
-KOPT_RECORD(CoveragePoint, at, line, what, names, codes, required)
+KOPT_RECORD(CoveragePoint, at, line, what, names, codes, required, special)
 
 /// The kernel with a byte for each such outcome, set where it occurs.
 struct CoverageClone {

@@ -170,6 +170,17 @@ std::vector<std::string> identifiersIn(llvm::StringRef text, unsigned begin, uns
   return {names.begin(), names.end()};
 }
 
+/// The file of that name, whoever includes it: cub and cublas include cuda_runtime.h as well.
+std::optional<FileUid> fileNamed(clang::ASTUnit &unit, llvm::StringRef name) {
+  const clang::SourceManager &manager = unit.getSourceManager();
+  for (unsigned i = 0, n = manager.local_sloc_entry_size(); i < n; ++i)
+    if (const clang::SrcMgr::SLocEntry &entry = manager.getLocalSLocEntry(i); entry.isFile())
+      if (const auto file = entry.getFile().getContentCache().OrigEntry;
+          file && llvm::sys::path::filename(file->getName()) == name)
+        return file->getFileEntry().getUID();
+  return std::nullopt;
+}
+
 } // namespace
 
 SourceIndex::SourceIndex(clang::ASTUnit &unit) : unit_(unit) {
@@ -453,20 +464,34 @@ std::set<FileUid> SourceIndex::reachableFrom(FileUid start) const {
 
 std::set<std::size_t> SourceIndex::includesFor(const std::set<FileUid> &files) const {
   std::map<std::size_t, std::set<FileUid>> reach;
-  std::set<FileUid> unasked; // what every CUDA compiler includes by itself
-  for (const auto &[piece, target] : includeTargets_) {
+  // What every CUDA compiler includes by itself; what of it comes from the C library is included
+  // all the same where the user names it.
+  std::set<FileUid> unasked, library;
+  if (const std::optional<FileUid> runtime = fileNamed(unit_, "cuda_runtime.h"))
+    unasked = reachableFrom(*runtime);
+  if (const std::optional<FileUid> shim = fileNamed(unit_, "kopt_parse_shim.h"))
+    library = reachableFrom(*shim);
+  for (const char *ofToolkit : {"vector_types.h", "surface_types.h"})
+    if (const std::optional<FileUid> types = fileNamed(unit_, ofToolkit))
+      for (FileUid file : reachableFrom(*types))
+        library.erase(file);
+  for (const auto &[piece, target] : includeTargets_)
     reach[piece] = reachableFrom(target);
-    if (pieces_[piece].name == "cuda_runtime.h")
-      unasked = reach[piece];
-  }
+  // <cstdio> is as good as <stdio.h>.
+  const auto isOrIncludes = [&](FileUid target, FileUid file) {
+    const auto includes = includeGraph_.find(target);
+    return target == file || (includes != includeGraph_.end() && includes->second.count(file) > 0);
+  };
   std::set<std::size_t> chosen;
   for (FileUid file : files) {
-    if (unasked.count(file))
+    if (unasked.count(file) && !library.count(file))
       continue;
     // The header that brings the least beside what is needed: <stdint.h> rather than <vector>.
     std::optional<std::size_t> best;
     for (const auto &[piece, reached] : reach)
-      if (reached.count(file) && (!best || reached.size() < reach[*best].size()))
+      if (reached.count(file) &&
+          (!library.count(file) || isOrIncludes(includeTargets_.at(piece), file)) &&
+          (!best || reached.size() < reach[*best].size()))
         best = piece;
     if (best)
       chosen.insert(*best);

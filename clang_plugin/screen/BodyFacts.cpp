@@ -2,6 +2,8 @@
 #include "clang_plugin/screen/BodyFacts.h"
 
 #include "clang_plugin/analysis/IndexWidth.h"
+#include "clang_plugin/screen/Declarations.h"
+#include "clang_plugin/screen/PtxList.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
@@ -60,6 +62,13 @@ std::string sideEffectOf(const FunctionDecl &callee) {
                                                    "associate_access_property"};
   const std::string qualified = callee.getQualifiedNameAsString();
   const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
+  // <cuda/ptx> has a function for each special register: get_sreg_tid_x().
+  llvm::StringRef specialRegister = name;
+  if (specialRegister.consume_front("get_sreg_") && startsWithAny(qualified, {"cuda::"})) {
+    for (const char *dimension : {"_x", "_y", "_z"})
+      specialRegister.consume_back(dimension);
+    return isKnownRegister(specialRegister) ? "" : "clock";
+  }
   if (kClocks.count(name) || llvm::StringRef(qualified).contains("chrono::") ||
       startsWithAny(
           name, {"__builtin_nvvm_read_ptx_sreg_clock", "__builtin_nvvm_read_ptx_sreg_globaltimer"}))
@@ -155,17 +164,38 @@ unsigned writtenLiterals(const Expr *initializer) {
   return isa<ImplicitValueInitExpr>(initializer) || isa<ArrayInitLoopExpr>(initializer) ? 0 : 1;
 }
 
-/// Whether an object of the type can be written although it is const.
-bool hasMutableParts(QualType type) {
-  const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition())
+/// The table (a constant that lives as long as its module) that an expression is made of, directly
+/// or through local variables.
+const VarDecl *tableIn(const Stmt *expression, unsigned depth = 0) {
+  if (!expression || depth > kMostDepth)
+    return nullptr;
+  // What is read of a table is a number, not a way to it.
+  if (const auto *cast = dyn_cast<CastExpr>(expression);
+      cast && cast->getCastKind() == CK_LValueToRValue && !cast->getType()->isPointerType())
+    return nullptr;
+  if (const auto *reference = dyn_cast<DeclRefExpr>(expression))
+    if (const auto *variable = dyn_cast<VarDecl>(reference->getDecl())) {
+      if (variable->hasGlobalStorage() && !variable->hasAttr<CUDASharedAttr>())
+        return variable->getASTContext().getBaseElementType(variable->getType()).isConstQualified()
+                   ? variable
+                   : nullptr;
+      return isa<ParmVarDecl>(variable) ? nullptr : tableIn(variable->getInit(), depth + 1);
+    }
+  for (const Stmt *child : expression->children())
+    if (const VarDecl *table = tableIn(child, depth + 1))
+      return table;
+  return nullptr;
+}
+
+/// Whether what the cast gives can be written, or hides what it points to, and its operand cannot.
+bool dropsConst(const ExplicitCastExpr &cast) {
+  const QualType to = cast.getTypeAsWritten(), from = cast.getSubExpr()->getType();
+  if (const auto *reference = to->getAs<ReferenceType>())
+    return from.isConstQualified() && !reference->getPointeeType().isConstQualified();
+  if (!from->isPointerType() || !from->getPointeeType().isConstQualified())
     return false;
-  return llvm::any_of(record->fields(),
-                      [](const FieldDecl *field) {
-                        return field->isMutable() || hasMutableParts(field->getType());
-                      }) ||
-         llvm::any_of(record->bases(),
-                      [](const CXXBaseSpecifier &base) { return hasMutableParts(base.getType()); });
+  return to->isIntegralOrEnumerationType() ||
+         (to->isPointerType() && !to->getPointeeType().isConstQualified());
 }
 
 class Reader {
@@ -262,21 +292,31 @@ private:
         }
       } else if (const auto *assembly = dyn_cast<AsmStmt>(statement)) {
         const auto *text = dyn_cast<GCCAsmStmt>(assembly);
-        did("asm:" + (text ? text->getAsmString()->getBytes().str() : std::string()),
-            assembly->getAsmLoc());
+        did("asm:" + (text ? textOf(*text) : kUnreadablePtx), assembly->getAsmLoc());
       } else if (isa<CXXDeleteExpr>(statement) || isAllocation(statement)) {
         did("heap", statement->getBeginLoc());
       } else if (isa<CUDAKernelCallExpr>(statement) && runsOnDevice) {
         did("launch", statement->getBeginLoc());
-      } else if (const auto *cast = dyn_cast<ExplicitCastExpr>(statement);
-                 cast && isVolatile(cast->getType())) {
-        did("volatile", cast->getBeginLoc());
+      } else if (const auto *cast = dyn_cast<ExplicitCastExpr>(statement)) {
+        if (isVolatile(cast->getType()))
+          did("volatile", cast->getBeginLoc());
+        const VarDecl *table = dropsConst(*cast) ? tableIn(cast->getSubExpr()) : nullptr;
+        if (table && view_.isInText(table->getLocation()))
+          did("table-written:'" + table->getNameAsString() + "'", cast->getBeginLoc());
       }
       const FunctionDecl *callee = calleeNamed(statement);
       const std::string sideEffect = callee && !isDefinedHere(*callee) ? sideEffectOf(*callee) : "";
       if (!sideEffect.empty() && (sideEffect != "launch" || runsOnDevice))
         did(sideEffect, statement->getBeginLoc());
     }
+  }
+
+  static std::string textOf(const GCCAsmStmt &assembly) {
+    for (unsigned i = 0; i < assembly.getNumInputs(); ++i)
+      if (assembly.getInputConstraint(i).contains(
+              'C')) // puts a string of the program into the text
+        return kUnreadablePtx;
+    return assembly.getAsmString()->getBytes().str();
   }
 
   static bool isAllocation(const Stmt *statement) {
@@ -418,8 +458,6 @@ struct SideEffectRule {
 };
 
 constexpr SideEffectRule kSideEffectRules[] = {
-    {"asm", "inline-asm", ScreenSeverity::Reject,
-     "new inline assembly cannot be compared or emulated"},
     {"clock", "clock", ScreenSeverity::Reject,
      "the kernel reads a clock: it could behave differently when it is timed"},
     {"launch", "device-launch", ScreenSeverity::Reject,
@@ -428,6 +466,8 @@ constexpr SideEffectRule kSideEffectRules[] = {
      "the kernel allocates device memory, which lives beyond its launch"},
     {"static-local", "mutable-global", ScreenSeverity::Reject,
      "a static variable keeps state between launches"},
+    {"table-written", "mutable-global", ScreenSeverity::Reject,
+     "a cast takes const from a table, which could keep state between launches"},
     {"sleep", "sleep", ScreenSeverity::Flag, "the kernel waits by the clock"},
     {"print", "print", ScreenSeverity::Flag,
      "the kernel prints: output of many threads can flood the run"},
@@ -467,6 +507,15 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
     if (baseline.sideEffects.count(sideEffect))
       continue;
     const auto [kind, detail] = llvm::StringRef(sideEffect).split(':');
+    if (kind == "asm") {
+      if (const auto refused = refusedPtx(detail))
+        findings.push_back(
+            {"inline-asm", ScreenSeverity::Reject, refusedPtxMessage(*refused), line});
+      else if (hasPtx(detail))
+        findings.push_back({"inline-ptx", ScreenSeverity::Flag,
+                            "new inline PTX, which no check but those on a GPU can look into",
+                            line});
+    }
     for (const SideEffectRule &rule : kSideEffectRules)
       if (rule.sideEffect == kind)
         findings.push_back({rule.id, rule.severity,

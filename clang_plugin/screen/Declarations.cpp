@@ -12,6 +12,18 @@ namespace kopt::frontend {
 
 using namespace clang;
 
+bool hasMutableParts(QualType type) {
+  const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition())
+    return false;
+  return llvm::any_of(record->fields(),
+                      [](const FieldDecl *field) {
+                        return field->isMutable() || hasMutableParts(field->getType());
+                      }) ||
+         llvm::any_of(record->bases(),
+                      [](const CXXBaseSpecifier &base) { return hasMutableParts(base.getType()); });
+}
+
 namespace {
 
 template <typename Attribute> bool isWritten(const Decl &decl) {
@@ -94,7 +106,8 @@ private:
   void readVariable(const VarDecl &variable, Declaration &result) const {
     const QualType type = view_.context().getBaseElementType(variable.getType());
     const bool isConst =
-        variable.isConstexpr() || (type.isConstQualified() && !type.isVolatileQualified());
+        (variable.isConstexpr() || (type.isConstQualified() && !type.isVolatileQualified())) &&
+        !hasMutableParts(type);
     const bool onDevice =
         variable.hasAttr<CUDADeviceAttr>() || variable.hasAttr<HIPManagedAttr>() ||
         variable.hasAttr<CUDAConstantAttr>() || variable.hasAttr<CUDASharedAttr>();
@@ -104,8 +117,10 @@ private:
         isWritten<CUDADeviceAttr>(variable) || isWritten<CUDAConstantAttr>(variable) ||
         isWritten<HIPManagedAttr>(variable) || isWritten<CUDASharedAttr>(variable) ||
         view_.text(variable.getSourceRange()).contains("__managed__");
+    // Clang gives const device variables the attribute of __constant__ ones.
     result.isMutable =
-        !isConst && !variable.hasAttr<CUDAConstantAttr>() && !variable.hasAttr<CUDASharedAttr>();
+        hasMutableParts(type) ||
+        (!isConst && !variable.hasAttr<CUDAConstantAttr>() && !variable.hasAttr<CUDASharedAttr>());
     result.runsCode =
         variable.getInit() && !variable.getInit()->isValueDependent() &&
         !variable.getInit()->isConstantInitializer(const_cast<ASTContext &>(view_.context()),

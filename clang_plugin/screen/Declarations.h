@@ -33,6 +33,9 @@ struct Declaration {
       specialAttribute; ///< constructor, asm label, alias, section, …: it works outside of calls
 };
 
+/// Whether an object of the type can be written although it is const.
+bool hasMutableParts(clang::QualType type);
+
 /// Declarations of the text, those inside namespaces, linkage specifications and the static members
 /// of types included.
 std::vector<Declaration> readDeclarations(const KernelView &view, const std::string &kernelName);

@@ -37,6 +37,15 @@ const SharedName *find(const ScreenRequest &request, llvm::StringRef name) {
   return found == request.shared.names.end() ? nullptr : &*found;
 }
 
+/// Whether the user's files have what begins in this line of the candidate already.
+bool isOwn(const ScreenRequest &request, unsigned line) {
+  const llvm::StringRef text = request.candidate;
+  return llvm::any_of(request.shared.own, [&](const TextRange &range) {
+    const auto first = text.take_front(range.begin).count('\n') + 1;
+    return first <= line && line <= first + text.slice(range.begin, range.end).count('\n');
+  });
+}
+
 /// Nothing outside looks into a namespace that nobody else knows, unless it is opened to all.
 bool opensNamespaces(const ScreenRequest &request, const std::vector<Declaration> &baseline,
                      const std::vector<Declaration> &candidate) {
@@ -45,7 +54,7 @@ bool opensNamespaces(const ScreenRequest &request, const std::vector<Declaration
   };
   return inlined(request.candidate) > inlined(request.baseline) ||
          llvm::any_of(candidate, [&](const Declaration &now) {
-           return llvm::StringRef(now.key).starts_with("Using") &&
+           return llvm::StringRef(now.key).starts_with("Using") && !isOwn(request, now.line) &&
                   llvm::none_of(baseline,
                                 [&](const Declaration &old) { return old.key == now.key; });
          });
@@ -71,11 +80,12 @@ void compareSharedChunks(const ScreenRequest &request, std::vector<ScreenFinding
     if (old == now || isKept(old, now))
       continue;
     const auto line = llvm::StringRef(request.candidate).take_front(chunk.newBegin).count('\n') + 1;
-    findings.push_back({kShared, ScreenSeverity::Reject,
-                        "'" + chunk.name + "' changed, which " + chunk.user +
-                            " uses, too: leave it as it is, and put the changed version before the "
-                            "kernel under another name",
-                        static_cast<unsigned>(line)});
+    findings.push_back(
+        {kShared, ScreenSeverity::Reject,
+         "'" + chunk.name + "' changed, which " + chunk.user +
+             " uses, too: leave it as it is, and put a changed copy of it before the "
+             "kernel under another name",
+         static_cast<unsigned>(line)});
   }
 }
 
@@ -84,7 +94,8 @@ void compareOutsideMacros(const ScreenRequest &request, const SourceFacts &basel
   for (const auto &[name, macro] : candidate.macros) {
     const auto old = baseline.macros.find(name);
     const SharedName *outside = find(request, name);
-    if (outside && (old == baseline.macros.end() || old->second.text != macro.text))
+    if (outside && (old == baseline.macros.end() || old->second.text != macro.text) &&
+        !isOwn(request, macro.line))
       findings.push_back(
           {kShared, ScreenSeverity::Reject,
            "macro '" + name + (old == baseline.macros.end() ? "' is new" : "' changed") + ", and " +
@@ -105,7 +116,7 @@ void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baseli
     const bool isGlobalAlias =
         (kind == "NamespaceAlias" || kind == "Typedef" || kind == "TypeAlias") &&
         now.name.find("::") == std::string::npos;
-    if (now.role == DeclarationRole::Kernel || isGlobalAlias ||
+    if (now.role == DeclarationRole::Kernel || isGlobalAlias || isOwn(request, now.line) ||
         llvm::any_of(baseline, [&](const Declaration &old) { return old.key == now.key; }))
       continue;
     const std::size_t colons = now.name.rfind("::");

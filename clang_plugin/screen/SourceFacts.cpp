@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/screen/SourceFacts.h"
 
+#include "clang_plugin/screen/PtxList.h"
+
 #include <clang/Basic/LangOptions.h>
 #include <clang/Lex/Lexer.h>
 
@@ -190,6 +192,61 @@ void readClusters(const std::vector<RawToken> &tokens, SourceFacts &facts) {
   }
 }
 
+/// The texts of asm statements, as far as tokens tell them.
+void readAssembly(const std::vector<RawToken> &tokens, SourceFacts &facts) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text != "asm" && tokens[i].text != "__asm__" && tokens[i].text != "__asm")
+      continue;
+    std::size_t at = i + 1;
+    while (at < tokens.size() &&
+           (tokens[at].kind == tok::raw_identifier || tokens[at].kind == tok::comment))
+      ++at; // volatile
+    std::string text;
+    bool isLiteral = at < tokens.size() && tokens[at].kind == tok::l_paren;
+    for (++at; at < tokens.size() && tokens[at].kind != tok::colon &&
+               tokens[at].kind != tok::coloncolon && tokens[at].kind != tok::r_paren;
+         ++at)
+      if (tokens[at].kind == tok::string_literal)
+        text += llvm::StringRef(tokens[at].text).trim('"');
+      else
+        isLiteral &= tokens[at].kind == tok::comment;
+    for (; at < tokens.size() && tokens[at].kind != tok::semi; ++at)
+      isLiteral &= tokens[at].text != "\"C\""; // puts a string of the program into the text
+    std::string unescaped;
+    for (std::size_t c = 0; c < text.size(); ++c)
+      if (text[c] == '\\' && c + 1 < text.size())
+        unescaped += strchr("ntr", text[++c]) ? '\n' : text[c];
+      else
+        unescaped += text[c];
+    facts.assembly.push_back({isLiteral ? unescaped : kUnreadablePtx, tokens[i].line});
+  }
+}
+
+/// The first line that is no include, blank or comment.
+unsigned headEnd(const std::vector<RawToken> &tokens) {
+  for (std::size_t i = 0; i < tokens.size();) {
+    const bool isInclude = tokens[i].kind == tok::hash && tokens[i].startsLine &&
+                           i + 1 < tokens.size() && tokens[i + 1].text == "include";
+    if (tokens[i].kind != tok::comment && !isInclude)
+      return tokens[i].line;
+    for (++i; isInclude && i < tokens.size() && !tokens[i].startsLine;)
+      ++i;
+  }
+  return ~0u;
+}
+
+/// Why a header may not be included; empty where it may.
+std::string whyNotIncluded(llvm::StringRef include, bool isAtHead) {
+  const llvm::StringRef path = include.trim("<>\"");
+  if (!include.starts_with("<") && !include.starts_with("\""))
+    return "is no plain #include of a header";
+  if (path.starts_with("/") || llvm::StringRef("/" + path.str() + "/").contains("/../"))
+    return "names a place outside of the include paths";
+  if (path.starts_with("kopt"))
+    return "is kopt's own";
+  return isAtHead ? "" : "stands within the code: new headers stand before everything else";
+}
+
 } // namespace
 
 std::string normalizedTokens(llvm::StringRef text) {
@@ -204,6 +261,8 @@ SourceFacts readSource(llvm::StringRef text) {
   SourceFacts facts;
   const std::vector<RawToken> tokens = tokenize(text);
   readClusters(tokens, facts);
+  readAssembly(tokens, facts);
+  facts.headEnd = headEnd(tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const RawToken &token = tokens[i];
     if (token.kind == tok::comment)
@@ -250,12 +309,12 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
                     std::vector<ScreenFinding> &findings) {
   const std::set<std::string> oldIncludes = texts(baseline.includes),
                               newIncludes = texts(candidate.includes);
-  for (const SourceLine &include : candidate.includes)
-    if (!oldIncludes.count(include.text))
-      add(findings, "include", ScreenSeverity::Reject,
-          "#include " + include.text +
-              " is not in the baseline: a candidate may not bring in files",
+  for (const SourceLine &include : candidate.includes) {
+    const std::string why = whyNotIncluded(include.text, include.line < candidate.headEnd);
+    if (!oldIncludes.count(include.text) && !why.empty())
+      add(findings, "include", ScreenSeverity::Reject, "#include " + include.text + " " + why,
           include.line);
+  }
   for (const SourceLine &include : baseline.includes)
     if (!newIncludes.count(include.text))
       add(findings, "include", ScreenSeverity::Reject,
@@ -333,9 +392,6 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
 void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidate,
                         std::vector<ScreenFinding> &findings) {
   static const std::map<llvm::StringRef, const char *> kHazards = {
-      {"asm", "inline-asm"},
-      {"__asm", "inline-asm"},
-      {"__asm__", "inline-asm"},
       {"clock", "clock"},
       {"clock64", "clock"},
       {"__globaltimer", "clock"},
@@ -350,6 +406,12 @@ void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidat
       {"constructor", "attribute"},
       {"cudaLaunchKernel", "device-launch"},
       {"cudaLaunchDevice", "device-launch"}};
+  const std::set<std::string> oldAssembly = texts(baseline.assembly);
+  for (const SourceLine &assembly : candidate.assembly)
+    if (const auto refused = refusedPtx(assembly.text))
+      if (!oldAssembly.count(assembly.text) || assembly.text == kUnreadablePtx)
+        add(findings, "inline-asm", ScreenSeverity::Reject, refusedPtxMessage(*refused),
+            assembly.line);
   for (const auto &[name, line] : candidate.identifiers) {
     const auto hazard = kHazards.find(name);
     if (hazard != kHazards.end() && !baseline.identifiers.count(name))

@@ -23,6 +23,8 @@ struct SourceComment {
 
 struct SourceFacts {
   std::vector<SourceLine> includes;     ///< `<vector>`, as spelled; #embed and #import too
+  unsigned headEnd = 1;                 ///< the first line that is no include, blank or comment
+  std::vector<SourceLine> assembly;     ///< texts of asm statements, or kUnreadablePtx
   std::vector<SourceLine> conditionals; ///< #if, #ifdef, #ifndef, #elif and their like
   std::map<std::string, unsigned>
       conditions;                      ///< identifiers in conditionals, with their first line

@@ -117,8 +117,21 @@ private:
       if (const auto *space = llvm::dyn_cast<clang::NamespaceDecl>(context))
         spaces_.insert(space->getCanonicalDecl());
     needPattern(declaration);
+    // Libraries declare each other's classes: where one is defined is what counts.
+    const clang::Decl *definition = definitionOf(declaration);
     for (const clang::Decl *other : declaration->redecls())
-      needPlace(other);
+      if (!definition || other == definition || isUsers(other))
+        needPlace(other);
+  }
+
+  /// Of a class, an enumeration or a class template; null where there is none.
+  static const clang::Decl *definitionOf(const clang::Decl *declaration) {
+    if (const auto *classes = llvm::dyn_cast<clang::ClassTemplateDecl>(declaration)) {
+      const clang::CXXRecordDecl *defined = classes->getTemplatedDecl()->getDefinition();
+      return defined ? defined->getDescribedClassTemplate() : nullptr;
+    }
+    const auto *tag = llvm::dyn_cast<clang::TagDecl>(declaration);
+    return tag ? tag->getDefinition() : nullptr;
   }
 
   /// Instantiations stand where their template stands; specializations need the template they

@@ -14,6 +14,7 @@ namespace {
 struct Entry {
   const Piece *piece = nullptr;
   const SourceIndex *index = nullptr;
+  bool isNeeded = true;                  ///< false: a header that came along with the file's others
   bool inHost = false, inDevice = false; ///< in which pass the text exists at all
 };
 
@@ -117,6 +118,7 @@ public:
     chunk.role = role;
     chunk.name = entry.piece->name;
     chunk.editable = isEditable(*entry.piece, role);
+    chunk.needed = entry.isNeeded;
     out_.chunks.push_back(chunk);
     glue(guarded ? "\n#endif\n" : "\n");
   }
@@ -135,56 +137,14 @@ std::string collect(const SourceIndex &index, const std::vector<const clang::Dec
     return "";
   Closure closure = closureOf(index, roots);
   for (std::size_t i : closure.pieces)
-    entries.try_emplace(keyOf(index.pieces()[i]), Entry{&index.pieces()[i], &index, false, false});
+    entries.try_emplace(keyOf(index.pieces()[i]), Entry{&index.pieces()[i], &index});
   return closure.badText.empty() ? "" : *closure.badText.begin();
 }
 
-bool isInclude(const Piece &piece) { return piece.kind == PieceKind::Include; }
-
-/// Headers that device code may need and that cost a compilation next to nothing: the toolkit's of
-/// functions for kernels alone, and those of the C and C++ library whose types, limits and
-/// constexpr functions hold on the device. Where a file includes one, a candidate for any of its
-/// kernels may use it, whether the kernel does or not.
-bool isSmallInclude(const Piece &piece) {
-  static constexpr llvm::StringLiteral kHeaders[] = {"algorithm",
-                                                     "array",
-                                                     "assert.h",
-                                                     "bit",
-                                                     "cassert",
-                                                     "cfloat",
-                                                     "climits",
-                                                     "cmath",
-                                                     "cooperative_groups.h",
-                                                     "cooperative_groups/memcpy_async.h",
-                                                     "cooperative_groups/reduce.h",
-                                                     "cooperative_groups/scan.h",
-                                                     "cstddef",
-                                                     "cstdint",
-                                                     "cstring",
-                                                     "cuda_bf16.h",
-                                                     "cuda_fp16.h",
-                                                     "cuda_pipeline.h",
-                                                     "cuda_pipeline_primitives.h",
-                                                     "float.h",
-                                                     "initializer_list",
-                                                     "limits",
-                                                     "limits.h",
-                                                     "math.h",
-                                                     "math_constants.h",
-                                                     "numeric",
-                                                     "stddef.h",
-                                                     "stdint.h",
-                                                     "string.h",
-                                                     "tuple",
-                                                     "type_traits",
-                                                     "utility"};
-  return isInclude(piece) && llvm::is_contained(kHeaders, piece.name);
-}
-
-void addPieces(const SourceIndex &index, bool (*isWanted)(const Piece &), Entries &entries) {
+void addIncludes(const SourceIndex &index, Entries &entries) {
   for (const Piece &piece : index.pieces())
-    if (isWanted(piece))
-      entries.try_emplace(keyOf(piece), Entry{&piece, &index, false, false});
+    if (piece.kind == PieceKind::Include)
+      entries.try_emplace(keyOf(piece), Entry{&piece, &index, /*isNeeded=*/false});
 }
 
 /// What the other pass declares at the places of `roots`; nothing where it does not see them.
@@ -257,20 +217,13 @@ std::vector<SliceText> buildSlices(const SliceRequest &request) {
     problem = collect(*request.device, counterparts(*request.host, roots, *request.device), needed);
   if (std::string other = collect(*request.host, roots, needed); problem.empty())
     problem = other;
-  const auto with = [&](bool (*isWanted)(const Piece &)) {
-    Entries entries = needed;
-    if (request.device)
-      addPieces(*request.device, isWanted, entries);
-    addPieces(*request.host, isWanted, entries);
-    return entries;
-  };
-  const Entries withSmall = with(isSmallInclude), withAll = with(isInclude);
-  std::vector<Entries> choices = {withSmall};
-  if (withAll.size() != withSmall.size())
+  Entries withAll = needed;
+  if (request.device)
+    addIncludes(*request.device, withAll);
+  addIncludes(*request.host, withAll);
+  std::vector<Entries> choices = {needed};
+  if (withAll.size() != needed.size())
     choices.push_back(withAll);
-  // Headers that came along unasked must not cost a kernel its slice.
-  if (withSmall.size() != needed.size())
-    choices.push_back(needed);
 
   auto hostKeys = keysOf(request.host), deviceKeys = keysOf(request.device);
   std::vector<SliceText> slices;
@@ -286,6 +239,45 @@ std::vector<SliceText> buildSlices(const SliceRequest &request) {
     }
   }
   return slices;
+}
+
+std::vector<SliceChunk> unusedBefore(const SliceRequest &request, const SliceText &slice) {
+  const std::optional<Position> kernel = placeOf(*request.host, *request.kernel);
+  if (!kernel)
+    return {};
+  std::set<std::pair<std::string, std::uint64_t>> sliced;
+  for (const SliceChunk &chunk : slice.chunks)
+    sliced.emplace(chunk.source.file, chunk.source.begin);
+  std::map<std::pair<Position, unsigned>, SliceChunk> found;
+  std::map<std::string, std::pair<Position, unsigned>> macros; ///< the last definition of each
+  for (const SourceIndex *index : {request.host, request.device})
+    for (const Piece &piece : index ? index->pieces() : std::vector<Piece>()) {
+      const ChunkRole role = roleOf(piece);
+      const bool isForDevice =
+          role == ChunkRole::Function ? isEditable(piece, role) : role != ChunkRole::Include;
+      if (!isForDevice || !(piece.position < *kernel) || piece.containsInclude ||
+          sliced.count({piece.file, piece.begin}))
+        continue;
+      SliceChunk chunk;
+      chunk.source = {piece.file, piece.begin, piece.end};
+      chunk.role = role;
+      chunk.name = piece.name;
+      chunk.editable = isEditable(piece, role);
+      found.try_emplace(keyOf(piece), std::move(chunk));
+      if (role != ChunkRole::Macro)
+        continue;
+      const auto [last, isFirst] = macros.try_emplace(piece.name, keyOf(piece));
+      if (!isFirst && last->second < keyOf(piece)) {
+        found.erase(last->second);
+        last->second = keyOf(piece);
+      } else if (last->second != keyOf(piece)) {
+        found.erase(keyOf(piece));
+      }
+    }
+  std::vector<SliceChunk> unused;
+  for (auto &[place, chunk] : found)
+    unused.push_back(std::move(chunk));
+  return unused;
 }
 
 void instantiate(SliceText &slice, const std::vector<std::string> &expressions) {

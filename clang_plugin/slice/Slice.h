@@ -26,11 +26,14 @@ struct SliceRequest {
 };
 
 /// The kernel as written, with all it needs; a template still has to be instantiated. Several
-/// texts, the one to be tried first, first: with the headers it needs and the small ones that a
-/// candidate may need; with every header the file includes; with those it needs alone. Each is
-/// followed by the same with #line directives (for code that asks where it stands, as assert()
-/// does).
+/// texts, the one to be tried first, first: with the headers it needs; with every header the file
+/// includes. Each is followed by the same with #line directives (for code that asks where it
+/// stands, as assert() does).
 std::vector<SliceText> buildSlices(const SliceRequest &request);
+
+/// Declarations for the device, macros and using-declarations of the user's files that stand before
+/// the kernel and not in `slice`, as chunks without a place in it.
+std::vector<SliceChunk> unusedBefore(const SliceRequest &request, const SliceText &slice);
 
 /// Adds a function that refers to each of `expressions`, such as "ns::k<float, 4>", so that the
 /// compiler emits them.

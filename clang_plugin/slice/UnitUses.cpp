@@ -159,6 +159,13 @@ void UnitUses::findUsers(SliceText &slice, const clang::FunctionDecl *enclosing)
   }
 }
 
+void UnitUses::findUsersOfVariables(std::vector<SliceChunk> &unused) const {
+  for (SliceChunk &chunk : unused)
+    if (const auto at = nodeAt_.find({chunk.source.file, chunk.source.begin});
+        chunk.role == ChunkRole::Variable && at != nodeAt_.end())
+      chunk.users = usersOf(at->second, {at->second}, {});
+}
+
 std::vector<OutsideNamed> UnitUses::namesOutside(const SliceText &slice) const {
   const std::set<std::size_t> own = nodesOf(slice);
   std::map<std::string, OutsideNamed> names;

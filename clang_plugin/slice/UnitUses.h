@@ -19,6 +19,9 @@ public:
   /// Names that code outside of the slice calls, declares or spells, by name.
   std::vector<OutsideNamed> namesOutside(const SliceText &slice) const;
 
+  /// Fills in the users of those that are variables.
+  void findUsersOfVariables(std::vector<SliceChunk> &unused) const;
+
 private:
   struct Node {
     OutsideUser user;

@@ -17,9 +17,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <llvm/ADT/StringRef.h>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 namespace kopt::frontend {
 namespace {
@@ -50,6 +52,67 @@ std::string place(const Diagnostic &diagnostic) {
          std::to_string(diagnostic.column);
 }
 
+std::string textOf(const fs::path &file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// True where a line of the text includes the file by this name, with or without folders before it.
+bool includesFile(const std::string &text, const std::string &name) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    llvm::StringRef rest = llvm::StringRef(line).ltrim();
+    if (!rest.consume_front("#") || !(rest = rest.ltrim()).consume_front("include"))
+      continue;
+    const llvm::StringRef included =
+        rest.trim().drop_front().take_until([](char c) { return c == '"' || c == '>'; });
+    if (fs::path(included.str()).filename() == name)
+      return true;
+  }
+  return false;
+}
+
+/// A source beside the file that includes it: the file is a part of that one, and misses there
+/// nothing.
+std::string includerOf(const fs::path &file) {
+  constexpr std::uintmax_t kLargest = 4u << 20;
+  std::vector<fs::path> sources;
+  std::error_code ignored;
+  for (const fs::directory_entry &entry :
+       fs::directory_iterator(fs::absolute(file, ignored).parent_path(), ignored)) {
+    const std::string extension = entry.path().extension().string();
+    if ((extension == ".cu" || extension == ".cpp" || extension == ".cc") &&
+        entry.path().filename() != file.filename() && entry.is_regular_file(ignored) &&
+        entry.file_size(ignored) <= kLargest)
+      sources.push_back(entry.path());
+  }
+  std::sort(sources.begin(), sources.end());
+  for (const fs::path &source : sources)
+    if (includesFile(textOf(source), file.filename().string()))
+      return source.filename().string();
+  return "";
+}
+
+/// KOPT_TUNE is a macro of a header; without that, it is a declaration that makes no sense.
+bool lacksOurHeader(const Diagnostic &error) {
+  if (!error.line)
+    return false;
+  const std::string text = textOf(error.file);
+  std::istringstream stream(text);
+  std::string line;
+  for (unsigned i = 0; i < error.line; ++i)
+    std::getline(stream, line);
+  return line.find("KOPT_TUNE") != std::string::npos && !includesFile(text, "kopt.h");
+}
+
+std::string hintFor(const std::string &file, const Diagnostic *error) {
+  if (error && lacksOurHeader(*error))
+    return "KOPT_TUNE is declared by a header of kopt: add #include <kopt/kopt.h> before it";
+  if (const std::string includer = includerOf(file); !includer.empty())
+    return includer + " includes this file: give " + includer + " instead";
+  return "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --";
+}
+
 int failToCompile(const Options &options, const std::string &file,
                   const std::vector<Diagnostic> &diagnostics) {
   const Diagnostic *first = nullptr;
@@ -59,10 +122,10 @@ int failToCompile(const Options &options, const std::string &file,
     if (!first && (diagnostic.severity == "error" || diagnostic.severity == "fatal"))
       first = &diagnostic;
   }
-  return fail(
-      options, kBaselineFailed, file + " does not compile" + (first ? ": " + first->message : ""),
-      first ? place(*first) : file,
-      "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --");
+  return fail(options, kBaselineFailed,
+              fs::path(file).filename().string() + " does not compile" +
+                  (first ? ": " + first->message : ""),
+              first ? place(*first) : file, hintFor(file, first));
 }
 
 /// Compile databases by what they were asked for with: -p, or the folder of a file. Each is read

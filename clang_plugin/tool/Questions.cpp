@@ -2,6 +2,7 @@
 // The subcommands of kopt-frontend that answer one question about a slice: JSON in, JSON out.
 #include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/Emulate.h"
+#include "clang_plugin/extract/HostText.h"
 #include "clang_plugin/mutate/Mutate.h"
 #include "clang_plugin/reference/Reference.h"
 #include "clang_plugin/screen/Screen.h"
@@ -34,6 +35,8 @@ int runScreen(int, const char **) {
 int runMutate(int, const char **) { return answerRequest<MutateRequest>(findMutants); }
 int runReference(int, const char **) { return answerRequest<KernelSource>(makeReferenceClone); }
 int runCoverage(int, const char **) { return answerRequest<KernelSource>(markCoverage); }
+
+int runHost(int, const char **) { return answerRequest<HostRequest>(readHostText); }
 
 int runEmulate(int, const char **) {
   return answerRequest<EmulateRequest>([](const EmulateRequest &request) {

@@ -16,9 +16,10 @@ struct Subcommand {
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"extract", runExtract}, {"transforms", runTransforms}, {"screen", runScreen},
-    {"mutate", runMutate},   {"reference", runReference},   {"coverage", runCoverage},
-    {"emulate", runEmulate},
+    {"extract", runExtract},     {"transforms", runTransforms},
+    {"screen", runScreen},       {"mutate", runMutate},
+    {"reference", runReference}, {"coverage", runCoverage},
+    {"emulate", runEmulate},     {"host", runHost},
 };
 
 int dispatch(int argc, const char **argv) {

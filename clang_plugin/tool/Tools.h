@@ -4,8 +4,8 @@
 namespace kopt::frontend {
 
 /// `kopt-extract …` for people; `kopt-frontend
-/// extract|transforms|screen|mutate|reference|coverage|emulate` for the driver. Subcommands for the
-/// driver read one JSON request from standard input and print one JSON reply.
+/// extract|transforms|screen|mutate|reference|coverage|emulate|host` for the driver. Subcommands
+/// for the driver read one JSON request from standard input and print one JSON reply.
 int runTool(int argc, const char **argv);
 
 int runExtract(int argc, const char **argv);
@@ -15,5 +15,6 @@ int runMutate(int argc, const char **argv);
 int runReference(int argc, const char **argv);
 int runCoverage(int argc, const char **argv);
 int runEmulate(int argc, const char **argv);
+int runHost(int argc, const char **argv);
 
 } // namespace kopt::frontend

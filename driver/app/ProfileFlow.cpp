@@ -2,6 +2,7 @@
 #include "driver/app/ProfileFlow.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/search/diagnose/RuleBook.h"
+#include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/ApplyCandidate.h"
 
@@ -74,7 +75,7 @@ public:
     if (!built.ok)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' does not build", subject_.label),
-                       "compiler output:\n" + built.log, at(subject_.kernel));
+                       compilerHint(built.log, nullptr), at(subject_.kernel));
     KOPT_TRY(const ModuleInfo module, bench_.runner().load(built.module, symbolAsked()));
     KOPT_CHECK(measure(module.id));
     if (bench_.device().modelled)
@@ -243,7 +244,7 @@ Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileR
       services.terminal.line(note);
     FileCandidate made;
     if (changed) {
-      KOPT_TRY(made, candidateFromFile(subject, changed->extraction));
+      KOPT_TRY(made, candidateFromFile(subject, bench->extraction(), *changed));
       if (!made.refusal.empty())
         return makeError(ErrorCode::StaleInput, made.refusal, {}, changed->path.string());
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ReplayFlow.h"
+#include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
 
 #include "driver/judge/checks/CompareBuffers.h"
@@ -51,7 +52,7 @@ public:
     if (!outcome.ok)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' does not build as it is", subject_.label),
-                       "compiler output:\n" + outcome.log,
+                       compilerHint(outcome.log, nullptr),
                        fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
     KOPT_TRY(const ModuleInfo module, runner_.load(outcome.module, request.symbol));
     module_ = module.id;

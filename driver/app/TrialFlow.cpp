@@ -6,6 +6,8 @@
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SliceLines.h"
 #include "driver/support/Log.h"
+#include "driver/support/Text.h"
+#include "driver/workload/ApplyCandidate.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/observed/SubjectWorkload.h"
 
@@ -52,8 +54,8 @@ Status tellUserLines(const TuneSubject &subject, const Candidate &candidate,
                      const std::filesystem::path &file, Trial &trial) {
   KOPT_TRY(const RenderedSlice rendered,
            renderSlice(subject.sliceText, subject.kernel, subject.specialization, candidate));
-  const auto lines =
-      SliceLines::make(rendered.text, rendered.chunks, subject.specialization, file.string());
+  const auto lines = SliceLines::make(rendered.text, rendered.chunks, subject.specialization,
+                                      file.string(), rendered.declarations);
   if (!lines)
     return {}; // the slice's own lines are better than none
   trial.reason = lines->tell(trial.reason);
@@ -63,7 +65,29 @@ Status tellUserLines(const TuneSubject &subject, const Candidate &candidate,
   }
   for (CheckRecord &record : trial.checks)
     record.detail = lines->tell(record.detail);
+  for (AssuranceGap &gap : trial.assurance.gaps)
+    gap.what = lines->tell(gap.what);
   return {};
+}
+
+/// Says which launch the candidate's file gives it, in terms of the kernel's parameters and the
+/// constants that changed.
+void noteLaunch(const Candidate &candidate, Trial &trial) {
+  const LaunchOverride &launch = candidate.launch;
+  std::vector<std::string> parts;
+  const auto add = [&](const char *what, const std::optional<std::array<std::string, 3>> &axes) {
+    if (axes)
+      parts.push_back(fmt::format("{} = {} x {} x {}", what, (*axes)[0], (*axes)[1], (*axes)[2]));
+  };
+  add("grid", launch.gridExpressions);
+  add("block", launch.blockExpressions);
+  if (launch.sharedExpression)
+    parts.push_back("dynamic shared memory = " + *launch.sharedExpression);
+  for (const auto &[name, value] : candidate.constants)
+    parts.push_back(fmt::format("{} = {}", name, value));
+  if (!parts.empty())
+    trial.findings.push_back(
+        {"launch", Severity::Note, "judged as its own file launches it: " + join(parts, ", "), ""});
 }
 
 /// Judges candidates of one specialization. The workload is made and the baseline measured for the
@@ -87,7 +111,11 @@ public:
     if (!judge_)
       KOPT_CHECK(begin());
     outcome.baseline = baseline_;
-    KOPT_TRY(FileCandidate made, candidateFromFile(subject_, file.extraction));
+    KOPT_TRY(FileCandidate made, candidateFromFile(subject_, bench_.extraction(), file));
+    if (made.refusal.empty() && observed_) // otherwise the judge looks at the clauses
+      made.refusal = brokenClause(subject_.declaration, subject_.kernel,
+                                  workload_.workload.launches, made.candidate)
+                         .value_or(std::string());
     if (!made.refusal.empty()) {
       outcome.trial = refused(made.refusal);
       return outcome;
@@ -102,8 +130,7 @@ public:
     if (outcome.trial.verdict == Verdict::Faster)
       KOPT_CHECK(judge_->addCounters(outcome.trial));
     KOPT_CHECK(tellUserLines(subject_, made.candidate, file.path, outcome.trial));
-    if (outcome.trial.verdict == Verdict::BuildFailed)
-      outcome.trial.reason += notTaken(subject_, file.extraction, includesOf(bench_.extraction()));
+    noteLaunch(made.candidate, outcome.trial);
     addLaunchSiteNotes(outcome.trial);
     return outcome;
   }

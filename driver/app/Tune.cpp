@@ -27,7 +27,8 @@ JudgeOptions judgeOptionsOf(const TuneSettings &settings) {
   options.arch = settings.arch;
   options.seed = settings.seed;
   options.policy.minGain = settings.minGain;
-  options.acceptWeakWorkload = settings.acceptWeakWorkload;
+  options.policy.candidates = kMostConfirmations;
+  options.assurance = settings.assurance;
   return options;
 }
 
@@ -57,6 +58,17 @@ TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
   return outcome;
 }
 
+/// A run that was killed before it had the confirmation may have the trial.
+Status recordOnce(Store &store, std::int64_t run, const Trial &trial) {
+  KOPT_TRY(const std::vector<Trial> known, store.trials(run));
+  for (const Trial &other : known)
+    if (other.candidateHash == trial.candidateHash && other.purpose == trial.purpose)
+      return {};
+  KOPT_TRY(const Trial stored, store.recordTrial(run, trial));
+  static_cast<void>(stored);
+  return {};
+}
+
 nlohmann::json configOf(const TuneSettings &settings) {
   nlohmann::json files = nlohmann::json::array();
   for (const auto &file : settings.sources.files)
@@ -76,6 +88,7 @@ nlohmann::json configOf(const TuneSettings &settings) {
           {"budget_seconds", settings.budget.seconds},
           {"patience", settings.budget.patience},
           {"min_gain", settings.minGain},
+          {"assurance", toString(settings.assurance)},
           {"batch", settings.batch},
           {"seed", settings.seed}};
 }
@@ -272,25 +285,19 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
       settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
   KOPT_TRY(std::unique_ptr<Judge> local,
            bench_->makeJudge(subject, workload.workload, options, run.record.name));
-  return std::make_unique<HeldOutJudge>(std::move(local), workload.heldOut, options,
-                                        [&](const Workload &heldOut, const JudgeOptions &again) {
-                                          return bench_->makeJudge(subject, heldOut, again,
-                                                                   "held-out");
-                                        });
+  return std::make_unique<HeldOutJudge>(
+      std::move(local), workload.heldOut, options,
+      [&](const Workload &heldOut, const JudgeOptions &again) {
+        return bench_->makeJudge(subject, heldOut, again, "held-out");
+      },
+      [this, id = run.record.id](const Trial &trial) -> Status {
+        return recordOnce(*store_, id, trial);
+      });
 }
 
 Result<Baseline> TuneSession::measureBaseline(const TuneSubject &subject, Judge &judge,
                                               DecisionLog &decisions) {
   KOPT_TRY(Baseline baseline, judge.baseline());
-  if (baseline.adequacy.isTooWeak() && !settings_.acceptWeakWorkload)
-    return makeError(
-        ErrorCode::BaselineFailed,
-        fmt::format("the workload of '{}' cannot tell wrong kernels from the right one: {}",
-                    subject.label, baseline.adequacy.inWords()),
-        fmt::format(
-            "declare {}; or go on with --accept-weak-workload, and have the result reviewed",
-            baseline.adequacy.remedy()),
-        fmt::format("{}:{}", subject.kernel.file, subject.kernel.line));
   const auto record = [&](auto what) {
     Decision decision;
     decision.what = std::move(what);

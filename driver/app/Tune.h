@@ -41,7 +41,7 @@ struct TuneSettings {
       buildJobs; ///< candidates built while others run; changes no result. None: as many as fit
   std::string
       program; ///< command line whose launches are the workload; empty: the declared ones are
-  bool acceptWeakWorkload = false; ///< go on where the workload does not notice wrong kernels
+  AssurancePolicy assurance = AssurancePolicy::Standard; ///< which wins are taken
   bool resume = false;
   bool dryRun = false;
 };

@@ -5,6 +5,7 @@
 #include "driver/judge/Statistics.h"
 #include "driver/judge/checks/CheckList.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/source/SliceLines.h"
 #include "driver/support/Text.h"
 #include "driver/workload/WorkloadBuilder.h"
 
@@ -28,7 +29,8 @@ std::vector<Decision> verificationOf(const TunedKernel &tuned) {
                         launches, launches == 1 ? "" : "es"));
   if (winner)
     for (const CheckRecord &record : winner->checks)
-      if (record.check != "screen") // a candidate that it refuses is not built
+      if (record.check != "screen" && // a candidate that it refuses is not built
+          record.state != CheckState::NotApplicable)
         add(record.state != CheckState::NotRun,
             fmt::format("{}: {}{}{}", record.check, purposeOf(record.check),
                         record.detail.empty() ? "" : ": ", record.detail),
@@ -38,6 +40,10 @@ std::vector<Decision> verificationOf(const TunedKernel &tuned) {
     add(false, fmt::format("speed on a real {}: times are modelled; tune on a GPU to measure",
                            tuned.device.name));
   } else {
+    const Specialization &specialization = tuned.subject.specialization;
+    if (specialization.route == Route::Slice && !specialization.reason.empty())
+      add(false, "that the timed baseline has the machine code of the program's own build: " +
+                     specialization.reason);
     const auto others = tuned.device.facts.find(kOtherLoadFact);
     const std::string known = others == tuned.device.facts.end() ? "not known" : others->second;
     if (known != "watched")
@@ -73,6 +79,18 @@ Status addWinnerPatch(const TunedKernel &tuned, RunRecord &run) {
     message.body += fmt::format("\n  launch {}: {} -> {}", timing.launch,
                                 formatDuration(timing.baselineSeconds),
                                 formatDuration(timing.candidateSeconds));
+  if (winner.assurance.level == AssuranceLevel::Partial) {
+    message.body += "\n\nNot shown by these checks:";
+    // Of the user's files as they are now: the slice is nobody's.
+    KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
+                                                       subject.specialization, winner.candidate));
+    const auto lines = SliceLines::make(rendered.text, rendered.chunks, subject.specialization);
+    Assurance told = winner.assurance;
+    for (AssuranceGap &gap : told.gaps)
+      gap.what = lines ? lines->tell(gap.what) : gap.what;
+    for (const std::string &gap : inLines(told, 160))
+      message.body += "\n  " + gap;
+  }
   message.kernel = subject.label;
   message.device = tuned.device.name + (speedup.modelled ? " (modelled)" : "");
   message.speedup = inWords(speedup);

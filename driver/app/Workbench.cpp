@@ -4,24 +4,24 @@
 #include "driver/device/build/NvccFlags.h"
 #include "driver/device/build/Toolchains.h"
 #include "driver/device/runner/RunnerClient.h"
+#include "driver/support/FileSystem.h"
 #include "driver/support/Log.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {
-namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder in which the user's file belongs to a project: the nearest with a .git, else the
-/// file's own.
-fs::path projectOf(const fs::path &file) {
-  std::error_code ignored;
-  const fs::path own = fs::absolute(file, ignored).lexically_normal().parent_path();
-  for (fs::path folder = own; folder != folder.root_path(); folder = folder.parent_path())
-    if (fs::exists(folder / ".git", ignored))
-      return folder;
-  return own;
+namespace {
+
+/// Whether a kernel may be marked in the files themselves. A header of theirs may mark one, too.
+bool mayBeMarked(const std::vector<fs::path> &files) {
+  return std::ranges::any_of(files, [](const fs::path &file) {
+    const auto text = readFile(file);
+    return !text || text->find("KOPT_TUNE") != text->npos || text->find("kopt::tune") != text->npos;
+  });
 }
 
 } // namespace
@@ -33,13 +33,6 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Sour
   std::unique_ptr<Workbench> bench(new Workbench(std::move(services), sources));
   KOPT_TRY(bench->sandbox_, Sandbox::open(bench->services_.processes,
                                           bench->services_.installation.sandbox, sandbox));
-  std::vector<fs::path> readable = bench->services_.installation.headers;
-  for (const fs::path &file : sources.files)
-    readable.push_back(projectOf(file));
-  // A cache apart from the one that the user's own files are read with.
-  bench->compilers_ =
-      CompilerSandbox(bench->sandbox_, std::move(readable), cacheFolder() / "contained",
-                      bench->services_.installation.cuda.root.forChildren());
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
   KOPT_CHECK(bench->readSources(selection));
   KOPT_CHECK(bench->openDevices(device, gpus));
@@ -49,8 +42,38 @@ Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const Sour
 Status Workbench::readSources(const SelectionRequest &selection) {
   services_.terminal.status("reading the sources");
   const LoggedStage logged("read the sources");
+  KOPT_TRY(const std::unique_ptr<Frontend> reader, openFrontend(services_));
+  // That nothing is marked is told before slices are proved, which takes the compiler a while.
+  if (selection.globs.empty() && selection.clauses.empty() && !mayBeMarked(sources_.files)) {
+    ExtractRequest quick = extractRequest(sources_, {});
+    quick.prove = false;
+    quick.output = scratch() / "look";
+    KOPT_TRY(const ExtractionResult found, reader->extract(quick));
+    if (std::ranges::none_of(found.kernels, &KernelSpec::annotated))
+      KOPT_CHECK(selectSubjects(found, selection));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  KOPT_TRY(extraction_, reader->extract(extractRequest(sources_, scratch() / "extract")));
+  candidateDeadline_.took(Duration(std::chrono::steady_clock::now() - start));
+  // Candidates see what the user's own files were read with, and what their flags name.
+  std::vector<fs::path> readable = services_.installation.headers;
+  std::error_code ignored;
+  for (const auto &[file, hash] : extraction_.fileHashes) {
+    readable.emplace_back(file);
+    // They are known by their real paths; a project may be reached by another one.
+    for (const fs::path &source : sources_.files) {
+      const fs::path folder = fs::absolute(source).lexically_normal().parent_path();
+      const fs::path alias =
+          (folder / fs::path(file).lexically_relative(fs::canonical(folder, ignored)))
+              .lexically_normal();
+      if (alias != file && fs::equivalent(alias, file, ignored))
+        readable.push_back(alias);
+    }
+  }
+  // A cache apart from the one that the user's own files are read with.
+  compilers_ = CompilerSandbox(sandbox_, std::move(readable), cacheFolder() / "contained",
+                               services_.installation.cuda.root.forChildren());
   KOPT_TRY(frontend_, openFrontend(services_, compilers_));
-  KOPT_TRY(extraction_, frontend_->extract(extractRequest(sources_, scratch() / "extract")));
   KOPT_TRY(subjects_, selectSubjects(extraction_, selection));
   return {};
 }
@@ -59,12 +82,47 @@ Result<CandidateFile> Workbench::readCandidate(const fs::path &file, const std::
   ExtractRequest request =
       extractRequest(sources_, scratch() / fmt::format("candidate-{}", candidates_++));
   request.files = {file};
+  request.timeout = candidateDeadline_.now();
   if (request.flags.empty() && !subjects_.empty())
     request.flags = subjects_.front().kernel.compileFlags;
   std::vector<std::string> fallback;
   if (!namesArch(request.flags))
     fallback.push_back("-arch=" + (arch.empty() ? device().arch : arch));
-  return readCandidateFile(*frontend_, std::move(request), fallback);
+  const fs::path original = subjects_.empty() ? file : fs::path(subjects_.front().kernel.unit);
+  KOPT_TRY(CandidateFile read,
+           readCandidateFile(*frontend_, std::move(request), original, fallback));
+  if (!read.compileError)
+    KOPT_CHECK(readHostCode(read));
+  return read;
+}
+
+Result<HostText> Workbench::hostTextOf(const KernelSpec &kernel, const fs::path &file) {
+  HostRequest request{file.string(), kernel.compileFlags, kernel.directory, {}};
+  for (const TuneSubject &subject : subjects_)
+    request.kernels.push_back(subject.kernel.name);
+  return askHostText(services_.processes, services_.installation.frontend, compilers_, request);
+}
+
+Status Workbench::readHostCode(CandidateFile &file) {
+  if (file.extraction.kernels.empty() || subjects_.empty())
+    return {};
+  const KernelSpec &original = subjects_.front().kernel;
+  if (sameOutsideKernels(original.unit, extraction_, file.path.string(), file.extraction)) {
+    // Then it opts in where the original does.
+    KOPT_TRY(const std::string text, readFile(file.path));
+    if (text.find("cudaFuncAttributeMaxDynamicSharedMemorySize") == text.npos)
+      return {};
+  }
+  auto known = hostTexts_.find(original.unit);
+  if (known == hostTexts_.end()) {
+    KOPT_TRY(HostText text, hostTextOf(original, original.unit));
+    known = hostTexts_.emplace(original.unit, std::move(text)).first;
+  }
+  KOPT_TRY(const HostText text, hostTextOf(file.extraction.kernels.front(), file.path));
+  file.hostChange =
+      hostChange(known->second, extraction_, text, file.extraction).value_or(std::string());
+  file.largeShared.insert(text.largeShared.begin(), text.largeShared.end());
+  return {};
 }
 
 Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int> &gpus) {
@@ -97,7 +155,13 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
   for (const std::string &note : extraction_.notes)
     services_.terminal.line("note: " + note);
   for (const TuneSubject &subject : subjects_) {
-    if (subject.specialization.route != Route::InPlace)
+    const Specialization &specialization = subject.specialization;
+    if (specialization.route == Route::Slice && !specialization.reason.empty() &&
+        !device().modelled)
+      services_.terminal.line(
+          fmt::format("note: the baseline of {} may differ from the code in your own build: {}",
+                      subject.label, specialization.reason));
+    if (specialization.route != Route::InPlace)
       continue;
     if (device().modelled)
       return makeError(
@@ -159,17 +223,9 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
     };
     services.devices.push_back({*member.runner, profile, member.name, member.thread.get()});
   }
-  // Captured launches come from no declaration: nothing else can be made from one.
-  bool captured = false;
-  for (const Launch &launch : workload.launches)
-    for (const Buffer &buffer : launch.buffers)
-      captured |= buffer.fill.kind == FillKind::Captured;
-  std::optional<TuneDeclaration> declaration;
-  if (!captured)
-    declaration = subject.declaration;
   return std::make_unique<LocalJudge>(std::move(services),
                                       Subject{subject.kernel, subject.specialization,
-                                              subject.sliceText, workload, std::move(declaration)},
+                                              subject.sliceText, workload, subject.declaration},
                                       std::move(options));
 }
 

@@ -8,9 +8,11 @@
 #include "driver/device/sass/CodeCounter.h"
 #include "driver/judge/LocalJudge.h"
 #include "driver/sandbox/CompilerSandbox.h"
-#include "driver/source/CandidateFile.h"
 #include "driver/source/Subjects.h"
+#include "driver/source/candidate/CandidateFile.h"
+#include "driver/source/candidate/HostChanges.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/RelativeDeadline.h"
 
 #include <atomic>
 #include <memory>
@@ -41,7 +43,8 @@ public:
 
   /// Reads a candidate's file with the flags of the baseline. Where those name no GPU to build for,
   /// and the file uses what nvcc's default does not have, it is read for `arch` (empty: the
-  /// device's). Fails as readCandidateFile().
+  /// device's). Host code that it changes is found, too. Fails as readCandidateFile() and
+  /// askHostText().
   Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
 
   /// `folder` is a name for its scratch folder.
@@ -53,6 +56,8 @@ private:
       : services_(std::move(services)), sources_(std::move(sources)) {}
 
   Status readSources(const SelectionRequest &selection);
+  Status readHostCode(CandidateFile &file);
+  Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
   Result<EmulatedDevice> openEmulated();
   RunnerHooks hooks();
@@ -70,6 +75,10 @@ private:
   unsigned candidates_ = 0;            ///< files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
+  /// A text that is made to be slow to compile takes a multiple of the user's own file, which may
+  /// have come from the cache.
+  RelativeDeadline candidateDeadline_{Duration(60), Duration(300), 20};
+  std::map<std::string, HostText> hostTexts_; ///< of the user's files, by path
 };
 
 } // namespace kopt

@@ -181,6 +181,8 @@ private:
         known.push_back(option);
     for (const std::string &argument : arguments_) {
       const std::string option = argument.substr(0, argument.find('='));
+      if (isCompilerFlag(argument, known))
+        return fmt::format("flags of the compiler follow '--': {} … -- {}", name, argument);
       if (!option.starts_with("--") || std::find(known.begin(), known.end(), option) != known.end())
         continue;
       const auto longer = std::find_if(known.begin(), known.end(), [&](const std::string &other) {
@@ -191,6 +193,39 @@ private:
       return guess.empty() ? help : guess + " " + help;
     }
     return help;
+  }
+
+  /// What nvcc understands and kopt does not: -O3, -arch=sm_90, -Iinclude, --use_fast_math.
+  static bool isCompilerFlag(const std::string &argument, const std::vector<std::string> &known) {
+    static const std::vector<std::string> kLong = {"--use_fast_math",
+                                                   "--gpu-architecture",
+                                                   "--gpu-code",
+                                                   "--generate-code",
+                                                   "--std",
+                                                   "--expt-relaxed-constexpr",
+                                                   "--expt-extended-lambda",
+                                                   "--extended-lambda",
+                                                   "--maxrregcount",
+                                                   "--compiler-options",
+                                                   "--define-macro",
+                                                   "--include-path",
+                                                   "--fmad",
+                                                   "--ftz",
+                                                   "--restrict"};
+    const std::string option = argument.substr(0, argument.find('='));
+    if (std::find(known.begin(), known.end(), option) != known.end())
+      return false;
+    if (option.starts_with("--"))
+      return std::find(kLong.begin(), kLong.end(), option) != kLong.end();
+    static const std::vector<std::string> kStarts = {"-O",        "-I",       "-D",
+                                                     "-U",        "-g",       "-G",
+                                                     "-X",        "-arch",    "-code",
+                                                     "-gencode",  "-std",     "-use_fast_math",
+                                                     "-lineinfo", "-isystem", "-maxrregcount",
+                                                     "-rdc",      "-ccbin",   "-m64"};
+    return option.size() > 1 && option[0] == '-' &&
+           std::any_of(kStarts.begin(), kStarts.end(),
+                       [&](const std::string &start) { return option.starts_with(start); });
   }
 
   static std::vector<std::string> optionsOf(const CLI::App &app) {

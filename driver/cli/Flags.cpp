@@ -49,6 +49,13 @@ void ConfigFlags::addManifest(CLI::App &app) {
   app.add_option("--manifest", manifest, "manifest file that kopt_tune_kernels() wrote");
 }
 
+void ConfigFlags::addAssurance(CLI::App &app) {
+  app.add_option("--assurance", options.assurance,
+                 "what a win needs: `standard` takes one and lists what was not shown of it, "
+                 "`strict` (for CI) takes only what was shown in full (default standard)")
+      ->check(CLI::IsMember({"standard", "strict"}));
+}
+
 Result<Config> ConfigFlags::load(const std::vector<std::string> &files) const {
   ConfigRequest request;
   request.directory =
@@ -69,6 +76,11 @@ DeviceConfig deviceOf(const Config &config) {
 /// The text has been checked when the configuration was read.
 SandboxMode sandboxOf(const Config &config) {
   return parseSandboxMode(config.settings.sandbox).value_or(SandboxMode::Required);
+}
+
+/// The text has been checked when the configuration was read.
+AssurancePolicy assuranceOf(const Config &config) {
+  return parseEnum<AssurancePolicy>(config.settings.assurance).value_or(AssurancePolicy::Strict);
 }
 
 SelectionRequest selectionOf(const Config &config) {

@@ -11,6 +11,8 @@
 
 namespace kopt {
 
+inline constexpr int kFailOnMatched = 2; ///< exit code where --fail-on applies
+
 /// Which files, and how they are compiled.
 struct SourceFlags {
   std::vector<std::string> files;
@@ -31,6 +33,7 @@ struct ConfigFlags {
   /// All about which kernels, and where they run.
   void addPlace(CLI::App &app);
   void addManifest(CLI::App &app);
+  void addAssurance(CLI::App &app);
   /// Merges them with the environment, the manifest and the configuration files; the search for
   /// kopt.toml starts at the first file.
   Result<Config> load(const std::vector<std::string> &files) const;
@@ -38,6 +41,7 @@ struct ConfigFlags {
 
 DeviceConfig deviceOf(const Config &config);
 SandboxMode sandboxOf(const Config &config);
+AssurancePolicy assuranceOf(const Config &config);
 SelectionRequest selectionOf(const Config &config);
 /// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
 std::filesystem::path projectRoot(const Config &config);

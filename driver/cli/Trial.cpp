@@ -18,8 +18,8 @@ struct TrialFlags {
   SourceFlags sources;
   ConfigFlags config;
   std::vector<std::string> candidates, without;
-  std::string program;
-  bool keepGoing = false, acceptWeakWorkload = false;
+  std::string program, failOn = "refused";
+  bool keepGoing = false;
 };
 
 Style styleOf(Verdict verdict) {
@@ -43,14 +43,17 @@ public:
     app.add_option("--min-gain", options.minSpeedup,
                    "smallest speedup that counts as faster, as a ratio (default 1.02)");
     app.add_option("--seed", options.seed, "random seed (default 1)");
-    app.add_flag("--accept-weak-workload", flags_.acceptWeakWorkload,
-                 "accept a win even if the workload does not detect wrong versions of the kernel");
+    flags_.config.addAssurance(app);
     app.add_option("--without", flags_.without,
                    "checks to skip, for experiments: without them no candidate counts as a win")
         ->delimiter(',')
         ->allow_extra_args(false);
     app.add_flag("--keep-going", flags_.keepGoing,
                  "run the remaining checks after one has failed; the first failure decides");
+    app.add_option("--fail-on", flags_.failOn,
+                   "exit with 2 where a candidate is not right (refused, the default), or also "
+                   "where one is not faster (not-faster); or never")
+        ->check(CLI::IsMember({"refused", "not-faster", "never"}));
     app.footer("nvcc flags may follow after --");
   }
 
@@ -64,6 +67,8 @@ public:
         for (const TrialOutcome &outcome : result.outcomes)
           object["specializations"].push_back(toJson(result, outcome));
       answer.results.push_back(std::move(object));
+      if (isFailure(result.worst().trial.verdict))
+        answer.exitCode = kFailOnMatched;
       if (!call.json)
         for (const TrialOutcome &outcome : result.outcomes)
           print(outcome, results.size() > 1 ? result.candidate.string() + ": " : "", call.out);
@@ -72,6 +77,12 @@ public:
   }
 
 private:
+  bool isFailure(Verdict verdict) const {
+    if (flags_.failOn == "not-faster")
+      return verdict != Verdict::Faster;
+    return flags_.failOn == "refused" && severityOf(verdict) > severityOf(Verdict::Slower);
+  }
+
   Result<TrialRequest> requestOf(const Invocation &call) const {
     KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
     TrialRequest request;
@@ -88,7 +99,7 @@ private:
     }
     KOPT_TRY(request.options.checks, CheckSwitches::without(flags_.without));
     request.options.keepGoing = flags_.keepGoing;
-    request.options.acceptWeakWorkload = flags_.acceptWeakWorkload;
+    request.options.assurance = assuranceOf(config);
     request.options.depth = Depth::Trial; // one candidate may take longer
     request.selection = selectionOf(config);
     request.program = flags_.program;
@@ -99,6 +110,7 @@ private:
     request.options.seed = std::uint64_t(config.settings.seed);
     request.options.buildThreads = unsigned(config.settings.buildJobs);
     request.options.policy.minGain = config.settings.minSpeedup - 1;
+    request.options.policy.candidates = int(request.candidates.size());
     return request;
   }
 
@@ -131,9 +143,11 @@ private:
     std::cout << fmt::format("{}{}: {} (decided by {}{})\n  {}\n", prefix, outcome.label,
                              out.paint(styleOf(trial.verdict), toString(trial.verdict)),
                              toString(trial.stage), by, trial.reason);
-    for (const CheckRecord &record : trial.checks)
-      if (record.state == CheckState::NotRun)
-        std::cout << fmt::format("  not run: {}: {}\n", record.check, record.detail);
+    if (!trial.checks.empty())
+      std::cout << fmt::format("  assurance: {}\n", toString(trial.assurance.level));
+    for (const std::string &gap : inLines(trial.assurance))
+      if (!trial.checks.empty())
+        std::cout << fmt::format("  not shown: {}\n", gap);
     for (const Finding &finding : trial.findings)
       std::cout << fmt::format("  {}: {} {}\n", toString(finding.severity), finding.message,
                                finding.where);

@@ -16,13 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kFailOnMatched = 2; ///< exit code
-
 struct TuneFlags {
   SourceFlags sources;
   ConfigFlags config;
   std::string program, failOn = "never";
-  bool acceptWeakWorkload = false, resume = false, dryRun = false, explainConfig = false;
+  bool resume = false, dryRun = false, explainConfig = false;
 };
 
 json toJson(const TuneOutcome &outcome) {
@@ -38,16 +36,28 @@ json toJson(const TuneOutcome &outcome) {
                         {"technique", outcome.winner->candidate.technique},
                         {"candidate", outcome.winner->candidateHash},
                         {"speedup", kopt::toJson(*outcome.winner->speedup)},
+                        {"assurance", kopt::toJson(outcome.winner->assurance)},
                         {"patch", outcome.patch.string()}};
   return object;
+}
+
+std::string inOneLine(const Assurance &assurance) {
+  if (assurance.gaps.empty())
+    return toString(assurance.level);
+  return fmt::format("{}: {} not shown; the report lists {}", toString(assurance.level),
+                     assurance.gaps.size() == 1
+                         ? "one thing was"
+                         : fmt::format("{} things were", assurance.gaps.size()),
+                     assurance.gaps.size() == 1 ? "it" : "them");
 }
 
 void print(const TuneOutcome &outcome, const Terminal &out) {
   const std::string report = (outcome.folder / "report.md").string();
   if (outcome.winner)
-    std::cout << fmt::format("{}: {}\n  {}\n  patch:  {}\n  report: {}\n", outcome.label,
-                             out.paint(Style::Green, inWords(*outcome.winner->speedup)),
-                             outcome.winner->candidate.title, outcome.patch.string(), report);
+    std::cout << fmt::format(
+        "{}: {}\n  {}\n  assurance: {}\n  patch:  {}\n  report: {}\n", outcome.label,
+        out.paint(Style::Green, inWords(*outcome.winner->speedup)), outcome.winner->candidate.title,
+        inOneLine(outcome.winner->assurance), outcome.patch.string(), report);
   else
     std::cout << fmt::format("{}: {} in {} candidates ({})\n  report: {}\n", outcome.label,
                              out.paint(Style::Yellow, "nothing faster was found"), outcome.judged,
@@ -62,8 +72,7 @@ public:
     addProgram(app, flags_.program);
     flags_.config.addPlace(app);
     addSearch(app);
-    app.add_flag("--accept-weak-workload", flags_.acceptWeakWorkload,
-                 "accept a win even if the workload does not detect wrong versions of the kernel");
+    flags_.config.addAssurance(app);
     app.add_option("--fail-on", flags_.failOn,
                    "exit with status 2: `never`, or on a `win`, when a patch was found "
                    "(default never)")
@@ -154,7 +163,7 @@ private:
       if (value.key == "build-jobs" && value.source != "default")
         settings.buildJobs = unsigned(options.buildJobs);
     settings.resume = flags_.resume;
-    settings.acceptWeakWorkload = flags_.acceptWeakWorkload;
+    settings.assurance = assuranceOf(config);
     settings.dryRun = flags_.dryRun;
     settings.program = flags_.program;
     return settings;

@@ -3,10 +3,12 @@
 // not build, repeat, or tell right from wrong.
 #include "driver/judge/DeviceJudge.h"
 
+#include "driver/judge/Strengthening.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/source/SliceLines.h"
 #include "driver/workload/WorkloadBuilder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 
@@ -38,7 +40,38 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
 /// A buffer is a pure output where poison in place of its old contents changes nothing and nothing
 /// of it stays unwritten. All others keep their drawn contents before each launch, so a partial
 /// write is compared in full too.
+/// Whether a small buffer, which seems to be a pure output, may begin with the largest and with the
+/// smallest numbers: random bits may happen to be smaller than what an atomicMax() leaves.
+Result<bool> DeviceJudge::ignoresExtremes(std::size_t index, std::size_t buffer,
+                                          const Expected &reference) {
+  constexpr std::uint64_t kFew = 4096; // of more elements some are as large as any
+  constexpr double kExtreme = 1e30;    // clipped to what the type holds
+  Launch launch = bench_.baseline().launches[index];
+  Buffer &changed = launch.buffers[buffer];
+  if (writableElements(changed) > kFew)
+    return true;
+  changed.output = false;
+  for (const double value : {kExtreme, -kExtreme}) {
+    changed.fill = Fill{FillKind::Constant, value, value};
+    KOPT_TRY(const RunOutcome outcome,
+             runner_.run(bench_.baseline().module, launch,
+                         bench_.options(options_.seed, kPoison, index, "extreme")));
+    if (outcome.status != RunStatus::Ok)
+      return false;
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      if (launch.buffers[b].readOnly)
+        continue;
+      KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], subject().workload.tolerance,
+                                                   reference.buffers[b], outcome.buffers[b]));
+      if (mismatch)
+        return false;
+    }
+  }
+  return true;
+}
+
 Status DeviceJudge::classifyBuffers() {
+  bench_.baselineSeconds.clear();
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     Launch &launch = bench_.baseline().launches[i];
     KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
@@ -66,6 +99,9 @@ Status DeviceJudge::classifyBuffers() {
       }
       // A read of old contents (same == false) shows that the buffer matters as much as a write
       // does.
+      if (same && complete) {
+        KOPT_TRY(same, ignoresExtremes(i, b, reference));
+      }
       writesAnything |= !same || complete || poisoned.unwritten[b] < writableElements(buffer);
       buffer.output = same && complete;
     }
@@ -80,34 +116,115 @@ Status DeviceJudge::classifyBuffers() {
   return {};
 }
 
-Status DeviceJudge::checkRepeatability() {
-  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
-    KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
-    KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
-    for (std::size_t b = 0; b < first.buffers.size(); ++b) {
-      const Buffer &buffer = bench_.baseline().launches[i].buffers[b];
+/// Something that the workload does not show of any candidate. The user is told at once.
+void DeviceJudge::addWorkloadGap(const std::string &check, const std::string &what, Trial &trial) {
+  gaps_.push_back({check, what});
+  trial.findings.push_back({check, Severity::Warning, what, at(subject().kernel)});
+}
+
+/// What the original leaves when it does the same again and again: buffers that differ a little are
+/// compared as far as they do, others not at all. False: nothing differs, so that what it left
+/// before depends on memory that nobody gave it.
+Result<bool> DeviceJudge::learnVariation(std::size_t index, Trial &trial) {
+  constexpr int kRepeats = 5;
+  constexpr double kLittle = 0.125; ///< of the root mean square of a buffer's elements
+  constexpr double kSpread = 2;     ///< times what a few repeats show
+  Launch &launch = bench_.baseline().launches[index];
+  KOPT_TRY(const Expected first, expect(index, options_.seed, kPoison, "expected"));
+  std::vector<std::optional<double>> apart(launch.buffers.size(), 0.0); // nothing: not as numbers
+  std::vector<bool> differs(launch.buffers.size(), false);
+  for (int i = 0; i < kRepeats; ++i) {
+    KOPT_TRY(const Expected again, expect(index, options_.seed, kPoison, "second"));
+    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+      const Buffer &buffer = launch.buffers[b];
       if (buffer.readOnly)
-        continue; // found unchanged by the runner
+        continue;
       KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject().workload.tolerance,
-                                                   first.buffers[b], second.buffers[b]));
-      if (mismatch)
-        return makeError(
-            ErrorCode::BaselineFailed,
-            fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
-                        subject().kernel.name, bench_.baseline().launches[i].name,
-                        mismatch->describe(buffer)),
-            "if its result is meant to vary, widen it with a 'tolerance relative=... absolute=...' "
-            "clause",
-            at(subject().kernel));
+                                                   first.buffers[b], again.buffers[b]));
+      KOPT_TRY(const auto most,
+               largestDifference(buffer, first.buffers[b], again.buffers[b], nullptr));
+      differs[b] = differs[b] || mismatch.has_value();
+      apart[b] = apart[b] && most ? std::optional(std::max(*apart[b], *most)) : std::nullopt;
     }
-    bench_.expected.push_back(std::move(first));
+  }
+  bool any = false;
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    if (!differs[b])
+      continue;
+    any = true;
+    Buffer &buffer = launch.buffers[b];
+    KOPT_TRY(const double scale, rootMeanSquare(buffer, first.buffers[b]));
+    const bool isNumber = buffer.scalar.starts_with("f") || buffer.scalar == "bf16";
+    if (isNumber && subject().workload.tolerance.policy != TolerancePolicy::Strict && apart[b] &&
+        kSpread * *apart[b] <= kLittle * scale)
+      buffer.spread = kSpread * *apart[b];
+    else
+      buffer.varies = true;
+    addWorkloadGap(
+        "outputs",
+        buffer.varies
+            ? fmt::format("'{}' in launch '{}': the original leaves other contents each time, so "
+                          "it is not compared; have it reviewed",
+                          buffer.name, launch.name)
+            : fmt::format("differences below {:.3g} in '{}' of launch '{}': the original's own "
+                          "results are up to {:.3g} apart",
+                          buffer.spread, buffer.name, launch.name, *apart[b]),
+        trial);
+  }
+  return any;
+}
+
+Status DeviceJudge::checkRepeatability(Trial &trial) {
+  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+    const std::vector<Buffer> &buffers = bench_.baseline().launches[i].buffers;
+    const auto repeats = [&]() -> Result<std::string> {
+      KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
+      KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
+      for (std::size_t b = 0; b < first.buffers.size(); ++b) {
+        if (buffers[b].readOnly)
+          continue; // found unchanged by the runner
+        KOPT_TRY(const auto mismatch, compareBuffers(buffers[b], subject().workload.tolerance,
+                                                     first.buffers[b], second.buffers[b]));
+        if (mismatch)
+          return mismatch->describe(buffers[b]);
+      }
+      bench_.expected.resize(i);
+      bench_.expected.push_back(std::move(first));
+      return std::string();
+    };
+    KOPT_TRY(std::string why, repeats());
+    if (why.empty())
+      continue;
+    KOPT_TRY(const bool varies, learnVariation(i, trial));
+    if (varies) {
+      KOPT_CHECK(classifyBuffers()); // what varies hid which buffers are pure outputs
+      KOPT_TRY(why, repeats());
+    }
+    const bool isNothingLeft = std::ranges::all_of(
+        buffers, [](const Buffer &buffer) { return buffer.readOnly || buffer.varies; });
+    if (why.empty() && !isNothingLeft)
+      continue;
+    return makeError(
+        ErrorCode::BaselineFailed,
+        isNothingLeft
+            ? fmt::format("kernel '{}' leaves other contents each time in every output of launch "
+                          "'{}', so nothing can be compared",
+                          subject().kernel.name, bench_.baseline().launches[i].name)
+            : fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
+                          subject().kernel.name, bench_.baseline().launches[i].name, why),
+        isNothingLeft
+            ? "if its result is meant to vary, say how far with a 'tolerance relative=... "
+              "absolute=...' clause"
+            : "it depends on memory that no argument or fill gives it: look for reads of "
+              "what nothing wrote, or beside a buffer",
+        at(subject().kernel));
   }
   return {};
 }
 
-/// Other inputs must give other outputs: where they do not, a wrong kernel could not be told from a
+/// Other inputs should give other outputs: where they do not, a wrong kernel is not told from a
 /// right one.
-Status DeviceJudge::checkSensitivity() {
+Status DeviceJudge::checkSensitivity(Trial &trial) {
   for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
     const Launch &launch = bench_.baseline().launches[i];
     bool drawn = false, differs = false;
@@ -118,19 +235,17 @@ Status DeviceJudge::checkSensitivity() {
       continue; // nothing random goes in; the result is a function of the arguments alone
     KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "second"));
     for (std::size_t b = 0; b < launch.buffers.size() && !differs; ++b)
-      if (!launch.buffers[b].readOnly) {
+      if (!launch.buffers[b].readOnly && !launch.buffers[b].varies) {
         KOPT_TRY(const bool same, sameBytes(bench_.expected[i].buffers[b], other.buffers[b]));
         differs = !same;
       }
     if (!differs)
-      return makeError(
-          ErrorCode::BaselineFailed,
-          fmt::format(
-              "the outputs of kernel '{}' in launch '{}' are the same for different inputs, so a "
-              "wrong kernel could pass",
-              subject().kernel.name, launch.name),
-          "use other fills or arguments, so that the inputs reach the outputs",
-          at(subject().kernel));
+      addWorkloadGap("fresh",
+                     fmt::format("the outputs of launch '{}' are the same for different inputs, so "
+                                 "a wrong kernel could pass; use other fills or arguments, so that "
+                                 "the inputs reach the outputs",
+                                 launch.name),
+                     trial);
   }
   return {};
 }
@@ -253,7 +368,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
   settings.cache = options_.cache;
   settings.toolchain = toolchain_.name();
   settings.threads = std::max(1u, options_.buildThreads);
-  auto report = testAdequacy(bench_, checks_, frontend_, toolchain_, settings);
+  auto report = testAdequacy(bench_, checks_, *replays_, frontend_, toolchain_, settings);
   noteIncidents(trial);
   if (!report && report.error().code != ErrorCode::Internal)
     return tl::unexpected(report.error());
@@ -264,7 +379,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
          at(subject().kernel)});
     return {};
   }
-  mutations_ = std::move(*report);
+  KOPT_CHECK(takeMutations(*report));
   if (mutations_.survivors.empty())
     return {};
   // What is kept is of the slice; what is said, of the user's files as they are now.
@@ -276,9 +391,21 @@ Status DeviceJudge::testMutants(Trial &trial) {
       survivor.title = lines->tell(survivor.title);
   const std::string remedy = mutations_.remedy();
   trial.findings.push_back(
-      {"mutants", mutations_.isTooWeak() ? Severity::Warning : Severity::Note,
+      {"mutants", mutations_.unexplained().empty() ? Severity::Note : Severity::Warning,
        mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),
        at(subject().kernel)});
+  return {};
+}
+
+Status DeviceJudge::takeMutations(const AdequacyReport &report) {
+  mutations_ = report;
+  for (const AdequacyReport::Addition &addition : report.additions) {
+    KOPT_TRY(auto replay,
+             remake(bench_, *replays_, addition,
+                    fmt::format("derived-{}-{}", addition.kind, replays_->replays().size())));
+    if (replay)
+      replays_->add(std::move(*replay));
+  }
   return {};
 }
 
@@ -286,8 +413,8 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
   trial.gpu = device_.name;
   KOPT_CHECK(loadBaseline(built, trial));
   KOPT_CHECK(classifyBuffers());
-  KOPT_CHECK(checkRepeatability());
-  KOPT_CHECK(checkSensitivity());
+  KOPT_CHECK(checkRepeatability(trial));
+  KOPT_CHECK(checkSensitivity(trial));
   KOPT_CHECK(findUnseenInputs(trial));
   KOPT_CHECK(timeBaseline(trial));
   KOPT_CHECK(profile(bench_.baseline(), trial));
@@ -302,7 +429,7 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
   Trial own; // of nobody: the first device's is the record
   KOPT_CHECK(loadBaseline(built, own));
   KOPT_CHECK(classifyBuffers());
-  KOPT_CHECK(checkRepeatability());
+  KOPT_CHECK(checkRepeatability(own));
   KOPT_CHECK(agreesWith(first));
   for (std::size_t i = 0; i < subject().workload.launches.size(); ++i)
     bench_.subject().workload.launches[i].weight = first.subject().workload.launches[i].weight;
@@ -310,6 +437,7 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
       first.bench_.instructionLimits; // of a modelled device: the program's, not the device's
   bench_.blocksAreApart = first.bench_.blocksAreApart;
   KOPT_CHECK(learnChecks(own));
+  gaps_ = first.gaps_; // of the workload, not of the device
   noteIncidents(trial);
   return {};
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/CandidateBuilder.h"
+#include "driver/source/CompilerMessages.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/source/SharedCode.h"
 #include "driver/workload/ApplyCandidate.h"
 
 #include "driver/judge/Claim.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -82,6 +84,13 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
     const auto error = outcome.log.find("error");
     const auto lineStart = error == std::string::npos ? 0 : outcome.log.rfind('\n', error) + 1;
     trial.reason = outcome.log.substr(lineStart, outcome.log.find('\n', lineStart) - lineStart);
+    // What Clang reads with the toolkit's headers may be right all the same.
+    const bool isRead = std::none_of(trial.findings.begin(), trial.findings.end(),
+                                     [](const Finding &finding) { return finding.id == "parse"; });
+    if (toolchain_.kind() == ToolchainKind::Emulated && !baseline_.hash.empty() && isRead &&
+        options_.checks.on("screen") && !trial.reason.starts_with("error: the compil"))
+      trial.reason = fmt::format(
+          "the emulated device cannot run this candidate: {}; judge it on a GPU", trial.reason);
     return false;
   }
   built.path = outcome.module;
@@ -104,12 +113,14 @@ Result<Built> CandidateBuilder::buildBaseline(Trial &trial) {
   trial.sliceText = rendered.text;
   Built built;
   KOPT_TRY(const bool compiled, compile(trial.candidate, rendered, nextModule(), trial, built));
-  if (!compiled)
-    return makeError(
-        ErrorCode::BaselineFailed,
-        fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name, trial.reason),
-        trial.buildLog.empty() ? "" : "compiler output:\n" + trial.buildLog,
-        fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
+  if (!compiled) {
+    const auto places = SliceLines::make(rendered.text, rendered.chunks, subject_.specialization);
+    return makeError(ErrorCode::BaselineFailed,
+                     fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name,
+                                 places ? places->tell(trial.reason) : trial.reason),
+                     compilerHint(trial.buildLog, places ? &*places : nullptr),
+                     fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
+  }
   return built;
 }
 
@@ -125,6 +136,13 @@ Result<bool> CandidateBuilder::screenAndCompile(const Candidate &candidate,
     return false;
   }
   trial.sliceText = rendered->text;
+  if (subject_.declaration)
+    if (const auto broken = brokenClause(*subject_.declaration, subject_.kernel,
+                                         subject_.workload.launches, candidate)) {
+      trial.verdict = Verdict::Rejected;
+      trial.reason = *broken;
+      return false;
+    }
   KOPT_TRY(const bool screened, screen(*rendered, trial));
   if (!screened)
     return false;

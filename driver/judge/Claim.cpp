@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -21,6 +22,7 @@ const std::map<std::string, Groups> &demands() {
       {"fence-removed", kOrder},
       {"volatile", kOrder},
       {"cache-hint", {{"repeat"}, {"fresh"}}},
+      {"inline-ptx", {{"repeat"}, {"fresh"}}},
       {"bounds-check", {{"sizes"}}},
       {"unused-parameter", {{"scalars", "sizes"}}},
       {"precision", {{"fresh"}, {"contents", "reference"}}},
@@ -110,10 +112,16 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
   return std::nullopt;
 }
 
-std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches) {
-  if (!switches.all())
-    return Failure{"", Verdict::Suspect,
-                   fmt::format("not a verdict: checks off: {}; {}", switches.list(), trial.reason)};
+std::string OpenObligation::inWords() const {
+  return fmt::format("{}, and what would show it harmless did not run: {}{}", finding.message,
+                     join(checks, " or "), why);
+}
+
+std::vector<OpenObligation> openObligations(const Trial &trial) {
+  static const std::set<std::string> kHazards = {
+      "atomic-removed",   "barrier-removed", "fence-removed", "volatile",
+      "arch-conditional", "short-index",     "short-product", "atomic-scope"};
+  std::vector<OpenObligation> open;
   const auto passed = [&](const std::string &check) { return trial.passed(check); };
   for (const Finding &finding : trial.findings)
     for (const std::vector<std::string> &group : checksRequiredBy(finding))
@@ -123,11 +131,20 @@ std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switche
           if (std::find(group.begin(), group.end(), record.check) != group.end() &&
               !record.detail.empty())
             why += fmt::format(" ({}: {})", record.check, record.detail);
-        return Failure{
-            "obligations", Verdict::Suspect,
-            fmt::format("{}, but not proven: {}, and what would show it harmless did not run: {}{}",
-                        trial.reason, finding.message, join(group, " or "), why)};
+        open.push_back({finding, group, std::move(why), kHazards.contains(finding.id)});
       }
+  return open;
+}
+
+std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches,
+                                AssurancePolicy policy) {
+  if (!switches.all())
+    return Failure{"", Verdict::Suspect,
+                   fmt::format("not a verdict: checks off: {}; {}", switches.list(), trial.reason)};
+  for (const OpenObligation &open : openObligations(trial))
+    if (open.isHazard || policy == AssurancePolicy::Strict)
+      return Failure{"obligations", Verdict::Suspect,
+                     fmt::format("{}, but not proven: {}", trial.reason, open.inWords())};
   return std::nullopt;
 }
 

@@ -33,9 +33,21 @@ double floorSeconds(const Launch &launch, const DeviceInfo &device);
 std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> &launches,
                                   const DeviceInfo &device);
 
-/// Why a trial that came out Faster is no win all the same; nothing where it is one. Looks at the
-/// records of the checks that ran: a flag of the screen whose checks did not run, and checks that
-/// were left out.
-std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches);
+/// Something that the screen flagged and no check has shown harmless.
+struct OpenObligation {
+  Finding finding;
+  std::vector<std::string> checks; ///< one of which would have
+  std::string why;                 ///< they did not
+  /// A change that is wrong beyond what can be run here, or that takes an order away and that no
+  /// check of orders has looked at: never a win.
+  bool isHazard = false;
+  std::string inWords() const;
+};
+std::vector<OpenObligation> openObligations(const Trial &trial);
+
+/// Why a trial that came out Faster is no win all the same; nothing where it is one: checks that
+/// were left out, and flags of the screen whose checks did not run, under `standard` only hazards.
+std::optional<Failure> whyNoWin(const Trial &trial, const CheckSwitches &switches,
+                                AssurancePolicy policy);
 
 } // namespace kopt

@@ -14,17 +14,22 @@
 
 namespace kopt {
 
-namespace {} // namespace
-
 DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain,
                          Subject subject, JudgeOptions options, const OpenEmulated &emulate)
     : device_(std::move(device)), runner_(device_.runner), frontend_(frontend),
       toolchain_(toolchain), options_(std::move(options)),
       bench_(runner_, std::move(subject), options_.seed, options_.checks),
       emulation_(makeEmulation(emulate, frontend_, bench_.subject(), options_)),
+      replays_(std::make_shared<DerivedReplays>()),
       checks_(makeChecks(
           options_.checks, {frontend_, toolchain_, emulation_.get()},
-          {CandidateBuilder::baselineRequest(bench_.subject(), options_), options_.scratch})) {}
+          {CandidateBuilder::baselineRequest(bench_.subject(), options_), options_.scratch},
+          replays_)) {
+  if (options_.ownLaunchesOnly)
+    std::erase_if(checks_, [](const std::unique_ptr<Check> &check) {
+      return check->name() != "outputs" && check->name() != "fresh";
+    });
+}
 
 Result<bool> DeviceJudge::load(Built &built, Trial &trial) {
   const StageTimer timer(trial, "load");
@@ -84,28 +89,59 @@ Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
   return std::nullopt;
 }
 
-/// A trial that came out Faster is one only where every check ran.
-void DeviceJudge::claim(const std::vector<Launch> &launches, Trial &trial) const {
-  if (trial.verdict != Verdict::Faster)
-    return;
-  const bool isWeak = mutations_.isTooWeak() && !options_.acceptWeakWorkload;
+Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
+  std::vector<AssuranceGap> others = trial.assurance.gaps;
+  others.insert(others.end(), gaps_.begin(), gaps_.end());
+  return assuranceOf(trial.checks, others);
+}
+
+/// Why a trial that came out Faster is no win. Under `standard` what was not shown is a gap of its
+/// assurance, unless there is a reason to doubt it; under `strict` any gap is one.
+std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &launches, Depth depth,
+                                                  Trial &trial) const {
+  const bool isStrict = options_.assurance == AssurancePolicy::Strict;
   std::optional<Failure> failure;
   if (options_.checks.on("roofline"))
     failure = belowFloor(trial, launches, runner_.device());
+  if (failure)
+    return failure;
   if (options_.checks.on("mutants")) {
-    if (!failure && isWeak)
-      failure = Failure{"mutants", Verdict::Suspect,
-                        fmt::format("{}, but the workload is too weak to tell: {}; declare {}, or "
-                                    "take it with --accept-weak-workload",
-                                    trial.reason, mutations_.inWords(), mutations_.remedy())};
+    const bool isDoubtful = !mutations_.unexplained().empty();
+    const std::string words =
+        mutations_.inWords() +
+        (isDoubtful ? "; what would notice: " + mutations_.remedy() : std::string());
+    if (isDoubtful && isStrict)
+      return Failure{"mutants", Verdict::Suspect,
+                     fmt::format("{}, but the workload does not tell all wrong kernels: {}",
+                                 trial.reason, words)};
+    if (mutations_.tried == 0)
+      trial.checks.push_back(
+          {"mutants", CheckState::NotApplicable, "there are no wrong versions to try"});
     else
       trial.checks.push_back(
-          {"mutants", mutations_.tried > 0 ? CheckState::Passed : CheckState::NotRun,
-           mutations_.tried > 0 ? mutations_.inWords() : "there are no wrong versions to try"});
+          {"mutants", isDoubtful ? CheckState::NotRun : CheckState::Passed, words});
   }
-  if (!failure)
-    failure = whyNoWin(trial, options_.checks);
-  if (failure) {
+  failure = whyNoWin(trial, options_.checks, options_.assurance);
+  if (failure)
+    return failure;
+  for (const OpenObligation &open : openObligations(trial))
+    addGap(trial.assurance, {"obligations", open.inWords()});
+  // On a GPU some checks are asked of would-be winners alone: the confirmation decides.
+  if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
+    return std::nullopt;
+  const Assurance assurance = assuranceSoFar(trial);
+  if (assurance.level == AssuranceLevel::Full)
+    return std::nullopt;
+  return Failure{assurance.gaps.front().check, Verdict::Suspect,
+                 fmt::format("{}, but with partial assurance, which --assurance strict does not "
+                             "take; not shown: {}",
+                             trial.reason, fmt::join(inLines(assurance), "; "))};
+}
+
+void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const {
+  if (trial.verdict != Verdict::Faster)
+    return;
+  if (const auto failure = whyNotClaimed(launches, depth, trial)) {
     trial.verdict = failure->verdict;
     trial.reason = failure->reason;
     trial.check = failure->check;
@@ -114,11 +150,7 @@ void DeviceJudge::claim(const std::vector<Launch> &launches, Trial &trial) const
   }
 }
 
-/// The launch beside the baseline's, in the process that the runner has now: its samples are added
-/// to the timing.
-Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
-                                     LaunchTiming &timing, Trial &trial) {
-  const Launch &launch = built.launches[index];
+TimeOptions DeviceJudge::timeOptions(std::size_t index) const {
   TimeOptions options = options_.timing;
   options.inputSeed = bench_.expected[index].inputSeed;
   options.skip = options_.checks.runnerChecks();
@@ -128,6 +160,15 @@ Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std:
   if (runner_.device()
           .modelled) // one sample, of launches whose length the limit of instructions bounds
     options.deadline = bench_.options(0, 0, index, options.slot).deadline;
+  return options;
+}
+
+/// The launch beside the baseline's, in the process that the runner has now: its samples are added
+/// to the timing.
+Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
+                                     LaunchTiming &timing, Trial &trial) {
+  const Launch &launch = built.launches[index];
+  const TimeOptions options = timeOptions(index);
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(const TimingOutcome outcome,
            runner_.time(bench_.baseline().module, bench_.baseline().launches[index], built.module,
@@ -250,7 +291,8 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   VerdictPolicy policy = options_.policy;
   if (isConfirmation) {
     policy.confidence = 0.99;
-    policy.candidates = 1; // one candidate, on samples that did not choose it
+  } else {
+    policy.candidates = 1; // nothing is claimed yet: that takes samples that chose nothing
   }
   const Depth depth = isConfirmation || wantsEveryCheck(trial) ? Depth::Win : options_.depth;
   KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, depth, trial));
@@ -286,7 +328,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
       return {};
     trial.stage = check;
   }
-  claim(built.launches, trial);
+  claim(built.launches, isDoubtful ? Depth::Win : depth, trial);
   if (timed && runner_.device().modelled && !isConfirmation)
     KOPT_CHECK(profile(built, trial));
   return {};
@@ -297,6 +339,7 @@ Result<Trial> DeviceJudge::examine(const Prepared &prepared, Purpose purpose) {
   Trial trial = prepared.trial;
   Built built = prepared.built;
   trial.gpu = device_.name;
+  trial.assurance = {};
   KOPT_TRY(const bool loaded, load(built, trial));
   const Status status = loaded ? judge(trial.candidate, built, purpose, trial) : Status();
   if (loaded)
@@ -306,7 +349,7 @@ Result<Trial> DeviceJudge::examine(const Prepared &prepared, Purpose purpose) {
     return tl::unexpected(status.error());
   trial.seconds = prepared.seconds + secondsSince(start);
   trial.purpose = purpose;
-  trial.assurance = assuranceOf(trial.checks);
+  trial.assurance = assuranceSoFar(trial);
   return trial;
 }
 
@@ -323,6 +366,37 @@ Result<std::optional<Failure>> DeviceJudge::whyNot(const Candidate &candidate, B
   if (!*verified)
     return Failure{trial.check, trial.verdict, trial.reason};
   return std::nullopt;
+}
+
+Result<std::optional<Speedup>> DeviceJudge::compare(Built one, Built other) {
+  Trial unused;
+  KOPT_TRY(const bool loadedOne, load(one, unused));
+  if (!loadedOne)
+    return std::nullopt;
+  KOPT_TRY(const bool loadedOther, load(other, unused));
+  std::vector<Speedup> speedups;
+  std::vector<double> weights;
+  Status status;
+  for (std::size_t i = 0; loadedOther && i < one.launches.size(); ++i) {
+    TimeOptions options = timeOptions(i);
+    options.slot = fmt::format("compare-{}", i);
+    const auto outcome =
+        runner_.time(other.module, other.launches[i], one.module, one.launches[i], options);
+    if (!outcome)
+      status = tl::unexpected(outcome.error());
+    if (!outcome || outcome->status != RunStatus::Ok)
+      break;
+    speedups.push_back(
+        pairedSpeedup(outcome->samples, options_.policy.confidence, outcome->modelled));
+    weights.push_back(subject().workload.launches[i].weight);
+  }
+  runner_.unload(one.module);
+  if (loadedOther)
+    runner_.unload(other.module);
+  KOPT_CHECK(status);
+  if (speedups.size() < one.launches.size())
+    return std::nullopt;
+  return combineSpeedups(speedups, weights);
 }
 
 Status DeviceJudge::addCounters(const Prepared &prepared, Trial &trial) {

@@ -32,7 +32,8 @@ public:
   Status learnAs(const DeviceJudge &first, const Built &built, Trial &trial);
   /// Wrong versions of the kernel go through the checks. Findings go into the trial.
   Status testMutants(Trial &trial);
-  void takeMutations(const AdequacyReport &report) { mutations_ = report; }
+  /// What was found on another device of the kind: the launches that it added are made here, too.
+  Status takeMutations(const AdequacyReport &report);
 
   /// Everything after the build. Fails only with Environment, Internal or Interrupted.
   Result<Trial> examine(const Prepared &prepared, Purpose purpose);
@@ -41,6 +42,10 @@ public:
   /// screened nor timed.
   Result<std::optional<Failure>> whyNot(const Candidate &candidate, Built built,
                                         std::uint64_t freshSeed);
+
+  /// How many times as fast `one` is as `other`, timed by turns in one process. Nothing where
+  /// either does not run.
+  Result<std::optional<Speedup>> compare(Built one, Built other);
 
   /// Adds counters to a trial of the candidate that was prepared.
   Status addCounters(const Prepared &prepared, Trial &trial);
@@ -56,12 +61,16 @@ private:
                       Strength strength, Depth depth, Trial &trial);
   Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
                                                    const TimingOutcome &outcome, Trial &trial);
+  TimeOptions timeOptions(std::size_t index) const; ///< of a launch of the workload
   /// One launch, in one process or in several fresh ones. False: the trial is decided.
   Result<bool> timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
                           LaunchTiming &timing, Trial &trial);
   Result<bool> time(const Built &built, const VerdictPolicy &policy, std::uint32_t processes,
                     Trial &trial);
-  void claim(const std::vector<Launch> &launches, Trial &trial) const;
+  void claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const;
+  std::optional<Failure> whyNotClaimed(const std::vector<Launch> &launches, Depth depth,
+                                       Trial &trial) const;
+  Assurance assuranceSoFar(const Trial &trial) const;
   Status profile(const Built &built, Trial &trial);
   Status judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial);
   void noteIncidents(Trial &trial);
@@ -70,8 +79,11 @@ private:
                           const std::string &slot);
   Status loadBaseline(const Built &built, Trial &trial);
   Status classifyBuffers();
-  Status checkRepeatability();
-  Status checkSensitivity();
+  Result<bool> ignoresExtremes(std::size_t index, std::size_t buffer, const Expected &reference);
+  Status checkRepeatability(Trial &trial);
+  Result<bool> learnVariation(std::size_t launch, Trial &trial);
+  Status checkSensitivity(Trial &trial);
+  void addWorkloadGap(const std::string &check, const std::string &what, Trial &trial);
   Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
   Status limitInstructions(const Trial &baseline);
@@ -86,7 +98,9 @@ private:
   JudgeOptions options_;
   CheckContext bench_;
   std::unique_ptr<Emulation> emulation_; ///< null: there is none
+  std::shared_ptr<DerivedReplays> replays_;
   std::vector<std::unique_ptr<Check>> checks_;
+  std::vector<AssuranceGap> gaps_; ///< of the workload, and so of every candidate
   AdequacyReport mutations_;
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the timing that is going on
 };

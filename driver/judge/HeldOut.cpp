@@ -2,6 +2,8 @@
 #include "driver/judge/HeldOut.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
 
 namespace kopt {
 
@@ -16,20 +18,40 @@ Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
   if (purpose != Purpose::Confirmation || trial.verdict != Verdict::Faster || heldOut_.empty())
     return trial;
   JudgeOptions options = options_;
-  options.testAdequacy = false; // tested with the launches that chose the candidate
+  options.testAdequacy = false;   // tested with the launches that chose the candidate
+  options.ownLaunchesOnly = true; // and so was what follows from other launches than these
   Workload workload = workload_;
   workload.launches = heldOut_;
   for (Launch &launch : workload.launches)
     launch.weight = 1.0 / double(workload.launches.size());
   KOPT_TRY(const auto judge, makeJudge_(workload, options));
   KOPT_CHECK(judge->baseline());
-  KOPT_TRY(const Trial other, judge->judge(candidate, Purpose::Search));
+  KOPT_TRY(Trial other, judge->judge(candidate, Purpose::Search));
+  other.purpose = Purpose::HeldOut;
+  if (record_)
+    KOPT_CHECK(record_(other));
+  // Of the candidate's text and of the kernel the confirmation has said all there is to say.
+  static const std::set<std::string> kOfLaunches = {"outputs",  "fresh",     "scalars", "sizes",
+                                                    "contents", "alignment", "repeat",  "timed"};
+  for (const AssuranceGap &gap : other.assurance.gaps)
+    if (kOfLaunches.contains(gap.check))
+      addGap(trial.assurance, {gap.check, "on captured launches that were held out: " + gap.what});
+  // Suspect: faster, and what would prove more is not asked here.
   if (other.verdict == Verdict::Faster || other.verdict == Verdict::Same ||
-      other.verdict == Verdict::Ambiguous) {
+      other.verdict == Verdict::Ambiguous || other.verdict == Verdict::Suspect) {
     trial.findings.push_back({"held-out", Severity::Note,
                               fmt::format("{} captured launches that chose nothing: {}",
                                           workload.launches.size(), other.reason),
                               ""});
+    if (options_.assurance == AssurancePolicy::Strict &&
+        trial.assurance.level == AssuranceLevel::Partial) {
+      trial.verdict = Verdict::Suspect;
+      trial.check = trial.assurance.gaps.front().check;
+      trial.reason =
+          fmt::format("{}, but with partial assurance, which --assurance strict does not "
+                      "take; not shown: {}",
+                      trial.reason, fmt::join(inLines(trial.assurance), "; "));
+    }
     return trial;
   }
   trial.verdict = other.verdict;

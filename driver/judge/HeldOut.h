@@ -15,19 +15,27 @@ namespace kopt {
 using MakeJudge = std::function<Result<std::unique_ptr<Judge>>(const Workload &workload,
                                                                const JudgeOptions &options)>;
 
+/// Keeps a trial on the held-out launches, beside the confirmation. Fails as the store does.
+using RecordTrial = std::function<Status(const Trial &)>;
+
 /// Where a confirmed candidate is wrong, fails or is slower on the held-out launches, that becomes
-/// its verdict; else a finding records the result. The workload's tolerance holds for the held-out
-/// launches too, which all weigh the same.
+/// its verdict; else a finding records the result. What those launches do not show is missing of
+/// its assurance, too. The workload's tolerance holds for the held-out launches too, which all
+/// weigh the same. `record`, which may be empty, gets their trial, with Purpose::HeldOut.
 class HeldOutJudge final : public Judge {
 public:
   HeldOutJudge(std::unique_ptr<Judge> inner, std::vector<Launch> heldOut, JudgeOptions options,
-               MakeJudge makeJudge)
+               MakeJudge makeJudge, RecordTrial record = {})
       : inner_(std::move(inner)), heldOut_(std::move(heldOut)), options_(std::move(options)),
-        makeJudge_(std::move(makeJudge)) {}
+        makeJudge_(std::move(makeJudge)), record_(std::move(record)) {}
 
   Result<Baseline> baseline() override;
   void begin(const std::vector<Candidate> &candidates) override { inner_->begin(candidates); }
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
+  Result<std::optional<Speedup>> compare(const Candidate &candidate,
+                                         const Candidate &other) override {
+    return inner_->compare(candidate, other);
+  }
   Status addCounters(Trial &trial) override { return inner_->addCounters(trial); }
   void remember(const Trial &trial) override { inner_->remember(trial); }
 
@@ -36,6 +44,7 @@ private:
   std::vector<Launch> heldOut_;
   JudgeOptions options_;
   MakeJudge makeJudge_;
+  RecordTrial record_;
   Workload workload_; ///< as the baseline learned it
 };
 

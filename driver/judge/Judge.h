@@ -37,6 +37,12 @@ public:
   /// Interrupted.
   virtual Result<Trial> judge(const Candidate &candidate, Purpose purpose) = 0;
 
+  /// How many times as fast as `other` the candidate is, on fresh samples that alternate between
+  /// the two; both came out Faster. Nothing where either no longer runs. It chooses between
+  /// candidates, and claims nothing: one process takes all samples. Fails as judge() does.
+  virtual Result<std::optional<Speedup>> compare(const Candidate &candidate,
+                                                 const Candidate &other) = 0;
+
   /// Adds counters to a timed trial that has none.
   virtual Status addCounters(Trial &trial) = 0;
 

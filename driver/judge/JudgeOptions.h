@@ -65,14 +65,14 @@ struct JudgeOptions {
       false; ///< ask the other checks too once one has refused: the first still decides
   Depth depth = Depth::Search; ///< of the look at each candidate; a confirmation has Depth::Win
   double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
-  bool acceptWeakWorkload =
-      false; ///< a win may be claimed on a workload that does not notice all wrong kernels
+  AssurancePolicy assurance = AssurancePolicy::Standard;
+  bool ownLaunchesOnly = false; ///< only the checks on the workload's own launches
   bool testAdequacy =
       true; ///< wrong versions of the kernel are tried; not where another workload has been tested
   std::filesystem::path
       cache; ///< folder in which mutation tests are kept from run to run; empty: they are not
 };
 KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, processes, buildThreads, checks,
-            keepGoing, depth, escalateAbove, acceptWeakWorkload, testAdequacy, cache)
+            keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly, testAdequacy, cache)
 
 } // namespace kopt

@@ -116,19 +116,29 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
     lane.examiner->device().thread->add([job] { (*job)(); });
   }
   Status status;
+  const Lane *tested = nullptr;
   if (options_.checks.on("mutants") && options_.testAdequacy)
     status = onFirst([&](Lane &lane) -> Status {
       if (!lane.hasLearned)
         return {}; // which is an error of its own
       KOPT_CHECK(lane.examiner->testMutants(trial));
       adequacy_ = lane.examiner->mutations();
+      tested = &lane;
       return {};
     });
   for (std::future<Status> &other : learned) // all of them: they use what is here
     if (const Status answer = other.get(); !answer && status)
       status = answer;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i]->examiner->takeMutations(adequacy_);
+    Lane &lane = *lanes_[i];
+    if (status && lane.hasLearned && &lane != tested && !lane.isLost)
+      status = on(lane, [&]() -> Status {
+        const Status taken = lane.examiner->takeMutations(adequacy_);
+        if (taken || !isLoss(lane, taken.error()))
+          return taken;
+        lose(lane, taken.error(), nullptr);
+        return {};
+      });
     trial.findings.insert(trial.findings.end(), trials[i].findings.begin(),
                           trials[i].findings.end());
   }
@@ -288,6 +298,22 @@ Result<Trial> LocalJudge::confirm(const Candidate &candidate) {
   if (trial.verdict == Verdict::Faster)
     faster_.insert_or_assign(trial.candidateHash, prepared);
   return trial;
+}
+
+Result<std::optional<Speedup>> LocalJudge::compare(const Candidate &candidate,
+                                                   const Candidate &other) {
+  const Prepared one = again(candidate), two = again(other);
+  for (const Prepared *prepared : {&one, &two})
+    if (prepared->error)
+      return tl::unexpected(*prepared->error);
+  std::optional<Speedup> speedup;
+  if (!one.ready || !two.ready)
+    return speedup;
+  KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
+    KOPT_TRY(speedup, lane.examiner->compare(one.built, two.built));
+    return {};
+  }));
+  return speedup;
 }
 
 Status LocalJudge::addCounters(Trial &trial) {

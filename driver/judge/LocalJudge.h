@@ -42,6 +42,9 @@ public:
   /// is another one. A confirmation takes several fresh processes on the first device, at 99%.
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
 
+  Result<std::optional<Speedup>> compare(const Candidate &candidate,
+                                         const Candidate &other) override;
+
   /// On a GPU counters cost seconds, so only those trials get them whose counters someone reads
   /// next. Changes counters, source, findings, stages and seconds of the trial.
   Status addCounters(Trial &trial) override;

@@ -21,6 +21,11 @@ public:
   Result<Baseline> baseline() override;
   void begin(const std::vector<Candidate> &candidates) override;
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
+  /// Not kept here: the choice that it leads to is a decision, and the decision log keeps it.
+  Result<std::optional<Speedup>> compare(const Candidate &candidate,
+                                         const Candidate &other) override {
+    return inner_.compare(candidate, other);
+  }
   Status addCounters(Trial &trial) override;
   void remember(const Trial &trial) override { inner_.remember(trial); }
 

@@ -21,4 +21,17 @@ Result<Trial> RecordedJudge::judge(const Candidate &candidate, Purpose purpose) 
   return found->second;
 }
 
+Result<std::optional<Speedup>> RecordedJudge::compare(const Candidate &candidate,
+                                                      const Candidate &other) {
+  KOPT_TRY(const Trial one, judge(candidate, Purpose::Search));
+  KOPT_TRY(const Trial two, judge(other, Purpose::Search));
+  if (!one.speedup || !two.speedup)
+    return std::nullopt;
+  Speedup speedup = *one.speedup;
+  speedup.estimate = one.speedup->estimate / two.speedup->estimate;
+  speedup.low = one.speedup->low / two.speedup->high;
+  speedup.high = one.speedup->high / two.speedup->low;
+  return speedup;
+}
+
 } // namespace kopt

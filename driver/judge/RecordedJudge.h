@@ -17,6 +17,9 @@ public:
   Result<Baseline> baseline() override { return baseline_; }
   /// Fails with StaleInput where the record does not have the candidate.
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
+  /// Of the recorded speedups of the search.
+  Result<std::optional<Speedup>> compare(const Candidate &candidate,
+                                         const Candidate &other) override;
   /// A recorded trial has the counters that it was recorded with.
   Status addCounters(Trial &) override { return {}; }
 

@@ -15,7 +15,8 @@ struct VerdictPolicy {
       0.99; ///< two-sided, of the interval: false verdicts on identical code stay below 1%
   double minGain = 0.01;         ///< relative: below this, faster is Same
   double regressionGuard = 0.02; ///< a single launch that is surely slower than this forbids Faster
-  int candidates = 1; ///< how many were compared: the error rate is divided by it (Bonferroni)
+  int candidates = 1; ///< how many may be claimed on fresh samples: the error rate is divided by it
+                      ///< (Bonferroni)
 };
 KOPT_FIELDS(VerdictPolicy, confidence, minGain, regressionGuard, candidates)
 

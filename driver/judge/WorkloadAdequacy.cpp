@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/WorkloadAdequacy.h"
 
+#include "driver/judge/Strengthening.h"
 #include "driver/model/Json.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -18,8 +19,9 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kMostSeconds = 10; ///< on a GPU, for all wrong versions
 constexpr int kFormat =
-    4; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
+    5; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
 
 std::string identity(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
                      const AdequacySettings &settings, const MutantSet &mutants) {
@@ -64,12 +66,22 @@ std::string excuseOf(const Mutant &mutant) {
   return mutant.mayBeEqual;
 }
 
-/// On how many draws of the inputs some check refuses it; 0: on none that are tried. A first look
-/// takes one, and so does the second that a winner has, with every check; what only some inputs
-/// show takes more.
-Result<int> drawsToNotice(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
-                          const Mutant &mutant, const BuildOutcome &outcome,
-                          const std::string &symbol) {
+/// What it takes to notice a mutant.
+struct Noticed {
+  int draws = 0; ///< of the inputs, on which some check refuses it; 0: on none that are tried
+  std::optional<AdequacyReport::Addition> addition; ///< where another launch tells it
+};
+
+/// Launches that are derived for one mutant, and for all of them: a try takes five small launches.
+constexpr std::size_t kTries = 24, kAllTries = 96;
+
+/// A first look takes one draw of the inputs, and so does the second that a winner has, with every
+/// check; what only some inputs show takes more. `tries` is what is left of launches that may be
+/// derived.
+Result<Noticed> notice(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
+                       const DerivedReplays &replays, const Mutant &mutant,
+                       const BuildOutcome &outcome, const std::string &symbol,
+                       const std::vector<AdequacyReport::Addition> &additions, std::size_t &tries) {
   Built built;
   built.path = outcome.module;
   built.symbol = symbol;
@@ -77,7 +89,7 @@ Result<int> drawsToNotice(CheckContext &bench, const std::vector<std::unique_ptr
   auto loaded = bench.runner().load(built.path, built.symbol);
   if (!loaded) {
     if (loaded.error().code == ErrorCode::BaselineFailed)
-      return 1; // the device does not take it
+      return Noticed{1, {}}; // the device does not take it
     return tl::unexpected(loaded.error());
   }
   built.module = loaded->id;
@@ -99,30 +111,33 @@ Result<int> drawsToNotice(CheckContext &bench, const std::vector<std::unique_ptr
     }
     return false;
   };
-  const auto judge = [&]() -> Result<int> {
+  const auto judge = [&]() -> Result<Noticed> {
     KOPT_TRY(const bool atFirst, isNoticed(seed, 1, Depth::Search));
     if (atFirst)
-      return 1;
+      return Noticed{1, {}};
     if (!excuseOf(mutant).empty())
-      return 0; // it may be as right as the original
+      return Noticed(); // it may be as right as the original
     for (const int draws : {1, 5, 25}) {
       KOPT_TRY(const bool noticed, isNoticed(~seed + std::uint64_t(draws) * 2, draws, Depth::Win));
       if (noticed)
-        return draws;
+        return Noticed{draws, {}};
     }
-    return 0;
+    const std::size_t own = std::min(tries, kTries);
+    tries -= own;
+    KOPT_TRY(auto addition, findTellingLaunch(bench, replays, built, seed, own, additions));
+    return Noticed{addition ? 1 : 0, std::move(addition)};
   };
-  const Result<int> draws = judge();
+  Result<Noticed> noticed = judge();
   bench.runner().unload(built.module);
-  return draws;
+  return noticed;
 }
 
 } // namespace
 
 Result<AdequacyReport> testAdequacy(CheckContext &bench,
                                     const std::vector<std::unique_ptr<Check>> &checks,
-                                    Frontend &frontend, Toolchain &toolchain,
-                                    const AdequacySettings &settings) {
+                                    const DerivedReplays &replays, Frontend &frontend,
+                                    Toolchain &toolchain, const AdequacySettings &settings) {
   const Subject &subject = bench.subject();
   MutantRequest request;
   request.atMost = settings.atMost;
@@ -151,16 +166,28 @@ Result<AdequacyReport> testAdequacy(CheckContext &bench,
   }
   AdequacyReport report;
   std::map<std::string, int> known; // by machine code: several mutants may be the same program
+  std::size_t tries = kAllTries;
+  const auto start = std::chrono::steady_clock::now();
   for (BuiltMutant &item : built) {
+    // Measured times differ from run to run, so on the emulated device, where each run has to be
+    // the same, all are tried.
+    if (!bench.runner().device().modelled && secondsSince(start) > kMostSeconds)
+      break;
     KOPT_TRY(const BuildOutcome outcome, item.outcome.get());
     if (!outcome.ok || outcome.hash == bench.baseline().hash)
       continue; // no wrong version of the kernel
     ++report.tried;
     auto seen = known.find(outcome.hash);
     if (seen == known.end()) {
-      KOPT_TRY(const int draws,
-               drawsToNotice(bench, checks, *item.mutant, outcome, settings.build.symbol));
-      seen = known.emplace(outcome.hash, draws).first;
+      KOPT_TRY(const Noticed noticed, notice(bench, checks, replays, *item.mutant, outcome,
+                                             settings.build.symbol, report.additions, tries));
+      seen = known.emplace(outcome.hash, noticed.draws).first;
+      const auto isSame = [&](const AdequacyReport::Addition &other) {
+        return other.kind == noticed.addition->kind && other.base == noticed.addition->base &&
+               other.seed == noticed.addition->seed;
+      };
+      if (noticed.addition && std::ranges::none_of(report.additions, isSame))
+        report.additions.push_back(*noticed.addition);
     }
     if (seen->second > 0) {
       ++report.noticed;

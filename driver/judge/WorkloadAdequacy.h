@@ -4,7 +4,7 @@
 #pragma once
 
 #include "driver/device/Toolchain.h"
-#include "driver/judge/checks/Check.h"
+#include "driver/judge/checks/DerivedReplays.h"
 #include "driver/model/Adequacy.h"
 #include "driver/source/Frontend.h"
 
@@ -24,12 +24,13 @@ struct AdequacySettings {
   std::size_t atMost = 24;
 };
 
-/// Judges mutants of the bench's baseline by the checks, which have learned it. A report of the
-/// same kernel, workload, device and checks is taken from the cache. Fails with Environment or
-/// Internal.
+/// Judges mutants of the context's baseline by the checks, which have learned it. For one that
+/// passes and that nothing excuses other launches are derived until one tells it: they are the
+/// report's additions, which the caller adds to the replays. A report of the same kernel, workload,
+/// device and checks is taken from the cache. Fails with Environment or Internal.
 Result<AdequacyReport> testAdequacy(CheckContext &bench,
                                     const std::vector<std::unique_ptr<Check>> &checks,
-                                    Frontend &frontend, Toolchain &toolchain,
-                                    const AdequacySettings &settings);
+                                    const DerivedReplays &replays, Frontend &frontend,
+                                    Toolchain &toolchain, const AdequacySettings &settings);
 
 } // namespace kopt

@@ -5,18 +5,21 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 namespace kopt {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AdequacyReport::Survivor, title, op, line, excuse)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AdequacyReport::Addition, kind, base, seed)
 
 void to_json(nlohmann::json &json, const AdequacyReport &report) {
   json = {{"tried", report.tried},
           {"noticed", report.noticed},
           {"draws", report.draws},
-          {"survivors", report.survivors}};
+          {"survivors", report.survivors},
+          {"additions", report.additions}};
 }
 
 void from_json(const nlohmann::json &json, AdequacyReport &report) {
@@ -24,11 +27,14 @@ void from_json(const nlohmann::json &json, AdequacyReport &report) {
   json.at("noticed").get_to(report.noticed);
   json.at("draws").get_to(report.draws);
   json.at("survivors").get_to(report.survivors);
+  json.at("additions").get_to(report.additions);
 }
 
-bool AdequacyReport::isTooWeak() const {
-  return std::any_of(survivors.begin(), survivors.end(),
-                     [](const Survivor &survivor) { return survivor.excuse.empty(); });
+std::vector<AdequacyReport::Survivor> AdequacyReport::unexplained() const {
+  std::vector<Survivor> found;
+  std::copy_if(survivors.begin(), survivors.end(), std::back_inserter(found),
+               [](const Survivor &survivor) { return survivor.excuse.empty(); });
+  return found;
 }
 
 std::string AdequacyReport::inWords() const {
@@ -36,6 +42,8 @@ std::string AdequacyReport::inWords() const {
       fmt::format("{} of {} wrong versions of the kernel are noticed", noticed, tried);
   if (draws > 1)
     text += fmt::format(", not all on fewer than {} draws of the inputs", draws);
+  if (!additions.empty())
+    text += fmt::format(", {} of the launches were added for that", additions.size());
   for (const Survivor &survivor : survivors)
     text += fmt::format("; not noticed: {}{}", survivor.title,
                         survivor.excuse.empty() ? "" : " (" + survivor.excuse + ")");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -17,12 +18,22 @@ struct AdequacyReport {
     unsigned line = 0;  ///< in the slice
     std::string excuse; ///< why it may be as right as the original; empty: it is surely wrong
   };
+  /// A launch that told a mutant from the original where no other did: candidates are judged on it
+  /// as well. Made again from the numbers, on any device.
+  struct Addition {
+    std::string kind;       ///< "sizes", "scalars", "contents" or "larger"
+    std::size_t base = 0;   ///< index of the derived launch that it comes from
+    std::uint64_t seed = 0; ///< of what is drawn
+  };
   std::size_t tried = 0; ///< mutants that compile to another program than the original
   std::size_t noticed = 0;
   int draws = 1; ///< of the inputs, that noticing them took: with fewer a gain is not verified
   std::vector<Survivor> survivors;
+  std::vector<Addition> additions;
 
-  bool isTooWeak() const; ///< a mutant that is surely wrong was not noticed
+  /// Those that nothing excuses: each is wrong, or as right as the original, and nothing that was
+  /// tried says which.
+  std::vector<Survivor> unexplained() const;
   std::string inWords() const;
   std::string remedy() const; ///< what would notice the survivors; empty where there are none
 };

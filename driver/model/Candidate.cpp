@@ -4,6 +4,8 @@
 #include "driver/model/Json.h"
 #include "driver/support/Hash.h"
 
+#include <fmt/format.h>
+
 namespace kopt {
 
 std::string Candidate::contentHash() const {
@@ -16,28 +18,24 @@ std::string Candidate::contentHash() const {
 }
 
 Status refuseUnbuiltForms(const Candidate &candidate) {
-  std::string form;
-  if (!candidate.tunables.empty())
-    form = "a tunable of its own ('" + candidate.tunables.front().name + "')";
-  else if (!candidate.includes.empty())
-    form = "a new include (" + candidate.includes.front() + ")";
-  else if (!candidate.declarations.empty())
-    form = "a new declaration";
-  if (form.empty())
+  if (candidate.tunables.empty())
     return {};
-  return makeError(ErrorCode::Usage, "the candidate has " + form + ", which kopt cannot build yet");
+  return makeError(ErrorCode::Usage, "the candidate has a tunable of its own ('" +
+                                         candidate.tunables.front().name +
+                                         "'), which kopt cannot build yet");
 }
 
 Status refuseUnbuiltForms(const LaunchOverride &launch) {
-  const char *form = launch.gridExpressions    ? "a grid as expressions"
-                     : launch.blockExpressions ? "a block as expressions"
-                     : launch.sharedExpression ? "shared memory as an expression"
-                     : launch.largeShared      ? "large shared memory that it opts in to"
-                                               : nullptr;
-  if (!form)
+  const char *part = launch.block && launch.blockExpressions         ? "block"
+                     : launch.coverGrid && launch.gridExpressions    ? "grid"
+                     : launch.sharedBytes && launch.sharedExpression ? "shared memory"
+                                                                     : nullptr;
+  if (!part)
     return {};
-  return makeError(ErrorCode::Usage, "the candidate's launch has " + std::string(form) +
-                                         ", which kopt cannot apply yet");
+  return makeError(ErrorCode::Usage,
+                   fmt::format("the candidate's launch has its {} twice, as numbers and as "
+                               "expressions",
+                               part));
 }
 
 } // namespace kopt

@@ -20,8 +20,8 @@ struct LaunchOverride {
   /// With a new block: grid = ceil(old grid * old block / new block) in each dimension.
   bool coverGrid = false;
   std::optional<std::uint32_t> sharedBytes;
-  /// In C syntax over the launch site's variables and the candidate's constants; each takes the
-  /// place of the launch site's.
+  /// In C syntax over the launch site's variables, the kernel's parameters and the candidate's
+  /// constants; each takes the place of the launch site's.
   std::optional<std::array<std::string, 3>> gridExpressions, blockExpressions;
   std::optional<std::string> sharedExpression; ///< in bytes
   /// The launch asks for more dynamic shared memory than a kernel has without cudaFuncSetAttribute.
@@ -43,6 +43,26 @@ struct CandidateTunable {
 };
 KOPT_FIELDS(CandidateTunable, name, values, requirements, value, chunk, begin, end)
 
+/// A header that the candidate includes and the baseline's slice does not.
+struct CandidateInclude {
+  std::string header; ///< as it is spelled: "<cuda/barrier>"
+  /// A header of the user's: the slice has what the kernel needs of it among `declarations`, as it
+  /// has of the user's other headers.
+  bool isUsers = false;
+  bool operator==(const CandidateInclude &) const = default;
+};
+KOPT_FIELDS(CandidateInclude, header, isUsers)
+
+/// A declaration, macro or using-declaration that the candidate adds to the slice.
+struct CandidateDeclaration {
+  std::string text;       ///< with the namespaces that it has and what it stands before has not
+  std::size_t before = 0; ///< the slice's chunk that it stands before
+  /// The user's file that has it already, or the header that brings it; empty: the patch writes it.
+  std::string file;
+  bool operator==(const CandidateDeclaration &) const = default;
+};
+KOPT_FIELDS(CandidateDeclaration, text, before, file)
+
 struct Candidate {
   std::string proposer;  ///< params, transform, llm, person
   std::string title;     ///< one line for people: "TILE = 32", "pad tile by 1"
@@ -55,9 +75,8 @@ struct Candidate {
   LaunchOverride launch;
   std::string rationale;                    ///< the finding or the model's words that led to it
   std::vector<CandidateTunable> tunables{}; ///< its own
-  std::vector<std::string> includes{};      ///< new ones, as they are spelled: "<cuda/barrier>"
-  std::vector<std::string>
-      declarations{}; ///< new ones, as text, in the order in which they stand before the kernel
+  std::vector<CandidateInclude> includes{};
+  std::vector<CandidateDeclaration> declarations{}; ///< in the order in which they stand
 
   /// Identity of what would run: equal hashes are the same trial. Who proposed it, from what and
   /// why does not count.
@@ -67,9 +86,9 @@ KOPT_FIELDS(Candidate, proposer, title, technique, parents, chunks, constants, l
             tunables, includes, declarations)
 
 /// Fails with Usage, naming it, where the candidate has a form that kopt stores and cannot build
-/// yet: own tunables, new includes, new declarations.
+/// yet: own tunables.
 Status refuseUnbuiltForms(const Candidate &candidate);
-/// The same of its launch: expressions, and opting in to large shared memory.
+/// The same of its launch: a part that it has twice, as numbers and as expressions.
 Status refuseUnbuiltForms(const LaunchOverride &launch);
 
 } // namespace kopt

@@ -12,6 +12,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stop, reason, limit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Offered, role, candidates)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProposerFailure, role, error)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accept, candidate, title, speedup)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Compare, candidate, other, candidateTitle, otherTitle, low,
+                                   estimate, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Confirm, candidate, title, held, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Checked, check, shown, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Note, about, text)
@@ -57,7 +59,7 @@ const char *kindOf(const Decision &decision) {
       Overloaded{[](const Note &) { return "note"; }, [](const Ask &) { return "ask"; },
                  [](const Stop &) { return "stop"; }, [](const Offered &) { return "propose"; },
                  [](const ProposerFailure &) { return "failed"; },
-                 [](const Accept &) { return "accept"; },
+                 [](const Accept &) { return "accept"; }, [](const Compare &) { return "compare"; },
                  [](const Confirm &confirm) { return confirm.held ? "confirm" : "reject"; },
                  [](const Checked &checked) { return checked.shown ? "verified" : "unchecked"; }},
       decision.what);
@@ -82,6 +84,11 @@ std::string describe(const Decision &decision) {
           [](const Accept &accept) {
             return fmt::format("'{}' is the new incumbent: {:.3f}x", accept.title, accept.speedup);
           },
+          [](const Compare &compare) {
+            return fmt::format("'{}' runs {:.3f}x [{:.3f}, {:.3f}] as fast as '{}'",
+                               compare.candidateTitle, compare.estimate, compare.low, compare.high,
+                               compare.otherTitle);
+          },
           [](const Confirm &confirm) {
             return fmt::format("'{}' on fresh samples: {}", confirm.title, confirm.reason);
           },
@@ -99,6 +106,9 @@ std::string identityOf(const Decision &decision) {
                             },
                             [](const ProposerFailure &failure) { return failure.role; },
                             [](const Accept &accept) { return accept.candidate; },
+                            [](const Compare &compare) {
+                              return fmt::format("{}/{}", compare.candidate, compare.other);
+                            },
                             [](const Confirm &confirm) { return confirm.candidate; },
                             [](const Checked &checked) { return checked.check; }},
                  decision.what);
@@ -125,6 +135,8 @@ Result<Decision> decisionFromJson(const std::string &kind, const nlohmann::json 
       return decisionOf<ProposerFailure>(json);
     if (kind == "accept")
       return decisionOf<Accept>(json);
+    if (kind == "compare")
+      return decisionOf<Compare>(json);
     if (kind == "confirm" || kind == "reject")
       return decisionOf<Confirm>(json);
     if (kind == "verified" || kind == "unchecked")

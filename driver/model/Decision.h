@@ -76,6 +76,13 @@ struct Accept {
   double speedup = 1;
 };
 
+/// Two would-be winners were timed against each other.
+struct Compare {
+  std::string candidate, other; ///< their hashes
+  std::string candidateTitle, otherTitle;
+  double low = 0, estimate = 0, high = 0; ///< how many times as fast the candidate is as the other
+};
+
 /// A would-be winner was judged again on fresh samples.
 struct Confirm {
   std::string candidate; ///< its hash
@@ -100,15 +107,15 @@ struct Note {
 struct Decision {
   std::int64_t sequence = 0; ///< in the database; 0: not recorded yet
   int round = 0;
-  std::variant<Note, Ask, Stop, Offered, ProposerFailure, Accept, Confirm, Checked> what;
+  std::variant<Note, Ask, Stop, Offered, ProposerFailure, Accept, Compare, Confirm, Checked> what;
   std::vector<Evidence> evidence{};
 };
 
 /// In words: "12 rounds are done".
 std::string describe(const Stop &stop);
 
-/// Of the record that `what` holds: note, ask, stop, propose, failed, accept, confirm, reject,
-/// verified or unchecked.
+/// Of the record that `what` holds: note, ask, stop, propose, failed, accept, compare, confirm,
+/// reject, verified or unchecked.
 const char *kindOf(const Decision &decision);
 /// One line for people.
 std::string describe(const Decision &decision);

@@ -5,16 +5,51 @@
 
 namespace kopt {
 
-Assurance assuranceOf(const std::vector<CheckRecord> &checks) {
+void addGap(Assurance &assurance, AssuranceGap gap) {
+  if (std::find(assurance.gaps.begin(), assurance.gaps.end(), gap) == assurance.gaps.end())
+    assurance.gaps.push_back(std::move(gap));
+  assurance.level = AssuranceLevel::Partial;
+}
+
+Assurance assuranceOf(const std::vector<CheckRecord> &checks,
+                      const std::vector<AssuranceGap> &others) {
   Assurance assurance;
-  for (const CheckRecord &record : checks)
-    if (record.state != CheckState::Passed)
-      assurance.gaps.push_back({record.check, record.detail});
+  assurance.level = AssuranceLevel::Full;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    const CheckRecord &record = checks[i];
+    // A gain that is hard to believe is verified twice, the second time with every check.
+    const bool isMadeUp = std::any_of(
+        checks.begin() + std::ptrdiff_t(i), checks.end(), [&](const CheckRecord &later) {
+          return later.check == record.check && later.state == CheckState::Passed;
+        });
+    if (record.state == CheckState::Failed || (record.state == CheckState::NotRun && !isMadeUp))
+      addGap(assurance, {record.check, record.detail});
+  }
   if (checks.empty())
-    assurance.gaps.push_back({"", "no check ran"});
-  if (assurance.gaps.empty())
-    assurance.level = AssuranceLevel::Full;
+    addGap(assurance, {"", "no check ran"});
+  for (const AssuranceGap &gap : others)
+    addGap(assurance, gap);
   return assurance;
+}
+
+std::vector<std::string> inLines(const Assurance &assurance, std::size_t width) {
+  std::vector<std::string> lines;
+  for (const AssuranceGap &gap : assurance.gaps) {
+    std::string line = gap.check.empty() ? gap.what : gap.check + ": " + gap.what;
+    std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+    if (line.size() > width) {
+      constexpr std::string_view kEllipsis = "…";
+      std::size_t end = width - kEllipsis.size();
+      if (const std::size_t space = line.rfind(' ', end);
+          space != std::string::npos && space > width / 2)
+        end = space;
+      while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80)
+        --end; // within a character
+      line.replace(end, std::string::npos, kEllipsis);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 bool Trial::passed(const std::string &check) const {

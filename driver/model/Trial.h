@@ -97,11 +97,18 @@ struct Finding { ///< of a screen, a build, a verification or a rule
 };
 KOPT_FIELDS(Finding, id, severity, message, where)
 
-enum class CheckState : int { Passed = 0, Failed = 1, NotRun = 2 };
+enum class CheckState : int {
+  Passed = 0,
+  Failed = 1,
+  NotRun = 2,       ///< it might have shown something, and could not be run
+  NotApplicable = 3 ///< there is nothing that it could show of this kernel on this device
+};
 template <> struct EnumNames<CheckState> {
-  static constexpr std::pair<CheckState, const char *> kAll[] = {{CheckState::Passed, "passed"},
-                                                                 {CheckState::Failed, "failed"},
-                                                                 {CheckState::NotRun, "not run"}};
+  static constexpr std::pair<CheckState, const char *> kAll[] = {
+      {CheckState::Passed, "passed"},
+      {CheckState::Failed, "failed"},
+      {CheckState::NotRun, "not run"},
+      {CheckState::NotApplicable, "not applicable"}};
 };
 
 /// What became of one check (driver/judge/checks/CheckList.h).
@@ -123,8 +130,19 @@ template <> struct EnumNames<AssuranceLevel> {
 struct AssuranceGap {
   std::string check; ///< that would have shown it; empty: none ran
   std::string what;
+  bool operator==(const AssuranceGap &) const = default;
 };
 KOPT_FIELDS(AssuranceGap, check, what)
+
+/// Which wins are taken. A wrong result, a fault or a race is a refusal under either.
+enum class AssurancePolicy : int {
+  Standard, ///< partial assurance is enough; what was not shown is listed
+  Strict,   ///< full assurance alone
+};
+template <> struct EnumNames<AssurancePolicy> {
+  static constexpr std::pair<AssurancePolicy, const char *> kAll[] = {
+      {AssurancePolicy::Standard, "standard"}, {AssurancePolicy::Strict, "strict"}};
+};
 
 struct Assurance {
   AssuranceLevel level = AssuranceLevel::Partial;
@@ -132,8 +150,17 @@ struct Assurance {
 };
 KOPT_FIELDS(Assurance, level, gaps)
 
-/// Full where checks ran and every one of them passed.
-Assurance assuranceOf(const std::vector<CheckRecord> &checks);
+/// Full where checks ran, every one that applies passed, and nothing else is missing. `others` are
+/// gaps of checks that passed, and of the workload.
+Assurance assuranceOf(const std::vector<CheckRecord> &checks,
+                      const std::vector<AssuranceGap> &others = {});
+
+/// Adds a gap unless it is there.
+void addGap(Assurance &assurance, AssuranceGap gap);
+
+/// One line for each gap, `check: what`, each of at most `width` characters: longer ones end in an
+/// ellipsis.
+std::vector<std::string> inLines(const Assurance &assurance, std::size_t width = 240);
 
 struct Trial {
   std::int64_t id = 0; ///< in the database
@@ -163,7 +190,7 @@ struct Trial {
   /// load, verify/…, time/… (the runner's stages, judge, statistics, other), profile/…, lock.
   StageSeconds stages;
   Purpose purpose = Purpose::Search;
-  Assurance assurance;
+  Assurance assurance; ///< while it is judged: gaps that checks that passed have left
 
   bool passed(const std::string &check) const; ///< it was asked, and had nothing to say
 };

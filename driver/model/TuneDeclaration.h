@@ -43,11 +43,13 @@ struct TuneDeclaration {
   /// Parameter -> expressions of its fill's low and high; empty where that is a number, and stands
   /// in the fill.
   std::map<std::string, std::array<std::string, 2>> fillBounds;
+  /// Parameter -> elements of its `values(...)`: numbers or expressions.
+  std::map<std::string, std::vector<std::string>> fillValues;
   std::vector<DeclaredLaunch> launches; ///< empty: one launch with `arguments`
   Tolerance tolerance;
   std::optional<double> target;
 };
 KOPT_FIELDS(TuneDeclaration, params, requirements, block, grid, arguments, extents, fills,
-            fillBounds, launches, tolerance, target)
+            fillBounds, fillValues, launches, tolerance, target)
 
 } // namespace kopt

@@ -33,11 +33,14 @@ struct Fill {
   FillKind kind = FillKind::Uniform; ///< runtime/runner/README.md says what each is
   double low = -1, high = 1; ///< inclusive for integers, clipped to what the type holds; constant:
                              ///< low is the value
-  std::string
-      path{}; ///< captured: the buffer of a trace whose bytes it gets (runtime/trace/Contents.h)
+  /// captured: the buffer of a trace whose bytes it gets (runtime/trace/Contents.h); values: the
+  /// user's file, from whose first byte on it gets them, or empty where `bytes` holds them.
+  std::string path{};
   bool isDefault = false; ///< nobody said what the contents are
+  std::string bytes{};    ///< values: the elements; what they do not cover is zero
+  std::string hash{};     ///< values of a file: of its contents
 };
-KOPT_FIELDS(Fill, kind, low, high, path, isDefault)
+KOPT_FIELDS(Fill, kind, low, high, path, isDefault, bytes, hash)
 
 struct Buffer {
   std::string name; ///< the parameter's
@@ -55,11 +58,17 @@ struct Buffer {
   std::uint64_t address = 0;
   /// Its captured contents hold addresses within the launch's buffers: they are moved with them.
   bool holdsPointers = false;
+  /// The original leaves other contents each time (a clock, an order of atomics): it is not
+  /// compared.
+  bool varies = false;
+  /// How far apart two of the original's own results are, where that is little: so far apart a
+  /// candidate's may be from one of them.
+  double spread = 0;
   /// Of an f64 buffer: the narrower type in which its elements are drawn; empty: in its own.
   std::string drawnAs{};
 };
 KOPT_FIELDS(Buffer, name, bytes, scalar, fill, readOnly, output, symbol, address, holdsPointers,
-            drawnAs)
+            varies, spread, drawnAs)
 
 /// An argument is a buffer (index into Launch::buffers plus a byte offset) or the bytes of a value.
 struct BufferArg {

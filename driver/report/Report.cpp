@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-bool isConfirmation(const Trial &trial) { return trial.purpose == Purpose::Confirmation; }
+bool isOfSearch(const Trial &trial) { return trial.purpose == Purpose::Search; }
 
 const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash, Purpose purpose) {
   for (const Trial &trial : trials)
@@ -209,8 +209,8 @@ private:
     for (const CandidateTunable &tunable : candidate.tunables)
       parts.push_back(fmt::format("its own tunable `{}` = {} of {}", tunable.name, tunable.value,
                                   fmt::join(tunable.values, ", ")));
-    for (const std::string &include : candidate.includes)
-      parts.push_back("includes `" + include + "`");
+    for (const CandidateInclude &include : candidate.includes)
+      parts.push_back("includes `" + include.header + "`");
     if (!candidate.declarations.empty())
       parts.push_back(fmt::format("{} new declarations", candidate.declarations.size()));
     if (!parts.empty())
@@ -283,21 +283,33 @@ private:
       line("\nRemarks on the winner:\n");
     for (const std::string &remark : remarks)
       line("- {}", remark);
+    section("What was not shown");
+    std::size_t count = 0;
     if (measured_) {
-      line("\nAssurance: {}.", toString(measured_->assurance.level));
-      for (const AssuranceGap &gap : measured_->assurance.gaps)
-        line("- not shown{}: {}", gap.check.empty() ? "" : " (" + gap.check + ")", gap.what);
+      line("Assurance: {}.{}\n", toString(measured_->assurance.level),
+           measured_->assurance.gaps.empty() ? "" : " Read this before you apply the patch.");
+      for (const std::string &gap : inLines(measured_->assurance)) {
+        line("- {}", gap);
+        ++count;
+      }
     }
-    section("What could not be checked");
-    if (listChecked(false) == 0)
-      line("Nothing was recorded as unchecked.");
+    if (count + listChecked(false) == 0)
+      line("Nothing was recorded as not shown.");
+  }
+
+  /// Whether the winner's assurance says it.
+  bool isGap(const Checked &checked) const {
+    return !checked.shown &&
+           (!checked.check.empty() ||
+            std::ranges::any_of(measured_->assurance.gaps,
+                                [&](const AssuranceGap &gap) { return gap.what == checked.text; }));
   }
 
   std::size_t listChecked(bool shown) {
     std::size_t count = 0;
     for (const Decision &decision : history_.decisions)
       if (const auto *checked = std::get_if<Checked>(&decision.what);
-          checked && checked->shown == shown) {
+          checked && checked->shown == shown && !(measured_ && isGap(*checked))) {
         line("- {}", checked->text);
         ++count;
       }
@@ -318,8 +330,10 @@ private:
       const Trial &trial = history_.trials[i];
       const bool baseline = &trial == history_.baseline();
       std::string title = baseline ? "the user's own kernel" : trial.candidate.title;
-      if (isConfirmation(trial))
+      if (trial.purpose == Purpose::Confirmation)
         title = "confirmation of: " + title;
+      else if (trial.purpose == Purpose::HeldOut)
+        title = "on held-out launches: " + title;
       if (&trial == winner_)
         title += " (winner)";
       line("| {:03} | {} | {} | {} | {} | {} |{} {} |", i,
@@ -348,7 +362,7 @@ private:
     std::map<std::string, std::vector<double>> stages;
     double together = 0;
     for (const Trial &trial : history_.trials) {
-      if (&trial == history_.baseline() || isConfirmation(trial) || trial.stages.empty())
+      if (&trial == history_.baseline() || !isOfSearch(trial) || trial.stages.empty())
         continue;
       whole.push_back(trial.seconds);
       together += trial.seconds;
@@ -444,6 +458,8 @@ private:
     option("--budget-seconds", "budget_seconds");
     if (auto found = config_.find("min_gain"); found != config_.end() && found->is_number())
       words.insert(words.end(), {"--min-gain", fmt::format("{:g}", 1 + found->get<double>())});
+    if (textOf(config_, "assurance") == "strict")
+      option("--assurance", "assurance");
     option("--seed", "seed");
     if (const std::vector<std::string> flags = list("flags"); !flags.empty()) {
       words.push_back("--");

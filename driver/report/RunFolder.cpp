@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 std::string folderName(std::size_t index, const Trial &trial, bool baseline) {
   if (baseline)
     return fmt::format("{:03}-baseline", index);
-  const std::string kind =
-      trial.purpose == Purpose::Confirmation ? "confirm" : verdictInWords(trial.verdict);
+  const std::string kind = trial.purpose == Purpose::Confirmation ? "confirm"
+                           : trial.purpose == Purpose::HeldOut    ? "held-out"
+                                                                  : verdictInWords(trial.verdict);
   std::string name = fmt::format("{:03}-{}", index, slug(kind));
   if (const std::string title = slug(trial.candidate.title); !title.empty())
     name += "-" + title;

@@ -171,8 +171,7 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
     add("--device", node.string());
   if (policy.sysfs)
     argv.emplace_back("--sysfs");
-  // Outside of namespaces every socket of the machine would be in sight.
-  if (policy.unixSockets && namespaces)
+  if (policy.unixSockets)
     argv.emplace_back("--unix-sockets");
   const auto limit = [&](const char *option, const std::optional<std::uint64_t> &value) {
     if (value)

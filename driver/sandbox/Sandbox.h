@@ -23,7 +23,7 @@ struct SandboxPolicy {
   std::vector<std::filesystem::path> readable, writable;
   std::vector<std::filesystem::path> devices; ///< device nodes, or folders of them
   bool sysfs = false;
-  bool unixSockets = false; ///< AF_UNIX sockets, of which none is in sight
+  bool unixSockets = false; ///< AF_UNIX sockets, which connect to nothing outside
   /// It must be able to write to its own /proc, as CUDA's driver must, which names its threads
   /// there. Where the namespaces have none of their own it runs without them, held by the other
   /// layers.

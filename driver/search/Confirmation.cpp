@@ -6,8 +6,6 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kConfirmations = 3;
-
 std::vector<const Trial *> fastestFirst(const SearchHistory &history) {
   std::vector<const Trial *> trials;
   for (const Trial &trial : history.trials)
@@ -15,16 +13,61 @@ std::vector<const Trial *> fastestFirst(const SearchHistory &history) {
       trials.push_back(&trial);
   std::ranges::stable_sort(trials, std::greater(),
                            [](const Trial *trial) { return trial->speedup->estimate; });
-  if (trials.size() > kConfirmations)
-    trials.resize(kConfirmations);
+  if (trials.size() > kMostConfirmations)
+    trials.resize(kMostConfirmations);
   return trials;
+}
+
+/// Both were measured, and which is faster is not known.
+bool overlap(const Trial &faster, const Trial &slower) {
+  return !faster.speedup->modelled && slower.speedup->high > faster.speedup->low;
+}
+
+/// Whether the candidate is surely faster than the other. Recorded; a resumed run reads it there.
+Result<bool> beats(const Trial &candidate, const Trial &other, int round, Judge &judge,
+                   DecisionLog &decisions) {
+  Decision decision;
+  decision.round = round;
+  Compare compare{candidate.candidateHash, other.candidateHash, candidate.candidate.title,
+                  other.candidate.title};
+  decision.what = compare;
+  if (const Decision *known = decisions.recorded(decision)) {
+    decision = *known;
+  } else {
+    KOPT_TRY(const auto speedup, judge.compare(candidate.candidate, other.candidate));
+    if (!speedup)
+      return false;
+    compare.low = speedup->low;
+    compare.estimate = speedup->estimate;
+    compare.high = speedup->high;
+    decision.what = compare;
+  }
+  KOPT_CHECK(decisions.record(decision));
+  return std::get<Compare>(decision.what).low > 1;
+}
+
+/// The finalists with the best of those that cannot be told apart in front.
+Status putBestFirst(std::vector<const Trial *> &finalists, int round, Judge &judge,
+                    DecisionLog &decisions) {
+  for (std::size_t i = 1; i < finalists.size(); ++i) {
+    if (!overlap(*finalists.front(), *finalists[i]))
+      continue;
+    KOPT_TRY(const bool isBetter,
+             beats(*finalists[i], *finalists.front(), round, judge, decisions));
+    if (isBetter)
+      std::rotate(finalists.begin(), finalists.begin() + std::ptrdiff_t(i),
+                  finalists.begin() + std::ptrdiff_t(i) + 1);
+  }
+  return {};
 }
 
 } // namespace
 
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
                                            DecisionLog &decisions) {
-  for (const Trial *chosen : fastestFirst(history)) {
+  std::vector<const Trial *> finalists = fastestFirst(history);
+  KOPT_CHECK(putBestFirst(finalists, history.round, judge, decisions));
+  for (const Trial *chosen : finalists) {
     KOPT_TRY(const Trial confirmed, judge.judge(chosen->candidate, Purpose::Confirmation));
     const bool held = confirmed.verdict == Verdict::Faster;
     Decision decision;

@@ -6,7 +6,7 @@
 #include "driver/model/Decision.h"
 #include "driver/store/Store.h"
 
-#include <set>
+#include <map>
 
 namespace kopt {
 
@@ -17,12 +17,17 @@ public:
 
   Status record(const Decision &decision);
 
+  /// The same decision as an earlier session of the run recorded it; null where none did, or where
+  /// it was taken again already. Valid until the next record().
+  const Decision *recorded(const Decision &decision) const;
+
 private:
   DecisionLog(Store &store, std::int64_t run) : store_(store), run_(run) {}
 
   Store &store_;
   std::int64_t run_;
-  std::multiset<std::string> recorded_; ///< identities of decisions that were not taken again yet
+  /// Decisions that were not taken again yet, by their identity.
+  std::multimap<std::string, Decision> recorded_;
 };
 
 } // namespace kopt

@@ -102,16 +102,27 @@ public:
       CompilerSite site{request.flags, fs::current_path(ignored), {}, {request.output}};
       if (!request.buildDirectory.empty())
         site.readable.push_back(request.buildDirectory);
-      for (const fs::path &file : request.files)
-        site.readable.push_back(file.parent_path());
+      site.readable.insert(site.readable.end(), request.files.begin(), request.files.end());
+      site.readable.insert(site.readable.end(), request.readable.begin(), request.readable.end());
       spec.cwd = site.directory;
-      spec.timeout = kQuestionTimeout;
+      spec.timeout = request.timeout;
       spec = sandbox_.contain(std::move(spec), site);
     } else {
       spec = sandbox_.withToolkit(std::move(spec));
     }
-    KOPT_TRY(Json reply, ask(spec, "extract"));
-    return parseExtraction(reply);
+    Broken broken;
+    Result<Json> reply = ask(spec, "extract", &broken);
+    if (!reply && request.untrusted && broken.tooSlow)
+      return makeError(
+          ErrorCode::BaselineFailed,
+          fmt::format("it takes longer to compile than {}, which is many times as long "
+                      "as the original takes",
+                      formatDuration(spec.timeout->count())),
+          "look for templates or constants that multiply at compile time",
+          request.files.front().string());
+    if (!reply)
+      return tl::unexpected(std::move(reply.error()));
+    return parseExtraction(*reply);
   }
 
   Result<std::vector<TransformOffer>> transforms(const std::string &sliceText,
@@ -171,7 +182,8 @@ public:
     for (const ScreenFinding &finding : reply->findings)
       findings.push_back(
           {finding.id, finding.severity == ScreenSeverity::Flag ? Severity::Flag : Severity::Reject,
-           finding.message, finding.line ? "line " + std::to_string(finding.line) : "baseline"});
+           finding.message,
+           finding.line ? "slice.cu:" + std::to_string(finding.line) : "baseline"});
     return findings;
   }
 

@@ -19,6 +19,9 @@ struct ExtractRequest {
   /// The files are a candidate's, not the user's own: they are read in the sandbox, without the
   /// user's cache.
   bool untrusted = false;
+  std::vector<std::filesystem::path> readable{}; ///< in the sandbox, beside what it shows always
+  /// Of untrusted files: longer than this is their own fault, and fails with BaselineFailed.
+  Duration timeout{300};
 };
 
 /// A rewrite the catalogue offers for a slice.

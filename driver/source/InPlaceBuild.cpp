@@ -38,17 +38,16 @@ std::vector<SliceChunk> chunksIn(const std::string &file, const KernelSpec &kern
   return kept;
 }
 
-/// Quoted headers are looked for beside the file that includes them, and the copy lies elsewhere.
-/// nvcc splits the payload of -Xcompiler at commas and blanks; where the folder has some, -I has to
-/// do.
+} // namespace
+
+// Quoted headers are looked for beside the file that includes them. nvcc splits the payload of
+// -Xcompiler at commas and blanks; where the folder has some, -I has to do.
 std::vector<std::string> headersBeside(const std::string &file) {
   const std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.find_first_of(", \t'\"\\") != std::string::npos)
     return {"-I", folder};
   return {"-Xcompiler", "-iquote," + folder};
 }
-
-} // namespace
 
 Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization &specialization,
                                   const std::map<std::string, std::string> &fileHashes) {

@@ -21,4 +21,7 @@ struct InPlaceSource {
 Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization &specialization,
                                   const std::map<std::string, std::string> &fileHashes);
 
+/// Flags that find the quoted headers of `file` for a copy of it that lies elsewhere.
+std::vector<std::string> headersBeside(const std::string &file);
+
 } // namespace kopt

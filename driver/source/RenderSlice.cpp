@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/RenderSlice.h"
 
+#include "driver/source/CandidateLaunch.h"
 #include "driver/source/Expression.h"
+#include "driver/source/Includes.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
@@ -107,11 +109,108 @@ std::string launchPlace(const LaunchSite &site) {
   return fmt::format("{}:{}", site.file, site.line);
 }
 
+/// Kernel parameters that the candidate's expressions name, as the launch site passes them.
+std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
+                                               const Specialization &specialization) {
+  std::map<std::string, std::string> texts;
+  for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
+    if (specialization.params[i].name != site.args[i] && !site.args[i].empty()) {
+      const auto names = namesIn(site.args[i]);
+      const bool isName = names && names->size() == 1 && names->front() == site.args[i];
+      texts[specialization.params[i].name] = isName ? site.args[i] : "(" + site.args[i] + ")";
+    }
+  return texts;
+}
+
+/// An expression as the launch site can compute it.
+Result<std::string> hostText(const std::string &expression, const LaunchSite &site,
+                             const Specialization &specialization) {
+  if (expression.find("ceil_div") != expression.npos)
+    return makeError(ErrorCode::Usage,
+                     fmt::format("the launch expression '{}' uses ceil_div, which host code does "
+                                 "not have",
+                                 expression),
+                     "write (a + b - 1) / b", launchPlace(site));
+  return renamed(expression, argumentsAt(site, specialization));
+}
+
+Result<std::string> dim3Text(const std::array<std::string, 3> &axes, const LaunchSite &site,
+                             const Specialization &specialization) {
+  const std::size_t used = axes[2] != "1" ? 3 : axes[1] != "1" ? 2 : 1;
+  std::string text;
+  for (std::size_t i = 0; i < used; ++i) {
+    KOPT_TRY(const std::string axis, hostText(axes[i], site, specialization));
+    text += (i == 0 ? "" : ", ") + axis;
+  }
+  return used == 1 ? text : "dim3(" + text + ")";
+}
+
+/// The launch opts in to large shared memory by a call before it, in the launch's own statement.
+Result<SourceEdit> optIn(const LaunchSite &site, const std::string &bytes) {
+  KOPT_TRY(const std::string file, readFile(site.file));
+  std::size_t begin = 0;
+  for (unsigned line = 1; line < site.line && begin != file.npos; ++line)
+    begin = file.find('\n', begin) + 1;
+  begin += site.column - 1;
+  const std::size_t end = file.find("<<<", begin);
+  if (site.column == 0 || begin >= file.size() || end == file.npos || end > site.gridRange->begin)
+    return makeError(ErrorCode::Usage,
+                     "the launch is not written with <<< >>>, so the call that opts in to large "
+                     "shared memory cannot be put before it",
+                     "call cudaFuncSetAttribute(kernel, "
+                     "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) there",
+                     launchPlace(site));
+  return SourceEdit{{site.file, begin, begin},
+                    fmt::format("cudaFuncSetAttribute({}, "
+                                "cudaFuncAttributeMaxDynamicSharedMemorySize, {}),\n      ",
+                                file.substr(begin, end - begin), bytes)};
+}
+
+Status launchEditsAt(const LaunchSite &site, const Specialization &specialization,
+                     const LaunchOverride &launch, std::vector<SourceEdit> &edits) {
+  if (launch.gridExpressions) {
+    KOPT_TRY(std::string text, dim3Text(*launch.gridExpressions, site, specialization));
+    edits.push_back({*site.gridRange, std::move(text)});
+  }
+  if (launch.blockExpressions) {
+    KOPT_TRY(std::string text, dim3Text(*launch.blockExpressions, site, specialization));
+    edits.push_back({*site.blockRange, std::move(text)});
+  }
+  if (launch.block) {
+    KOPT_TRY(const std::string grid, textOf(*site.gridRange));
+    KOPT_TRY(const std::string block, textOf(*site.blockRange));
+    const bool twoD = launch.block->y != 1 || site.grid[1] != "1" || site.block[1] != "1";
+    const bool threeD = launch.block->z != 1 || site.grid[2] != "1" || site.block[2] != "1";
+    const Dim3 used{2, twoD || threeD ? 2u : 1u, threeD ? 2u : 1u};
+    edits.push_back({*site.blockRange, dim3Text(*launch.block)});
+    if (launch.coverGrid)
+      edits.push_back({*site.gridRange, coverGridText(grid, block, *launch.block, used)});
+  }
+  std::string shared = launch.sharedBytes ? std::to_string(*launch.sharedBytes) : "";
+  if (launch.sharedExpression && !launch.sharedBytes) {
+    KOPT_TRY(shared, hostText(*launch.sharedExpression, site, specialization));
+  }
+  if (!shared.empty()) {
+    if (site.sharedRange)
+      edits.push_back({*site.sharedRange, shared});
+    else
+      edits.push_back(
+          {{site.blockRange->file, site.blockRange->end, site.blockRange->end}, ", " + shared});
+  }
+  if (launch.largeShared) {
+    KOPT_TRY(SourceEdit edit, optIn(site, shared.empty() ? site.sharedBytes : shared));
+    edits.push_back(std::move(edit));
+  }
+  return {};
+}
+
 Status launchEdits(const KernelSpec &kernel, const Specialization &specialization,
                    const Candidate &candidate, std::vector<SourceEdit> &edits) {
   const LaunchOverride &launch = candidate.launch;
-  if (!launch.block && !launch.sharedBytes)
+  if (!launch.block && !launch.sharedBytes && !launch.gridExpressions && !launch.blockExpressions &&
+      !launch.sharedExpression && !launch.largeShared)
     return {};
+  KOPT_CHECK(refuseUnbuiltForms(launch));
   for (const LaunchSite &site : kernel.launches) {
     if (site.symbol != specialization.symbol)
       continue;
@@ -119,23 +218,58 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
       return makeError(ErrorCode::Usage,
                        "the launch comes from a macro, so its geometry cannot be rewritten",
                        "spell the launch configuration at the launch site", launchPlace(site));
-    if (launch.block) {
-      KOPT_TRY(const std::string grid, textOf(*site.gridRange));
-      KOPT_TRY(const std::string block, textOf(*site.blockRange));
-      const bool twoD = launch.block->y != 1 || site.grid[1] != "1" || site.block[1] != "1";
-      const bool threeD = launch.block->z != 1 || site.grid[2] != "1" || site.block[2] != "1";
-      const Dim3 used{2, twoD || threeD ? 2u : 1u, threeD ? 2u : 1u};
-      edits.push_back({*site.blockRange, dim3Text(*launch.block)});
-      if (launch.coverGrid)
-        edits.push_back({*site.gridRange, coverGridText(grid, block, *launch.block, used)});
-    }
-    if (launch.sharedBytes) {
-      if (site.sharedRange)
-        edits.push_back({*site.sharedRange, std::to_string(*launch.sharedBytes)});
-      else
-        edits.push_back({{site.blockRange->file, site.blockRange->end, site.blockRange->end},
-                         ", " + std::to_string(*launch.sharedBytes)});
-    }
+    KOPT_CHECK(launchEditsAt(site, specialization, launch, edits));
+  }
+  return {};
+}
+
+/// Where a declaration goes that stands before the chunk behind `gap`: before the lines that the
+/// slice's writer puts right in front of a chunk.
+std::size_t endBeforeGlue(std::string_view gap) {
+  static constexpr std::string_view kGlue[] = {"#line ", "#undef ", "#ifdef __CUDA_ARCH__",
+                                               "#ifndef __CUDA_ARCH__"};
+  std::size_t end = gap.size();
+  while (end > 0 && gap[end - 1] == '\n') {
+    const std::size_t newline = end > 1 ? gap.rfind('\n', end - 2) : gap.npos;
+    const std::size_t begin = newline == gap.npos ? 0 : newline + 1;
+    const std::string_view line = gap.substr(begin, end - begin);
+    if (std::none_of(std::begin(kGlue), std::end(kGlue),
+                     [&](std::string_view glue) { return line.starts_with(glue); }))
+      break;
+    end = begin;
+  }
+  return end;
+}
+
+/// New text of the user's files: chunks, and declarations before them.
+Status textEdits(const Specialization &specialization, const Candidate &candidate,
+                 std::vector<SourceEdit> &edits) {
+  std::map<std::string, std::size_t> firstEdit; ///< by file, the first byte that is edited
+  const auto add = [&](SourceEdit edit) {
+    const auto [first, isNew] = firstEdit.try_emplace(edit.range.file, edit.range.begin);
+    first->second = std::min<std::size_t>(first->second, edit.range.begin);
+    edits.push_back(std::move(edit));
+  };
+  std::map<std::size_t, std::string> added;
+  for (const CandidateDeclaration &declaration : candidate.declarations)
+    if (declaration.file.empty())
+      added[declaration.before] += declaration.text + "\n\n";
+  for (const auto &[before, text] : added) {
+    const SourceRange &place = specialization.chunks.at(before).source;
+    add({{place.file, place.begin, place.begin}, text});
+  }
+  for (const auto &[index, text] : candidate.chunks)
+    add({specialization.chunks.at(index).source, text});
+  std::vector<std::string> headers;
+  for (const CandidateInclude &include : candidate.includes)
+    headers.push_back(include.header);
+  for (const auto &[file, first] : firstEdit) {
+    if (headers.empty())
+      break;
+    KOPT_TRY(const std::string text, readFile(file));
+    SourceEdit edit = includeEdit(file, text, first, headers);
+    if (!edit.text.empty())
+      edits.push_back(std::move(edit));
   }
   return {};
 }
@@ -169,13 +303,34 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
   RenderedSlice rendered;
   KOPT_TRY(rendered.expression, renderExpression(kernel, specialization, candidate));
   const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
+  // Built in its own file it has all that stands there, and its headers as they are.
+  const bool inPlace = specialization.route == Route::InPlace;
+  for (const CandidateInclude &include : candidate.includes)
+    if (inPlace || !include.isUsers)
+      rendered.text += "#include " + include.header + "\n";
+  rendered.declarations.resize(candidate.declarations.size());
+  const auto addDeclarations = [&](std::size_t before) {
+    for (std::size_t i = 0; i < candidate.declarations.size(); ++i) {
+      const CandidateDeclaration &declaration = candidate.declarations[i];
+      if (declaration.before != before || (inPlace && !declaration.file.empty()))
+        continue;
+      const std::uint64_t begin = rendered.text.size();
+      rendered.text += declaration.text;
+      rendered.declarations[i] = {begin, rendered.text.size()};
+      rendered.text += "\n\n";
+    }
+  };
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
     const SliceChunk &chunk = specialization.chunks[i];
     if (chunk.sliceBegin < at || chunk.sliceEnd < chunk.sliceBegin ||
         chunk.sliceEnd > sliceText.size())
       return makeError(ErrorCode::Internal, "the slice's chunks overlap or lie outside it");
-    rendered.text += sliceText.substr(at, chunk.sliceBegin - at);
+    const std::string gap = sliceText.substr(at, chunk.sliceBegin - at);
+    const std::size_t glue = inPlace ? gap.size() : endBeforeGlue(gap);
+    rendered.text += gap.substr(0, glue);
+    addDeclarations(i);
+    rendered.text += gap.substr(glue);
     at = chunk.sliceEnd;
     std::string text = sliceText.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
     if (const auto replaced = candidate.chunks.find(i); replaced != candidate.chunks.end()) {
@@ -209,11 +364,8 @@ Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,
                                                const Specialization &specialization,
                                                const Candidate &candidate) {
   KOPT_CHECK(refuseUnbuiltForms(candidate));
-  KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
   std::vector<SourceEdit> edits;
-  for (const auto &[index, text] : candidate.chunks)
-    edits.push_back({specialization.chunks.at(index).source, text});
-
+  KOPT_CHECK(textEdits(specialization, candidate, edits));
   const auto inReplacedChunk = [&](const SourceRange &range) {
     return std::any_of(candidate.chunks.begin(), candidate.chunks.end(), [&](const auto &chunk) {
       return contains(specialization.chunks.at(chunk.first).source, range);

@@ -20,8 +20,9 @@ namespace kopt {
 struct RenderedSlice {
   std::string text;
   std::string expression;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>>
-      chunks; ///< begin and end of each slice chunk in `text`
+  /// Begin and end of each slice chunk in `text`, and of each of the candidate's declarations: of
+  /// one that is there already, an empty range.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks, declarations;
 };
 
 /// `sliceText` is the baseline's slice. A chunk with new text is taken as it is: constants inside
@@ -35,8 +36,8 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
 std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel,
                                             const Specialization &specialization);
 
-/// Edits of the user's files that make the program launch the candidate: chunks, constants, launch
-/// sites.
+/// Edits of the user's files that make the program launch the candidate: chunks, new declarations
+/// and includes, constants, launch sites.
 Result<std::vector<SourceEdit>> writeBackEdits(const KernelSpec &kernel,
                                                const Specialization &specialization,
                                                const Candidate &candidate);

@@ -54,6 +54,12 @@ SharedCode sharedCode(const KernelSpec &kernel, const Specialization &specializa
     shared.texts.push_back({chunk.name, userText(chunk.users.front()), chunk.sliceBegin,
                             chunk.sliceEnd, rendered.chunks[i].first, rendered.chunks[i].second});
   }
+  for (std::size_t i = 0; i < rendered.declarations.size(); ++i) {
+    const std::string &file = candidate.declarations[i].file;
+    if (std::any_of(kernel.unused.begin(), kernel.unused.end(),
+                    [&](const SliceChunk &chunk) { return chunk.source.file == file; }))
+      shared.own.push_back({rendered.declarations[i].first, rendered.declarations[i].second});
+  }
   for (const OutsideNamed &outside : kernel.outside)
     if (!free.contains(outside.name))
       shared.names.push_back({outside.name, userText(outside.user), outside.isDeclared});

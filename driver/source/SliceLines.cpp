@@ -32,7 +32,8 @@ std::vector<std::size_t> pieceEnds(std::string_view text) {
 Result<SliceLines>
 SliceLines::make(const std::string &text,
                  const std::vector<std::pair<std::uint64_t, std::uint64_t>> &places,
-                 const Specialization &specialization, const std::string &candidate) {
+                 const Specialization &specialization, const std::string &candidate,
+                 const std::vector<std::pair<std::uint64_t, std::uint64_t>> &declarations) {
   SliceLines result;
   result.lines_.resize(linesBefore(text, text.size()) + 1);
   std::map<std::string, std::string> files;
@@ -47,6 +48,30 @@ SliceLines::make(const std::string &text,
     for (unsigned i = 0; i < count && first + i < result.lines_.size(); ++i)
       result.lines_[first + i] = {file, line + i};
   };
+  const auto findInCandidate = [&](unsigned first, std::string_view chunk) -> Status {
+    KOPT_TRY(const std::string *changed, readOnce(candidate));
+    const std::vector<std::size_t> ends = pieceEnds(chunk);
+    for (std::size_t at = 0; at < chunk.size();) {
+      std::size_t next = chunk.size();
+      for (auto stop = ends.rbegin(); stop != ends.rend() && *stop > at; ++stop) {
+        next = *stop; // where nothing is found, the shortest piece is passed over
+        const std::string_view piece = chunk.substr(at, *stop - at);
+        if (const std::size_t found = changed->find(piece); found != std::string::npos) {
+          note(first + linesBefore(chunk, at), linesBefore(piece, piece.size()) + 1, candidate,
+               linesBefore(*changed, found) + 1);
+          break;
+        }
+      }
+      at = std::max(next, at + 1);
+      while (at < chunk.size() && chunk[at] == '\n')
+        ++at;
+    }
+    return {};
+  };
+  for (const auto &[begin, end] : declarations)
+    if (!candidate.empty() && begin < end && end <= text.size())
+      KOPT_CHECK(findInCandidate(linesBefore(text, begin),
+                                 std::string_view(text).substr(begin, end - begin)));
   for (std::size_t i = 0; i < places.size() && i < specialization.chunks.size(); ++i) {
     const SourceRange &source = specialization.chunks[i].source;
     const auto [begin, end] = places[i];
@@ -66,25 +91,8 @@ SliceLines::make(const std::string &text,
            linesBefore(*original, source.begin) + 1);
       continue;
     }
-    if (candidate.empty())
-      continue;
-    KOPT_TRY(const std::string *changed, readOnce(candidate));
-    const std::vector<std::size_t> ends = pieceEnds(chunk);
-    for (std::size_t at = 0; at < chunk.size();) {
-      std::size_t next = chunk.size();
-      for (auto stop = ends.rbegin(); stop != ends.rend() && *stop > at; ++stop) {
-        next = *stop; // where nothing is found, the shortest piece is passed over
-        const std::string_view piece = chunk.substr(at, *stop - at);
-        if (const std::size_t found = changed->find(piece); found != std::string::npos) {
-          note(first + linesBefore(chunk, at), linesBefore(piece, piece.size()) + 1, candidate,
-               linesBefore(*changed, found) + 1);
-          break;
-        }
-      }
-      at = std::max(next, at + 1);
-      while (at < chunk.size() && chunk[at] == '\n')
-        ++at;
-    }
+    if (!candidate.empty())
+      KOPT_CHECK(findInCandidate(first, chunk));
   }
   return result;
 }

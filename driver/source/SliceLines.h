@@ -20,13 +20,14 @@ struct UserLine {
 class SliceLines {
 public:
   /// `text` is a slice as it was rendered, `places` the begin and end of each chunk of
-  /// `specialization` in it. The text of a chunk that a candidate changed is looked for in
-  /// `candidate`, the file it came from (empty: there is none): as a whole, or piece by piece
-  /// between blank lines. Fails with Environment where a file of the user's cannot be read.
-  static Result<SliceLines> make(const std::string &text,
-                                 const std::vector<std::pair<std::uint64_t, std::uint64_t>> &places,
-                                 const Specialization &specialization,
-                                 const std::string &candidate = "");
+  /// `specialization` in it, `declarations` those of what a candidate adds. Text that a candidate
+  /// changed or added is looked for in `candidate`, the file it came from (empty: there is none):
+  /// as a whole, or piece by piece between blank lines. Fails with Environment where a file of the
+  /// user's cannot be read.
+  static Result<SliceLines>
+  make(const std::string &text, const std::vector<std::pair<std::uint64_t, std::uint64_t>> &places,
+       const Specialization &specialization, const std::string &candidate = "",
+       const std::vector<std::pair<std::uint64_t, std::uint64_t>> &declarations = {});
 
   /// Nothing for lines that are the slice's own, and for changed ones that were not found.
   std::optional<UserLine> at(unsigned sliceLine) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/Subjects.h"
 
+#include "driver/source/Expression.h"
 #include "driver/source/InPlaceBuild.h"
 #include "driver/source/KernelNames.h"
 #include "driver/source/TuneClauses.h"
@@ -86,6 +87,81 @@ Result<std::vector<Instance>> choose(const ExtractionResult &extraction,
       extraction.kernels.front().file);
 }
 
+/// Everything that a clause may give a value: parameters, and what the launch, its constants and
+/// the other clauses refer to.
+std::set<std::string> namesOf(const TuneDeclaration &declaration, const KernelSpec &kernel,
+                              const Specialization &specialization) {
+  std::set<std::string> names;
+  const auto addNamesIn = [&](const std::string &text) {
+    if (const auto found = namesIn(text))
+      names.insert(found->begin(), found->end());
+  };
+  for (const KernelParam &param : specialization.params)
+    names.insert(param.name);
+  for (const ConstantVariable &variable : specialization.constantVariables)
+    names.insert(variable.name);
+  for (const NamedConstant &constant : kernel.constants)
+    names.insert(constant.name);
+  for (const TemplateArg &argument : specialization.templateArgs)
+    names.insert(argument.name);
+  for (const LaunchSite &site : kernel.launches) {
+    names.insert(site.variables.begin(), site.variables.end());
+    for (const auto &texts : {site.grid, site.block})
+      std::ranges::for_each(texts, addNamesIn);
+    std::ranges::for_each(site.args, addNamesIn);
+    addNamesIn(site.sharedBytes);
+  }
+  for (const auto *texts : {&declaration.requirements, &declaration.block, &declaration.grid})
+    std::ranges::for_each(*texts, addNamesIn);
+  for (const auto *texts : {&declaration.arguments, &declaration.extents})
+    for (const auto &[name, text] : *texts)
+      addNamesIn(text);
+  for (const auto &[name, bounds] : declaration.fillBounds)
+    std::ranges::for_each(bounds, addNamesIn);
+  for (const auto &[name, values] : declaration.fillValues)
+    std::ranges::for_each(values, addNamesIn);
+  return names;
+}
+
+/// A clause for a name that there is not would change nothing, silently.
+Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration &declaration,
+                  const KernelSpec &kernel, const Specialization &specialization) {
+  std::vector<std::string> buffers;
+  for (const KernelParam &param : specialization.params)
+    if (param.kind == ParamKind::Pointer)
+      buffers.push_back(param.name);
+  for (const ConstantVariable &variable : specialization.constantVariables)
+    buffers.push_back(variable.name);
+  const std::set<std::string> all = namesOf(declaration, kernel, specialization);
+  const std::vector<std::string> values(all.begin(), all.end());
+  for (const TuneClause &clause : clauses) {
+    KOPT_TRY(const TuneDeclaration own, parseTuneDeclaration({clause}));
+    const auto check = [&](const char *keyword, const std::string &name,
+                           const std::vector<std::string> &known, const char *what) -> Status {
+      if (std::ranges::find(known, name) != known.end())
+        return {};
+      const std::string guess = didYouMean(name, known);
+      const std::string list = "there are: " + join(known, ", ");
+      return makeError(ErrorCode::Usage,
+                       fmt::format("{} {}: kernel '{}' has no {} of that name", keyword, name,
+                                   kernel.name, what),
+                       guess.empty() ? (known.empty() ? "" : list) : guess,
+                       fmt::format("{}:{}", clause.file, clause.line));
+    };
+    constexpr const char *kPointer = "pointer parameter", *kValue = "parameter or launch variable";
+    for (const auto &[name, extent] : own.extents)
+      KOPT_CHECK(check("extent", name, buffers, kPointer));
+    for (const auto &[name, fill] : own.fills)
+      KOPT_CHECK(check("fill", name, buffers, kPointer));
+    for (const auto &[name, value] : own.arguments)
+      KOPT_CHECK(check("arg", name, values, kValue));
+    for (const DeclaredLaunch &launch : own.launches)
+      for (const auto &[name, value] : launch.arguments)
+        KOPT_CHECK(check(("launch " + launch.name + ":").c_str(), name, values, kValue));
+  }
+  return {};
+}
+
 /// The text that candidates change: the proven slice, or the whole file where there is none.
 Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSpec &kernel,
                               const Specialization &specialization,
@@ -156,6 +232,13 @@ Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extracti
                       kernel->name),
           "give the file that launches it too", fmt::format("{}:{}", kernel->file, kernel->line));
     KOPT_CHECK(checkTunables(declaration, *kernel, *specialization));
+    // Clauses of a glob serve several kernels, which may have other parameters.
+    std::vector<TuneClause> own = kernel->clauses;
+    for (const KernelClauses &declared : request.clauses)
+      if (declared.pattern.find_first_of("*?[") == std::string::npos &&
+          namesKernel(declared.pattern, *kernel, specialization))
+        own.insert(own.end(), declared.clauses.begin(), declared.clauses.end());
+    KOPT_CHECK(checkNames(own, declaration, *kernel, *specialization));
     KOPT_TRY(TuneSubject subject, subjectOf(extraction, *kernel, *specialization, declaration));
     subjects.push_back(std::move(subject));
   }

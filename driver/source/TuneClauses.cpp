@@ -2,12 +2,15 @@
 #include "driver/source/TuneClauses.h"
 
 #include "driver/source/Expression.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 
 namespace kopt {
@@ -253,9 +256,16 @@ private:
     const std::string kind(trim(std::string_view(text).substr(0, open)));
     std::vector<double> numbers;
     std::vector<std::string> expressions;
+    if (open != std::string::npos && text.back() != ')')
+      return fail(of + " is not closed by ')'");
+    if (kind == "file" || kind == "values") {
+      if (open == std::string::npos)
+        return fail(of + ": " + kind + " needs parentheses", hintOfFills());
+      const std::string_view inside =
+          trim(std::string_view(text).substr(open + 1, text.size() - open - 2));
+      return kind == "file" ? fileFill(pair.first, inside) : valuesFill(pair.first, inside);
+    }
     if (open != std::string::npos) {
-      if (text.back() != ')')
-        return fail(of + " is not closed by ')'");
       for (const std::string &item :
            splitList(std::string_view(text).substr(open + 1, text.size() - open - 2))) {
         const std::optional<double> number = parseReal(item);
@@ -268,9 +278,16 @@ private:
     static const std::map<std::string, std::size_t> kArguments = {
         {"uniform", 2}, {"iota", 0}, {"zero", 0}, {"constant", 1}};
     auto known = kArguments.find(kind);
-    if (known == kArguments.end() || known->second != numbers.size())
-      return fail(of + ": unknown fill '" + text + "'",
-                  "write uniform(lo, hi), iota, zero or constant(v)");
+    if (known == kArguments.end()) {
+      const std::string guess =
+          didYouMean(kind, {"uniform", "iota", "zero", "constant", "values", "file"});
+      return fail(of + ": unknown fill '" + text + "'", guess.empty() ? hintOfFills() : guess);
+    }
+    if (known->second != numbers.size())
+      return fail(of + ": unknown fill '" + text + "': " + kind + " takes " +
+                      std::to_string(known->second) + " values, not " +
+                      std::to_string(numbers.size()),
+                  hintOfFills());
     Fill made;
     made.kind = runtime::parseFillKind(kind).value_or(FillKind::Uniform); // one of kArguments
     if (!numbers.empty()) {
@@ -283,6 +300,51 @@ private:
     if (isKnown && made.low > made.high)
       return fail(of + " has an empty range " + text, "the smaller value comes first");
     out_.fills[pair.first] = made;
+    return {};
+  }
+
+  static std::string hintOfFills() {
+    return "write uniform(lo, hi), iota, zero, constant(v), values(41, 13, 11) or "
+           "file(\"data.bin\")";
+  }
+
+  /// `values(41, n, 11)`: the elements, in order.
+  Status valuesFill(const std::string &name, std::string_view inside) {
+    const std::string of = "fill " + name;
+    if (inside.empty())
+      return fail(of + " has no values", "write for example " + of + " = values(41, 13, 11)");
+    std::vector<std::string> texts = splitList(inside);
+    for (const std::string &text : texts)
+      if (!parseReal(text))
+        KOPT_CHECK(checkExpression(of, text));
+    out_.fillValues[name] = std::move(texts);
+    out_.fills[name].kind = FillKind::Values;
+    return {};
+  }
+
+  /// `file("data.bin")`, beside the file that declares it.
+  Status fileFill(const std::string &name, std::string_view inside) {
+    const std::string of = "fill " + name;
+    for (const char quote : {'"', '\''})
+      if (inside.size() >= 2 && inside.front() == quote && inside.back() == quote)
+        inside = inside.substr(1, inside.size() - 2);
+    if (inside.empty())
+      return fail(of + " names no file", "write for example " + of + " = file(\"data.bin\")");
+    const std::filesystem::path path =
+        (std::filesystem::absolute(clause_.file).parent_path() / std::filesystem::path(inside))
+            .lexically_normal();
+    std::error_code problem;
+    if (!std::filesystem::is_regular_file(path, problem))
+      return fail(of + ": there is no file " + path.string(),
+                  "the path is relative to the folder of the file with the clause");
+    const auto bytes = readFile(path);
+    if (!bytes)
+      return fail(of, bytes.error());
+    Fill made;
+    made.kind = FillKind::Values;
+    made.path = path.string();
+    made.hash = hashHex(*bytes);
+    out_.fills[name] = std::move(made);
     return {};
   }
 

@@ -8,7 +8,8 @@
 //   grid X[, Y[, Z]]
 //   arg NAME = EXPR                   value of a scalar parameter or a launch variable
 //   extent PARAM = EXPR               elements behind a pointer parameter
-//   fill PARAM = uniform(lo, hi) | iota | zero | constant(v)
+//   fill PARAM = uniform(lo, hi) | iota | zero | constant(v) | values(41, n, 11) |
+//                        file("data.bin")   its bytes, beside the file that declares it
 //   launch NAME: a=1, b=2 [weight w] [on emulated|cuda]
 //   tolerance relative=1e-5 absolute=1e-8 | tolerance strict
 //   target 1.5                        speedup at which the search stops

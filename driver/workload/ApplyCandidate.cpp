@@ -1,20 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/ApplyCandidate.h"
 
+#include "driver/source/Expression.h"
+#include "driver/source/RenderSlice.h"
 #include "driver/workload/WorkloadBuilder.h"
 
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
 namespace kopt {
+namespace {
+
+using Axes = std::array<std::string, 3>;
+
+// The CUDA Programming Guide's table of technical specifications; the same for every GPU that kopt
+// supports.
+constexpr std::uint32_t kMostThreads = 1024, kMostBlockZ = 64;
+constexpr std::uint32_t kMostGridX = 0x7fffffff, kMostGridYZ = 65535;
+
+/// The launch site that the launch was made from, where there is one.
+const LaunchSite *siteOf(const KernelSpec &kernel, const Launch &launch) {
+  return launch.site < kernel.launches.size() ? &kernel.launches[launch.site] : nullptr;
+}
+
+bool isHostVariable(const LaunchSite *site, const std::string &name) {
+  return site && std::ranges::count(site->variables, name) > 0;
+}
+
+/// What the candidate's expressions are evaluated over: the launch's own values, and the
+/// candidate's constants. A variable of the host program is not a template parameter of the same
+/// name.
+Bindings valuesOf(const KernelSpec &kernel, const Launch &launch, const Candidate &candidate) {
+  Bindings values = launch.bindings;
+  const LaunchSite *site = siteOf(kernel, launch);
+  for (const auto &[name, value] : candidate.constants)
+    if (!isHostVariable(site, name))
+      values[name] = value;
+  return values;
+}
+
+/// A launch that was captured and that no launch site's expressions give has numbers for its
+/// geometry. A constant that the launch sites name would change it, nobody knows how.
+std::optional<std::string> unknownEffect(const KernelSpec &kernel, const Launch &launch,
+                                         const Candidate &candidate) {
+  const bool isCaptured = std::ranges::any_of(
+      launch.buffers, [](const Buffer &buffer) { return buffer.fill.kind == FillKind::Captured; });
+  const auto hasExpressions = [&](const LaunchSite &site) {
+    return site.grid == launch.geometry.grid && site.block == launch.geometry.block &&
+           site.sharedBytes == launch.geometry.sharedBytes;
+  };
+  if (!isCaptured || std::ranges::any_of(kernel.launches, hasExpressions))
+    return std::nullopt;
+  for (const LaunchSite &site : kernel.launches)
+    for (const Axes &texts :
+         {candidate.launch.gridExpressions ? Axes() : site.grid,
+          candidate.launch.blockExpressions ? Axes() : site.block,
+          Axes{candidate.launch.sharedExpression ? "" : site.sharedBytes, "", ""}})
+      for (const std::string &text : texts)
+        for (const std::string &name : namesIn(text).value_or(std::vector<std::string>())) {
+          const auto changed = candidate.constants.find(name);
+          const auto known = launch.bindings.find(name);
+          if (changed != candidate.constants.end() && !isHostVariable(&site, name) &&
+              (known == launch.bindings.end() || known->second != changed->second))
+            return fmt::format("'{}' changes the launch at {}:{}, whose expressions do not give "
+                               "this captured launch",
+                               name, site.file, site.line);
+        }
+  return std::nullopt;
+}
+
+/// The candidate's own expressions in the place of the launch's.
+GeometryExpressions expressionsOf(const Launch &launch, const LaunchOverride &changed) {
+  GeometryExpressions expressions = launch.geometry;
+  expressions.grid = changed.gridExpressions.value_or(expressions.grid);
+  expressions.block = changed.blockExpressions.value_or(expressions.block);
+  expressions.sharedBytes = changed.sharedExpression.value_or(expressions.sharedBytes);
+  return expressions;
+}
+
+/// Why no GPU makes such a launch; shared memory is for the device to judge.
+std::optional<std::string> impossible(const Dim3 &grid, const Dim3 &block) {
+  if (block.count() > kMostThreads)
+    return fmt::format("a block of {} x {} x {} has {} threads; a GPU takes at most {}", block.x,
+                       block.y, block.z, block.count(), kMostThreads);
+  if (block.z > kMostBlockZ)
+    return fmt::format("a block of {} x {} x {} is {} deep in z; a GPU takes at most {}", block.x,
+                       block.y, block.z, block.z, kMostBlockZ);
+  if (grid.x > kMostGridX || grid.y > kMostGridYZ || grid.z > kMostGridYZ)
+    return fmt::format("a grid of {} x {} x {} is too large; a GPU takes at most {} x {} x {}",
+                       grid.x, grid.y, grid.z, kMostGridX, kMostGridYZ, kMostGridYZ);
+  return std::nullopt;
+}
+
+tl::unexpected<Error> ofLaunch(const std::string &what, const Launch &launch) {
+  return makeError(ErrorCode::Usage, fmt::format("{} in launch '{}'", what, launch.name));
+}
+
+std::optional<std::string> refusedShared(const Launch &before, const Launch &changed,
+                                         const LaunchOverride &launch) {
+  if (changed.sharedBytes <= kSharedWithoutOptIn || before.sharedBytes > kSharedWithoutOptIn ||
+      launch.largeShared)
+    return std::nullopt;
+  return fmt::format("the launch asks for {} bytes of dynamic shared memory; more than {} need "
+                     "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                     "bytes) before it",
+                     changed.sharedBytes, kSharedWithoutOptIn);
+}
+
+std::string clausePlace(const KernelSpec &kernel, const std::string &text) {
+  for (const TuneClause &clause : kernel.clauses)
+    if (clause.text == text)
+      return fmt::format(" ({}:{})", clause.file, clause.line);
+  return {};
+}
+
+} // namespace
 
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate) {
   KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
   Launch changed = launch;
-  for (const auto &[name, value] : candidate.constants)
-    changed.bindings[name] = value;
-  KOPT_TRY(const Geometry geometry, evaluateGeometry(launch.geometry, changed.bindings));
-  changed.grid = geometry.grid;
-  changed.block = geometry.block;
-  changed.sharedBytes = candidate.launch.sharedBytes.value_or(geometry.sharedBytes);
+  if (const auto why = unknownEffect(kernel, launch, candidate))
+    return ofLaunch(*why, launch);
+  changed.bindings = valuesOf(kernel, launch, candidate);
+  changed.geometry = expressionsOf(launch, candidate.launch);
+  auto geometry = evaluateGeometry(changed.geometry, changed.bindings);
+  if (!geometry) {
+    std::string what = geometry.error().what;
+    for (const std::string &context : geometry.error().context)
+      what += " " + context;
+    return ofLaunch(what, launch);
+  }
+  changed.grid = geometry->grid;
+  changed.block = geometry->block;
+  changed.sharedBytes = candidate.launch.sharedBytes.value_or(geometry->sharedBytes);
   if (const auto &block = candidate.launch.block) {
     const auto cover = [](std::uint32_t grid, std::uint32_t oldBlock, std::uint32_t newBlock) {
       return std::uint32_t((std::uint64_t(grid) * oldBlock + newBlock - 1) / newBlock);
@@ -25,11 +145,38 @@ Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                       cover(changed.grid.z, changed.block.z, block->z)};
     changed.block = *block;
   }
-  if (changed.block.count() > 1024)
-    return makeError(ErrorCode::Usage,
-                     fmt::format("a block of {} x {} x {} has more than 1024 threads",
-                                 changed.block.x, changed.block.y, changed.block.z));
+  if (const auto why = impossible(changed.grid, changed.block))
+    return ofLaunch(*why, launch);
+  if (const auto why = refusedShared(launch, changed, candidate.launch))
+    return ofLaunch(*why, launch);
   return changed;
+}
+
+std::optional<std::string> brokenClause(const TuneDeclaration &declaration,
+                                        const KernelSpec &kernel,
+                                        const std::vector<Launch> &launches,
+                                        const Candidate &candidate) {
+  for (const TunableParam &param : declaration.params) {
+    const auto value = candidate.constants.find(param.name);
+    if (value != candidate.constants.end() && std::ranges::count(param.values, value->second) == 0)
+      return fmt::format("{} = {} is outside of '{}' ({}:{})", param.name, value->second,
+                         param.clause.text, param.clause.file, param.clause.line);
+  }
+  for (const std::string &requirement : declaration.requirements) {
+    const auto names = namesIn(requirement);
+    std::string values;
+    for (const std::string &name : names ? *names : std::vector<std::string>())
+      if (const auto value = candidate.constants.find(name); value != candidate.constants.end())
+        values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", name, value->second);
+    if (values.empty())
+      continue; // of the launches alone
+    for (const Launch &launch : launches)
+      if (const auto holds = evaluateExpression(requirement, valuesOf(kernel, launch, candidate));
+          holds && *holds == 0)
+        return fmt::format("'require {}'{} does not hold with {} in launch '{}'", requirement,
+                           clausePlace(kernel, "require " + requirement), values, launch.name);
+  }
+  return std::nullopt;
 }
 
 } // namespace kopt

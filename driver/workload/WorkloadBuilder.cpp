@@ -3,6 +3,8 @@
 
 #include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/workload/DeclaredFill.h"
+#include "driver/workload/DeclaredNames.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -112,7 +114,7 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
 /// As declared; else what does no harm where it is summed.
 Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration,
                   const Bindings &bindings, Buffer &buffer) {
-  auto fill = declaredFill(declaration, buffer.name, bindings);
+  auto fill = declaredFill(declaration, buffer, bindings);
   if (!fill) {
     fill.error().where = place(kernel);
     return tl::unexpected(fill.error());
@@ -152,8 +154,7 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
               fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", name);
     return tl::unexpected(elements.error());
   }
-  const std::uint64_t size =
-      param.pointeeSize != 0 ? param.pointeeSize : elementBytes(param.scalar);
+  const std::uint64_t size = std::max(1u, param.pointeeSize); // of void: bytes
   if (*elements <= 0 || std::uint64_t(*elements) > kLargestBuffer / size)
     return makeError(
         ErrorCode::Usage,
@@ -299,35 +300,6 @@ Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions,
   return geometry;
 }
 
-Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration,
-                                         const std::string &param, const Bindings &bindings) {
-  const auto declared = declaration.fills.find(param);
-  if (declared == declaration.fills.end())
-    return std::nullopt;
-  Fill fill = declared->second;
-  const auto bounds = declaration.fillBounds.find(param);
-  if (bounds == declaration.fillBounds.end())
-    return fill;
-  for (const auto &[text, to] :
-       {std::pair(bounds->second[0], &fill.low), std::pair(bounds->second[1], &fill.high)}) {
-    if (text.empty())
-      continue;
-    auto value = evaluateExpression(text, bindings);
-    if (!value) {
-      value.error().context.push_back(
-          fmt::format("in fill {} = {}, its bound {}", param, toString(fill.kind), text));
-      return tl::unexpected(value.error());
-    }
-    *to = double(*value);
-  }
-  if (fill.low > fill.high)
-    return makeError(ErrorCode::Usage,
-                     fmt::format("fill {} = {}({:.17g}, {:.17g}) has an empty range", param,
-                                 toString(fill.kind), fill.low, fill.high),
-                     "the smaller value comes first");
-  return fill;
-}
-
 std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, DeviceKind device) {
   std::vector<DeclaredLaunch> launches;
   for (const DeclaredLaunch &launch : declaration.launches)
@@ -375,6 +347,9 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   }
   bindLaunchVariables(site, specialization, launch.bindings);
   bindComputedArguments(site, specialization, launch.bindings);
+  if (auto missing = missingClauses({kernel, specialization, declaration, site, launch.geometry,
+                                     launch.bindings, at.has_value()}))
+    return tl::unexpected(std::move(*missing));
 
   for (std::size_t i = 0; i < specialization.params.size(); ++i) {
     const KernelParam &param = specialization.params[i];
@@ -505,6 +480,10 @@ Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &s
   double totalWeight = 0;
   for (const DeclaredLaunch &declared : launches) {
     KOPT_TRY(Launch launch, buildLaunch(kernel, specialization, declaration, declared));
+    if (Status used = checkAllValuesUsed(declaration, launch); !used) {
+      used.error().where = place(kernel);
+      return tl::unexpected(used.error());
+    }
     totalWeight += launch.weight;
     workload.launches.push_back(std::move(launch));
   }

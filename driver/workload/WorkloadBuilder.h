@@ -37,12 +37,6 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
                            const TuneDeclaration &declaration, const DeclaredLaunch &declared,
                            std::optional<std::size_t> at = std::nullopt);
 
-/// What is declared of a parameter's contents, its bounds evaluated; nothing where nothing is.
-/// Fails with Usage where a bound cannot be evaluated, or the range is empty.
-Result<std::optional<Fill>> declaredFill(const TuneDeclaration &declaration,
-                                         const std::string &param,
-                                         const std::map<std::string, std::int64_t> &bindings);
-
 /// True where a launch site passes a null pointer, as far as its text says.
 bool isNullArgument(const std::string &argument);
 

@@ -107,9 +107,8 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
       return status;
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const std::uint64_t bytes = specs_[i].bytes;
-    if (specs_[i].fill == FillKind::Captured)
-      if (Status status = memory_.captured(specs_[i].contents, bytes, placed_[i].file);
-          !status.ok())
+    if (!specs_[i].contents.empty())
+      if (Status status = memory_.stored(specs_[i], placed_[i].file); !status.ok())
         return status;
     if (!specs_[i].symbol.empty()) {
       if (Status status = findVariable(i); !status.ok())
@@ -120,7 +119,8 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
       placed_[i].data = placed_[i].base + guardBytes_;
     }
     if (specs_[i].address != 0 && placed_[i].data != 0)
-      moves_.push_back({specs_[i].address, placed_[i].data, bytes});
+      moves_.push_back(
+          {specs_[i].address, placed_[i].data + leadOf(specs_[i]), bytes - leadOf(specs_[i])});
     if (pristine && specs_[i].inPlace() && bytes > 0)
       if (Status status = device_.allocate(bytes, placed_[i].pristine); !status.ok())
         return status;
@@ -204,7 +204,7 @@ const std::byte *BufferSet::initial(std::size_t buffer, Source source, std::uint
   if (source == Source::Contents && placed.contents) {
     std::memcpy(bytes, placed.contents.get() + offset, size);
   } else if (source == Source::Contents && placed.file) {
-    failure_ = readCaptured(*placed.file, offset, size, bytes);
+    failure_ = readCaptured(*placed.file, spec, inputSeed_, buffer, offset, size, bytes);
     if (!failure_.ok())
       return nullptr;
   } else if (source == Source::Contents)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/runner/Fill.h"
 
+#include "runtime/runner/HostMemory.h"
 #include "runtime/runner/StructType.h"
 
 #include <algorithm>
@@ -177,6 +178,7 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
       return Traits::from(double(i % std::uint64_t(Traits::kExactIntegers)));
     });
   case FillKind::Captured: // read from its file, never drawn
+  case FillKind::Values:
     return;
   default:
     break;
@@ -258,6 +260,7 @@ void fillInteger(const BufferSpec &spec, std::uint64_t key, std::uint64_t first,
       return static_cast<T>(limit == UINT64_MAX ? i : i % (limit + 1));
     });
   case FillKind::Captured:
+  case FillKind::Values:
     return;
   default:
     break;
@@ -319,19 +322,7 @@ void drawWidened(const BufferSpec &spec, std::uint64_t seed, std::uint64_t strea
     const std::size_t count = std::min(kAtATime, size / sizeof(double) - done);
     drawContents(narrow, seed, stream, (offset / sizeof(double) + done) * width, count * width,
                  elements);
-    for (std::size_t i = 0; i < count; ++i) {
-      double value = 0;
-      if (width == 4) {
-        float single;
-        std::memcpy(&single, elements + i * 4, 4);
-        value = double(single);
-      } else {
-        std::uint16_t bits;
-        std::memcpy(&bits, elements + i * 2, 2);
-        value = narrow.scalar == "bf16" ? widen<8, 7>(bits) : widen<5, 10>(bits);
-      }
-      std::memcpy(out + (done + i) * sizeof value, &value, sizeof value);
-    }
+    widenNumbers(narrow.scalar, elements, count, out + done * sizeof(double));
     done += count;
   }
 }
@@ -371,8 +362,17 @@ void drawStructs(const BufferSpec &spec, const StructType &type, std::uint64_t s
 
 void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                   std::uint64_t offset, std::size_t size, std::byte *out) {
+  if (spec.fill == FillKind::Values && !spec.contents.empty())
+    return; // read from its file
   if (!spec.drawnAs.empty())
     return drawWidened(spec, seed, stream, offset, size, out);
+  if (spec.fill == FillKind::Values && !spec.jitter) {
+    const std::uint64_t end = spec.values.size(), from = std::min(offset, end),
+                        given = std::min<std::uint64_t>(size, end - from);
+    std::memcpy(out, spec.values.data() + from, given);
+    std::memset(out + given, 0, size - given);
+    return;
+  }
   if (const auto type = StructType::parse(spec.scalar); type && spec.fill != FillKind::Captured)
     return drawStructs(spec, *type, seed, stream, offset, size, out);
   const std::uint64_t key = streamKey(seed, stream, 0);
@@ -425,6 +425,105 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
     return fillInteger<std::uint8_t>(clipped, key, first, size, out);
   }
   fillInteger<std::uint8_t>(spec, key, first, size, out);
+}
+
+std::uint64_t leadOf(const BufferSpec &spec) {
+  const bool hasLead = spec.fill == FillKind::Captured && spec.low >= 1 && spec.drawnAs.empty();
+  return hasLead ? std::min(std::uint64_t(spec.low), spec.bytes) : 0;
+}
+
+namespace {
+bool isMultiplied(const BufferSpec &spec) { return spec.high != 0 && spec.high != 1; }
+} // namespace
+
+bool altersCaptured(const BufferSpec &spec) {
+  return !spec.contents.empty() && (isMultiplied(spec) || spec.jitter != 0);
+}
+
+namespace {
+
+/// A number of a captured buffer, multiplied and moved. One that is infinite or NaN stays.
+template <class T>
+T altered(const BufferSpec &spec, std::uint64_t key, std::uint64_t index, T value) {
+  if (isMultiplied(spec)) {
+    double number;
+    if constexpr (std::is_same_v<T, Half>)
+      number = widen<5, 10>(value.bits);
+    else if constexpr (std::is_same_v<T, Bfloat>)
+      number = widen<8, 7>(value.bits);
+    else
+      number = double(value);
+    if (std::isfinite(number))
+      value = FloatTraits<T>::from(
+          std::clamp(number * spec.high, -FloatTraits<T>::kMax, FloatTraits<T>::kMax));
+  }
+  return spec.jitter != 0 ? FloatBits<T>::moved(value, draw(key, index)) : value;
+}
+
+/// The floating-point numbers of one type in `element` bytes each, `at` bytes into the element.
+template <class T>
+void alterNumbers(const BufferSpec &spec, std::uint64_t key, std::uint64_t element,
+                  std::uint64_t at, std::uint64_t offset, std::size_t size, std::byte *bytes) {
+  constexpr std::uint64_t kPiece = HostMemory::kPiece;
+  const std::uint64_t begin = leadOf(spec) + at, end = offset + size;
+  std::uint64_t index = offset > begin ? (offset - begin + element - 1) / element : 0;
+  for (std::uint64_t place = begin + index * element; place + sizeof(T) <= end;
+       place += element, ++index) {
+    // The same number for any division of the buffer into pieces: one that lies in two is kept.
+    if (place / kPiece != (place + sizeof(T) - 1) / kPiece)
+      continue;
+    T value;
+    std::memcpy(&value, bytes + (place - offset), sizeof(T));
+    value = altered(spec, key, index, value);
+    std::memcpy(bytes + (place - offset), &value, sizeof(T));
+  }
+}
+
+void alterMember(const BufferSpec &spec, const StructType::Member &member, std::uint64_t element,
+                 std::uint64_t key, std::uint64_t offset, std::size_t size, std::byte *bytes) {
+  const std::string &s = member.scalar;
+  if (s == "f16")
+    alterNumbers<Half>(spec, key, element, member.offset, offset, size, bytes);
+  else if (s == "bf16")
+    alterNumbers<Bfloat>(spec, key, element, member.offset, offset, size, bytes);
+  else if (s == "f32")
+    alterNumbers<float>(spec, key, element, member.offset, offset, size, bytes);
+  else if (s == "f64")
+    alterNumbers<double>(spec, key, element, member.offset, offset, size, bytes);
+}
+
+} // namespace
+
+void alterCaptured(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
+                   std::uint64_t offset, std::size_t size, std::byte *bytes) {
+  if (!altersCaptured(spec))
+    return;
+  const std::uint64_t key = streamKey(seed, stream, 1 + spec.jitter);
+  const auto type = StructType::parse(spec.scalar);
+  const std::uint32_t width = scalarBytes(spec.scalar);
+  if (type)
+    for (const StructType::Member &member : type->members)
+      alterMember(spec, member, type->bytes, mix(key + member.offset), offset, size, bytes);
+  else if (width > 0)
+    alterMember(spec, {spec.scalar, 0, width}, width, key, offset, size, bytes);
+}
+
+void widenNumbers(const std::string &narrow, const std::byte *from, std::uint64_t count,
+                  std::byte *to) {
+  const std::size_t width = scalarSize(narrow);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double value = 0;
+    if (width == 4) {
+      float single;
+      std::memcpy(&single, from + i * 4, 4);
+      value = double(single);
+    } else {
+      std::uint16_t bits;
+      std::memcpy(&bits, from + i * 2, 2);
+      value = narrow == "bf16" ? widen<8, 7>(bits) : widen<5, 10>(bits);
+    }
+    std::memcpy(to + i * sizeof value, &value, sizeof value);
+  }
 }
 
 void drawPoison(std::uint64_t seed, std::uint64_t stream, bool inverted, std::uint64_t offset,

@@ -23,6 +23,7 @@ enum class FillKind {
   Permutation,
   Colliding,
   Scattered,
+  Values,
 };
 
 /// The names that the protocol and the database use.
@@ -40,6 +41,7 @@ inline constexpr std::pair<FillKind, const char *> kFillKinds[] = {
     {FillKind::Permutation, "permutation"},
     {FillKind::Colliding, "colliding"},
     {FillKind::Scattered, "scattered"},
+    {FillKind::Values, "values"},
 };
 
 constexpr const char *toString(FillKind kind) {

@@ -3,6 +3,7 @@
 
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/Fill.h"
+#include "runtime/runner/StructType.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace kopt::runtime {
 
@@ -68,8 +71,8 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
                                        std::uint64_t stream) {
   if (spec.bytes == 0 || spec.bytes > capacity_)
     return nullptr;
-  const bool isCaptured = spec.fill == FillKind::Captured; // the same for every seed
-  if (isCaptured)
+  const bool isStored = !spec.contents.empty();
+  if ((isStored || spec.fill == FillKind::Values) && spec.jitter == 0) // the same for every seed
     seed = stream = 0;
   Input wanted{spec, seed, stream, nullptr};
   wanted.spec.name.clear();
@@ -92,10 +95,10 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   if (!memory)
     return nullptr;
   wanted.bytes = Bytes(memory);
-  if (isCaptured) {
+  if (isStored) {
     const trace::ContentsFile *file = nullptr;
-    if (!captured(spec.contents, spec.bytes, file).ok() ||
-        !readCaptured(*file, 0, spec.bytes, memory).ok())
+    if (!stored(spec, file).ok() ||
+        !readCaptured(*file, spec, seed, stream, 0, spec.bytes, memory).ok())
       return nullptr; // its parts, then: reading those says what is wrong
   } else {
     drawContentsParallel(spec, seed, stream, 0, spec.bytes, memory);
@@ -106,23 +109,29 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   return inputs_.front().bytes;
 }
 
-Status HostMemory::captured(const std::string &path, std::uint64_t bytes,
-                            const trace::ContentsFile *&out) {
+Status HostMemory::stored(const BufferSpec &spec, const trace::ContentsFile *&out) {
+  const std::string &path = spec.contents;
+  const std::uint64_t bytes = spec.drawnAs.empty()
+                                  ? spec.bytes - leadOf(spec)
+                                  : spec.bytes / sizeof(double) * scalarSize(spec.drawnAs);
+  const bool isTrace = spec.fill == FillKind::Captured;
   std::unique_ptr<trace::ContentsFile> &file = captured_[path];
   std::string why;
   if (!file) {
     const auto attached = attached_.find(path);
-    file = trace::ContentsFile::open(
+    file = (isTrace ? trace::ContentsFile::open : trace::ContentsFile::openPlain)(
         path, why, attached == attached_.end() ? -1 : fcntl(attached->second, F_DUPFD_CLOEXEC, 3));
   }
-  if (file && file->bytes() != bytes)
+  // A smaller problem takes the first of them.
+  if (file && file->bytes() < bytes)
     why = path + " holds " + std::to_string(file->bytes()) + " bytes, the buffer has " +
           std::to_string(bytes);
   else if (file && !checked_.contains(path) && file->verify(why))
     checked_.insert(path);
   if (!why.empty()) {
     captured_.erase(path);
-    return {StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
+    return {StatusCode::DeviceError, std::string(isTrace ? "a captured buffer" : "a fill's file") +
+                                         " cannot be read: " + why};
   }
   out = file.get();
   return {};
@@ -208,8 +217,11 @@ std::byte *HostMemory::scratch(int slot) {
   return scratch_[slot].get();
 }
 
-Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size,
-                    std::byte *out) {
+namespace {
+
+/// Bytes of the file by several threads.
+Status readFile(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size,
+                std::byte *out) {
   std::mutex failing;
   std::string why;
   parallelFor(
@@ -224,6 +236,44 @@ Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::
       threadsFor(size));
   return why.empty() ? Status{}
                      : Status{StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
+}
+
+} // namespace
+
+Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std::uint64_t seed,
+                    std::uint64_t stream, std::uint64_t offset, std::size_t size, std::byte *out) {
+  if (!spec.drawnAs.empty()) {
+    BufferSpec narrow = spec;
+    narrow.scalar = std::exchange(narrow.drawnAs, "");
+    const std::uint64_t width = scalarSize(narrow.scalar), count = size / sizeof(double);
+    narrow.bytes = spec.bytes / sizeof(double) * width;
+    narrow.low = 0;
+    std::vector<std::byte> numbers(count * width);
+    if (Status status = readCaptured(file, narrow, seed, stream, offset / sizeof(double) * width,
+                                     numbers.size(), numbers.data());
+        !status.ok())
+      return status;
+    widenNumbers(narrow.scalar, numbers.data(), count, out);
+    return {};
+  }
+  const std::uint64_t lead = leadOf(spec);
+  const std::size_t before =
+      offset < lead ? std::size_t(std::min<std::uint64_t>(size, lead - offset)) : 0;
+  std::memset(out, 0, before);
+  if (before == size)
+    return {};
+  if (Status status = readFile(file, offset + before - lead, size - before, out + before);
+      !status.ok())
+    return status;
+  if (!altersCaptured(spec))
+    return {};
+  parallelFor(
+      size, StructType::parse(spec.scalar) ? HostMemory::kPiece : kDrawGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        alterCaptured(spec, seed, stream, offset + begin, end - begin, out + begin);
+      },
+      threadsFor(size));
+  return {};
 }
 
 void drawContentsParallel(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,

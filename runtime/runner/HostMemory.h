@@ -35,9 +35,10 @@ public:
   /// are had as they are needed.
   Bytes contents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream);
 
-  /// A buffer of a trace, opened and compared with its name once. DeviceError naming the file where
-  /// it is missing, damaged or not `bytes` long.
-  Status captured(const std::string &path, std::uint64_t bytes, const trace::ContentsFile *&out);
+  /// The file with the contents of a buffer: what was captured for it, opened and compared with its
+  /// name once, or a file of the user's. DeviceError naming the file where it is missing, damaged
+  /// or shorter than the buffer needs.
+  Status stored(const BufferSpec &spec, const trace::ContentsFile *&out);
   /// A request begins that may map these files, and no others: what is mapped of others is
   /// unmapped, so that code of the next candidate finds no results of the last one. `descriptors`
   /// are the files where the caller has opened them (one per name, in order; closed by
@@ -80,9 +81,10 @@ private:
   std::unique_ptr<std::byte[]> scratch_[2];
 };
 
-/// Reads a part of a buffer of a trace by several threads. DeviceError naming the file.
-Status readCaptured(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size,
-                    std::byte *out);
+/// Bytes [offset, offset + size) of a captured buffer as its fill says (Fill.h), read by several
+/// threads. `offset` is a multiple of 8. DeviceError naming the file.
+Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std::uint64_t seed,
+                    std::uint64_t stream, std::uint64_t offset, std::size_t size, std::byte *out);
 
 /// drawContents() and drawPoison() by several threads; the same bytes for any number of them (0: as
 /// many as are worth it).

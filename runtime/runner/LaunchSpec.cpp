@@ -27,7 +27,7 @@ constexpr std::uint64_t kLargestBuffer = std::uint64_t(1)
 /// Draws from low to high.
 bool isRanged(FillKind kind) {
   return kind != FillKind::Zero && kind != FillKind::Iota && kind != FillKind::Constant &&
-         kind != FillKind::Captured;
+         kind != FillKind::Captured && kind != FillKind::Values;
 }
 
 /// name, bytes, scalar, fill, low, high, role (in, out, inout)
@@ -63,9 +63,35 @@ BufferSpec *bufferOf(const std::vector<std::string> &parts, std::size_t count,
 /// INDEX, PATH
 bool parseContents(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
   BufferSpec *buffer = bufferOf(parts, 2, buffers);
-  if (!buffer || buffer->fill != FillKind::Captured || parts[1].empty())
+  if (!buffer || parts[1].empty() ||
+      (buffer->fill != FillKind::Captured && buffer->fill != FillKind::Values))
     return false;
   buffer->contents = parts[1];
+  return true;
+}
+
+/// The bytes that an even number of hexadecimal digits are; nothing where they are not.
+std::optional<std::string> bytesOf(const std::string &digits) {
+  if (digits.size() % 2 != 0)
+    return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    unsigned byte = 0;
+    const char *begin = digits.data() + i;
+    if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
+      return std::nullopt;
+    bytes += char(byte);
+  }
+  return bytes;
+}
+
+/// INDEX, HEXDIGITS
+bool parseValues(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
+  BufferSpec *buffer = bufferOf(parts, 2, buffers);
+  const std::optional<std::string> bytes = buffer ? bytesOf(parts[1]) : std::nullopt;
+  if (!bytes || buffer->fill != FillKind::Values)
+    return false;
+  buffer->values = *bytes;
   return true;
 }
 
@@ -121,16 +147,13 @@ bool parseArgument(const std::vector<std::string> &parts, const std::vector<Buff
     out.value.resize(sizeof(Address));
     return parsePointer({"0", parts[1], parts[2]}, 0, buffers, out);
   }
-  if (parts.size() < 2 || parts.size() % 3 != 2 || parts[0] != "value" || parts[1].empty() ||
-      parts[1].size() % 2 != 0)
+  if (parts.size() < 2 || parts.size() % 3 != 2 || parts[0] != "value" || parts[1].empty())
     return false;
-  for (std::size_t i = 0; i < parts[1].size(); i += 2) {
-    unsigned byte = 0;
-    const char *begin = parts[1].data() + i;
-    if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
-      return false;
+  const std::optional<std::string> bytes = bytesOf(parts[1]);
+  if (!bytes)
+    return false;
+  for (const char byte : *bytes)
     out.value.push_back(std::byte(byte));
-  }
   for (std::size_t i = 2; i < parts.size(); i += 3)
     if (!parsePointer(parts, i, buffers, out))
       return false;
@@ -141,12 +164,12 @@ std::vector<std::string> words(const std::array<std::uint32_t, 3> &extent) {
   return {std::to_string(extent[0]), std::to_string(extent[1]), std::to_string(extent[2])};
 }
 
-std::string hexDigits(const std::vector<std::byte> &bytes) {
+template <class Bytes> std::string hexDigits(const Bytes &bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (const std::byte byte : bytes) {
-    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
-    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+  for (const auto byte : bytes) {
+    text += kDigits[static_cast<unsigned char>(byte) >> 4];
+    text += kDigits[static_cast<unsigned char>(byte) & 15];
   }
   return text;
 }
@@ -178,8 +201,10 @@ void addLaunch(protocol::Message &request, const std::string &prefix, const Laun
   for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
     const BufferSpec &buffer = launch.buffers[i];
     const std::string index = std::to_string(i);
-    if (buffer.fill == FillKind::Captured)
+    if (buffer.fill == FillKind::Captured || !buffer.contents.empty())
       request.addList(prefix + "contents", {index, buffer.contents});
+    else if (buffer.fill == FillKind::Values)
+      request.addList(prefix + "values", {index, hexDigits(buffer.values)});
     if (!buffer.drawnAs.empty())
       request.addList(prefix + "drawn", {index, buffer.drawnAs});
     if (!buffer.symbol.empty())
@@ -233,6 +258,9 @@ bool parseLaunch(const protocol::Message &request, const std::string &prefix, La
   for (const BufferSpec &buffer : out.buffers)
     if (buffer.fill == FillKind::Captured && buffer.contents.empty())
       return bad("contents");
+  for (const std::vector<std::string> &parts : request.lists(prefix + "values"))
+    if (!parseValues(parts, out.buffers))
+      return bad("values");
   for (const std::vector<std::string> &parts : request.lists(prefix + "symbol"))
     if (!parseSymbol(parts, out.buffers))
       return bad("symbol");

@@ -21,7 +21,10 @@ struct BufferSpec {
   FillKind fill = FillKind::Uniform;
   double low = -1, high = 1;
   bool readOnly = false, output = false;
-  std::string contents;       ///< of a captured fill: the path of a buffer of a trace
+  /// Of a captured fill: the path of a buffer of a trace. Of given values: that of a file with
+  /// them, as they lie in memory; empty where they are in `values`.
+  std::string contents;
+  std::string values;         ///< of given values: their bytes; zeros follow
   std::string symbol;         ///< a variable of the module instead of separate memory
   std::uint64_t address = 0;  ///< where it lay when it was captured; 0: not captured
   bool holdsPointers = false; ///< its contents hold addresses within the captured buffers
@@ -65,7 +68,7 @@ struct LaunchSpec {
 void addLaunch(protocol::Message &request, const std::string &prefix, const LaunchSpec &launch);
 
 /// Reads the fields `prefix`module, grid, block, shared, cooperative, stack, buffer, contents,
-/// symbol, address, arg. False with `why` naming the first bad field.
+/// values, symbol, address, arg. False with `why` naming the first bad field.
 bool parseLaunch(const protocol::Message &request, const std::string &prefix, LaunchSpec &out,
                  std::string &why);
 

@@ -180,30 +180,46 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   return true;
 }
 
-std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::string &why,
-                                                 int descriptor) {
-  std::unique_ptr<ContentsFile> file(new ContentsFile);
-  file->path_ = path;
-  const auto bad = [&](std::size_t offset, const std::string &what) {
-    why = path + ": byte " + std::to_string(offset) + ": " + what;
-    return nullptr;
-  };
+bool ContentsFile::map(const std::string &path, std::string &why, int descriptor) {
+  path_ = path;
   const int fd = descriptor >= 0 ? descriptor : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat facts{};
   if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     why = path + ": " + (fd < 0 ? std::strerror(errno) : "no regular file");
     if (fd >= 0)
       close(fd);
-    return nullptr;
+    return false;
   }
-  file->mapped_ = std::size_t(facts.st_size);
-  void *memory =
-      file->mapped_ ? mmap(nullptr, file->mapped_, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  mapped_ = std::size_t(facts.st_size);
+  void *memory = mapped_ ? mmap(nullptr, mapped_, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
   close(fd);
-  if (memory == MAP_FAILED)
-    return bad(0, "an empty file, or one that cannot be mapped");
-  file->memory_ = static_cast<const std::byte *>(memory);
+  if (memory == MAP_FAILED) {
+    why = path + ": byte 0: an empty file, or one that cannot be mapped";
+    return false;
+  }
+  memory_ = static_cast<const std::byte *>(memory);
+  return true;
+}
 
+std::unique_ptr<ContentsFile> ContentsFile::openPlain(const std::string &path, std::string &why,
+                                                      int descriptor) {
+  std::unique_ptr<ContentsFile> file(new ContentsFile);
+  if (!file->map(path, why, descriptor))
+    return nullptr;
+  file->bytes_ = file->mapped_;
+  file->isBare_ = true;
+  return file;
+}
+
+std::unique_ptr<ContentsFile> ContentsFile::open(const std::string &path, std::string &why,
+                                                 int descriptor) {
+  std::unique_ptr<ContentsFile> file(new ContentsFile);
+  const auto bad = [&](std::size_t offset, const std::string &what) {
+    why = path + ": byte " + std::to_string(offset) + ": " + what;
+    return nullptr;
+  };
+  if (!file->map(path, why, descriptor))
+    return nullptr;
   ContentsHeader header{};
   if (file->mapped_ < sizeof header || std::memcmp(file->memory_, kMagic, sizeof kMagic) != 0)
     return bad(0, "this is not a buffer of a kopt trace");
@@ -270,6 +286,10 @@ bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to,
           std::to_string(offset) + " were asked for";
     return false;
   }
+  if (isBare_) {
+    std::memcpy(to, memory_ + offset, size);
+    return true;
+  }
   std::unique_ptr<std::byte[]> space;
   while (size > 0) {
     const std::size_t index = std::size_t(offset / kPieceBytes),
@@ -293,6 +313,8 @@ bool ContentsFile::read(std::uint64_t offset, std::size_t size, std::byte *to,
 }
 
 bool ContentsFile::verify(std::string &why) const {
+  if (isBare_)
+    return true;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        XXH3_freeState);
   const std::unique_ptr<std::byte[]> space(new std::byte[kPieceBytes]);

@@ -34,6 +34,9 @@ public:
   /// `path` only names it then.
   static std::unique_ptr<ContentsFile> open(const std::string &path, std::string &why,
                                             int descriptor = -1);
+  /// A file that holds nothing but the bytes themselves: it has no hash, and nothing to verify.
+  static std::unique_ptr<ContentsFile> openPlain(const std::string &path, std::string &why,
+                                                 int descriptor = -1);
   ~ContentsFile();
   ContentsFile(const ContentsFile &) = delete;
   ContentsFile &operator=(const ContentsFile &) = delete;
@@ -46,6 +49,7 @@ public:
 
 private:
   ContentsFile() = default;
+  bool map(const std::string &path, std::string &why, int descriptor);
   bool readPiece(std::size_t index, std::byte *to, std::string &why) const;
 
   std::string path_;
@@ -55,6 +59,7 @@ private:
   ContentHash hash_{};
   std::vector<std::uint64_t> begins_; ///< of each piece in the file, and the end of the last
   std::vector<bool> plain_;
+  bool isBare_ = false; ///< openPlain()
 };
 
 /// The name that contents have.

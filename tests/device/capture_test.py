@@ -252,7 +252,7 @@ class Capture(KoptTest):
                 ("same.cu", ("float other = i < n ? out[n - 1 - i] : 0;", "float other = i < n ? 2 * in[n - 1 - i] : 0;"), self.assertIn),
                 ("early.cu", ("cooperative_groups::this_grid().sync();\n  float other", "float other"), self.assertNotIn)):
             self.write(name, text.replace(*change, 1))
-            trial = json.loads(self.kopt_ok("trial", "app.cu", "--kernel", "reversed", "--candidate", name, "--device", "cuda",
+            trial = json.loads(self.kopt_trial("app.cu", "--kernel", "reversed", "--candidate", name, "--device", "cuda",
                                             "--json", "--run", "./app", "--", "-std=c++17", "-O2").stdout)["results"][0]
             check(trial["verdict"], accepted, trial["reason"])
 
@@ -264,7 +264,7 @@ class Capture(KoptTest):
         self.build(RUNTIME.replace("return 5", "return 0"))
         text = (self.folder / "app.cu").read_text()
         self.write("wrong.cu", text.replace("factor * in[i]", "(i == 1999 ? 0 : factor) * in[i]"))
-        done = self.kopt_ok("trial", "app.cu", "--kernel", "scale", "--candidate", "wrong.cu", "--device", "cuda", "--json",
+        done = self.kopt_trial("app.cu", "--kernel", "scale", "--candidate", "wrong.cu", "--device", "cuda", "--json",
                             "--run", "./app", "--", "-std=c++17", "-O2")
         self.assertEqual(json.loads(done.stdout)["results"][0]["verdict"], "WrongResult")
 

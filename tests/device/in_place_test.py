@@ -32,7 +32,7 @@ class InPlace(KoptTest):
     def judge(self, old, new):
         self.assertIn(old, PROGRAM)
         self.write("candidate.cu", PROGRAM.replace(old, new))
-        done = self.kopt_ok("trial", "shift.cu", "--kernel", "shift", "--candidate", "candidate.cu", "--device", "cuda",
+        done = self.kopt_trial("shift.cu", "--kernel", "shift", "--candidate", "candidate.cu", "--device", "cuda",
                             "--json", *FLAGS)
         self.assertIn("its candidates are built in", done.stderr)
         return json.loads(done.stdout)["results"][0]

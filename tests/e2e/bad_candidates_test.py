@@ -48,7 +48,7 @@ class BadCandidates(KoptTest):
             self.assertIn(old, text)
             text = text.replace(old, new)
         candidate = self.write("candidate.cu", text)
-        done = self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS, timeout=120)
+        done = self.kopt_trial(base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS, timeout=120)
         return json.loads(done.stdout)["results"][0]
 
     def test_each_has_its_verdict_and_an_honest_one_after_it_wins(self):
@@ -57,7 +57,7 @@ class BadCandidates(KoptTest):
         for name, (replaced, replacement, _) in [*CANDIDATES.items(), ("honest", HONEST)]:
             self.assertIn(replaced, original)
             files += ["--candidate", self.write(f"{name.replace(' ', '_')}.cu", original.replace(replaced, replacement))]
-        done = self.kopt_ok("trial", base, *files, "--device", "emulated", "--json", *FLAGS)
+        done = self.kopt_trial(base, *files, "--device", "emulated", "--json", *FLAGS)
         trials = {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
         self.assertEqual(len(trials), len(CANDIDATES) + 1)
         for name, (_, _, verdicts) in [*CANDIDATES.items(), ("honest", HONEST)]:
@@ -69,7 +69,7 @@ class BadCandidates(KoptTest):
     def test_the_current_folder_need_not_be_the_projects(self):
         base = self.copy(DATA / "scale.cu")
         with tempfile.TemporaryDirectory(prefix="kopt-elsewhere-") as elsewhere:
-            self.kopt_ok("trial", base, "--candidate", base, "--device", "emulated", *FLAGS, cwd=elsewhere)
+            self.kopt_trial(base, "--candidate", base, "--device", "emulated", "--json", *FLAGS, cwd=elsewhere)
 
     def test_an_honest_one_is_faster_and_labelled_modelled(self):
         trial = self.judge("honest", *HONEST[:2])
@@ -98,7 +98,7 @@ KOPT_TUNE(""", (BODY, "    out[row * columns + column] = outer::inner::scaled(in
             text = base.read_text().replace(*change)
             if "Twice" in text:
                 text = text.replace(use, use.replace("Scale{factor}.by", "Twice{factor}.v"))
-            done = self.kopt_ok("trial", base, "--candidate", self.write("candidate.cu", text), "--device", "emulated", "--json", *FLAGS)
+            done = self.kopt_trial(base, "--candidate", self.write("candidate.cu", text), "--device", "emulated", "--json", *FLAGS)
             trial = json.loads(done.stdout)["results"][0]
             self.assertIn(trial["verdict"], verdicts, trial["reason"])
             self.assertTrue(trial["verdict"] != "Rejected" or "'Scale'" in trial["reason"], trial["reason"])
@@ -120,7 +120,7 @@ void run(const float *a, float *b, const double *c, double *d, int n) {
         for name, change, verdicts in (("right.cu", "in[i] + in[i] + T(Step)", {"Same", "Duplicate", "Faster", "Slower"}),
                                        ("wrong.cu", "in[i] * T(2) + T(Step < 2 ? Step : 1)", {"WrongResult"})):
             candidate = self.write(name, base.read_text().replace("in[i] * T(2) + T(Step)", change))
-            trial = json.loads(self.kopt_ok("trial", base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS).stdout)["results"][0]
+            trial = json.loads(self.kopt_trial(base, "--candidate", candidate, "--device", "emulated", "--json", *FLAGS).stdout)["results"][0]
             self.assertIn(trial["verdict"], verdicts, trial["reason"])
             each = {one["kernel"]: one["verdict"] for one in trial["specializations"]}
             self.assertEqual(len(each), 2, each)

@@ -15,6 +15,8 @@ BIN = pathlib.Path(os.environ["KOPT_BIN_DIR"])
 DATA = SOURCE / "tests" / "e2e" / "data"
 FLAGS = ["--", "-std=c++17", "-I", str(SOURCE / "runtime" / "include")]
 
+REFUSED = {"Rejected", "BuildFailed", "RunFailed", "WrongResult", "TimedOut", "Suspect"}
+
 
 def has_gpu():
     """Whether this machine has an NVIDIA GPU. One that kopt cannot use is no reason to skip a test."""
@@ -50,6 +52,14 @@ class KoptTest(unittest.TestCase):
     def kopt_ok(self, *arguments, **more):
         done = self.kopt(*arguments, **more)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def kopt_trial(self, *arguments, **more):
+        """kopt trial --json; its exit code says whether a candidate is refused."""
+        done = self.kopt("trial", *arguments, **more)
+        self.assertIn(done.returncode, (0, 2), done.stdout + done.stderr)
+        refused = {trial["verdict"] for trial in json.loads(done.stdout)["results"]} & REFUSED
+        self.assertEqual(done.returncode, 2 if refused else 0, done.stdout + done.stderr)
         return done
 
     def tune(self, file, *arguments, **more):

@@ -147,10 +147,10 @@ class Replay(ObserveTest):
 
 
 class Run(ObserveTest):
-    def trial(self, candidate, run=f"{APP} scale weigh", env=CUDA):
-        done = self.kopt("trial", self.copy(DATA / "captured.cu"), "--kernel", "scale", "--candidate", candidate,
+    def trial(self, candidate, run=f"{APP} scale weigh", env=CUDA, kernel="scale"):
+        done = self.kopt("trial", self.copy(DATA / "captured.cu"), "--kernel", kernel, "--candidate", candidate,
                          "--device", "emulated", "--json", "--run", run, *FLAGS, env=env, timeout=600)
-        return done, json.loads(done.stdout)["results"][0] if done.returncode == 0 else None
+        return done, json.loads(done.stdout)["results"][0] if done.returncode in (0, 2) else None
 
     def changed(self, old, new, name="candidate.cu"):
         text = (DATA / "captured.cu").read_text()
@@ -160,7 +160,7 @@ class Run(ObserveTest):
     def test_a_trial_on_the_programs_own_launches(self):
         wrong = self.changed("factor * in[i]", "(i == 4321 ? 0 : factor) * in[i]")
         done, verdict = self.trial(wrong)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(verdict["verdict"], "WrongResult", verdict)
         self.assertIn("4321", verdict["reason"])
         self.assertIn("grid 40", verdict["reason"])
@@ -172,6 +172,20 @@ class Run(ObserveTest):
         self.assertIn(verdict["verdict"], ("Same", "Duplicate", "Faster"), verdict)
         done, _ = self.trial(right, run=f"{APP} scale", env={})
         self.fails(done, 6, "the CUDA driver is missing")
+
+    def test_captured_launches_are_checked_as_declared_ones_are(self):
+        # What is added was 0 in the program: who leaves it out is right on what was captured, and nowhere else.
+        dropped = self.changed("factor * in[i] + add[i]", "factor * in[i]", "dropped.cu")
+        done, verdict = self.trial(dropped, run=f"{APP} blend", kernel="blend")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual((verdict["verdict"], verdict["check"]), ("WrongResult", "contents"), verdict)
+        self.assertIn("constant ones replaced", verdict["reason"])
+        right = self.changed("factor * in[i] + add[i]", "factor * __ldg(in + i) + add[i]", "right.cu")
+        done, verdict = self.trial(right, run=f"{APP} blend", kernel="blend")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        states = {record["check"]: (record["state"], record["detail"]) for record in verdict["checks"]}
+        for check in ("outputs", "fresh", "scalars", "sizes", "contents", "alignment", "repeat", "reference", "coverage"):
+            self.assertEqual(states[check][0], "passed", (check, states[check]))
 
     def test_tune_takes_the_launches_of_the_program(self):
         file = self.copy(DATA / "captured.cu")

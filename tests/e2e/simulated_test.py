@@ -8,6 +8,7 @@ import unittest
 
 from installation import install
 from kopt_test import DATA, FLAGS, KoptTest, find_nvcc
+from observe_test import APP, CUDA
 
 INDEX = """  int row = blockIdx.x * EDGE + threadIdx.x;
   int column = blockIdx.y * EDGE + threadIdx.y;"""
@@ -37,7 +38,8 @@ class Simulated(KoptTest):
         for old, new in changes:
             self.assertIn(old, text)
             text = text.replace(old, new)
-        done = self.run_kopt("trial", self.base, "--candidate", self.write("candidate.cu", text), "--device", "cuda", "--json")
+        done = self.run_kopt("trial", self.base, "--candidate", self.write("candidate.cu", text), "--device", "cuda", "--json",
+                             "--fail-on", "never")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         trial = json.loads(done.stdout)["results"][0]
         return trial, {record["check"]: record for record in trial["checks"]}
@@ -76,6 +78,29 @@ class Simulated(KoptTest):
         for layer in ("emulated", "coverage"):
             self.assertTrue([text for text in said["verified"] if text.startswith(layer + ":")], said)
             self.assertFalse([text for text in said["unchecked"] if text.startswith(layer + ":")], said)
+
+
+@unittest.skipUnless(APP.exists(), "this build has no capture library")
+class Captured(KoptTest):
+    def test_captured_launches_are_checked_at_their_size(self):
+        program, environment = install(self.folder / "installed", "simulated", expression="blend")
+        base = self.copy(DATA / "captured.cu")
+
+        def trial(name, new):
+            candidate = self.write(name, base.read_text().replace("factor * in[i] + add[i]", new))
+            done = subprocess.run([str(program), "trial", base, "--kernel", "blend", "--candidate", candidate, "--device", "cuda",
+                                   "--json", "--run", f"{APP} blend", *FLAGS], cwd=self.folder, env=environment | CUDA,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return json.loads(done.stdout)["results"][0]
+
+        # What is added was 0 in the program.
+        dropped = trial("dropped.cu", "factor * in[i]")
+        self.assertEqual((dropped["verdict"], dropped["check"]), ("WrongResult", "contents"), dropped)
+        right = trial("right.cu", "factor * __ldg(in + i) + add[i]")
+        states = {record["check"]: (record["state"], record["detail"]) for record in right["checks"]}
+        for check in ("fresh", "scalars", "sizes", "contents", "alignment", "repeat", "reference", "coverage", "emulated"):
+            self.assertEqual(states[check][0], "passed", (check, states[check]))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,11 @@
 // (a modelled device sees it), FULLDISK (cannot be built here), WRONG, SELDOM (on one input of
 // many), NAN, PARTIAL, FAULT, HANG, GUARD, INPUT (writes there), RACY, FLAKY (results), NOBUILD,
 // REJECT, FLAG, MALLOC (never get that far, or not without an obligation), SANITIZED
-// (compute-sanitizer sees it), PRECISE (computes in double precision). WRONG_AT_ and the name of a
+// (compute-sanitizer sees it), PRECISE (computes in double precision), RARE (the first outcome that
+// is recorded never occurs), LONGER (it does in launches of more than 200,000 elements alone),
+// CLOCK (each launch leaves something else), NOISY (a little else), STAMPS (something else in a
+// buffer 'stamps'), POISONED (what it reads nobody wrote).
+// BADLONG: wrong in those long launches. WRONG_AT_ and the name of a
 // check: only in the launches of that one.
 #pragma once
 
@@ -83,7 +87,8 @@ private:
 
 class FakeToolchain : public Toolchain {
 public:
-  ToolchainKind kind() const override { return ToolchainKind::Nvcc; }
+  ToolchainKind kind() const override { return is; }
+  ToolchainKind is = ToolchainKind::Nvcc;
   std::string name() const override { return "fake"; }
   Result<BuildOutcome> build(const BuildRequest &request) override {
     ++builds;
@@ -173,7 +178,17 @@ public:
     }
     if (!has(text, "NOOP"))
       for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = has(text, "CONSTANT") ? 1 : 2 * in[i] + double(i);
+        out[i] = has(text, "CONSTANT") ? 1 : 2 * (i < in.size() ? in[i] : 0) + double(i);
+    if (has(text, "POISONED"))
+      out[5] += double(options.poisonSeed);
+    const bool isLong = out.size() > 200'000;
+    if (has(text, "BADLONG") && isLong)
+      out[7] += 1e6; // the tolerance follows the largest elements
+    if (has(text, "NOISY"))
+      out[3] += 0.001 * double(runs % 7);
+    if (has(text, "CLOCK"))
+      for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] = double(runs) * 1000 + double(i);
     std::uint64_t unwritten = has(text, "NOOP") ? out.size() : 0;
     seeds_[module].insert(options.inputSeed);
     if (declared_.buffers.empty())
@@ -195,13 +210,21 @@ public:
         outcome.buffers.back() = scratch_ / fmt::format("{}-{}", options.slot, i);
         // What is recorded in a variable: all happens, but in rare cases the first thing.
         std::string recorded(launch.buffers[i].bytes, '\1');
-        recorded[0] = has(text, "RARE") ? '\0' : '\1';
+        recorded[0] = has(text, "RARE") || (has(text, "LONGER") && !isLong) ? '\0' : '\1';
         if (!launch.buffers[i].symbol.empty())
           KOPT_CHECK(writeFileAtomically(outcome.buffers.back(), recorded));
-        else if (launch.buffers[i].scalar == "f64")
-          write(outcome.buffers.back(), out);
-        else
-          write(outcome.buffers.back(), std::vector<float>(out.begin(), out.end()));
+        else if (launch.buffers[i].name == "stamps" && has(text, "STAMPS"))
+          write(outcome.buffers.back(),
+                std::vector<float>(launch.buffers[i].bytes / 4, float(runs) * 1000));
+        else if (launch.buffers[i].scalar == "f64") {
+          std::vector<double> own = out;
+          own.resize(launch.buffers[i].bytes / sizeof(double));
+          write(outcome.buffers.back(), own);
+        } else {
+          std::vector<float> own(out.begin(), out.end());
+          own.resize(launch.buffers[i].bytes / sizeof(float));
+          write(outcome.buffers.back(), own);
+        }
       }
       outcome.unwritten.push_back(launch.buffers[i].readOnly ? 0 : unwritten);
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""variants.py FRONTEND mutate|reference|coverage FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
+"""variants.py FRONTEND mutate|reference|coverage|host FILE KERNEL [--member=JSON]... [--nvcc=NVCC]: asks kopt-frontend about a kernel of
 FILE, as the driver does, and prints the answer as lines for FileCheck. --member adds to the request, as in
 --operators='["comparison"]'. With --nvcc what came back is compiled too."""
 import difflib
@@ -20,6 +20,8 @@ request = {"slice": text, "kernel": kernel.split("<")[0], "expression": kernel, 
 wanted = {"at_most": 24, "seed": 1, "operators": []}
 if command == "mutate":
     request = {"source": request, "wanted": wanted, "file": ""}
+if command == "host":
+    request = {"file": path, "flags": ["-arch=sm_90"], "directory": str(source.parent), "kernels": [kernel]}
 nvcc = None
 for option in sys.argv[5:]:
     name, value = option[2:].split("=", 1)
@@ -52,7 +54,14 @@ def show_changes(variant):
 
 
 failures = 0
-if command == "mutate":
+if command == "host":
+    for item in reply["items"]:
+        print(item["kind"], item["name"] + (" launches" if item["launches"] else ""))
+        for statement in item["text"]:
+            print("  " + statement["text"])
+    for name in reply["large_shared"]:
+        print("large shared memory:", name)
+elif command == "mutate":
     for mutant in reply["mutations"]:
         print(f"{mutant['op']} ({mutant['kind']}): {mutant['title']}")
         show_changes(apply(text, mutant["edits"]))
@@ -68,7 +77,8 @@ elif command == "coverage":
     show_changes(reply["slice"])
     for mark in reply["marks"]:
         names = ' or '.join(mark['names'])
-        print(f"mark {mark['at']} at line {mark['line']}: {mark['what']} [{names}]" if mark["required"] else f"may be: [{names}]")
+        special = ", special" if mark["special"] else ""
+        print(f"mark {mark['at']} at line {mark['line']}: {mark['what']} [{names}]{special}" if mark["required"] else f"may be: [{names}]")
     print(f"{reply['bytes']} bytes of {reply['variable']}, {reply['in_macros']} conditions in macros")
     log = build(reply["slice"])
     if log:

@@ -22,7 +22,7 @@ struct TuneOptions {
   std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed, buildJobs;
   std::optional<double> budgetSeconds, minSpeedup;
   std::optional<std::vector<std::string>> proposers, kernels, benchmark;
-  std::optional<std::string> model, device, gpus, modelGpu, arch, output, tests, sandbox;
+  std::optional<std::string> model, device, gpus, modelGpu, arch, output, tests, sandbox, assurance;
 };
 
 /// Two processors for each GPU less than this process may use, so that a measurement never shares
@@ -47,10 +47,11 @@ struct ResolvedOptions {
   std::string model;           ///< "anthropic:MODEL", "openai:MODEL", "exec:COMMAND"; empty: none
   std::string device = "auto"; ///< auto, cuda, emulated
   std::string gpus = "1"; ///< that judge candidates at a time: a number, "all", or ordinals "0,2"
-  std::string modelGpu = "H200";   ///< GPU that the emulated device's times are modelled for
-  std::string arch;                ///< "sm_90"; empty: the device's
-  std::string output = "kopt.out"; ///< where run folders go
-  std::string sandbox = "auto";    ///< of candidates: auto, required, off
+  std::string modelGpu = "H200";      ///< GPU that the emulated device's times are modelled for
+  std::string arch;                   ///< "sm_90"; empty: the device's
+  std::string output = "kopt.out";    ///< where run folders go
+  std::string sandbox = "auto";       ///< of candidates: auto, required, off
+  std::string assurance = "standard"; ///< that a win needs: standard, strict
   std::string tests; ///< regular expression of ctest tests that a patched program must pass
 };
 

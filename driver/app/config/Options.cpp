@@ -116,6 +116,9 @@ std::string checkGpus(const RawValue &value) {
 std::string checkSandbox(const RawValue &value) {
   return oneOf(std::get<std::string>(value), {"auto", "required", "off"});
 }
+std::string checkAssurance(const RawValue &value) {
+  return oneOf(std::get<std::string>(value), {"standard", "strict"});
+}
 std::string checkArch(const RawValue &value) {
   const std::string &text = std::get<std::string>(value);
   bool good =

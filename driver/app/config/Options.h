@@ -23,6 +23,7 @@ std::string checkModel(const RawValue &value);
 std::string checkDevice(const RawValue &value);
 std::string checkGpus(const RawValue &value);
 std::string checkSandbox(const RawValue &value);
+std::string checkAssurance(const RawValue &value);
 std::string checkArch(const RawValue &value);
 std::string checkNotEmpty(const RawValue &value);
 
@@ -46,6 +47,7 @@ template <class Visitor> void forEachOption(Visitor visit) {
   visit("benchmark", &O::benchmark, &S::benchmark, checkNotEmpty);
   visit("tests", &O::tests, &S::tests, checkNotEmpty);
   visit("sandbox", &O::sandbox, &S::sandbox, checkSandbox);
+  visit("assurance", &O::assurance, &S::assurance, checkAssurance);
   visit("seed", &O::seed, &S::seed, checkFromZero);
   visit("build-jobs", &O::buildJobs, &S::buildJobs, checkFromZero);
 }

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 // A text that is made to be slow to compile costs a multiple of an honest one, the baseline's first
 // of all. Honest candidates unroll more than it does.
-constexpr Duration kLeastDeadline{60}, kMostDeadline{600};
-constexpr double kTimesAsLong = 40;
+constexpr Duration kLeastDeadline{30}, kMostDeadline{600};
+constexpr double kTimesAsLong = 20;
 constexpr std::size_t kFloodLimit =
     64u << 20; ///< bytes of diagnostics after which a compiler is stopped
 constexpr std::size_t kLogLimit = 1u << 20;

@@ -99,7 +99,7 @@ std::string DeviceLock::holder() const {
 Result<DeviceLock::Hold> DeviceLock::take() {
   if (file_.empty())
     return Hold(nullptr);
-  for (bool told = false;; std::this_thread::sleep_for(kPoll)) {
+  for (;; std::this_thread::sleep_for(kPoll)) {
     KOPT_TRY(const bool locked, tryLock());
     if (locked)
       break;
@@ -107,9 +107,9 @@ Result<DeviceLock::Hold> DeviceLock::take() {
       return makeError(ErrorCode::Interrupted,
                        fmt::format("interrupted while waiting for {}", device_),
                        "go on with the same command and --resume");
-    if (!told && descriptor_ >= 0 && hooks_.tell)
-      hooks_.tell(fmt::format("{} uses {}: waiting for it", holder(), device_));
-    told = descriptor_ >= 0;
+    if (!hasTold_ && descriptor_ >= 0 && hooks_.tell)
+      hooks_.tell(fmt::format("{} uses {}: kopt takes turns with it", holder(), device_));
+    hasTold_ |= descriptor_ >= 0;
   }
   const std::string text = fmt::format("{}\n", ::getpid());
   static_cast<void>(::ftruncate(descriptor_, 0));

@@ -56,6 +56,7 @@ private:
   std::string device_;
   RunnerHooks hooks_;
   int descriptor_ = -1;
+  bool hasTold_ = false; ///< that others use the device: once is enough
 };
 
 } // namespace kopt

@@ -21,15 +21,19 @@ LaunchContents::~LaunchContents() {
 
 Status LaunchContents::addContents(const Launch &launch) {
   for (const Buffer &buffer : launch.buffers) {
-    if (buffer.fill.kind != FillKind::Captured)
+    if (buffer.fill.path.empty())
       continue;
     const int fd = ::open(buffer.fill.path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-      return makeError(ErrorCode::StaleInput,
-                       fmt::format("the captured contents of '{}' cannot be read: {}", buffer.name,
-                                   std::error_code(errno, std::generic_category()).message()),
-                       "capture the program's launches again with 'kopt observe'",
-                       buffer.fill.path);
+      return makeError(
+          ErrorCode::StaleInput,
+          fmt::format("the {} of '{}' cannot be read: {}",
+                      buffer.fill.kind == FillKind::Captured ? "captured contents" : "fill",
+                      buffer.name, std::error_code(errno, std::generic_category()).message()),
+          buffer.fill.kind == FillKind::Captured
+              ? "capture the program's launches again with 'kopt observe'"
+              : "",
+          buffer.fill.path);
     all_.push_back(fd);
   }
   return {};

@@ -10,8 +10,9 @@
 
 namespace kopt {
 
-/// Opens the captured contents of launches, in order, after the descriptors that are there. Closes
-/// what it opened; the other descriptors belong to the caller and must outlive it.
+/// Opens the files that buffers of launches are filled from, in order, after the descriptors that
+/// are there. Closes what it opened; the other descriptors belong to the caller and must outlive
+/// it.
 class LaunchContents {
 public:
   explicit LaunchContents(std::vector<int> others)
@@ -20,7 +21,7 @@ public:
   LaunchContents(const LaunchContents &) = delete;
   LaunchContents &operator=(const LaunchContents &) = delete;
 
-  /// Fails with StaleInput where captured contents cannot be read.
+  /// Fails with StaleInput where one cannot be read.
   Status addContents(const Launch &launch);
   const std::vector<int> &all() const { return all_; }
 

@@ -17,6 +17,8 @@ runtime::BufferSpec toSpec(const Buffer &buffer) {
   spec.readOnly = buffer.readOnly;
   spec.output = buffer.output;
   spec.contents = buffer.fill.path;
+  if (spec.contents.empty())
+    spec.values = buffer.fill.bytes;
   spec.symbol = buffer.symbol;
   spec.address = buffer.address;
   spec.holdsPointers = buffer.holdsPointers;

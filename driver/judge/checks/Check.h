@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reason to refuse a candidate. Gates run in order, the cheapest first; a check that could not
+// One reason to refuse a candidate. Checks run in order, the cheapest first; a check that could not
 // run says so and is never taken for one that passed.
 #pragma once
 
@@ -59,6 +59,11 @@ protected:
   /// What check() returns where the check could not be asked, or was not.
   std::optional<Failure> notRun(CheckRecord &record, std::string why) const {
     record = {name(), CheckState::NotRun, std::move(why)};
+    return std::nullopt;
+  }
+  /// The same where there is nothing that the check could show.
+  std::optional<Failure> notApplicable(CheckRecord &record, std::string why) const {
+    record = {name(), CheckState::NotApplicable, std::move(why)};
     return std::nullopt;
   }
   static constexpr const char *kForWinners =

@@ -2,6 +2,7 @@
 #include "driver/judge/checks/CheckContext.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <fmt/format.h>
 
@@ -53,12 +54,20 @@ void refuse(const Failure &failure, Trial &trial) {
   trial.reason = failure.reason;
 }
 
+CheckContext::CheckContext(Runner &runner, Subject subject, std::uint64_t seed,
+                           CheckSwitches switches)
+    : runner_(runner), subject_(std::move(subject)), seed_(seed), switches_(std::move(switches)),
+      slots_([] {
+        static std::atomic<unsigned> contexts = 0;
+        return fmt::format("_{}", contexts++);
+      }()) {}
+
 RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSeed,
                                  std::size_t index, std::string slot) const {
   RunOptions options;
   options.inputSeed = inputSeed;
   options.poisonSeed = poisonSeed;
-  options.slot = std::move(slot);
+  options.slot = slot + slots_;
   options.skip = switches_.runnerChecks();
   options.checkRaces = switches_.on("races");
   options.checkAcrossBlocks = blocksAreApart;

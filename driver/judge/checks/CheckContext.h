@@ -24,7 +24,8 @@ struct Subject {
   Specialization specialization;
   std::string sliceText;
   Workload workload;
-  /// What the workload was made from; nothing where its launches were captured.
+  /// What the workload was made from. Of captured launches only its requirements and tolerance say
+  /// anything.
   std::optional<TuneDeclaration> declaration;
 };
 
@@ -61,11 +62,10 @@ inline constexpr std::uint64_t kPoison = 0x51, kOtherPoison = 0xa7;
 
 class CheckContext {
 public:
-  CheckContext(Runner &runner, Subject subject, std::uint64_t seed, CheckSwitches switches)
-      : runner_(runner), subject_(std::move(subject)), seed_(seed), switches_(std::move(switches)) {
-  }
+  CheckContext(Runner &runner, Subject subject, std::uint64_t seed, CheckSwitches switches);
 
   Runner &runner() { return runner_; }
+  const Runner &runner() const { return runner_; }
   Subject &subject() { return subject_; }
   const Subject &subject() const { return subject_; }
   std::uint64_t seed() const { return seed_; } ///< of everything random
@@ -111,6 +111,7 @@ private:
   std::uint64_t seed_;
   CheckSwitches switches_;
   Built baseline_;
+  const std::string slots_; ///< ends the names of all files: a runner serves several judges
 };
 
 /// A check's verdict on how a launch ended, other than well.

@@ -10,8 +10,8 @@ namespace kopt {
 
 std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
                                                CheckServices services,
-                                               const ReferenceSettings &precise) {
-  const auto replays = std::make_shared<DerivedReplays>();
+                                               const ReferenceSettings &precise,
+                                               const std::shared_ptr<DerivedReplays> &replays) {
   std::vector<std::unique_ptr<Check>> checks;
   const auto add = [&](std::unique_ptr<Check> check) {
     if (switches.on(check->name()))

@@ -17,8 +17,10 @@ struct CheckServices {
   Emulation *emulation = nullptr; ///< beside a GPU; null: there is none
 };
 
-/// Those that are switched on, in order: the cheapest first.
-std::vector<std::unique_ptr<Check>>
-makeChecks(const CheckSwitches &switches, CheckServices services, const ReferenceSettings &precise);
+/// Those that are switched on, in order: the cheapest first. They share the derived launches.
+std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
+                                               CheckServices services,
+                                               const ReferenceSettings &precise,
+                                               const std::shared_ptr<DerivedReplays> &replays);
 
 } // namespace kopt

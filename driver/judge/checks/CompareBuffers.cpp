@@ -411,6 +411,9 @@ Result<std::optional<double>> largestDifference(const Buffer &buffer,
 Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
                                                const std::filesystem::path &expected,
                                                const std::filesystem::path &actual, Slack slack) {
+  if (buffer.varies)
+    return std::nullopt;
+  slack.absolute = std::max(slack.absolute, buffer.spread);
   KOPT_TRY(const MappedFile want, MappedFile::open(expected));
   KOPT_TRY(const MappedFile got, MappedFile::open(actual));
   if (want.bytes().size() != buffer.bytes || got.bytes().size() != buffer.bytes)
@@ -444,6 +447,16 @@ Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &e
       movement.tolerated = Type::kRelative * scaleOf<Type>(want.bytes(), 1);
     }
     return movement;
+  });
+}
+
+Result<double> rootMeanSquare(const Buffer &buffer, const std::filesystem::path &contents) {
+  KOPT_TRY(const MappedFile seen, MappedFile::open(contents));
+  return withType(buffer.scalar, [&]<class Type>(Type) {
+    if constexpr (Type::kFloating)
+      return scaleOf<Type>(seen.bytes(), 1);
+    else
+      return 0.0;
   });
 }
 

@@ -49,7 +49,8 @@ struct Slack {
 /// where scale is the root mean square of the finite expected elements and r is 1e-5 for f32, 1e-12
 /// for f64, 2e-3 for f16, 1.6e-2 for bf16 (a few hundred units in the last place: what reordering a
 /// sum of some thousand terms costs). strict: bitwise, except that NaNs are equal to each other.
-/// user: relative * |expected| + absolute. A NaN or an infinity matches only its like. Fails with
+/// user: relative * |expected| + absolute. A NaN or an infinity matches only its like. On top of
+/// all of these Buffer::spread is allowed, and nothing is asked of one that varies. Fails with
 /// Internal where a file is short, Environment where unreadable.
 Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Tolerance &tolerance,
                                                const std::filesystem::path &expected,
@@ -84,6 +85,9 @@ Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &e
 /// For each element the one of `moved` that is furthest from what is expected.
 Result<std::string> furthestOf(const Buffer &buffer, const std::filesystem::path &expected,
                                const std::vector<std::filesystem::path> &moved);
+
+/// Root mean square of the finite elements of a file; 0 for other types than floating-point ones.
+Result<double> rootMeanSquare(const Buffer &buffer, const std::filesystem::path &contents);
 
 /// True where the two files hold the same bytes.
 Result<bool> sameBytes(const std::filesystem::path &a, const std::filesystem::path &b);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/CoverageCheck.h"
-#include "driver/workload/ApplyCandidate.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/MappedFile.h"
+#include "driver/workload/derived/LargerLaunches.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -16,7 +19,12 @@ namespace {
 
 /// Recording costs a store for each condition: this many times the instructions.
 constexpr std::uint64_t kSlower = 8;
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMostNamed = 3, kMostGaps = 6;
+/// Larger launches: how many are tried for one candidate, and threads and elements of each. On the
+/// emulated device 1e8 instructions together, about a second.
+constexpr std::size_t kLarger = 40;
+constexpr std::uint64_t kMostOnGpu = 1u << 24, kMostModelled = 1u << 18;
+constexpr double kInstructions = 1e8;
 
 /// `slice` is the file that the lines are of.
 std::string inWords(const std::vector<CoveragePoint> &marks, const std::string &slice) {
@@ -28,10 +36,37 @@ std::string inWords(const std::vector<CoveragePoint> &marks, const std::string &
                      : "");
 }
 
-class ReachGate final : public Check {
+/// Numbers in a name replaced: conditions that differ in a constant alone have one name. `$2` is a
+/// parameter and `.0` a dimension.
+std::string withoutNumbers(const std::string &name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto isDigit = [](unsigned char c) { return c >= '0' && c <= '9'; };
+    const char before = i > 0 ? name[i - 1] : ' ';
+    const bool begins = isDigit(static_cast<unsigned char>(name[i])) &&
+                        !std::isalnum(static_cast<unsigned char>(before)) && before != '$' &&
+                        before != '.' && before != '_' && before != '#';
+    if (!begins) {
+      text += name[i];
+      continue;
+    }
+    while (i + 1 < name.size() &&
+           (isDigit(static_cast<unsigned char>(name[i + 1])) || name[i + 1] == '.'))
+      ++i;
+    text += '?';
+  }
+  return text;
+}
+
+bool changesGeometry(const Candidate &candidate) {
+  return !candidate.constants.empty() || candidate.launch.block ||
+         candidate.launch.blockExpressions || candidate.launch.gridExpressions;
+}
+
+class CoverageCheck final : public Check {
 public:
-  ReachGate(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain,
-            CoverageSettings settings)
+  CoverageCheck(std::shared_ptr<DerivedReplays> replays, Frontend &frontend, Toolchain &toolchain,
+                CoverageSettings settings)
       : replays_(std::move(replays)), frontend_(frontend), toolchain_(toolchain),
         settings_(std::move(settings)) {}
   std::string name() const override { return "coverage"; }
@@ -41,10 +76,15 @@ public:
     KOPT_CHECK(replays_->learn(bench, baseline));
     KOPT_TRY(const Answer answer,
              neverDone(bench, Candidate(), bench.subject().sliceText, settings_.build.expression,
-                       settings_.build.symbol, /*onlyRequired=*/false));
+                       settings_.build.symbol, nullptr));
     for (const CoveragePoint &mark : answer.missing)
       for (const std::string &name : mark.names)
+        neverOfOriginal_[name].insert(mark.codes.begin(), mark.codes.end());
+    for (const CoveragePoint &mark : answer.all)
+      for (const std::string &name : mark.names) {
         ofOriginal_[name].insert(mark.codes.begin(), mark.codes.end());
+        ofOriginalsText_.insert(mark.what + "\n" + withoutNumbers(name));
+      }
     return {};
   }
 
@@ -60,7 +100,7 @@ public:
         Answer answer,
         neverDone(bench, seen.candidate, rendered.text, rendered.expression,
                   rendered.expression == settings_.build.expression ? settings_.build.symbol : "",
-                  /*onlyRequired=*/true));
+                  &seen));
     if (!answer.fails.empty())
       return Failure{name(), Verdict::Suspect,
                      fmt::format("it fails where its conditions are recorded, and not as it is: it "
@@ -69,46 +109,87 @@ public:
                                  answer.fails)};
     if (!answer.why.empty())
       return notRun(record, answer.why);
-    std::erase_if(answer.missing, [&](const CoveragePoint &mark) {
-      return !mark.names.empty() && std::ranges::all_of(mark.names, [&](const std::string &name) {
-        return isOfOriginal(name, mark.codes);
-      });
-    });
-    if (!answer.missing.empty())
+    if (answer.failure)
+      return answer.failure;
+    const std::string slice =
+        std::filesystem::path(subject.specialization.slice).filename().string();
+    std::vector<CoveragePoint> unexplained;
+    std::ranges::copy_if(
+        answer.missing, std::back_inserter(unexplained),
+        [&](const CoveragePoint &mark) { return mark.special && !isOfOriginalsText(mark); });
+    if (!unexplained.empty())
       return Failure{
           name(), Verdict::Suspect,
-          fmt::format(
-              "no launch verifies all that the candidate does: never was it "
-              "that {}; leave out what is not "
-              "needed, or declare a launch that gets there",
-              inWords(answer.missing,
-                      std::filesystem::path(subject.specialization.slice).filename().string()))};
-    record.detail = fmt::format("all {} outcomes of conditions occurred", answer.marks);
+          fmt::format("a special case that the original does not have, and that no launch reaches: "
+                      "never was it that {}; leave it out, or declare a launch that gets there",
+                      inWords(unexplained, slice))};
+    addGaps(answer.missing, slice, seen.trial);
+    record.detail = answer.missing.empty()
+                        ? fmt::format("all {} outcomes of conditions occurred", answer.marks)
+                        : fmt::format("{} of {} outcomes of conditions occurred",
+                                      answer.marks - answer.missing.size(), answer.marks);
+    if (!answer.larger.empty())
+      record.detail +=
+          fmt::format("; some in launches that are larger than the declared ones, which "
+                      "were verified, too: {}",
+                      fmt::join(answer.larger, "; "));
     if (answer.inMacros > 0)
       record.detail += fmt::format("; {} conditions in macros are not seen", answer.inMacros);
     return std::nullopt;
   }
 
 private:
-  /// The original never gets there either, and does the same there.
-  bool isOfOriginal(const std::string &name, const std::vector<std::string> &codes) const {
-    const auto known = ofOriginal_.find(name);
-    return known != ofOriginal_.end() && std::ranges::all_of(codes, [&](const std::string &code) {
-             return known->second.contains(code);
-           });
+  using Codes = std::map<std::string, std::set<std::string>>; ///< by name, of what is done then
+
+  /// Whether the original asks the same, does nothing else then, and never gets there either; or
+  /// gets there, but the candidate's block may make it impossible, as
+  /// `threadIdx.x % 32 < blockDim.x / 32` is always true with 1024 threads.
+  bool isOfOriginal(const CoveragePoint &mark, const Candidate &candidate) const {
+    const auto isIn = [&](const Codes &codes) {
+      return !mark.names.empty() && std::ranges::all_of(mark.names, [&](const std::string &name) {
+        const auto known = codes.find(name);
+        return known != codes.end() &&
+               std::ranges::all_of(mark.codes, [&](const std::string &code) {
+                 return known->second.contains(code);
+               });
+      });
+    };
+    return isIn(neverOfOriginal_) || (changesGeometry(candidate) && isIn(ofOriginal_));
+  }
+
+  /// Whether the original's text asks the same with another constant.
+  bool isOfOriginalsText(const CoveragePoint &mark) const {
+    return std::ranges::any_of(mark.names, [&](const std::string &name) {
+      return !ofOriginal_.contains(name) &&
+             ofOriginalsText_.contains(mark.what + "\n" + withoutNumbers(name));
+    });
+  }
+
+  static void addGaps(const std::vector<CoveragePoint> &missing, const std::string &slice,
+                      Trial &trial) {
+    for (std::size_t i = 0; i < missing.size() && i < kMostGaps; ++i)
+      addGap(trial.assurance,
+             {"coverage", fmt::format("no launch gets where {} at {}:{}; declare one that does",
+                                      missing[i].what, slice, missing[i].line)});
+    if (missing.size() > kMostGaps)
+      addGap(trial.assurance, {"coverage", fmt::format("and {} other branches that no launch takes",
+                                                       missing.size() - kMostGaps)});
   }
 
   struct Answer {
     std::string why;   ///< nothing is known of the kernel, and why; else empty
     std::string fails; ///< how it ended otherwise than well, in a launch that it passed as it is
     std::size_t marks = 0, inMacros = 0;
-    std::vector<CoveragePoint> missing;
+    std::vector<CoveragePoint> all, missing;
+    std::vector<std::string> larger; ///< launches that were derived for what was missing
+    std::optional<Failure> failure;  ///< in one of them
   };
 
-  /// The outcomes that no launch brings about.
+  /// The outcomes that no launch brings about. `seen` is null for the original: then those that do
+  /// not matter count as well, and no larger launch is tried.
   Result<Answer> neverDone(CheckContext &bench, const Candidate &candidate, const std::string &text,
                            const std::string &expression, const std::string &symbol,
-                           bool onlyRequired) {
+                           Examination *seen) {
     Answer answer;
     const auto clone = frontend_.coverageClone(text, expression, bench.subject().kernel);
     if (!clone && clone.error().code == ErrorCode::Environment)
@@ -139,10 +220,15 @@ private:
       answer.why = loaded.error().what;
       return answer;
     }
-    answer.missing = clone->marks;
-    if (onlyRequired)
+    answer.all = answer.missing = clone->marks;
+    if (seen)
       std::erase_if(answer.missing, [](const CoveragePoint &mark) { return !mark.required; });
-    const Status ran = runAll(bench, candidate, *clone, loaded->id, answer);
+    Status ran = runAll(bench, candidate, *clone, loaded->id, answer);
+    if (seen && ran && answer.fails.empty()) {
+      std::erase_if(answer.missing,
+                    [&](const CoveragePoint &mark) { return isOfOriginal(mark, candidate); });
+      ran = climb(bench, *seen, *clone, loaded->id, answer);
+    }
     bench.runner().unload(loaded->id);
     KOPT_CHECK(ran);
     return answer;
@@ -152,7 +238,7 @@ private:
                 ModuleId module, Answer &answer) const {
     std::vector<CoveragePoint> &missing = answer.missing;
     const auto runOwn = [&](const Launch &launch) -> Result<RunOutcome> {
-      const auto own = applyToLaunch(bench.subject().kernel, launch, candidate);
+      const auto own = applyToDerived(bench, candidate, launch);
       if (!own || missing.empty())
         return RunOutcome();
       return run(bench, *own, clone, module, missing);
@@ -169,6 +255,45 @@ private:
     const Launch *small = missing.empty() ? nullptr : replays_->small();
     for (std::size_t i = 0; small && i < small->arguments.size() && !missing.empty(); ++i)
       KOPT_CHECK(runOwn(withZero(bench.subject(), *small, i)));
+    return {};
+  }
+
+  /// Larger problems, the smallest first, until everything has occurred that may, and the candidate
+  /// judged on those where something new does. The original has to stand them, too.
+  Status climb(CheckContext &bench, Examination &seen, const CoverageClone &clone, ModuleId module,
+               Answer &answer) const {
+    if (answer.missing.empty())
+      return {};
+    const bool isModelled = bench.runner().device().modelled;
+    const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+    double instructions = 0;
+    for (DerivedLaunch &larger : largerLaunches(sourceOf(bench.subject()), heaviest,
+                                                isModelled ? kMostModelled : kMostOnGpu, kLarger)) {
+      const auto own = applyToDerived(bench, seen.candidate, larger.launch);
+      if (answer.missing.empty() || !own)
+        continue;
+      RunOptions options =
+          derivedOptions(bench, *own, bench.seed() + 6000, kOtherPoison, "derived");
+      instructions += double(options.instructionLimit) / (20 * kLeniency); // as is expected
+      if (isModelled && instructions > kInstructions)
+        return {};
+      std::vector<CoveragePoint> left = answer.missing;
+      KOPT_TRY(const RunOutcome outcome, run(bench, *own, clone, module, left));
+      if (outcome.status == RunStatus::Ok && left.size() == answer.missing.size())
+        continue;
+      const std::string title = larger.title;
+      KOPT_TRY(const auto replay,
+               replays_->prepare(bench, std::move(larger), options.inputSeed, "coverage-larger"));
+      if (!replay)
+        continue; // nothing there is known to be right
+      KOPT_TRY(answer.failure, bench.compare(seen.built, *own, replay->expected, options, name(),
+                                             seen.trial, replay->slack));
+      if (answer.failure)
+        return {};
+      if (left.size() < answer.missing.size())
+        answer.larger.push_back(title);
+      answer.missing = std::move(left);
+    }
     return {};
   }
 
@@ -208,8 +333,8 @@ private:
   Frontend &frontend_;
   Toolchain &toolchain_;
   CoverageSettings settings_;
-  std::map<std::string, std::set<std::string>>
-      ofOriginal_; ///< names of what the original never does either, and codes of what it is
+  Codes ofOriginal_, neverOfOriginal_;    ///< all that it asks; what never occurs in it
+  std::set<std::string> ofOriginalsText_; ///< outcomes by text and name, without numbers
   std::size_t builds_ = 0;
 };
 
@@ -218,7 +343,8 @@ private:
 std::unique_ptr<Check> makeCoverageCheck(std::shared_ptr<DerivedReplays> replays,
                                          Frontend &frontend, Toolchain &toolchain,
                                          CoverageSettings settings) {
-  return std::make_unique<ReachGate>(std::move(replays), frontend, toolchain, std::move(settings));
+  return std::make_unique<CoverageCheck>(std::move(replays), frontend, toolchain,
+                                         std::move(settings));
 }
 
 } // namespace kopt

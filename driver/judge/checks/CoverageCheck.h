@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What no launch made the candidate do, no launch has verified. A candidate that is wrong for one
 // size or one value alone is right in every test but the one that nobody thought of, and shows in
-// this: some of its code never ran.
+// this: some of its code never ran. An honest one may have such code, too: a loop for longer rows,
+// a fallback for pointers that are not aligned.
 #pragma once
 
 #include "driver/device/Toolchain.h"
@@ -15,10 +16,12 @@ struct CoverageSettings {
   std::filesystem::path scratch; ///< where recording versions are built
 };
 
-/// Builds the candidate with a record of the outcomes of its conditions, runs it on all that it was
-/// verified on, and refuses one with an outcome that never occurred, unless the original has the
-/// same condition, however it is spelled, with the same outcome missing. On a GPU it is not asked
-/// at Depth::Search: it costs a build.
+/// Builds the candidate with a record of the outcomes of its conditions and runs it on all that it
+/// was verified on. Where an outcome never occurs, larger launches are derived until it does, and
+/// the candidate is judged on those. What then is left is a gap of its assurance; but a case that a
+/// number of the text's own singles out (CoveragePoint::special) is refused by name. Nothing is
+/// missing that the original, however it spells the condition, never does either. On a GPU it is
+/// not asked at Depth::Search: it costs a build.
 std::unique_ptr<Check> makeCoverageCheck(std::shared_ptr<DerivedReplays> replays,
                                          Frontend &frontend, Toolchain &toolchain,
                                          CoverageSettings settings);

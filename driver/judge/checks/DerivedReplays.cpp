@@ -4,13 +4,15 @@
 
 #include "driver/judge/checks/DerivedOptions.h"
 
-#include "driver/source/Expression.h"
 #include "driver/support/Hash.h"
+#include "driver/support/Text.h"
 #include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 
 namespace kopt {
 namespace {
@@ -32,9 +34,48 @@ constexpr std::uint64_t kManyElements = 32768;
 constexpr double kManyTerms = 4;
 constexpr double kNoise = 4; ///< times what the original's own result moves by
 
-DerivationSource sourceOf(const Subject &subject) {
-  return {subject.kernel, subject.specialization,
-          subject.declaration ? &*subject.declaration : nullptr};
+/// Of one candidate, over all launches derived from a captured one: seconds on a GPU, and of those
+/// in a search; instructions on the emulated device, where some 2e8 take a second.
+constexpr double kCandidateSeconds = 2, kSearchSeconds = 0.5, kCandidateInstructions = 5e8;
+constexpr double kLearnSeconds = 15; ///< of all tries on a GPU
+constexpr std::size_t kFewest = 8;
+/// Bytes of results of a launch whose elements may jump: which do has to be remembered.
+constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
+constexpr std::uint64_t kSmallThreads = 4096; ///< of a captured launch that is small
+
+/// How many launches like the heaviest a candidate can be run on in so many seconds of a GPU.
+std::size_t mostReplays(const CheckContext &bench, double seconds) {
+  const std::size_t heaviest = bench.heaviest();
+  double most = 0;
+  if (!bench.runner().device().modelled) {
+    if (heaviest < bench.baselineSeconds.size())
+      most = seconds / std::max(1e-4, bench.baselineSeconds[heaviest]);
+  } else if (heaviest < bench.instructionLimits.size()) {
+    const double expected = double(bench.instructionLimits[heaviest]) / 20; // of a limit
+    most = kCandidateInstructions / std::max(1.0, expected);
+  }
+  return std::max(kFewest, std::size_t(std::min(most, 1e4)));
+}
+
+/// The first of each kind, then the second, and so on; parts of a grid last.
+std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches) {
+  std::map<Derivation, std::size_t> seen;
+  std::vector<std::pair<std::size_t, std::size_t>> order; // turn, index
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    order.emplace_back(launches[i].isPart ? launches.size() : seen[launches[i].kind]++, i);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<DerivedLaunch> sorted;
+  for (const auto &[turn, index] : order)
+    sorted.push_back(std::move(launches[index]));
+  return sorted;
+}
+
+std::uint64_t outputBytes(const Launch &launch) {
+  std::uint64_t bytes = 0;
+  for (const Buffer &buffer : launch.buffers)
+    bytes += buffer.readOnly ? 0 : buffer.bytes;
+  return bytes;
 }
 
 /// Why a launch that has more elements than the declared one takes too long to be run for each
@@ -50,190 +91,6 @@ std::string whyTooMuch(const CheckContext &bench, const Launch &launch) {
              : fmt::format("it would take the emulated device about {:.2g} instructions", expected);
 }
 
-class ReplayGate final : public Check {
-public:
-  ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays)
-      : kind_(kind), replays_(std::move(replays)) {}
-  std::string name() const override { return toString(kind_); }
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    return replays_->learn(bench, baseline);
-  }
-
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
-                                       CheckRecord &record) override {
-    KOPT_TRY(auto failure, checkAll(bench, seen, record));
-    if (failure)
-      seen.trial.findings.push_back({name(), Severity::Note, remedyOf(kind_), ""});
-    return failure;
-  }
-
-private:
-  /// Nobody declared the launch that a candidate fails on: what to declare where it is none that
-  /// there can be.
-  static std::string remedyOf(Derivation kind) {
-    const std::string made = "the launch is not declared but derived from one that is; ";
-    switch (kind) {
-    case Derivation::Contents:
-      return made + "where inputs are never like that say which there are (fill PARAM = …), and "
-                    "where results may differ as much how far "
-                    "they may (tolerance relative=…)";
-    case Derivation::Scalars:
-    case Derivation::Sizes:
-      return made + "where no caller has such numbers say so, as in require n % 128 == 0";
-    case Derivation::Alignment:
-      return made + "pointers may begin anywhere that their type may, and be the same where a "
-                    "launch passes the same";
-    }
-    return made;
-  }
-
-  Result<std::optional<Failure>> checkAll(CheckContext &bench, Examination &seen,
-                                          CheckRecord &record) {
-    std::vector<const DerivedReplays::Replay *> ran;
-    bool isAdvised = false; // once says it; on a GPU each such failure costs a context
-    std::vector<std::string> skipped;
-    for (const NotDerived &missing : replays_->missing())
-      if (missing.kind == kind_)
-        skipped.push_back(fmt::format("{}: {}", missing.title, missing.why));
-    for (const DerivedReplays::Replay &replay : replays_->replays()) {
-      if (replay.derived.kind != kind_ || (replay.derived.advisory && isAdvised))
-        continue;
-      const auto launch = launchOf(bench, seen, replay.derived.launch);
-      if (!launch) {
-        skipped.push_back(fmt::format("{}: {}", replay.derived.title, launch.error().what));
-        continue;
-      }
-      KOPT_TRY(auto failure, bench.compare(seen.built, *launch, replay.expected,
-                                           derivedOptions(bench, *launch, replay.expected.inputSeed,
-                                                          kOtherPoison, "derived"),
-                                           name(), seen.trial, replay.slack));
-      ran.push_back(&replay);
-      if (!failure)
-        continue;
-      if (!replay.derived.advisory || failure->verdict != Verdict::RunFailed)
-        return failure;
-      advise(*failure, seen.trial);
-      isAdvised = true;
-    }
-    if (!ran.empty()) {
-      KOPT_TRY(auto failure, checkFresh(bench, seen, ran));
-      if (failure)
-        return failure;
-    }
-    if (ran.empty())
-      record.state = CheckState::NotRun;
-    record.detail = fmt::format("{} launches", ran.size());
-    for (const std::string &text : skipped)
-      record.detail += "; not run: " + text;
-    return std::nullopt;
-  }
-
-  /// The candidate's own launch of a derived problem. Nothing where its constants are not meant for
-  /// that size.
-  static Result<Launch> launchOf(const CheckContext &bench, const Examination &seen,
-                                 const Launch &launch) {
-    if (const auto &declaration = bench.subject().declaration) {
-      Bindings values = launch.bindings;
-      for (const auto &[name, value] : seen.candidate.constants)
-        values[name] = value;
-      for (const std::string &requirement : declaration->requirements)
-        if (const auto holds = evaluateExpression(requirement, values); holds && *holds == 0)
-          return makeError(ErrorCode::Usage,
-                           fmt::format("'require {}' does not hold there", requirement));
-    }
-    return applyToLaunch(bench.subject().kernel, launch, seen.candidate);
-  }
-
-  /// A candidate that needs more than the original says is told so; where nobody passes such
-  /// pointers it is still right.
-  static void advise(const Failure &failure, Trial &trial) {
-    trial.findings.push_back(
-        {"alignment", Severity::Warning,
-         "the candidate needs better aligned pointers than the original: " + failure.reason +
-             "; do not take it where pointers into the middle of an allocation are passed",
-         ""});
-  }
-
-  /// One of the launches, chosen and drawn anew after the candidate was frozen; of sizes and
-  /// scalars one with others.
-  Result<std::optional<Failure>>
-  checkFresh(CheckContext &bench, Examination &seen,
-             const std::vector<const DerivedReplays::Replay *> &ran) {
-    int refused = 0; // by the original, whose sizes the contents may be meant for: on a GPU each
-                     // costs a context
-    for (int draw = 0; draw < seen.strength.freshDraws && refused < 3; ++draw) {
-      const std::uint64_t seed =
-          mixed(seen.freshSeed + std::uint64_t(kind_), std::uint64_t(draw)) | 1;
-      const DerivedReplays::Replay &replay = *ran[mixed(seed, 0) % ran.size()];
-      if (replay.derived.advisory)
-        continue;
-      if (kind_ == Derivation::Scalars || kind_ == Derivation::Sizes) {
-        KOPT_TRY(auto failure, checkDrawn(bench, seen, replay.derived.launch, seed, refused));
-        if (failure)
-          return failure;
-      }
-      const Launch &original = replay.derived.launch;
-      const auto launch = launchOf(bench, seen, original);
-      if (!launch)
-        continue;
-      if (std::any_of(replay.slack.begin(), replay.slack.end(),
-                      [](const Slack &slack) { return slack.moved != nullptr; })) {
-        KOPT_TRY(const auto drawn, replays_->prepare(bench, replay.derived, seed, "derived-fresh"));
-        if (!drawn)
-          continue; // a draw that the original does not stand
-        KOPT_TRY(auto failure,
-                 bench.compare(seen.built, *launch, drawn->expected,
-                               derivedOptions(bench, *launch, seed, kOtherPoison, "derived"),
-                               name(), seen.trial, drawn->slack));
-        if (failure)
-          return failure;
-        continue; // which elements jump is known of those inputs alone
-      }
-      KOPT_TRY(const auto expected,
-               bench.tryExpect(original,
-                               derivedOptions(bench, original, seed, kPoison, "derived-fresh")));
-      if (!expected)
-        continue; // a draw that the original does not stand
-      addStages(seen.trial, "verify", expected->seconds, expected->stages);
-      std::vector<Slack> slack = replay.slack;
-      for (Slack &allowed : slack)
-        allowed.absolute *= 2; // known for other inputs of the same kind
-      KOPT_TRY(auto failure,
-               bench.compare(seen.built, *launch, *expected,
-                             derivedOptions(bench, *launch, seed, kOtherPoison, "derived"), name(),
-                             seen.trial, slack));
-      if (failure)
-        return failure;
-    }
-    return std::nullopt;
-  }
-
-  /// A launch with sizes or scalars that nobody can have known.
-  Result<std::optional<Failure>> checkDrawn(CheckContext &bench, Examination &seen,
-                                            const Launch &known, std::uint64_t seed, int &refused) {
-    const DerivationSource source = sourceOf(bench.subject());
-    auto drawn = kind_ == Derivation::Scalars ? drawScalars(source, known, seed)
-                                              : drawSizes(source, known, seed);
-    if (!drawn)
-      return std::nullopt;
-    if (!launchOf(bench, seen, drawn->launch))
-      return std::nullopt; // its constants are not meant for that size
-    KOPT_TRY(const auto replay, replays_->prepare(bench, std::move(*drawn), seed, "derived-fresh"));
-    if (!replay) {
-      ++refused;
-      return std::nullopt;
-    }
-    addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
-    KOPT_TRY(const Launch launch, launchOf(bench, seen, replay->derived.launch));
-    return bench.compare(seen.built, launch, replay->expected,
-                         derivedOptions(bench, launch, seed, kOtherPoison, "derived"), name(),
-                         seen.trial, replay->slack);
-  }
-
-  Derivation kind_;
-  std::shared_ptr<DerivedReplays> replays_;
-};
-
 } // namespace
 
 Status DerivedReplays::learn(CheckContext &bench, Trial &baseline) {
@@ -245,33 +102,70 @@ Status DerivedReplays::learn(CheckContext &bench, Trial &baseline) {
         KOPT_CHECK(
             largestDifference(bench.baseline().launches[i].buffers[b], file, file, &finite_));
   const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+  isOfCaptured_ = isCaptured(heaviest);
   DerivedLaunches derived = deriveLaunches(sourceOf(bench.subject()), heaviest, kMost);
   missing_ = std::move(derived.missing);
-  for (DerivedLaunch &launch : derived.launches) {
+  if (isOfCaptured_) {
+    derived.launches = inTurn(std::move(derived.launches));
+    inSearch_ = mostReplays(bench, kSearchSeconds);
+  }
+  KOPT_CHECK(
+      learnLaunches(bench, std::move(derived.launches), mostReplays(bench, kCandidateSeconds)));
+  noteMissing(baseline);
+  return {};
+}
+
+/// `most`: of those that candidates are run on, parts of a grid not counted.
+Status DerivedReplays::learnLaunches(CheckContext &bench, std::vector<DerivedLaunch> launches,
+                                     std::size_t most) {
+  const bool isModelled = bench.runner().device().modelled;
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t taken = 0;
+  for (DerivedLaunch &launch : launches) {
     NotDerived unfit{launch.kind, launch.title, whyTooMuch(bench, launch.launch),
                      launch.asLaunched};
-    if (launch.unbounded && !bench.runner().device().modelled)
+    const bool isPart = launch.isPart;
+    if (launch.unbounded && !isModelled)
       unfit.why = "it may be an index, and a GPU does not say where that leaves its buffer";
+    if (isOfCaptured_ && !isPart && taken == most)
+      unfit.why = fmt::format("{} others take a candidate's time for them", taken);
+    else if (isOfCaptured_ && !isModelled && !isPart && taken > 0 &&
+             secondsSince(start) > kLearnSeconds)
+      unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken);
     if (!unfit.why.empty()) {
       missing_.push_back(std::move(unfit));
       continue;
     }
+    const std::uint64_t bytes = outputBytes(launch.launch);
+    const bool isKept = isModelled || !isOfCaptured_ || keptBytes_ + bytes <= mostKept_;
     KOPT_TRY(auto replay, prepare(bench, std::move(launch), bench.seed() + 77 + replays_.size(),
-                                  fmt::format("derived-{}", replays_.size())));
-    if (replay) {
-      replays_.push_back(std::move(*replay));
+                                  isKept ? fmt::format("derived-{}", replays_.size())
+                                         : std::string("derived-large")));
+    if (!replay) {
+      unfit.why = std::move(replay.error());
+      if (!isPart)
+        missing_.push_back(std::move(unfit));
       continue;
     }
-    unfit.why = std::move(replay.error());
-    missing_.push_back(std::move(unfit));
+    taken += !isPart;
+    replay->isKept = isKept;
+    if (isKept)
+      keptBytes_ += bytes;
+    replays_.push_back(std::move(*replay));
   }
+  return {};
+}
+
+void DerivedReplays::noteMissing(Trial &baseline) const {
   for (const NotDerived &item : missing_)
     if (item.asLaunched)
       baseline.findings.push_back({"launch-site", Severity::Warning,
                                    fmt::format("not tried: {}: {}", item.title, item.why), ""});
   for (const Derivation kind :
        {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment}) {
-    const auto isKind = [&](const auto &item) { return item.derived.kind == kind; };
+    const auto isKind = [&](const Replay &item) {
+      return item.derived.kind == kind && !item.derived.isPart;
+    };
     if (std::none_of(replays_.begin(), replays_.end(), isKind)) {
       const auto why = std::find_if(missing_.begin(), missing_.end(),
                                     [&](const auto &item) { return item.kind == kind; });
@@ -281,7 +175,14 @@ Status DerivedReplays::learn(CheckContext &bench, Trial &baseline) {
              fmt::format("no launches with other {}: {}", toString(kind), why->why), ""});
     }
   }
-  return {};
+}
+
+Result<Expected> DerivedReplays::expectedOf(CheckContext &bench, const Replay &replay) const {
+  if (replay.isKept)
+    return replay.expected;
+  return bench.expect(replay.derived.launch,
+                      derivedOptions(bench, replay.derived.launch, replay.expected.inputSeed,
+                                     kPoison, "derived-large"));
 }
 
 namespace {
@@ -412,6 +313,10 @@ DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_
     if (jumps)
       jumping.push_back(b);
   }
+  if (!jumping.empty() && outputBytes(launch) > kMostMoved)
+    return unfit(fmt::format("elements of the original's '{}' jump when inputs move in their last "
+                             "place, and there are too many to remember which",
+                             launch.buffers[jumping.front()].name));
   KOPT_CHECK(learnJumps(*expected, launch, jumping, run, replay));
   if (derived.maybeConditional && bench.runner().device().modelled) {
     RunOptions reversed = derivedOptions(bench, launch, seed, kOtherPoison, "derived-second");
@@ -436,15 +341,42 @@ DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_
   return Answer(std::move(replay));
 }
 
-const Launch *DerivedReplays::small() const {
-  for (const Replay &replay : replays_)
-    if (replay.derived.kind == Derivation::Sizes || replay.derived.kind == Derivation::Contents)
-      return &replay.derived.launch;
-  return nullptr;
+std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
+  std::vector<const DerivedLaunch *> ones, parts;
+  for (const Replay &replay : replays_) {
+    const DerivedLaunch &derived = replay.derived;
+    if (derived.kind != Derivation::Sizes && derived.kind != Derivation::Contents)
+      continue;
+    if (derived.isPart)
+      parts.push_back(&derived);
+    else if (!isOfCaptured_ ||
+             derived.launch.grid.count() * derived.launch.block.count() <= kSmallThreads)
+      ones.push_back(&derived);
+  }
+  // Of captured ones with few threads the largest shows most.
+  if (isOfCaptured_)
+    std::stable_sort(ones.begin(), ones.end(), [](const auto *a, const auto *b) {
+      return a->launch.grid.count() > b->launch.grid.count();
+    });
+  ones.insert(ones.end(), parts.begin(), parts.end());
+  return ones;
 }
 
-std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays) {
-  return std::make_unique<ReplayGate>(kind, std::move(replays));
+const Launch *DerivedReplays::small() const {
+  const auto ones = smallOnes();
+  return ones.empty() || ones.front()->isPart ? nullptr : &ones.front()->launch;
+}
+
+Result<Launch> applyToDerived(const CheckContext &bench, const Candidate &candidate,
+                              const Launch &launch) {
+  if (const auto &declaration = bench.subject().declaration) {
+    Bindings values = launch.bindings;
+    for (const auto &[name, value] : candidate.constants)
+      values[name] = value;
+    if (const auto broken = Requirements(&*declaration).broken(values))
+      return makeError(ErrorCode::Usage, fmt::format("'require {}' does not hold there", *broken));
+  }
+  return applyToLaunch(bench.subject().kernel, launch, candidate);
 }
 
 } // namespace kopt

@@ -1,32 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches derived from the declared ones, with what the original does on each. Four checks replay
-// them, one for each kind, so that each kind can be switched off alone.
+// Launches derived from those of the workload, with what the original does on each. Four checks
+// replay them, one for each kind, so that each kind can be switched off alone.
 #pragma once
 
 #include "driver/judge/checks/Check.h"
 #include "driver/workload/derived/DerivedLaunches.h"
+
+#include <deque>
+#include <limits>
 
 namespace kopt {
 
 /// The derived launches that the original stands. It is run on each when the workload is learned:
 /// one that it does not run through, does not repeat, or answers with infinities or NaNs of finite
 /// inputs is no test, and is left out with the reason. What its own result moves by when its inputs
-/// move in their last place is allowed to a candidate four times.
+/// move in their last place is allowed to a candidate four times. Launches derived from captured
+/// ones have their size: on a GPU as many are taken as a candidate can be run on in some seconds,
+/// those of each kind that say most, and what the original leaves on large ones is not kept.
 class DerivedReplays {
 public:
   struct Replay {
     DerivedLaunch derived;
-    Expected expected;
+    Expected expected;        ///< without files where they are not kept
     std::vector<Slack> slack; ///< for each buffer
+    bool isKept = true;
   };
+
+  /// `mostKept`: bytes of results on captured launches that are kept on a GPU.
+  explicit DerivedReplays(std::uint64_t mostKept = std::uint64_t(1) << 30) : mostKept_(mostKept) {}
 
   /// Does its work once; later calls do nothing.
   Status learn(CheckContext &bench, Trial &baseline);
 
-  const std::vector<Replay> &replays() const { return replays_; }
+  const std::deque<Replay> &replays() const { return replays_; }
+  /// One more that candidates are judged on. What is known of the others stays where it is.
+  void add(Replay replay) { replays_.push_back(std::move(replay)); }
   const std::vector<NotDerived> &missing() const { return missing_; }
+  /// Of these the first that candidates of a search are run on; the others are for winners.
+  std::size_t inSearch() const { return inSearch_; }
+  /// What the original leaves on a replay: as it was learned, or of another run where it was not
+  /// kept. Fails with BaselineFailed where it does not run through again.
+  Result<Expected> expectedOf(CheckContext &bench, const Replay &replay) const;
   /// A small launch on ordinary contents; null where there is none.
   const Launch *small() const;
+  /// Small launches, the best first, the last a part of a captured launch's grid: for what looks at
+  /// how a launch runs and not at what it leaves.
+  std::vector<const DerivedLaunch *> smallOnes() const;
 
   /// Runs the original on the launch. The text is why it is no test. `slot` names the files, which
   /// hold until the next of that name.
@@ -35,11 +54,28 @@ public:
                                                     const std::string &slot) const;
 
 private:
-  bool learned_ = false;
+  Status learnLaunches(CheckContext &bench, std::vector<DerivedLaunch> launches, std::size_t most);
+  void noteMissing(Trial &baseline) const;
+
+  bool learned_ = false, isOfCaptured_ = false;
+  const std::uint64_t mostKept_;
+  std::uint64_t keptBytes_ = 0;
+  std::size_t inSearch_ = std::numeric_limits<std::size_t>::max();
   bool finite_ = true; ///< the declared launches give finite numbers alone
-  std::vector<Replay> replays_;
+  std::deque<Replay> replays_;
   std::vector<NotDerived> missing_;
 };
+
+/// What launches of the subject are derived from.
+inline DerivationSource sourceOf(const Subject &subject) {
+  return {subject.kernel, subject.specialization,
+          subject.declaration ? &*subject.declaration : nullptr};
+}
+
+/// The candidate's own launch of a derived problem. Fails with Usage where a requirement of the
+/// user's does not hold there with the candidate's constants, and as applyToLaunch().
+Result<Launch> applyToDerived(const CheckContext &bench, const Candidate &candidate,
+                              const Launch &launch);
 
 std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays);
 

@@ -2,8 +2,15 @@
 #include "driver/judge/checks/EmulationCheck.h"
 #include "driver/source/RenderSlice.h"
 
+#include "driver/workload/derived/CapturedLaunches.h"
+
+#include <utility>
+
 namespace kopt {
 namespace {
+
+/// Bytes of each captured buffer that are tried, and of all of them together at most.
+constexpr std::uint64_t kLittle = 4 << 20, kMuch = 256 << 20, kMostBytes = std::uint64_t(1) << 30;
 
 class EmulationGate final : public Check {
 public:
@@ -18,16 +25,16 @@ public:
   Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
                                        CheckRecord &record) override {
     if (bench.runner().device().modelled)
-      return notRun(record, "this is the emulated device");
+      return notApplicable(record, "this is the emulated device");
     if (seen.depth == Depth::Search)
       return notRun(record, kForWinners);
     if (!emulation_)
       return notRun(record, "there is no emulated device");
-    const Launch *small = replays_->small();
-    if (!small)
+    const std::vector<DerivedLaunch> launches = launchesToTry();
+    if (launches.empty())
       return notRun(record, "no launch is small enough");
     const StageTimer timer(seen.trial, "verify/emulated");
-    KOPT_TRY(const std::string unable, emulation_->learn(*small));
+    KOPT_TRY(const std::string unable, emulation_->learn(launches));
     if (!unable.empty())
       return notRun(record, unable);
     const Subject &subject = bench.subject();
@@ -42,11 +49,37 @@ public:
     if (answer.failure)
       return Failure{name(), answer.failure->verdict,
                      "on the emulated device: " + answer.failure->reason};
-    record.detail = "launch '" + small->name + "' and others like it";
+    record.detail = "launch '" + answer.launch + "' and others like it";
     return std::nullopt;
   }
 
 private:
+  /// Where memory was captured each launch first with a part of it: what the original does not
+  /// reach need not be copied.
+  std::vector<DerivedLaunch> launchesToTry() const {
+    std::vector<DerivedLaunch> launches;
+    std::size_t asTheyAre = 0, parts = 0;
+    for (const DerivedLaunch *one : replays_->smallOnes()) {
+      if (++(one->isPart ? parts : asTheyAre) > 1)
+        continue;
+      if (!isCaptured(one->launch)) {
+        launches.push_back(*one);
+        continue;
+      }
+      std::uint64_t known = 0;
+      for (const std::uint64_t most : {kLittle, kMuch}) {
+        launches.push_back(*one);
+        launches.back().launch = withLessMemory(one->launch, most);
+        std::uint64_t bytes = 0;
+        for (const Buffer &buffer : launches.back().launch.buffers)
+          bytes += buffer.bytes;
+        if (bytes > kMostBytes || bytes == std::exchange(known, bytes))
+          launches.pop_back();
+      }
+    }
+    return launches;
+  }
+
   std::shared_ptr<DerivedReplays> replays_;
   Emulation *emulation_;
 };

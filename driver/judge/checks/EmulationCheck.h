@@ -16,17 +16,20 @@ public:
   struct Answer {
     std::string why;                ///< it can say nothing, and why; empty: it can
     std::optional<Failure> failure; ///< nothing: the kernel passed
+    std::string launch;             ///< the one that stands for all
   };
   virtual ~Emulation() = default;
-  /// The original on this launch, which stands for all later ones. The text is Answer::why.
-  virtual Result<std::string> learn(const Launch &launch) = 0;
+  /// The original on the first of these launches that it runs on there: that one stands for all
+  /// later ones. The text is Answer::why. Later calls answer the same.
+  virtual Result<std::string> learn(const std::vector<DerivedLaunch> &launches) = 0;
   /// The same launch, and others derived from it, of the kernel that `rendered` has. `freshSeed` as
   /// in Examination.
   virtual Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
                                std::uint64_t freshSeed) = 0;
 };
 
-/// Asks it with a small launch. `emulation` may be null: there is none.
+/// Asks it with a small launch, on as little of captured memory as the original needs. `emulation`
+/// may be null: there is none.
 std::unique_ptr<Check> makeEmulationCheck(std::shared_ptr<DerivedReplays> replays,
                                           Emulation *emulation);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/ReferenceCheck.h"
-#include "driver/workload/ApplyCandidate.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/support/MappedFile.h"
+#include "driver/support/Text.h"
+#include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/observed/TraceWorkload.h"
 
 #include <algorithm>
 #include <boost/math/distributions/fisher_f.hpp>
@@ -44,6 +46,13 @@ constexpr std::uint64_t kFewGroups = 5;
 /// Launches that differ in size by no more are as large as each other.
 constexpr double kAsLarge = 1.25;
 
+/// Bytes of references to captured launches that are kept, and what of a device's memory one takes.
+constexpr std::uint64_t kMostKept = std::uint64_t(128) << 20;
+constexpr double kMemoryShare = 0.8;
+
+/// Elements whose errors are looked at: of more, as many in windows spread over all of them.
+constexpr std::uint64_t kMostElements = std::uint64_t(1) << 22, kWindow = 1 << 16;
+
 /// Half the distance from 1 to the next number, of the type.
 double unitRoundoff(const std::string &scalar) {
   return scalar == "f16"    ? 0x1p-11
@@ -78,47 +87,92 @@ std::string onlyScalar(const ElementLayout &element) {
              : "";
 }
 
-/// The launch on buffers and values of the clone's types, drawn as the original's. Fails with Usage
-/// where that cannot be.
+bool isNarrow(const std::string &scalar) {
+  return scalar == "f32" || scalar == "f16" || scalar == "bf16";
+}
+
+/// The value with each float in it a double. Fails with Usage where it has others.
+Result<ValueArg> widenedValue(const ValueArg &narrow, const std::string &scalar,
+                              const std::string &name) {
+  if (scalar != "f32" || narrow.bytes.size() % 4 != 0)
+    return makeError(ErrorCode::Usage, fmt::format("the value of '{}' cannot be widened", name));
+  ValueArg value;
+  for (std::size_t at = 0; at < narrow.bytes.size(); at += 4) {
+    float single = 0;
+    std::memcpy(&single, narrow.bytes.data() + at, sizeof single);
+    const double number = double(single);
+    value.bytes.append(reinterpret_cast<const char *>(&number), sizeof number);
+  }
+  return value;
+}
+
+/// The launch on buffers and values of the clone's types, drawn or captured as the original's. All
+/// pointers into a buffer have to be widened alike. Fails with Usage where that cannot be.
 Result<Launch> widened(const Launch &launch, const Specialization &specialization,
                        const ReferenceClone &clone) {
   Launch wide = launch;
   wide.sharedBytes *= clone.sharedFactor;
+  std::set<std::size_t> asTheyAre; // buffers
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     if (i >= clone.params.size() || i >= specialization.params.size())
       return makeError(ErrorCode::Usage, "the clone has other parameters");
     const ElementLayout &element = clone.params[i].element;
-    if (!element.widened())
+    const auto *pointer = std::get_if<BufferArg>(&launch.arguments[i]);
+    const auto unable = [&](const std::string &name) {
+      return makeError(ErrorCode::Usage,
+                       fmt::format("the contents of '{}' cannot be widened", name));
+    };
+    const auto widen = [&](std::size_t b, std::uint64_t &offset, const std::string &scalar) {
+      Buffer &buffer = wide.buffers[b];
+      const std::uint64_t width = elementBytes(scalar);
+      if (launch.buffers[b].scalar != scalar || offset % width != 0)
+        return false;
+      offset = offset / width * 8;
+      if (buffer.drawnAs.empty()) { // else it is passed twice
+        buffer.drawnAs = scalar;
+        buffer.scalar = "f64";
+        buffer.bytes = buffer.bytes / width * 8;
+      }
+      return true;
+    };
+    if (!element.widened() && pointer) {
+      // A pointer to void that the kernel takes for floats: the clone takes it for doubles.
+      if (isNarrow(specialization.params[i].scalar))
+        return unable(wide.buffers[pointer->buffer].name);
+      asTheyAre.insert(pointer->buffer);
       continue;
+    }
+    if (!element.widened()) { // a struct may hold pointers to what is
+      for (PointerWord &word : std::get<ValueArg>(wide.arguments[i]).pointers) {
+        const std::string scalar = pointeeOf(specialization.params[i], word.at);
+        if (scalar.empty())
+          return makeError(ErrorCode::Usage,
+                           fmt::format("nobody knows what '{}' points to", clone.params[i].name));
+        if (!isNarrow(scalar))
+          asTheyAre.insert(word.buffer);
+        else if (!widen(word.buffer, word.offset, scalar))
+          return unable(wide.buffers[word.buffer].name);
+      }
+      continue;
+    }
     const std::string scalar = onlyScalar(element);
     if (scalar.empty())
       return makeError(ErrorCode::Usage, fmt::format("'{}' holds more than one kind of number",
                                                      clone.params[i].name));
-    if (const auto *pointer = std::get_if<BufferArg>(&launch.arguments[i])) {
-      Buffer &buffer = wide.buffers[pointer->buffer];
-      if (buffer.scalar == "f64")
-        continue; // passed twice
-      if (buffer.fill.kind == FillKind::Captured || buffer.scalar != scalar || pointer->offset != 0)
-        return makeError(ErrorCode::Usage,
-                         fmt::format("the contents of '{}' cannot be widened", buffer.name));
-      buffer.drawnAs = scalar;
-      buffer.scalar = "f64";
-      buffer.bytes = buffer.bytes / elementBytes(scalar) * 8;
+    if (!pointer) {
+      const ValueArg &value = std::get<ValueArg>(launch.arguments[i]);
+      if (specialization.params[i].kind == ParamKind::Pointer) // null
+        continue;
+      KOPT_TRY(wide.arguments[i], widenedValue(value, scalar, clone.params[i].name));
       continue;
     }
-    auto &value = std::get<ValueArg>(wide.arguments[i]);
-    if (scalar != "f32" || value.bytes.size() % 4 != 0)
-      return makeError(ErrorCode::Usage,
-                       fmt::format("the value of '{}' cannot be widened", clone.params[i].name));
-    std::string bytes;
-    for (std::size_t at = 0; at < value.bytes.size(); at += 4) {
-      float narrow = 0;
-      std::memcpy(&narrow, value.bytes.data() + at, sizeof narrow);
-      const double number = double(narrow);
-      bytes.append(reinterpret_cast<const char *>(&number), sizeof number);
-    }
-    value.bytes = std::move(bytes);
+    if (!widen(pointer->buffer, std::get<BufferArg>(wide.arguments[i]).offset, scalar))
+      return unable(wide.buffers[pointer->buffer].name);
   }
+  for (const std::size_t b : asTheyAre)
+    if (!wide.buffers[b].drawnAs.empty())
+      return makeError(ErrorCode::Usage, fmt::format("'{}' holds more than one kind of number",
+                                                     wide.buffers[b].name));
   return wide;
 }
 
@@ -137,6 +191,7 @@ public:
           fmt::format("the tolerance is '{}'", toString(bench.subject().workload.tolerance.policy));
       return {};
     }
+    applies_ = hasFloatingOutput(bench.baseline().launches);
     const auto made = frontend_.referenceClone(bench.subject().sliceText,
                                                settings_.build.expression, bench.subject().kernel);
     if (!made && made.error().code == ErrorCode::Environment)
@@ -178,12 +233,17 @@ public:
   Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
                                        CheckRecord &record) override {
     if (references_.empty())
-      return notRun(record, why_);
+      return applies_ ? notRun(record, why_) : notApplicable(record, why_);
     double ratio = 0;
+    std::size_t ran = 0;
+    std::string refused;
     for (const Reference &reference : references_) {
-      auto launch = applyToLaunch(bench.subject().kernel, reference.launch, seen.candidate);
-      if (!launch)
-        continue; // refused where sizes are asked for
+      auto launch = applyToDerived(bench, seen.candidate, reference.launch);
+      if (!launch) {
+        refused = launch.error().what;
+        continue;
+      }
+      ++ran;
       KOPT_TRY(const RunOutcome outcome,
                bench.runner().run(seen.built.module, *launch,
                                   options(bench, reference, "reference-next")));
@@ -203,13 +263,23 @@ public:
           ratio = std::max(ratio, own.worst / output.original.worst);
       }
     }
+    if (ran == 0)
+      return notRun(record, refused);
     record.detail = fmt::format("{} launches against a double-precision clone; the worst error is "
                                 "{:.2g} times the original's",
-                                references_.size(), ratio);
+                                ran, ratio);
     return std::nullopt;
   }
 
 private:
+  static bool hasFloatingOutput(const std::vector<Launch> &launches) {
+    for (const Launch &launch : launches)
+      for (const Buffer &buffer : launch.buffers)
+        if (!buffer.readOnly && isFloating(buffer.scalar))
+          return true;
+    return false;
+  }
+
   struct Output {
     std::size_t buffer = 0;
     std::filesystem::path file; ///< what the clone left: doubles
@@ -229,21 +299,47 @@ private:
   }
 
   Status learnReferences(CheckContext &bench, const ReferenceClone &clone, ModuleId module) {
+    std::vector<DerivedLaunch> launches;
+    // A captured launch is one of its own, at its size.
+    const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+    const bool isOfCaptured = isCaptured(heaviest);
+    if (isOfCaptured)
+      launches.push_back({Derivation::Sizes, "as captured", heaviest});
     for (const DerivedReplays::Replay &replay : replays_->replays()) {
-      if (replay.derived.large)
+      if (replay.derived.large || replay.derived.isPart)
         continue; // in double precision it would take as long as all others
       if ((replay.derived.kind != Derivation::Contents &&
            replay.derived.kind != Derivation::Sizes) ||
           replay.derived.nonFinite)
         continue;
-      KOPT_CHECK(learnReference(bench, clone, module, replay.derived));
+      launches.push_back(replay.derived);
+    }
+    std::uint64_t kept = 0;
+    for (const DerivedLaunch &derived : launches) {
+      if (isOfCaptured && !references_.empty() &&
+          (kept > kMostKept || references_.size() >= mostCaptured(bench)))
+        break;
+      KOPT_CHECK(learnReference(bench, clone, module, derived));
+      if (!references_.empty())
+        for (const Output &output : references_.back().outputs)
+          kept += references_.back().launch.buffers[output.buffer].bytes;
     }
     for (Reference &reference : references_)
       if (reference.cancelling)
         allowForLuck(reference);
     if (references_.empty() && why_.empty())
-      why_ = "no launch is small enough";
+      why_ = launches.empty() ? "no launch is small enough"
+                              : "the kernel has no floating-point output";
     return {};
+  }
+
+  /// Launches of a captured one's size that every candidate is run on.
+  static std::size_t mostCaptured(const CheckContext &bench) {
+    constexpr double kSeconds = 3, kMost = 6;
+    const std::size_t heaviest = bench.heaviest();
+    const double seconds =
+        heaviest < bench.baselineSeconds.size() ? bench.baselineSeconds[heaviest] : kSeconds;
+    return std::size_t(std::clamp(kSeconds / std::max(seconds, 1e-3), 1.0, kMost));
   }
 
   /// Terms that take each other back leave no error in one order and some in another. The
@@ -269,6 +365,15 @@ private:
       why_ = wide.error().what;
       return {};
     }
+    std::uint64_t bytes = 0;
+    for (const Buffer &buffer : wide->buffers)
+      bytes += buffer.bytes;
+    const std::uint64_t memory = bench.runner().device().memoryBytes;
+    if (memory != 0 && double(bytes) > kMemoryShare * double(memory)) {
+      why_ = fmt::format("in double precision it takes {} of memory, the device has {}",
+                         formatBytes(double(bytes)), formatBytes(double(memory)));
+      return {};
+    }
     Reference reference{launch, bench.seed() + 3000 + references_.size(), {}};
     reference.cancelling = derived.cancelling;
     reference.asDeclared = derived.kind == Derivation::Sizes;
@@ -283,8 +388,13 @@ private:
       why_ = "the double-precision clone does not run: " + exact.detail;
       return {};
     }
-    KOPT_TRY(const Expected original,
-             bench.expect(launch, options(bench, reference, "reference-next")));
+    KOPT_TRY(const auto stood,
+             bench.tryExpect(launch, options(bench, reference, "reference-next")));
+    if (!stood) {
+      why_ = "the original does not run on these inputs: " + stood.error();
+      return {};
+    }
+    const Expected &original = *stood;
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       if (launch.buffers[b].readOnly || wide->buffers[b].drawnAs.empty())
         continue;
@@ -307,7 +417,9 @@ private:
   Toolchain &toolchain_;
   ReferenceSettings settings_;
   std::vector<Reference> references_;
-  std::string why_ = "the kernel has no floating-point output"; ///< the check does not run
+  std::string why_; ///< the check does not run
+  bool applies_ =
+      false; ///< errors of rounding may show in an output, and no user's tolerance rules
 };
 
 } // namespace
@@ -322,13 +434,17 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
     return makeError(ErrorCode::Internal,
                      fmt::format("'{}' and its reference differ in length", buffer.name));
   ErrorStatistics result;
-  std::vector<double> errors(count, 0); // of what is not finite: none
+  const bool isSampled = count > kMostElements;
+  const std::uint64_t looked = isSampled ? kMostElements : count, windows = count / kWindow;
+  std::vector<double> errors(looked, 0); // of what is not finite: none
   double squares = 0, sum = 0, scale = 0, total = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (std::uint64_t i = 0; i < looked; ++i) {
+    const std::uint64_t window = i / kWindow * windows / (kMostElements / kWindow);
+    const std::uint64_t at = isSampled ? window * kWindow + i % kWindow : i;
     double want = 0;
-    std::memcpy(&want, exact.bytes().data() + i * sizeof want, sizeof want);
+    std::memcpy(&want, exact.bytes().data() + at * sizeof want, sizeof want);
     const double got =
-        elementValue(buffer.scalar, seen.bytes().data() + i * elementBytes(buffer.scalar));
+        elementValue(buffer.scalar, seen.bytes().data() + at * elementBytes(buffer.scalar));
     if (!std::isfinite(want) || !std::isfinite(got))
       continue;
     const double error = errors[i] = got - want;
@@ -350,7 +466,8 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
     result.bias = sum / double(result.count);
     result.mean = total / double(result.count);
     result.scale = std::sqrt(scale / double(result.count));
-    result.groupedChance = groupedChance(errors, extents);
+    result.groupedChance =
+        groupedChance(errors, isSampled ? std::vector<std::uint64_t>() : extents);
   }
   return result;
 }

@@ -35,7 +35,8 @@ struct ErrorStatistics {
 };
 
 /// `values` holds elements of the buffer's type, `reference` as many doubles. `extents` are lengths
-/// that a row may have, in elements. Fails with Internal where their lengths do not fit.
+/// that a row may have, in elements. Of more than four million elements as many are looked at, in
+/// windows all over the buffer. Fails with Internal where their lengths do not fit.
 Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesystem::path &values,
                                         const std::filesystem::path &reference,
                                         const std::vector<std::uint64_t> &extents = {});
@@ -62,8 +63,9 @@ ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical
 std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate,
                                        const ErrorStatistics &original, double factor);
 
-/// For the default tolerance alone: a user's own, or `strict`, says all there is to say. Does not
-/// run where there is no double-precision clone, or where it takes another way than the original.
+/// For the default tolerance alone: a user's own, or `strict`, says all there is to say. Captured
+/// launches are looked at as they are, at their size, besides those derived from them. Does not run
+/// where there is no double-precision clone, or where it takes another way than the original.
 std::unique_ptr<Check> makeReferenceCheck(std::shared_ptr<DerivedReplays> replays,
                                           Frontend &frontend, Toolchain &toolchain,
                                           ReferenceSettings settings);

@@ -1,26 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/RepeatChecks.h"
-#include "driver/workload/ApplyCandidate.h"
 
 #include "driver/judge/checks/DerivedOptions.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
 namespace kopt {
 namespace {
 
-/// Threads and elements of a launch that is worth repeating as it was declared: more are replaced
-/// by a derived one.
-constexpr std::uint64_t kMostOnGpu = 1u << 20, kMostModelled = 1u << 15;
+/// Threads and elements of a launch that is worth repeating on the emulated device as it is: more
+/// are replaced by a derived one.
+constexpr std::uint64_t kMostModelled = 1u << 15;
+/// Seconds of a GPU for the repeats of one candidate, in a search and otherwise, and how many there
+/// are at least.
+constexpr double kSearchSeconds = 0.5, kRepeatSeconds = 10;
+constexpr int kFewestRepeats = 3;
 
-/// The launch that is repeated: the heaviest declared one where it is small enough, else a small
-/// one derived from it.
+double secondsOfHeaviest(const CheckContext &bench) {
+  const std::size_t heaviest = bench.heaviest();
+  return heaviest < bench.baselineSeconds.size() ? bench.baselineSeconds[heaviest] : 0;
+}
+
+/// How often a candidate is launched, of `wanted` times.
+int repeatsOf(const CheckContext &bench, int wanted, double seconds) {
+  if (bench.runner().device().modelled)
+    return wanted;
+  const double most = seconds / std::max(1e-3, secondsOfHeaviest(bench));
+  return std::min(wanted, std::max(kFewestRepeats, int(std::min(most, 1e6))));
+}
+
+/// The launch that is repeated: the heaviest one of the workload, but on the emulated device a
+/// small one derived from it where it is large, and on a GPU where it takes too long.
 const Launch *launchToRepeat(CheckContext &bench, const DerivedReplays &replays) {
-  const Launch &declared = bench.baseline().launches[bench.heaviest()];
-  if (costOf(declared) <= (bench.runner().device().modelled ? kMostModelled : kMostOnGpu))
-    return &declared;
-  return replays.small();
+  const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+  if (bench.runner().device().modelled)
+    return costOf(heaviest) <= kMostModelled ? &heaviest : replays.small();
+  const bool isLong = secondsOfHeaviest(bench) * kFewestRepeats > kRepeatSeconds;
+  const Launch *small = isLong ? replays.small() : nullptr;
+  return small ? small : &heaviest;
 }
 
 constexpr const char *kTooLarge = "every launch takes too many threads and elements to be repeated";
@@ -40,7 +59,7 @@ public:
     for (std::size_t which = 0; which < expected_.size(); ++which) {
       KOPT_TRY(expected_[which],
                bench.expect(*launch_, options(bench, which, 0, fmt::format("repeat-{}", which))));
-      for (int i = 1; i < 5; ++i) {
+      for (int i = 1; i < repeatsOf(bench, 5, kRepeatSeconds); ++i) {
         KOPT_TRY(const Expected again,
                  bench.expect(*launch_, options(bench, which, i, "repeat-next")));
         for (std::size_t b = 0; b < launch_->buffers.size(); ++b)
@@ -55,15 +74,20 @@ public:
                                        CheckRecord &record) override {
     if (!launch_)
       return notRun(record, kTooLarge);
-    KOPT_TRY(const Launch launch, applyToLaunch(bench.subject().kernel, *launch_, seen.candidate));
+    const auto applied = applyToDerived(bench, seen.candidate, *launch_);
+    if (!applied)
+      return notRun(record, applied.error().what);
+    const Launch &launch = *applied;
+    const int repeats = repeatsOf(bench, seen.strength.repeats,
+                                  seen.depth == Depth::Search ? kSearchSeconds : kRepeatSeconds);
     std::array<std::vector<std::filesystem::path>, 2> first;
-    for (int i = 0; i < seen.strength.repeats; ++i) {
+    for (int i = 0; i < repeats; ++i) {
       const std::size_t which = std::size_t(i % 2);
       const std::string slot = i < 2 ? fmt::format("repeat-own-{}", which) : "repeat-next";
       KOPT_TRY(const RunOutcome outcome,
                bench.runner().run(seen.built.module, launch, options(bench, which, i, slot)));
       const std::string where =
-          fmt::format("launch '{}', time {} of {}", launch.name, i + 1, seen.strength.repeats);
+          fmt::format("launch '{}', time {} of {}", launch.name, i + 1, repeats);
       if (outcome.status != RunStatus::Ok)
         return failureOf(outcome.status, name(), where + ": " + outcome.detail);
       addStages(seen.trial, "verify", 0, outcome.stages);
@@ -75,7 +99,7 @@ public:
         return failure;
     }
     record.detail =
-        fmt::format("{} launches{}", seen.strength.repeats,
+        fmt::format("{} launches{}", repeats,
                     isStable_ ? ", the same bits each time" : "; the original varies, too");
     return std::nullopt;
   }
@@ -147,6 +171,7 @@ public:
     launch_ = launchToRepeat(bench, *replays_);
     if (!launch_) {
       why_ = kTooLarge;
+      mayApply_ = true;
       return {};
     }
     KOPT_TRY(expected_, bench.expect(*launch_, options(bench, 0, "schedule")));
@@ -181,8 +206,11 @@ public:
   Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
                                        CheckRecord &record) override {
     if (!why_.empty())
-      return notRun(record, why_);
-    KOPT_TRY(Launch launch, applyToLaunch(bench.subject().kernel, *launch_, seen.candidate));
+      return mayApply_ ? notRun(record, why_) : notApplicable(record, why_);
+    auto applied = applyToDerived(bench, seen.candidate, *launch_);
+    if (!applied)
+      return notRun(record, applied.error().what);
+    Launch &launch = *applied;
     const int orders = 4 * seen.strength.freshDraws;
     launch.name += ", threads in another order";
     for (int i = 0; i < orders; ++i) {
@@ -197,7 +225,7 @@ public:
     // Equal and colliding values are where threads depend on each other; the last block first.
     std::size_t contents = 0;
     for (const DerivedReplays::Replay *replay : anyOrder_) {
-      auto derived = applyToLaunch(bench.subject().kernel, replay->derived.launch, seen.candidate);
+      auto derived = applyToDerived(bench, seen.candidate, replay->derived.launch);
       if (!derived)
         continue; // refused where contents are asked for
       derived->name += ", threads in another order";
@@ -249,8 +277,9 @@ private:
   const Launch *launch_ = nullptr;
   Expected expected_;
   std::vector<const DerivedReplays::Replay *>
-      anyOrder_;    ///< the original stands the reverse order on them
-  std::string why_; ///< the check cannot run; empty: it can
+      anyOrder_;          ///< the original stands the reverse order on them
+  std::string why_;       ///< the check cannot run; empty: it can
+  bool mayApply_ = false; ///< with a smaller launch it could
 };
 
 } // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/SanitizerCheck.h"
-#include "driver/workload/ApplyCandidate.h"
 
 #include "driver/support/Text.h"
 
@@ -34,16 +33,17 @@ public:
   Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
                                        CheckRecord &record) override {
     if (bench.runner().device().modelled)
-      return notRun(record, "the emulated device checks every launch itself");
+      return notApplicable(record, "the emulated device checks every launch itself");
     // What the emulated device passed at Depth::Trial it has looked at for the same, and takes no
     // turn of the GPU's.
     if (seen.depth == Depth::Search ||
         (seen.depth == Depth::Trial && seen.trial.passed("emulated")))
       return notRun(record, kForWinners);
-    const Launch *small = replays_->small();
-    if (!small)
+    const std::vector<const DerivedLaunch *> ones = replays_->smallOnes();
+    if (ones.empty())
       return notRun(record, "no launch is small enough");
-    const auto launch = applyToLaunch(bench.subject().kernel, *small, seen.candidate);
+    const Launch *small = &ones.front()->launch;
+    const auto launch = applyToDerived(bench, seen.candidate, *small);
     if (!launch)
       return notRun(record, launch.error().what);
     const StageTimer timer(seen.trial, "verify/sanitizer");
@@ -67,9 +67,10 @@ public:
                                    report.errors, report.first)};
       skipped.push_back(tools[i] + ": " + why);
     }
-    record.detail = join(ran, ", ");
+    record.detail =
+        fmt::format("{} on launch '{}'", ran.empty() ? "none" : join(ran, ", "), launch->name);
     for (const std::string &text : skipped)
-      record.detail += (record.detail.empty() ? "not run: " : "; not run: ") + text;
+      record.detail += "; not run: " + text;
     if (ran.empty() || !skipped.empty()) // a tool that did not run has shown nothing
       record.state = CheckState::NotRun;
     return std::nullopt;

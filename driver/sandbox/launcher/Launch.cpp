@@ -76,6 +76,7 @@ int becomeProgram(const Options &options, bool wholeView) {
   if (options.seccomp) {
     CallRules rules;
     rules.unixSockets = options.unixSockets;
+    rules.connect = wholeView;
     rules.fork = rules.signalOthers = options.processes != 1;
     if (const Outcome done = installCallFilter(rules); !done.ok())
       return refuse(done);

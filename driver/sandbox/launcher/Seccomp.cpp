@@ -39,6 +39,7 @@ constexpr int kRefused[] = {
     SCMP_SYS(ustat), SCMP_SYS(sysfs), SCMP_SYS(_sysctl), SCMP_SYS(create_module),
     SCMP_SYS(get_kernel_syms), SCMP_SYS(query_module), SCMP_SYS(nfsservctl)};
 
+constexpr std::uint32_t kSocketTypes = 0xf; ///< of socket()'s second argument
 constexpr unsigned kNamespaceFlags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
                                         CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
 
@@ -114,6 +115,12 @@ Outcome installCallFilter(const CallRules &rules) {
     filter.refuse(SCMP_SYS(socket), isNot(0, AF_UNIX));
   else
     filter.refuse(SCMP_SYS(socket));
+  if (!rules.connect) {
+    for (const int type : {SOCK_DGRAM, SOCK_RAW}) // the kernel makes the one of the other
+      for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)})
+        filter.refuse(call, bitsAre(1, kSocketTypes, std::uint32_t(type)));
+    filter.refuseWith(ECONNREFUSED, SCMP_SYS(connect));
+  }
   filter.refuse(SCMP_SYS(socketpair), isNot(0, AF_UNIX));
   if (!rules.signalOthers) {
     const std::uint64_t self = static_cast<std::uint64_t>(getpid()); // the program keeps it

@@ -8,6 +8,9 @@ namespace kopt::sandbox {
 
 struct CallRules {
   bool unixSockets = false; ///< AF_UNIX sockets; no others are ever allowed
+  /// Outside of namespaces every socket of the machine is in sight: then only sockets that have to
+  /// be connected may be made, and connect() finds nobody.
+  bool connect = true;
   bool fork = true;         ///< new processes; threads are always allowed
   bool signalOthers = true; ///< signals to other processes than itself
 };

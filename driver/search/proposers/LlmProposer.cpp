@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/proposers/LlmProposer.h"
+#include "driver/source/Includes.h"
 #include "driver/source/RenderSlice.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace kopt {
 namespace {
@@ -54,6 +56,21 @@ std::string requestText(const ChatModel &model, const ChatRequest &request) {
                           {"messages", messages},
                           {"max_tokens", request.maxTokens}};
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Takes new headers out of the text: they stand before everything else.
+void takeIncludes(std::string &text, const std::string &slice, Candidate &candidate) {
+  std::set<std::string> known;
+  for (const IncludeDirective &include : includesIn(slice))
+    known.insert(include.header);
+  for (const CandidateInclude &include : candidate.includes)
+    known.insert(include.header);
+  const std::vector<IncludeDirective> named = includesIn(text);
+  for (auto include = named.rbegin(); include != named.rend(); ++include)
+    text.erase(include->begin, include->end - include->begin);
+  for (const IncludeDirective &include : named)
+    if (known.insert(include.header).second)
+      candidate.includes.push_back({include.header, false});
 }
 
 /// Ends as the text it replaces does, so that nothing beside the chunk moves.
@@ -190,6 +207,7 @@ LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalCon
   candidate.rationale = reply->rationale;
   for (auto &[label, chunk] : reply->chunks) {
     const std::string &present = task.contract.chunks.at(label);
+    takeIncludes(chunk, context.problem.sliceText, candidate);
     if (std::string changed = withEndOf(std::move(chunk), present); changed != present)
       candidate.chunks[task.chunkOfLabel.at(label)] = std::move(changed);
   }

@@ -12,7 +12,8 @@ namespace kopt {
 namespace {
 
 /// Puts the offer's edits, which are offsets of the rendered slice, into the chunks they fall in.
-/// Nothing where an edit lies outside every editable chunk: such an offer is not ours to make.
+/// Nothing where an edit lies outside every editable chunk, or in one that code beside the kernel
+/// uses, too, which the screen would refuse: such an offer is not ours to make.
 std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
                                        const ProposalContext &context) {
   Candidate candidate = context.parent();
@@ -37,7 +38,10 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
     while (index < rendered.chunks.size() && !(rendered.chunks[index].first <= edit.range.begin &&
                                                edit.range.end <= rendered.chunks[index].second))
       ++index;
-    if (index == rendered.chunks.size() || !context.problem.specialization.chunks[index].editable)
+    if (index == rendered.chunks.size())
+      return std::nullopt;
+    const SliceChunk &chunk = context.problem.specialization.chunks[index];
+    if (!chunk.editable || !chunk.users.empty())
       return std::nullopt;
     const auto [begin, end] = rendered.chunks[index];
     if (started.insert(index).second)

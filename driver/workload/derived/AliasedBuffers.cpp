@@ -167,6 +167,17 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
     });
     for (const Member &member : run)
       ran.push_back(member.argument);
+    // The values of one cannot stand in the memory of another that begins elsewhere.
+    const auto given = std::find_if(run.begin(), run.end(), [&](const Member &member) {
+      return member.argument != first &&
+             sharing.buffer(member.argument)->fill.kind == FillKind::Values;
+    });
+    if (given != run.end() || kept.fill.kind == FillKind::Values) {
+      shared.unknown.push_back(
+          sharing.both(first, given != run.end() ? given->argument : run.back().argument) +
+          " point into the same memory, of which a fill gives the values");
+      continue;
+    }
     if (differs != run.end()) {
       shared.unknown.push_back(sharing.both(first, differs->argument) +
                                " point into the same memory as different types");

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/DerivedLaunches.h"
 
-#include "driver/support/Hash.h"
 #include "driver/workload/derived/AliasedBuffers.h"
+#include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/DerivedContents.h"
 #include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/OtherScalars.h"
+#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <set>
 
@@ -31,25 +32,6 @@ std::int64_t nextPrime(std::int64_t value) {
     if (prime)
       return value;
   }
-}
-
-std::string describe(const Values &values) {
-  std::string text;
-  for (const auto &[name, value] : values)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
-  return text;
-}
-
-/// What the kernel tells the parameter by, at most a dozen.
-std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name) {
-  constexpr std::size_t kMostModes = 12;
-  std::set<std::int64_t> modes;
-  for (const KernelParam &param : source.specialization.params)
-    for (const std::int64_t value :
-         param.name == name ? param.comparedWith : std::vector<std::int64_t>())
-      if (modes.size() < kMostModes && (value >= 0 || param.scalar.starts_with("i")))
-        modes.insert(value);
-  return {modes.begin(), modes.end()};
 }
 
 class Deriver {
@@ -74,7 +56,7 @@ private:
     base_ = declared_;
     small_ = family_.sizes();
     if (const auto small = family_.smaller(most_)) {
-      small_ = *small;
+      small_ = family_.allowed(*small, family_.sizes());
       if (auto made = family_.with(small_))
         base_ = std::move(*made);
     }
@@ -96,6 +78,11 @@ private:
       out_.missing.push_back({kind, std::move(title), launch.error().what});
       return nullptr;
     }
+    if (const auto broken = Requirements(source_.declaration).broken(launch->bindings)) {
+      out_.missing.push_back(
+          {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
+      return nullptr;
+    }
     launch->name = fmt::format("{} ({})", declared_.name, title);
     DerivedLaunch &added =
         out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(*launch)});
@@ -106,9 +93,7 @@ private:
   void addSizes() {
     if (family_.sizes().empty())
       return out_.missing.push_back(
-          {Derivation::Sizes, "sizes",
-           source_.declaration ? "no argument decides the launch's size"
-                               : "a captured launch has no expressions to derive others from"});
+          {Derivation::Sizes, "sizes", "no argument decides the launch's size"});
     const auto each = [&](auto change) {
       Values values = small_;
       for (auto &[name, value] : values)
@@ -153,9 +138,15 @@ private:
           variants.push_back(small_);
           variants.back()[name] = few;
         }
-    for (const Values &values : variants)
-      if (values != family_.sizes())
-        add(Derivation::Sizes, describe(values), family_.with(values));
+    std::set<Values> tried{family_.sizes()};
+    for (const Values &variant : variants) {
+      const Values values = family_.allowed(variant, small_);
+      // Where no other number is allowed the one that is not says so.
+      const bool isNone = values == family_.sizes() && variant != family_.sizes();
+      if (isNone || tried.insert(values).second)
+        add(Derivation::Sizes, describe(isNone ? variant : values),
+            family_.with(isNone ? variant : values));
+    }
     // More elements than 16 bits number, together and in each size: integers that are narrower than
     // the original's show.
     std::vector<Values> beyond;
@@ -165,9 +156,10 @@ private:
       if (value <= std::int64_t(kSixteenBits))
         if (const auto tall = longIn(name, kSixteenBits + kBeyond, 16 * most_, 1))
           beyond.push_back(*tall);
-    for (const Values &values : beyond)
-      if (DerivedLaunch *added = add(Derivation::Sizes, describe(values), family_.with(values)))
-        added->large = true;
+    for (const Values &variant : beyond)
+      if (const Values values = family_.allowed(variant, small_); tried.insert(values).second)
+        if (DerivedLaunch *added = add(Derivation::Sizes, describe(values), family_.with(values)))
+          added->large = true;
     addExtremes();
   }
 
@@ -252,8 +244,12 @@ private:
       Values moved = small_;
       for (const auto &[name, value] : family_.others())
         moved[name] = family_.inRange(name, value + step);
-      if (!family_.others().empty())
-        add(Derivation::Scalars, describe(moved), family_.with(moved));
+      if (family_.others().empty())
+        break;
+      Values known = small_;
+      known.insert(family_.others().begin(), family_.others().end());
+      moved = family_.allowed(std::move(moved), known);
+      add(Derivation::Scalars, describe(moved), family_.with(moved));
     }
     addModes();
     addWide();
@@ -355,13 +351,19 @@ private:
   /// `launch` with every buffer beginning `shift(buffer)` bytes into its allocation. What lies
   /// before it belongs to nobody.
   template <class Shift> Launch shifted(Launch launch, Shift shift) const {
+    // What a file holds begins where the buffer does.
+    const auto bytesOf = [&](const Buffer &buffer) -> std::uint64_t {
+      return buffer.fill.path.empty() ? shift(buffer) : 0;
+    };
     for (Argument &argument : launch.arguments)
       if (auto *pointer = std::get_if<BufferArg>(&argument))
-        pointer->offset += shift(launch.buffers[pointer->buffer]);
+        pointer->offset += bytesOf(launch.buffers[pointer->buffer]);
     for (Buffer &buffer : launch.buffers)
-      if (const std::uint64_t bytes = buffer.symbol.empty() ? shift(buffer) : 0) {
+      if (const std::uint64_t bytes = buffer.symbol.empty() ? bytesOf(buffer) : 0) {
         buffer.bytes += bytes;
         buffer.output = false; // its first elements are never written
+        if (buffer.fill.kind == FillKind::Values)
+          buffer.fill.bytes.insert(0, bytes, '\0');
       }
     return launch;
   }
@@ -370,10 +372,6 @@ private:
     if (base_.buffers.empty())
       return out_.missing.push_back(
           {Derivation::Alignment, "alignment", "the launch has no buffers"});
-    for (const Buffer &buffer : base_.buffers)
-      if (buffer.fill.kind == FillKind::Captured)
-        return out_.missing.push_back(
-            {Derivation::Alignment, "alignment", "captured buffers keep their alignment"});
     for (const std::uint64_t bytes : {256, 768}) // an allocation begins at a multiple of 256 or 512
       add(Derivation::Alignment, fmt::format("pointers {} bytes further", bytes),
           shifted(base_, [&](const Buffer &) { return bytes; }));
@@ -392,7 +390,7 @@ private:
       Values values = small_;
       for (auto &[name, value] : values)
         value = change(value);
-      return values.empty() ? Result<Launch>(base_) : family_.with(values);
+      return values.empty() ? Result<Launch>(base_) : family_.with(family_.allowed(values, small_));
     };
     const auto even =
         withSizes([](std::int64_t value) { return (value + kWidest - 1) / kWidest * kWidest; });
@@ -452,44 +450,6 @@ private:
     add(Derivation::Alignment, std::move(title), std::move(shared.launch))->asLaunched = true;
   }
 
-public:
-  /// The launch with every floating-point scalar multiplied by `factor(its index)`.
-  template <class Factor>
-  static std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch,
-                                                    Factor factor) {
-    DerivedLaunch derived;
-    derived.kind = Derivation::Scalars;
-    for (std::size_t i = 0; i < launch.arguments.size() && i < source.specialization.params.size();
-         ++i) {
-      const KernelParam &param = source.specialization.params[i];
-      auto *value = std::get_if<ValueArg>(&launch.arguments[i]);
-      if (!value || param.kind != ParamKind::Scalar)
-        continue;
-      double number = 0;
-      if (param.scalar == "f32" && value->bytes.size() == sizeof(float)) {
-        float held;
-        std::memcpy(&held, value->bytes.data(), sizeof held);
-        held = float((held == 0 ? 1 : held) *
-                     factor(i)); // as what is left out where it is 0 has to come back
-        std::memcpy(value->bytes.data(), &held, sizeof held);
-        number = double(held);
-      } else if (param.scalar == "f64" && value->bytes.size() == sizeof(double)) {
-        std::memcpy(&number, value->bytes.data(), sizeof number);
-        number = (number == 0 ? 1 : number) * factor(i);
-        std::memcpy(value->bytes.data(), &number, sizeof number);
-      } else {
-        continue;
-      }
-      derived.title +=
-          fmt::format("{}{} = {:.6g}", derived.title.empty() ? "" : ", ", param.name, number);
-    }
-    if (derived.title.empty())
-      return std::nullopt;
-    launch.name = fmt::format("{} ({})", launch.name, derived.title);
-    derived.launch = std::move(launch);
-    return derived;
-  }
-
 private:
   const DerivationSource &source_;
   const LaunchFamily family_;
@@ -524,62 +484,17 @@ std::uint64_t costOf(const Launch &launch) {
   return std::max(elements, launch.grid.count() * launch.block.count());
 }
 
+bool isCaptured(const Launch &launch) {
+  return std::ranges::any_of(launch.buffers, [](const Buffer &buffer) {
+    return buffer.fill.kind == FillKind::Captured || buffer.address != 0;
+  });
+}
+
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch,
                                std::uint64_t most) {
+  if (isCaptured(launch))
+    return deriveCaptured(source, launch, most);
   return Deriver(source, launch, most).run();
-}
-
-std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch,
-                                         std::uint64_t seed) {
-  const LaunchFamily family(source, launch);
-  Values drawn;
-  for (const auto &[name, value] : family.others()) { // about as often less as more
-    const std::uint64_t random = mixed(seed, 100 + drawn.size());
-    const std::vector<std::int64_t> modes = modesOf(source, name);
-    drawn[name] = family.inRange(
-        name, !modes.empty() && random % 2 == 0
-                  ? modes[random / 2 % modes.size()]
-                  : std::int64_t(random % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3)));
-  }
-  Launch base = launch;
-  if (!drawn.empty())
-    if (auto made = family.with(drawn)) {
-      base = std::move(*made);
-      base.name = fmt::format("{} ({})", launch.name, describe(drawn));
-    }
-  auto scaled = Deriver::scaledScalars(source, base, [&](std::size_t index) {
-    return 0.25 +
-           1.5 * double(mixed(seed, index) >> 11) * 0x1p-53; // of the same sign and magnitude
-  });
-  if (scaled || drawn.empty())
-    return scaled;
-  return DerivedLaunch{Derivation::Scalars, describe(drawn), std::move(base)};
-}
-
-std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
-                                       std::uint64_t seed) {
-  const LaunchFamily family(source, launch);
-  const Values sizes = family.sizes();
-  // All of them, or one alone: contents may be meant for the others.
-  const bool isOneAlone = sizes.size() > 1 && mixed(seed, 200) % 2 == 1;
-  const std::uint64_t chosen = mixed(seed, 201) % std::max<std::size_t>(1, sizes.size());
-  Values drawn;
-  for (const auto &[name, value] : sizes) {
-    if (isOneAlone && drawn.size() != chosen) {
-      drawn[name] = value;
-      continue;
-    }
-    const std::int64_t least = std::max<std::int64_t>(1, value / 2),
-                       most = std::max(least, value + value / 4);
-    drawn[name] = least + std::int64_t(mixed(seed, drawn.size()) % std::uint64_t(most - least + 1));
-  }
-  if (drawn.empty())
-    return std::nullopt;
-  auto made = family.with(drawn);
-  if (!made)
-    return std::nullopt;
-  made->name = fmt::format("{} ({})", launch.name, describe(drawn));
-  return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(*made)};
 }
 
 } // namespace kopt

@@ -34,6 +34,9 @@ struct DerivedLaunch {
   /// bounds.
   bool unbounded = false;
   bool asLaunched = false; ///< the program itself launches the kernel in this way
+  /// The first blocks of a captured launch's grid alone. Another kernel's first blocks may have
+  /// other work: what they leave is not compared.
+  bool isPart = false;
 };
 
 /// A launch that could not be made, and why.
@@ -49,13 +52,16 @@ struct DerivedLaunches {
   std::vector<NotDerived> missing;
 };
 
-/// What launches are derived from. `declaration` is null for launches that were captured: they have
-/// no expressions to derive other sizes from, which is reported.
+/// What launches are derived from. Of captured launches the declaration's requirements and fills
+/// count; where there are none it may be null.
 struct DerivationSource {
   const KernelSpec &kernel;
   const Specialization &specialization;
   const TuneDeclaration *declaration = nullptr;
 };
+
+/// Whether the launch is one of a program that was observed.
+bool isCaptured(const Launch &launch);
 
 /// All that can be derived from one launch, the same each time. Sizes are small: the integers that
 /// decide geometry or extents are halved until threads and elements are at most `most` (what takes
@@ -64,7 +70,9 @@ struct DerivationSource {
 /// replaced, so that a term that it switches off comes back), other integers moved by one, contents
 /// drawn differently: integers within their declared fill, as they may be indices, and without
 /// limits where no fill is declared (`unbounded`); zeros are replaced. Other launch sites of the
-/// specialization are launched with the same small sizes.
+/// specialization are launched with the same small sizes. Sizes keep the requirements: where they
+/// are multiples of 4 all derived ones are. A captured launch is derived from as
+/// CapturedLaunches.h says.
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch,
                                std::uint64_t most);
 
@@ -74,8 +82,8 @@ DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &lau
 std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch,
                                          std::uint64_t seed);
 
-/// Another size in each dimension, between half of what `launch` has and a quarter more, drawn from
-/// `seed`. Nothing where no argument decides a size.
+/// Another size in each dimension, between half of what `launch` has and a quarter more (of a
+/// captured launch: no more), drawn from `seed`. Nothing where no argument decides a size.
 std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
                                        std::uint64_t seed);
 

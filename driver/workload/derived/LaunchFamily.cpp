@@ -2,7 +2,9 @@
 #include "driver/workload/derived/LaunchFamily.h"
 
 #include "driver/source/Expression.h"
+#include "driver/workload/DeclaredFill.h"
 #include "driver/workload/WorkloadBuilder.h"
+#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 
@@ -20,7 +22,7 @@ bool isFloating(const std::string &scalar) { return scalar.starts_with("f") || s
 
 LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
     : source_(source), launch_(launch) {
-  if (!source.declaration)
+  if (!source.declaration || isCaptured(launch))
     return;
   for (const auto &[name, text] : source.declaration->arguments)
     if (const auto value = evaluateExpression(text, {}); value && !isFloating(scalarOf(name)))
@@ -34,7 +36,12 @@ LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
     if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
       value = bound->second;
   for (const auto &[name, value] : values_)
-    (isSize(name, value) ? sizes_ : others_)[name] = value;
+    if (!isBlock(name, value))
+      (isSize(name, value) ? sizes_ : others_)[name] = value;
+}
+
+LaunchFamily::Values LaunchFamily::allowed(Values values, const Values &base) const {
+  return Requirements(source_.declaration).moved(std::move(values), base, launch_.bindings);
 }
 
 /// What a buffer is filled with where its own launch has it as `known`: the same, but for a bound
@@ -43,10 +50,12 @@ Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {
   Fill fill = known.fill;
   if (!known.symbol.empty() && launch_.bindings.contains(known.name))
     return declared; // a variable that an argument gives
+  if (fill.kind == FillKind::Values && declared.kind == FillKind::Values)
+    return declared; // as many of the values as there are elements now
   const auto bounds = source_.declaration->fillBounds.find(known.name);
   if (bounds == source_.declaration->fillBounds.end())
     return fill;
-  const auto before = declaredFill(*source_.declaration, known.name, launch_.bindings);
+  const auto before = declaredFill(*source_.declaration, known, launch_.bindings);
   if (!before || !*before)
     return fill;
   if (!bounds->second[0].empty() && fill.low == (*before)->low)
@@ -57,7 +66,7 @@ Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {
 }
 
 Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size_t> site) const {
-  if (!source_.declaration)
+  if (!source_.declaration || isCaptured(launch_))
     return makeError(ErrorCode::Usage,
                      "a captured launch has no expressions to derive others from");
   DeclaredLaunch declared{launch_.name, values_, launch_.weight, DeviceKind::Auto, {}};
@@ -72,6 +81,8 @@ Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size
         buffer.fill = moved(known, buffer.fill);
         buffer.readOnly = known.readOnly;
         buffer.output = known.output;
+        buffer.varies = known.varies;
+        buffer.spread = known.spread;
       }
   return made;
 }
@@ -116,6 +127,21 @@ std::string LaunchFamily::scalarOf(const std::string &name) const {
     if (param.name == name && param.kind == ParamKind::Scalar)
       return param.scalar;
   return {};
+}
+
+/// It decides the block, and either nothing else or only how many blocks make up as many threads.
+bool LaunchFamily::isBlock(const std::string &name, std::int64_t value) const {
+  const auto half = with({{name, value / 2}});
+  if (value < 2 || !half || half->block == launch_.block)
+    return false;
+  bool isSameMemory = half->buffers.size() == launch_.buffers.size();
+  for (std::size_t i = 0; isSameMemory && i < half->buffers.size(); ++i)
+    isSameMemory = half->buffers[i].bytes == launch_.buffers[i].bytes;
+  const std::uint64_t threads = half->grid.count() * half->block.count(),
+                      known = launch_.grid.count() * launch_.block.count();
+  const bool isCovering =
+      half->grid != launch_.grid && threads <= known && known - threads < launch_.block.count();
+  return isSameMemory || isCovering;
 }
 
 /// A size decides geometry or extents; what cannot be built with another value is one, too.

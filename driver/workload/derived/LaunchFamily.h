@@ -21,8 +21,14 @@ public:
 
   LaunchFamily(const DerivationSource &source, const Launch &launch);
 
-  const Values &sizes() const { return sizes_; }   ///< decide geometry or extents
-  const Values &others() const { return others_; } ///< the rest
+  const Values &sizes() const { return sizes_; } ///< decide geometry or extents
+  /// The rest, but for those that are the threads of a block: these are no part of the problem, and
+  /// kernels are written for some values alone.
+  const Values &others() const { return others_; }
+
+  /// `values` moved so that the requirements hold (Requirements::moved()), where `base` are those
+  /// that they were made from.
+  Values allowed(Values values, const Values &base) const;
 
   /// The launch with other values, as launch site `site` has it; fills, roles and weight are the
   /// declared launch's. Fails as buildLaunch() does.
@@ -44,6 +50,7 @@ public:
 
 private:
   bool isSize(const std::string &name, std::int64_t value) const;
+  bool isBlock(const std::string &name, std::int64_t value) const;
   Fill moved(const Buffer &known, const Fill &declared) const;
 
   const DerivationSource &source_;

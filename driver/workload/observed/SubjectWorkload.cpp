@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/SubjectWorkload.h"
 
+#include "driver/workload/DeclaredNames.h"
 #include "driver/workload/WorkloadBuilder.h"
 #include "driver/workload/observed/TraceWorkload.h"
 
@@ -13,6 +14,7 @@ Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
   if (!observed) {
     KOPT_TRY(result.workload,
              buildWorkload(subject.kernel, subject.specialization, subject.declaration, device));
+    result.notes = shadowedConstants(subject.kernel, subject.specialization, subject.declaration);
     return result;
   }
   KOPT_TRY(TraceWorkload captured,

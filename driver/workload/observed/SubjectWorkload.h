@@ -15,7 +15,8 @@ namespace kopt {
 struct SubjectWorkload {
   Workload workload;
   std::vector<Launch> heldOut;    ///< captured launches for the final validation only
-  std::vector<std::string> notes; ///< for people: what was left out of a trace, and why
+  std::vector<std::string> notes; ///< for people: what was left out of a trace, and why;
+                                  ///< constants that a clause gives another value
 };
 
 /// The program's own launches where it was observed, with those held out; else the declared ones.

@@ -178,7 +178,7 @@ private:
           return false;
         }
         pointer->at = word;
-        uses_[pointer->buffer].push_back({&param, pointer->offset});
+        uses_[pointer->buffer].push_back({&param, pointer->offset, pointeeOf(param, word)});
         value.pointers.push_back(*pointer);
       }
       if (param.kind == ParamKind::Pointer && value.pointers.empty() &&
@@ -206,6 +206,9 @@ private:
         buffer.name = kernelName(buffer.symbol);
         buffer.readOnly = unchanged_[i];
         buffer.scalar = "u8";
+        for (const ConstantVariable &variable : specialization_.constantVariables)
+          if (variable.bytes == buffer.bytes && kernelName(variable.symbol) == buffer.name)
+            buffer.scalar = variable.scalar;
         continue;
       }
       bool onlyConst = !uses_[i].empty();
@@ -217,11 +220,10 @@ private:
         // What is written says how it is compared.
         if (!named || (named->param->pointeeConst && !isConst))
           named = &use;
-        else if (named->param->pointeeConst == isConst && named->param->scalar != use.param->scalar)
+        else if (named->param->pointeeConst == isConst && named->scalar != use.scalar)
           mixed = true;
       }
-      const bool typed = named && named->param->kind == ParamKind::Pointer && !mixed;
-      const std::string scalar = typed ? named->param->scalar : "";
+      const std::string scalar = named && !mixed ? named->scalar : "";
       buffer.name = named ? named->param->name : fmt::format("memory {}", i);
       buffer.holdsPointers = mayHoldPointers(scalar);
       buffer.scalar =
@@ -248,7 +250,8 @@ private:
       launch.geometry = expressions;
       return;
     }
-    launch.bindings = integers_;
+    // No site's own variables: what it passes goes by the parameter's name.
+    launch.bindings = bindingsAtSite(kernel_, specialization_, LaunchSite(), integers_);
     const auto words = [](const Dim3 &of) {
       return std::array<std::string, 3>{std::to_string(of.x), std::to_string(of.y),
                                         std::to_string(of.z)};
@@ -259,6 +262,7 @@ private:
   struct Use {
     const KernelParam *param;
     std::uint64_t offset;
+    std::string scalar; ///< that it points to; empty: it is not known
   };
   fs::path folder_;
   const trace::ProcessTrace &process_;
@@ -308,6 +312,16 @@ Status checkSignature(const ObservedTrace &trace, const KernelUse &use, const Ke
 }
 
 } // namespace
+
+std::string pointeeOf(const KernelParam &param, std::size_t at) {
+  if (param.kind == ParamKind::Pointer)
+    return param.scalar;
+  const std::vector<std::string_view> words = runtime::protocol::split(param.scalar, ' ');
+  for (std::size_t i = 1; words[0] == "pointers" && i + 1 < words.size(); i += 2)
+    if (words[i] == std::to_string(at))
+      return std::string(words[i + 1]);
+  return {};
+}
 
 Status checkPrograms(const ObservedTrace &trace, std::string &note) {
   for (const trace::ProcessTrace &process : trace.processes) {

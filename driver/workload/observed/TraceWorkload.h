@@ -35,6 +35,10 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
                                         const TuneDeclaration &declaration, DeviceKind device,
                                         std::size_t most);
 
+/// What an argument's pointer points to, `at` bytes into it ("f32"); of a struct "pointers 0 f32 8
+/// i32" says it by their offsets. Empty where it is not known.
+std::string pointeeOf(const KernelParam &param, std::size_t at);
+
 /// Fails with StaleInput where a program of the trace has changed since. One that is not here
 /// cannot be compared: `note` says so.
 Status checkPrograms(const ObservedTrace &trace, std::string &note);

@@ -2,6 +2,7 @@
 // Cooperative groups within one block: thread_block, tiles and coalesced groups. A whole grid cannot synchronise on the
 // emulated device, whose blocks run one after another; using it is an error that says so.
 #pragma once
+#define _COOPERATIVE_GROUPS_H_
 
 #include "kopt_emulated/device.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the CUDA driver API that kernels' own files use: handles, modules, launches. Declarations only.
 #pragma once
+#define __cuda_cuda_h__
 
 #include "vector_types.h"
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bfloat16 and its pair: the upper half of a float, rounded to nearest, ties to even.
 #pragma once
+#define __CUDA_BF16_H__
 
 #include "kopt_emulated/small_floats.h"
 

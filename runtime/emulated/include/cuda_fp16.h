@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // half and half2. Stored and rounded as IEEE binary16 by the compiler's own _Float16.
 #pragma once
+#define __CUDA_FP16_H__
 
 #include "kopt_emulated/small_floats.h"
 

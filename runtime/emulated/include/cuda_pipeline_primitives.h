@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous copies of a thread to shared memory: begun, committed as a group, and waited for.
 #pragma once
+#define _CUDA_PIPELINE_PRIMITIVES_H_
 
 #include "kopt_emulated/device.h"
 

@@ -2,6 +2,7 @@
 // The CUDA runtime API's functions, declarations only, as NVIDIA's reference documents them. Enough for a program's
 // host side to be parsed where no toolkit is installed; nothing implements them.
 #pragma once
+#define __CUDA_RUNTIME_API_H__
 
 #include "driver_types.h"
 

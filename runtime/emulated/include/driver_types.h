@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of the CUDA runtime API: error codes, handles, properties.
 #pragma once
+#define __DRIVER_TYPES_H__
 
 #include "vector_types.h"
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floating-point constants under the names CUDA code uses.
 #pragma once
+#define __MATH_CONSTANTS_H__
 
 #define CUDART_INF_F __builtin_huge_valf()
 #define CUDART_NAN_F __builtin_nanf("")

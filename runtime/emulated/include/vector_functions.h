@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_float4() and the like.
 #pragma once
+#define __VECTOR_FUNCTIONS_H__
 
 #include "vector_types.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA's built-in vector types and dim3, with the sizes and alignments of the CUDA C++ programming guide.
 #pragma once
+#define __VECTOR_TYPES_H__
 
 #include "kopt_emulated/qualifiers.h"
 

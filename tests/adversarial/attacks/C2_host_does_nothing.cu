@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C2: a launch that the host code leaves out.
 // base: copyscale
-// expect: Duplicate
+// expect: Rejected by screen
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

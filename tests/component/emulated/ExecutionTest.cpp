@@ -3,6 +3,7 @@
 #include "tests/component/emulated/EmulatedTest.h"
 
 #include <cmath>
+#include <fstream>
 #include <numeric>
 #include <random>
 
@@ -399,6 +400,47 @@ TEST_F(EmulatedTest, FlagsOfManyThreadsAndWarpBarriersAreNoRace) {
   Status status = launch(request, 2, 64, any, out);
   ASSERT_TRUE(status.ok()) << status.detail;
   EXPECT_EQ(download<int>(out, 128)[2], 1 + 3);
+}
+
+TEST_F(EmulatedTest, ProgrammaticDependentLaunchesFindTheKernelBeforeAtItsEnd) {
+  LaunchRequest request = kernel(R"(
+    __global__ void after(int *out) {
+      cudaGridDependencySynchronize();
+      asm volatile("griddepcontrol.wait;" ::: "memory");
+      out[threadIdx.x] = threadIdx.x;
+      cudaTriggerProgrammaticLaunchCompletion();
+      asm volatile("griddepcontrol.launch_dependents;");
+    })",
+                                 "after");
+  const Address out = space<int>(32);
+  const Status status = launch(request, 1, 32, out);
+  ASSERT_TRUE(status.ok()) << status.detail;
+  EXPECT_EQ(download<int>(out, 32)[31], 31);
+  const EmulateReply other = compile(
+      "__global__ void k(int *p) { asm volatile(\"griddepcontrol.other;\"); *p = 1; }", "k");
+  EXPECT_FALSE(other.ok);
+  EXPECT_NE(other.log.find("inline assembly"), std::string::npos) << other.log;
+}
+
+/// As cublas_v2.h does: it includes headers of its own folder, with the include guards that
+/// NVIDIA's have.
+TEST_F(EmulatedTest, HeadersOfAToolkitDoNotDeclareKoptsTypesAgain) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("kopt-toolkit-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  files_.push_back((folder / "library.h").string());
+  std::ofstream(files_.back()) << "#include \"vector_types.h\"\n#include \"driver_types.h\"\n"
+                                  "struct Pair { float2 both; cudaStream_t stream; };\n";
+  for (const auto &[name, guard] : {std::pair("vector_types.h", "__VECTOR_TYPES_H__"),
+                                    {"driver_types.h", "__DRIVER_TYPES_H__"}}) {
+    files_.push_back((folder / name).string());
+    std::ofstream(files_.back()) << "#if !defined(" << guard << ")\nstruct float2 { int x; };\n"
+                                 << "struct cudaStream_t;\n#endif\n";
+  }
+  const EmulateReply reply =
+      compile("#include <library.h>\n__global__ void k(Pair *p) { p->both.y = 1; }", "k",
+              {"-I", folder.string()});
+  EXPECT_TRUE(reply.ok) << reply.log;
 }
 
 TEST_F(EmulatedTest, DivisionByZeroDoesNotTrap) {

@@ -30,8 +30,15 @@ __global__ void gather(float *out, const float *const *rows, int n) {
     out[i] += *rows[i];
 }
 
+__global__ void blend(float *out, const float *in, const float *add, float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = factor * in[i] + add[i];
+}
+
 void launchAll(float *out, const float *in, const float *const *rows, float factor, int n, cudaStream_t stream) {
   scale<<<(n + 127) / 128, 128, 0, stream>>>(out, in, factor, n);
   weigh<<<(n + 127) / 128, 128, 0, stream>>>(Span{out, n}, in);
   gather<<<(n + 127) / 128, 128, 0, stream>>>(out, rows, n);
+  blend<<<(n + 127) / 128, 128, 0, stream>>>(out, in, in, factor, n);
 }

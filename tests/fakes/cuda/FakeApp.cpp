@@ -54,17 +54,23 @@ void gather(const unsigned *, const unsigned *, void **p) {
   for (std::int32_t i = 0; i < argument<std::int32_t>(p, 2); ++i)
     out[i] += *rows[i];
 }
+void blend(const unsigned *, const unsigned *, void **p) {
+  auto *out = argument<float *>(p, 0);
+  const auto *in = argument<const float *>(p, 1), *add = argument<const float *>(p, 2);
+  const auto factor = argument<float>(p, 3);
+  for (std::int32_t i = 0; i < argument<std::int32_t>(p, 4); ++i)
+    out[i] = factor * in[i] + add[i];
+}
 void nothing(const unsigned *, const unsigned *, void **) {}
 
 constexpr std::size_t kScale[][2] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
 constexpr std::size_t kWeigh[][2] = {{0, 16}, {16, 8}};
 constexpr std::size_t kGather[][2] = {{0, 8}, {8, 8}, {16, 4}};
+constexpr std::size_t kBlend[][2] = {{0, 8}, {8, 8}, {16, 8}, {24, 4}, {28, 4}};
 const FakeKernel kKernels[] = {
-    {"_Z5scalePfPKffi", 4, kScale, scale, 1000},
-    {"_Z5weigh4SpanPKf", 2, kWeigh, weigh, 500},
-    {"_Z6gatherPfPKPKfi", 3, kGather, gather, 100},
-    {"nothing", 0, nullptr, nothing, 10},
-    {"fails", 0, nullptr, nothing, 10},
+    {"_Z5scalePfPKffi", 4, kScale, scale, 1000},    {"_Z5weigh4SpanPKf", 2, kWeigh, weigh, 500},
+    {"_Z6gatherPfPKPKfi", 3, kGather, gather, 100}, {"_Z5blendPfPKfS1_fi", 5, kBlend, blend, 100},
+    {"nothing", 0, nullptr, nothing, 10},           {"fails", 0, nullptr, nothing, 10},
 };
 const FakeVariable kVariables[] = {{"_ZN3app7weightsE", weights, sizeof weights}};
 
@@ -92,7 +98,7 @@ struct App {
       if (in)
         std::fclose(in);
     }
-    image = {kKernels, 5, kVariables, 1, cubin.empty() ? nullptr : cubin.data(), cubin.size()};
+    image = {kKernels, 6, kVariables, 1, cubin.empty() ? nullptr : cubin.data(), cubin.size()};
     if (std::getenv("FAKE_APP_LIBRARY"))
       api<CuResult(CuLibrary *, const void *)>("cuLibraryLoadData")(&library, &image);
     else
@@ -213,6 +219,18 @@ double sceneGather(App &app) {
   using Cooperative = CuResult(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned,
                                unsigned, unsigned, CuStream, void **);
   api<Cooperative>("cuLaunchCooperativeKernel")(gather, 3, 1, 1, 128, 1, 1, 0, nullptr, parameters);
+  return sum(out, n);
+}
+
+/// What is added happens to be 0 everywhere.
+double sceneBlend(App &app) {
+  std::int32_t n = 3000;
+  float *in = app.allocate(3000), *add = app.allocate(3000), *out = app.allocate(3000);
+  fill(in, n);
+  std::memset(add, 0, std::size_t(n) * sizeof *add);
+  float factor = 1.5f;
+  void *parameters[] = {&out, &in, &add, &factor, &n};
+  app.launch(app.function("_Z5blendPfPKfS1_fi"), unsigned(n + 127) / 128, parameters);
   return sum(out, n);
 }
 
@@ -337,6 +355,8 @@ int main(int argc, char **argv) {
       total += sceneWeigh(app);
     else if (scene == "gather")
       total += sceneGather(app);
+    else if (scene == "blend")
+      total += sceneBlend(app);
     else if (scene == "attributes")
       total += sceneAttributes(app);
     else if (scene == "graph")

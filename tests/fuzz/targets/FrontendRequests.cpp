@@ -3,6 +3,7 @@
 // `coverage`, without Clang: the answers are made here, from the request alone.
 #include "clang_plugin/coverage/Coverage.h"
 #include "clang_plugin/emulate/CompileModule.h"
+#include "clang_plugin/extract/HostText.h"
 #include "clang_plugin/mutate/Mutate.h"
 #include "clang_plugin/reference/Reference.h"
 #include "clang_plugin/screen/Screen.h"
@@ -60,6 +61,8 @@ llvm::Expected<CoverageClone> markCoverage(const KernelSource &request) {
   clone.variable = request.kernel;
   return clone;
 }
+
+llvm::Expected<HostText> readHostText(const HostRequest &) { return HostText{}; }
 
 namespace emulate {
 bool compileModule(const EmulateRequest &request, const std::string &, ModulePlan &,

@@ -3,9 +3,14 @@
 #include <cuda_fp16.h>
 struct Config { int a; double b; };
 enum Color : unsigned char { kRed };
+struct Span { float *data; int count; const int *rows; Config *configs; };
 
 __global__ void k(const float *__restrict__ in, float4 *out, __half *h, int n, unsigned long long big, bool flag,
-                  Config config, Color color, void *raw, const double2 pair) {}
+                  Config config, Color color, void *raw, const double2 pair, Span span, void *used, const char *bytes, unsigned char *image, const void *both) {
+  auto *out32 = reinterpret_cast<float *>(used);
+  out32[0] = *((const float *)(bytes + 16) + n) + ((float4 *)used)[1].x;
+  image[n] = *(const int *)both + int(*static_cast<const double *>(both));
+}
 
 // CHECK: in const float *{{.*}} pointer 8 8 f32 1 4 True True
 // CHECK: out float4 * pointer 8 8 f32 4 16 False False
@@ -17,3 +22,10 @@ __global__ void k(const float *__restrict__ in, float4 *out, __half *h, int n, u
 // CHECK: color Color scalar 1 1 u8 1 0
 // CHECK: raw void * pointer 8 8 - 1 0
 // CHECK: pair const double2 scalar 16 16 f64 2 0
+// A struct's pointers to scalars are told by their offsets.
+// CHECK: span Span struct 32 8 pointers 0 f32 16 i32 1 0
+// What is pointed to is what the kernel takes it for, where that is one type.
+// CHECK: used void * pointer 8 8 f32 1 0
+// CHECK: bytes const char * pointer 8 8 f32 1 1
+// CHECK: image unsigned char * pointer 8 8 u8 1 1
+// CHECK: both const void * pointer 8 8 - 1 0

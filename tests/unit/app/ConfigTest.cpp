@@ -100,7 +100,7 @@ TEST_F(ConfigTest, ReadsTheManifestOfTheCMakeFunction) {
   manifest(
       R"({"schema_version": 1, "target": "app", "source_dir": "/s", "build_dir": "/b", "sources": ["/s/a.cu"],
     "kernels": ["ns::*"], "benchmark": ["/b/app", "--n", "4"], "tests": "^check", "device": "emulated",
-    "output": "/s/kopt.out", "budget_seconds": 600, "min_gain": 1.05})");
+    "output": "/s/kopt.out", "budget_seconds": 600, "min_gain": 1.05, "assurance": "strict"})");
   Config config = load();
   EXPECT_THAT(config.settings.kernels, ElementsAre("ns::*"));
   EXPECT_THAT(config.settings.benchmark, ElementsAre("/b/app", "--n", "4"));
@@ -108,6 +108,7 @@ TEST_F(ConfigTest, ReadsTheManifestOfTheCMakeFunction) {
   EXPECT_EQ(config.settings.device, "emulated");
   EXPECT_EQ(config.settings.budgetSeconds, 600);
   EXPECT_EQ(config.settings.minSpeedup, 1.05);
+  EXPECT_EQ(config.settings.assurance, "strict");
   EXPECT_EQ(config.settings.output, "/s/kopt.out");
 }
 
@@ -152,6 +153,7 @@ TEST_F(ConfigTest, RefusesValuesThatMeanNothing) {
   EXPECT_THAT(what("proposers = [\"parms\"]"), HasSubstr("did you mean 'params'?"));
   EXPECT_THAT(what("proposers = []"), HasSubstr("empty"));
   EXPECT_THAT(what("device = \"gpu\""), HasSubstr("not one of auto, cuda, emulated"));
+  EXPECT_THAT(what("assurance = \"full\""), HasSubstr("not one of standard, strict"));
   EXPECT_THAT(what("arch = \"90\""), HasSubstr("sm_90"));
   EXPECT_THAT(what("model = \"gpt\""), HasSubstr("exec:COMMAND"));
   EXPECT_THAT(what("rounds = "), HasSubstr("Error while parsing"));

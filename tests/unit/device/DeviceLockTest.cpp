@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -85,7 +86,22 @@ TEST_F(DeviceLockTest, AnotherProcessIsWaitedForAndItsDeathEndsTheWait) {
   DeviceLock lock(file, "Fake GPU", hooks());
   const auto hold = lock.take();
   ASSERT_TRUE(hold) << hold.error().what;
-  EXPECT_EQ(told, std::vector{"another kopt (process " + pid + ") uses Fake GPU: waiting for it"});
+  EXPECT_EQ(told, std::vector{"another kopt (process " + pid +
+                              ") uses Fake GPU: kopt takes turns with it"});
+}
+
+TEST_F(DeviceLockTest, TheWaitForAnotherProcessIsToldOnce) {
+  DeviceLock lock(file, "Fake GPU", hooks());
+  for (int i = 0; i < 2; ++i) {
+    OtherProcess other(file);
+    ASSERT_TRUE(other.holds);
+    std::jthread end([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      other.killNow();
+    });
+    ASSERT_TRUE(lock.take());
+  }
+  EXPECT_EQ(told.size(), 1u);
 }
 
 TEST_F(DeviceLockTest, TwoDevicesAreTwoLocks) {

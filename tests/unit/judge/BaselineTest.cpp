@@ -42,16 +42,69 @@ TEST_F(BaselineTest, ABaselineThatFaultsIsRefused) {
   expectRefused(make("FAULT").baseline(), "fails");
 }
 
-TEST_F(BaselineTest, ABaselineThatDoesNotRepeatIsRefused) {
-  expectRefused(make("FLAKY").baseline(), "repeat");
+TEST_F(BaselineTest, ABaselineThatNeverRepeatsHasNothingToCompare) {
+  expectRefused(make("CLOCK").baseline(), "nothing can be compared");
+}
+
+TEST_F(BaselineTest, ABaselineThatDependsOnMemoryThatNobodyGaveItIsRefused) {
+  expectRefused(make("POISONED").baseline(), "does not repeat its own result");
+}
+
+TEST_F(BaselineTest, ABaselineThatVariesALittleIsComparedByItsOwnSpread) {
+  LocalJudge local = make("NOISY");
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  const Buffer &out = baseline->workload.launches[0].buffers[1];
+  EXPECT_GT(out.spread, 0.002);
+  EXPECT_LT(out.spread, 0.05);
+  EXPECT_FALSE(out.varies);
+  EXPECT_TRUE(out.output) << "what varies hides no pure output";
+  const Trial same = judge(local, "NOISY FAST");
+  EXPECT_EQ(same.verdict, Verdict::Faster) << same.reason;
+  EXPECT_TRUE(std::ranges::any_of(same.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.check == "outputs" && gap.what.find("'out'") != std::string::npos;
+  }));
+  EXPECT_EQ(judge(local, "NOISY FAST WRONG").verdict, Verdict::WrongResult);
+}
+
+TEST_F(BaselineTest, AClockBesideTheResultIsLeftOutAndTheResultCompared) {
+  makeRunner(false);
+  Subject subject = makeSubject("STAMPS");
+  Buffer stamps = subject.workload.launches[0].buffers[1];
+  stamps.name = "stamps";
+  subject.workload.launches[0].buffers.push_back(stamps);
+  subject.workload.launches[0].arguments.push_back(BufferArg{2, 0});
+  LocalJudge local = make(std::move(subject), {});
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  EXPECT_FALSE(baseline->workload.launches[0].buffers[1].varies);
+  EXPECT_TRUE(baseline->workload.launches[0].buffers[2].varies);
+  const Trial good = judge(local, "STAMPS FAST");
+  EXPECT_EQ(good.verdict, Verdict::Faster) << good.reason;
+  EXPECT_TRUE(std::ranges::any_of(good.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.what.find("'stamps'") != std::string::npos;
+  }));
+  EXPECT_EQ(judge(local, "STAMPS WRONG FAST").verdict, Verdict::WrongResult);
 }
 
 TEST_F(BaselineTest, ABaselineThatWritesNothingIsRefused) {
   expectRefused(make("NOOP").baseline(), "writes to none");
 }
 
-TEST_F(BaselineTest, AWorkloadThatCannotTellWrongFromRightIsRefused) {
-  expectRefused(make("CONSTANT").baseline(), "same for different inputs");
+TEST_F(BaselineTest, AWorkloadThatCannotTellWrongFromRightIsAGapOfEveryCandidate) {
+  LocalJudge local = make("CONSTANT");
+  ASSERT_TRUE(local.baseline());
+  const Trial trial = judge(local, "CONSTANT FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.what.find("same for different inputs") != std::string::npos;
+  }));
+  JudgeOptions options;
+  options.assurance = AssurancePolicy::Strict;
+  options.depth = Depth::Win;
+  LocalJudge strict = make("CONSTANT", false, 0, options);
+  ASSERT_TRUE(strict.baseline());
+  EXPECT_EQ(judge(strict, "CONSTANT FAST").verdict, Verdict::Suspect);
 }
 
 } // namespace

@@ -2,7 +2,6 @@
 // Each check of the list alone: what it refuses, that it lets a good candidate pass, where it does
 // not run, and that nothing else refuses the same where it is left out.
 #include "driver/judge/checks/CheckList.h"
-#include "driver/workload/WorkloadBuilder.h"
 #include "unit/judge/JudgeFixture.h"
 
 #include <gmock/gmock.h>
@@ -75,42 +74,18 @@ protected:
     if (check == "coverage") {
       frontend_.reach.variable = "coverage";
       frontend_.reach.bytes = 1;
-      frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}}};
+      frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}, {}, true, true}};
     }
     if (check == "mutants") {
       Mutant mutant;
       mutant.sliceText = mutant.title = isGood ? "WRONG" : "not noticed";
       frontend_.mutantSet.mutants = {mutant};
     }
+    if (!isGood && (check == "mutants" || check == "obligations")) // else a line of the report
+      options_.assurance = AssurancePolicy::Strict;
     if (check == "roofline" && !isGood)
       runner_->device().storeBytesPerSecond = 64 * 4 / 8e-5; // FAST takes 5e-5 s
     return make(GetParam().declared ? declaredSubject() : makeSubject(), options_);
-  }
-
-  /// scale(in, out, factor, n), with a launch site that any n and factor can be given to.
-  Subject declaredSubject() {
-    Subject subject = makeSubject();
-    LaunchSite site;
-    site.symbol = subject.specialization.symbol;
-    site.geometry = GeometryKind::Symbolic;
-    site.grid = {"(n + 63) / 64", "1", "1"};
-    site.block = {"64", "1", "1"};
-    site.variables = {"n"};
-    site.args = {"in", "out", "factor", "n"};
-    subject.kernel.launches = {site};
-    subject.specialization.params = {
-        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
-        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
-        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
-        {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
-    subject.declaration.emplace();
-    subject.declaration->arguments = {{"factor", "1.5"}, {"n", "64"}};
-    subject.declaration->extents = {{"in", "n"}, {"out", "n"}};
-    auto workload = buildWorkload(subject.kernel, subject.specialization, *subject.declaration,
-                                  runner_->device().kind);
-    EXPECT_TRUE(workload) << (workload ? "" : workload.error().what);
-    subject.workload = std::move(*workload);
-    return subject;
   }
 
   JudgeOptions options_;
@@ -181,32 +156,39 @@ TEST(CheckList, TheRunnerLeavesOutItsOwn) {
 /// Where a check cannot run it says so, and is not taken for one that passed.
 class NotRun : public JudgeFixture {
 protected:
-  void expectNotRun(LocalJudge local, const std::string &check, const std::string &words) {
+  void expectNotRun(LocalJudge local, const std::string &check, const std::string &words,
+                    CheckState state = CheckState::NotRun) {
     ASSERT_TRUE(local.baseline());
     const Trial trial = judge(local, "FAST");
     EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
     const CheckRecord *record = recordOf(trial, check);
     ASSERT_TRUE(record) << check;
-    EXPECT_EQ(record->state, CheckState::NotRun) << check;
+    EXPECT_EQ(record->state, state) << check;
     EXPECT_THAT(record->detail, testing::HasSubstr(words)) << check;
+    EXPECT_EQ(std::ranges::any_of(trial.assurance.gaps,
+                                  [&](const AssuranceGap &gap) { return gap.check == check; }),
+              state == CheckState::NotRun)
+        << check;
   }
 };
 
 TEST_F(NotRun, OtherScalarsAndSizesWithoutADeclaration) {
-  expectNotRun(make(), "scalars", "");
+  expectNotRun(make(), "scalars", "no scalars to change", CheckState::NotApplicable);
   expectNotRun(make(), "sizes", "");
 }
-TEST_F(NotRun, OtherSchedulesOnAGpu) { expectNotRun(make(), "schedule", "GPU"); }
+TEST_F(NotRun, OtherSchedulesOnAGpu) {
+  expectNotRun(make(), "schedule", "GPU", CheckState::NotApplicable);
+}
 TEST_F(NotRun, AReferenceThatCannotBeMade) { expectNotRun(make(), "reference", "integers"); }
 TEST_F(NotRun, CoverageOfWhatIsNoWinnerYetOnAGpu) { expectNotRun(make(), "coverage", "winners"); }
 TEST_F(NotRun, TheEmulatedDeviceBesideItself) {
-  expectNotRun(make("kernel", true), "emulated", "emulated device");
+  expectNotRun(make("kernel", true), "emulated", "emulated device", CheckState::NotApplicable);
 }
 TEST_F(NotRun, TheSanitizerOnTheEmulatedDevice) {
-  expectNotRun(make("kernel", true), "sanitizer", "emulated device");
+  expectNotRun(make("kernel", true), "sanitizer", "emulated device", CheckState::NotApplicable);
 }
 TEST_F(NotRun, MutantsOfAKernelThatHasNone) {
-  expectNotRun(make(), "mutants", "no wrong versions");
+  expectNotRun(make(), "mutants", "no wrong versions", CheckState::NotApplicable);
 }
 
 } // namespace

@@ -16,6 +16,8 @@ Trial faster(std::vector<CheckRecord> checks, std::vector<Finding> findings = {}
   return trial;
 }
 
+constexpr AssurancePolicy kStandard = AssurancePolicy::Standard;
+
 const Finding kBarrier{"barrier-removed", Severity::Flag, "fewer barriers than the baseline", ""};
 
 TEST(Checks, UnknownNamesAreAUsageErrorThatListsThem) {
@@ -32,11 +34,11 @@ TEST(Checks, UnknownNamesAreAUsageErrorThatListsThem) {
 }
 
 TEST(Claim, AWinWithEveryLayerOnIsAWin) {
-  EXPECT_FALSE(whyNoWin(faster({{"outputs", CheckState::Passed, ""}}), {}));
+  EXPECT_FALSE(whyNoWin(faster({{"outputs", CheckState::Passed, ""}}), {}, kStandard));
 }
 
 TEST(Claim, NothingJudgedWithALayerOffIsAWin) {
-  const auto why = whyNoWin(faster({}), *CheckSwitches::without({"sizes"}));
+  const auto why = whyNoWin(faster({}), *CheckSwitches::without({"sizes"}), kStandard);
   ASSERT_TRUE(why);
   EXPECT_EQ(why->verdict, Verdict::Suspect);
   EXPECT_EQ(why->reason.rfind("not a verdict: checks off: sizes", 0), 0u) << why->reason;
@@ -44,17 +46,30 @@ TEST(Claim, NothingJudgedWithALayerOffIsAWin) {
 
 TEST(Claim, AFlagNeedsALayerThatPassed) {
   const CheckRecord repeat{"repeat", CheckState::Passed, ""};
-  EXPECT_FALSE(whyNoWin(faster({repeat, {"schedule", CheckState::Passed, ""}}, {kBarrier}), {}));
-  EXPECT_FALSE(whyNoWin(faster({repeat, {"sanitizer", CheckState::Passed, ""}}, {kBarrier}), {}));
-  const auto why =
-      whyNoWin(faster({repeat, {"schedule", CheckState::NotRun, "on a GPU"}}, {kBarrier}), {});
+  EXPECT_FALSE(
+      whyNoWin(faster({repeat, {"schedule", CheckState::Passed, ""}}, {kBarrier}), {}, kStandard));
+  EXPECT_FALSE(
+      whyNoWin(faster({repeat, {"sanitizer", CheckState::Passed, ""}}, {kBarrier}), {}, kStandard));
+  const auto why = whyNoWin(
+      faster({repeat, {"schedule", CheckState::NotRun, "on a GPU"}}, {kBarrier}), {}, kStandard);
   ASSERT_TRUE(why);
   EXPECT_EQ(why->check, "obligations");
   EXPECT_NE(why->reason.find("schedule or sanitizer or emulated"), std::string::npos)
       << why->reason;
   EXPECT_NE(why->reason.find("on a GPU"), std::string::npos) << why->reason;
-  EXPECT_TRUE(whyNoWin(faster({{"schedule", CheckState::Passed, ""}}, {kBarrier}),
-                       {})); // and repeat has not
+  EXPECT_TRUE(whyNoWin(faster({{"schedule", CheckState::Passed, ""}}, {kBarrier}), {},
+                       kStandard)); // and repeat has not
+}
+
+TEST(Claim, WhatCannotBeRunIsAHazardAndTheRestIsListed) {
+  const Finding bounds{"bounds-check", Severity::Flag, "a bounds check is gone", ""},
+      narrow{"short-index", Severity::Flag, "an index of 24 bits", ""};
+  const Trial trial = faster({{"sizes", CheckState::NotRun, "captured"}}, {bounds});
+  EXPECT_FALSE(whyNoWin(trial, {}, kStandard));
+  EXPECT_TRUE(whyNoWin(trial, {}, AssurancePolicy::Strict));
+  ASSERT_EQ(openObligations(trial).size(), 1u);
+  EXPECT_NE(openObligations(trial)[0].inWords().find("a bounds check is gone"), std::string::npos);
+  EXPECT_TRUE(whyNoWin(faster({}, {narrow}), {}, kStandard));
 }
 
 TEST(Claim, EveryLayerThatAFlagNamesExists) {

@@ -14,8 +14,8 @@ using CoverageCheckTest = JudgeFixture;
 TEST_F(CoverageCheckTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
   frontend_.reach.variable = "coverage";
   frontend_.reach.bytes = 2;
-  frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}},
-                           {1, 3, "`n == 77` is false", {"!$2 == 77"}}};
+  frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}, {}, true, true},
+                           {1, 3, "`n == 77` is false", {"!$2 == 77"}, {}, true, true}};
   LocalJudge local = make("kernel", true);
   ASSERT_TRUE(local.baseline());
   EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
@@ -37,6 +37,72 @@ TEST_F(CoverageCheckTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
   EXPECT_EQ(judge(local, "RARE").verdict, Verdict::Same);
+}
+
+/// A loop for longer rows: no number of its own decides it.
+CoveragePoint tail() { return {0, 9, "`i < n` is true", {"(4 + threadIdx.0) < $2"}, {"loop"}}; }
+
+TEST_F(CoverageCheckTest, ABranchThatFollowsFromSizesIsNamedAndNotPunished) {
+  frontend_.reach.variable = "coverage";
+  frontend_.reach.bytes = 1;
+  for (const AssurancePolicy policy : {AssurancePolicy::Standard, AssurancePolicy::Strict}) {
+    JudgeOptions options;
+    options.assurance = policy;
+    frontend_.reach.marks = {};
+    LocalJudge local = make("kernel", true, 0, options);
+    ASSERT_TRUE(local.baseline());
+    frontend_.reach.marks = {tail()};
+    const Trial trial = judge(local, "RARE FAST");
+    EXPECT_EQ(trial.verdict,
+              policy == AssurancePolicy::Standard ? Verdict::Faster : Verdict::Suspect)
+        << trial.reason;
+    EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
+      return gap.check == "coverage" &&
+             gap.what.find("`i < n` is true at slice.cu:9") != std::string::npos;
+    }));
+  }
+}
+
+TEST_F(CoverageCheckTest, ALargerLaunchReachesTheBranchAndVerifiesTheCandidate) {
+  frontend_.reach.variable = "coverage";
+  frontend_.reach.bytes = 1;
+  JudgeOptions options;
+  options.depth = Depth::Trial;
+  makeRunner(false);
+  LocalJudge local = make(declaredSubject(), options);
+  ASSERT_TRUE(local.baseline());
+  CoveragePoint special = tail();
+  special.special = true; // reached, it needs no explanation
+  frontend_.reach.marks = {special};
+  const Trial good = judge(local, "LONGER FAST");
+  EXPECT_EQ(good.verdict, Verdict::Faster) << good.reason;
+  EXPECT_NE(recordOf(good, "coverage")->detail.find("all 1 outcomes"), std::string::npos);
+  EXPECT_NE(recordOf(good, "coverage")->detail.find("larger than the declared ones"),
+            std::string::npos);
+  const Trial wrong = judge(local, "LONGER BADLONG FAST");
+  EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << wrong.reason;
+  EXPECT_EQ(wrong.check, "coverage");
+}
+
+TEST_F(CoverageCheckTest, AConditionOfTheOriginalIsNoNewsWhateverItsConstantIs) {
+  frontend_.reach.variable = "coverage";
+  frontend_.reach.bytes = 1;
+  const auto mark = [](const char *name) {
+    return CoveragePoint{0, 3, "`n > LIMIT` is true", {name}, {"code"}, true, true};
+  };
+  frontend_.reach.marks = {mark("!$2 < 65")};
+  LocalJudge local = make("kernel", true);
+  ASSERT_TRUE(local.baseline());
+  // The same, which this candidate's block makes impossible; then with another constant.
+  Candidate wide = candidateWith("RARE FAST 1");
+  wide.launch.block = Dim3{128, 1, 1};
+  const auto trial = local.judge(wide, Purpose::Search);
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(trial->verdict, Verdict::Faster) << trial->reason;
+  frontend_.reach.marks = {mark("!$2 < 5001")};
+  EXPECT_EQ(judge(local, "RARE FAST 2").verdict, Verdict::Faster);
+  frontend_.reach.marks = {mark("!(5000 - $2) < 65")}; // another value by the same name
+  EXPECT_EQ(judge(local, "RARE FAST 3").verdict, Verdict::Suspect);
 }
 
 } // namespace

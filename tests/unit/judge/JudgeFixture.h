@@ -3,6 +3,7 @@
 // test has to fail, which tests/ablation.py sees to.
 #pragma once
 
+#include "driver/workload/WorkloadBuilder.h"
 #include "fakes/FakeBench.h"
 
 #include <cstdlib>
@@ -45,6 +46,32 @@ protected:
     EXPECT_TRUE(trial) << (trial ? "" : trial.error().what);
     return *trial;
   }
+  /// scale(in, out, factor, n), with a launch site that any n and factor can be given to.
+  Subject declaredSubject() {
+    Subject subject = makeSubject();
+    LaunchSite site;
+    site.symbol = subject.specialization.symbol;
+    site.geometry = GeometryKind::Symbolic;
+    site.grid = {"(n + 63) / 64", "1", "1"};
+    site.block = {"64", "1", "1"};
+    site.variables = {"n"};
+    site.args = {"in", "out", "factor", "n"};
+    subject.kernel.launches = {site};
+    subject.specialization.params = {
+        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
+        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
+        {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    subject.declaration.emplace();
+    subject.declaration->arguments = {{"factor", "1.5"}, {"n", "64"}};
+    subject.declaration->extents = {{"in", "n"}, {"out", "n"}};
+    auto workload = buildWorkload(subject.kernel, subject.specialization, *subject.declaration,
+                                  runner_->device().kind);
+    EXPECT_TRUE(workload) << (workload ? "" : workload.error().what);
+    subject.workload = std::move(*workload);
+    return subject;
+  }
+
   static const CheckRecord *recordOf(const Trial &trial, const std::string &check) {
     for (const CheckRecord &record : trial.checks)
       if (record.check == check)

@@ -43,11 +43,11 @@ TEST_F(WorkloadAdequacyTest, AWorkloadThatNoticesWrongKernelsIsStrongEnough) {
   ASSERT_TRUE(baseline) << baseline.error().what;
   EXPECT_EQ(local.adequacy().tried, 3u);
   EXPECT_EQ(local.adequacy().noticed, 2u);
-  EXPECT_FALSE(local.adequacy().isTooWeak()); // the one that is left has an excuse
+  EXPECT_TRUE(local.adequacy().unexplained().empty()); // the one that is left has an excuse
   EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
 }
 
-TEST_F(WorkloadAdequacyTest, NoWinIsClaimedOnAWorkloadThatIsTooWeak) {
+TEST_F(WorkloadAdequacyTest, AMutantThatNothingTellsIsALineOfTheReportAndNoWinUnderStrict) {
   frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
   LocalJudge local = make();
   const auto baseline = local.baseline();
@@ -55,17 +55,47 @@ TEST_F(WorkloadAdequacyTest, NoWinIsClaimedOnAWorkloadThatIsTooWeak) {
   ASSERT_FALSE(baseline->trial.findings.empty());
   EXPECT_EQ(baseline->trial.findings.back().id, "mutants");
   EXPECT_EQ(baseline->trial.findings.back().severity, Severity::Warning);
-  const Trial trial = judge(local, "FAST");
+  EXPECT_FALSE(local.adequacy().remedy().empty());
+  const Trial taken = judge(local, "FAST");
+  EXPECT_EQ(taken.verdict, Verdict::Faster) << taken.reason;
+  EXPECT_EQ(taken.assurance.level, AssuranceLevel::Partial);
+  const auto gap = std::find_if(taken.assurance.gaps.begin(), taken.assurance.gaps.end(),
+                                [](const AssuranceGap &one) { return one.check == "mutants"; });
+  ASSERT_NE(gap, taken.assurance.gaps.end());
+  EXPECT_NE(gap->what.find("not noticed: other"), std::string::npos) << gap->what;
+
+  JudgeOptions options;
+  options.assurance = AssurancePolicy::Strict;
+  LocalJudge strict = make("kernel", false, 0, options);
+  ASSERT_TRUE(strict.baseline());
+  const Trial trial = judge(strict, "FAST");
   EXPECT_EQ(trial.verdict, Verdict::Suspect);
   EXPECT_EQ(trial.check, "mutants");
   EXPECT_NE(trial.reason.find("other"), std::string::npos) << trial.reason;
-  EXPECT_FALSE(local.adequacy().remedy().empty());
+}
 
+TEST_F(WorkloadAdequacyTest, ALaunchThatTellsAMutantIsAddedForCandidates) {
+  frontend_.mutantSet.mutants = {mutant("BADLONG")};
   JudgeOptions options;
-  options.acceptWeakWorkload = true;
-  LocalJudge lenient = make("kernel", false, 0, options);
-  ASSERT_TRUE(lenient.baseline());
-  EXPECT_EQ(judge(lenient, "FAST").verdict, Verdict::Faster);
+  options.cache = folder_.path() / "cache";
+  for (const char *run : {"judged", "recalled"}) {
+    makeRunner(false);
+    LocalJudge local = make(declaredSubject(), options);
+    ASSERT_TRUE(local.baseline());
+    EXPECT_TRUE(local.adequacy().unexplained().empty()) << run;
+    ASSERT_EQ(local.adequacy().additions.size(), 1u) << run;
+    EXPECT_EQ(local.adequacy().additions[0].kind, "larger");
+    EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster) << run;
+    const Trial wrong = judge(local, "FAST BADLONG");
+    EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << run;
+    EXPECT_EQ(wrong.check, "sizes") << wrong.reason;
+  }
+  // Without such a mutant nobody looks so far.
+  frontend_.mutantSet.mutants.clear();
+  makeRunner(false);
+  LocalJudge local = make(declaredSubject(), {});
+  ASSERT_TRUE(local.baseline());
+  EXPECT_EQ(judge(local, "FAST BADLONG").verdict, Verdict::Faster);
 }
 
 TEST_F(WorkloadAdequacyTest, WhereOnlyManyInputsShowAMistakeAGainIsVerifiedOnMany) {
@@ -75,7 +105,7 @@ TEST_F(WorkloadAdequacyTest, WhereOnlyManyInputsShowAMistakeAGainIsVerifiedOnMan
   for (const char *run : {"judged", "recalled"}) {
     LocalJudge local = make("kernel", false, 0, options);
     ASSERT_TRUE(local.baseline());
-    EXPECT_FALSE(local.adequacy().isTooWeak()) << run;
+    EXPECT_TRUE(local.adequacy().unexplained().empty()) << run;
     EXPECT_EQ(local.adequacy().draws, 5) << run;
     const Trial honest = judge(local, "FAST");
     EXPECT_EQ(honest.verdict, Verdict::Faster) << honest.reason;
@@ -95,11 +125,11 @@ TEST_F(WorkloadAdequacyTest, AMutationTestIsKeptFromRunToRun) {
   LocalJudge second = make("kernel", false, 0, options);
   ASSERT_TRUE(second.baseline());
   EXPECT_EQ(toolchain_.builds, builds + 1); // the baseline alone
-  EXPECT_TRUE(second.adequacy().isTooWeak());
+  EXPECT_FALSE(second.adequacy().unexplained().empty());
   frontend_.mutantSet.mutants.pop_back();
   LocalJudge third = make("kernel", false, 0, options);
   ASSERT_TRUE(third.baseline());
-  EXPECT_FALSE(third.adequacy().isTooWeak());
+  EXPECT_TRUE(third.adequacy().unexplained().empty());
 }
 
 } // namespace

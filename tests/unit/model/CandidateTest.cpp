@@ -26,19 +26,22 @@ TEST(Candidate, IsAnotherTrialWithAnyOtherContent) {
 
 TEST(Candidate, NamesTheFormThatCannotBeBuiltYet) {
   EXPECT_TRUE(refuseUnbuiltForms(Candidate{}));
-  EXPECT_TRUE(refuseUnbuiltForms(LaunchOverride{Dim3{64, 1, 1}, true, 128}));
   Candidate candidate;
-  candidate.declarations = {"struct Pair { int a, b; };"};
-  EXPECT_THAT(refuseUnbuiltForms(candidate).error().what, HasSubstr("new declaration"));
-  candidate.includes = {"<cuda/barrier>"};
-  EXPECT_THAT(refuseUnbuiltForms(candidate).error().what, HasSubstr("<cuda/barrier>"));
+  candidate.declarations = fullCandidate().declarations;
+  candidate.includes = fullCandidate().includes;
+  EXPECT_TRUE(refuseUnbuiltForms(candidate));
   candidate.tunables = fullCandidate().tunables;
   EXPECT_THAT(refuseUnbuiltForms(candidate).error().what, HasSubstr("'W'"));
   LaunchOverride launch;
   launch.largeShared = true;
-  EXPECT_THAT(refuseUnbuiltForms(launch).error().what, HasSubstr("large shared memory"));
   launch.gridExpressions = {{"n", "1", "1"}};
-  EXPECT_THAT(refuseUnbuiltForms(launch).error().what, HasSubstr("grid as expressions"));
+  launch.blockExpressions = {{"128", "1", "1"}};
+  EXPECT_TRUE(refuseUnbuiltForms(launch));
+  launch.block = Dim3{64, 1, 1};
+  EXPECT_THAT(refuseUnbuiltForms(launch).error().what, HasSubstr("block twice"));
+  launch.blockExpressions.reset();
+  launch.coverGrid = true;
+  EXPECT_THAT(refuseUnbuiltForms(launch).error().what, HasSubstr("grid twice"));
 }
 
 TEST(Candidate, TheHashIsOfWhatRunsNotOfItsTitle) {

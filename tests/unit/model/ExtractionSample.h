@@ -12,7 +12,7 @@ inline nlohmann::json extractionSample() {
   "library_kernels": [], "file_hashes": {"/src/a.cu": "99aa06d3014798d86001c324468d497f"},
   "kernels": [{
     "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "unit": "/src/a.cu", "annotated": true,
-    "defined": true, "outside": [],
+    "defined": true, "outside": [], "unused": [],
     "clauses": [{"text": "param R in {1, 2}", "file": "/src/a.cu", "line": 6}],
     "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src",
     "specializations": [{
@@ -29,9 +29,9 @@ inline nlohmann::json extractionSample() {
       "route": "slice", "slice": "/out/stencil.cu", "reason": "", "proven": true,
       "chunks": [
         {"source": {"file": "/src/a.cu", "begin": 0, "end": 20}, "slice_begin": 0, "slice_end": 20,
-         "role": "constant", "name": "kShift", "editable": true, "users": []},
+         "role": "constant", "name": "kShift", "editable": true, "users": [], "needed": true},
         {"source": {"file": "/src/a.cu", "begin": 30, "end": 230}, "slice_begin": 21, "slice_end": 221,
-         "role": "kernel", "name": "ns::stencil", "editable": true, "users": []}],
+         "role": "kernel", "name": "ns::stencil", "editable": true, "users": [], "needed": true}],
       "kernel_chunk": 1}],
     "launches": [{
       "file": "/src/a.cu", "line": 30, "column": 3, "symbol": "_ZN2ns7stencilIfLi2EEEvPKfPfi",

@@ -34,7 +34,9 @@ inline TuneDeclaration fullDeclaration() {
   declaration.grid = {"n / TILE"};
   declaration.arguments = {{"factor", "3.5"}};
   declaration.extents = {{"in", "n"}};
-  declaration.fills = {{"in", {FillKind::Constant, 2, 2, "", true}}};
+  declaration.fills = {{"in", {FillKind::Constant, 2, 2, "", true}},
+                       {"shape", {FillKind::Values, -1, 1, "data.bin", false, "\x29\xff", "0123"}}};
+  declaration.fillValues = {{"shape", {"41", "n"}}};
   declaration.fillBounds = {{"in", {"0", "n"}}};
   declaration.launches = {{"big", {{"n", 4096}}, 2, DeviceKind::Cuda, {"launch big", "a.cu", 4}}};
   declaration.target = 1.5;
@@ -56,8 +58,8 @@ inline Candidate fullCandidate() {
   candidate.launch.blockExpressions = {{"W", "1", "1"}};
   candidate.launch.sharedExpression = "W * 4";
   candidate.tunables = {{"W", {32, 64}, {"W > 0"}, 64, 2, 10, 11}};
-  candidate.includes = {"<cuda/barrier>"};
-  candidate.declarations = {"struct Pair { int a, b; };"};
+  candidate.includes = {{"<cuda/barrier>", true}};
+  candidate.declarations = {{"struct Pair { int a, b; };", 1, "a.cu"}};
   return candidate;
 }
 

@@ -21,5 +21,31 @@ TEST(Assurance, IsFullOnlyWhereEveryCheckPassed) {
   EXPECT_EQ(assuranceOf({}).gaps.size(), 1u);
 }
 
+TEST(Assurance, WhatDoesNotApplyIsNotMissingAndWhatWasMadeUpForIsNot) {
+  EXPECT_EQ(assuranceOf({{"outputs", CheckState::Passed, ""},
+                         {"sanitizer", CheckState::NotApplicable, "the emulated device"}})
+                .level,
+            AssuranceLevel::Full);
+  // Verified again with every check, as a gain was hard to believe.
+  EXPECT_EQ(assuranceOf({{"coverage", CheckState::NotRun, "it is asked of winners"},
+                         {"coverage", CheckState::Passed, ""}})
+                .level,
+            AssuranceLevel::Full);
+  const Assurance partial = assuranceOf({{"coverage", CheckState::Passed, ""}},
+                                        {{"coverage", "a branch"}, {"coverage", "a branch"}});
+  EXPECT_EQ(partial.level, AssuranceLevel::Partial);
+  EXPECT_EQ(partial.gaps.size(), 1u);
+}
+
+TEST(Assurance, EachGapIsOneLineOfAReadableLength) {
+  Assurance assurance;
+  addGap(assurance, {"sizes", "no\nother sizes"});
+  addGap(assurance, {"", std::string(30, 'x') + " word " + std::string(300, 'y')});
+  const std::vector<std::string> lines = inLines(assurance, 60);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "sizes: no other sizes");
+  EXPECT_EQ(lines[1], std::string(30, 'x') + " word…");
+}
+
 } // namespace
 } // namespace kopt

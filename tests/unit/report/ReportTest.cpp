@@ -119,6 +119,23 @@ TEST(Report, HasTheRemarksOfBothLooksAtTheWinnerEachOnce) {
               HasSubstr("- warning: uses an intrinsic (k.cu:7)\n- note: the inputs fit into L2\n"));
 }
 
+TEST(Report, ListsWhatWasNotShownOnceAndInALineEach) {
+  RunHistory history = finishedRun();
+  const std::string varies = "'stamps' is another each time";
+  addGap(history.trials[3].assurance, {"outputs", varies});
+  addGap(history.trials[3].assurance, {"coverage", "a branch\n" + std::string(400, 'x')});
+  history.decisions.push_back({5, 0, Checked{"", false, varies}});
+  Trial heldOut = history.trials[3];
+  heldOut.purpose = Purpose::HeldOut;
+  history.trials.push_back(heldOut);
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("## What was not shown\n\nAssurance: partial."));
+  EXPECT_THAT(text, HasSubstr("\n- outputs: " + varies + "\n- coverage: a branch xxx"));
+  EXPECT_EQ(text.find(varies), text.rfind(varies));
+  EXPECT_THAT(text, HasSubstr("- speed on a real GPU"));
+  EXPECT_THAT(text, HasSubstr("on held-out launches: pad"));
+}
+
 TEST(Report, NeverCallsAModelledWinFasterAlone) {
   const std::string text = renderMarkdown(finishedRun());
   for (std::size_t at = 0; (at = text.find("x faster", at)) != std::string::npos; ++at)

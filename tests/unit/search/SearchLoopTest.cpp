@@ -306,6 +306,27 @@ TEST_F(SearchLoopTest, TheWinnerIsTheBestThatHoldsOnFreshSamples) {
   EXPECT_THAT(judge_.judged, IsEmpty());
 }
 
+TEST_F(SearchLoopTest, FinalistsThatCannotBeToldApartAreTimedAgainstEachOther) {
+  offer("a", {"1.50x flattered", "1.49x", "1.2x"});
+  const auto history = search();
+  ASSERT_TRUE(history);
+  auto judge = RecallingJudge::open(judge_, store_, 1);
+  auto log = DecisionLog::open(store_, 1);
+  const auto winner = confirmWinner(*history, *judge, *log);
+  ASSERT_TRUE(winner && *winner);
+  EXPECT_EQ((*winner)->candidate.title, "1.49x");
+  EXPECT_THAT(judge_.judged, testing::Contains("1.49x against 1.50x flattered").Times(1));
+  EXPECT_THAT(judge_.judged, testing::Not(testing::Contains("1.2x against 1.49x")))
+      << "its interval lies below";
+  EXPECT_THAT(recorded(), testing::Contains(testing::StartsWith("compare: '1.49x' runs 1.98")));
+
+  // Again, as --resume does: the decision log answers.
+  judge_.judged.clear();
+  auto later = DecisionLog::open(store_, 1);
+  ASSERT_TRUE(*confirmWinner(*history, *judge, *later));
+  EXPECT_THAT(judge_.judged, IsEmpty());
+}
+
 TEST_F(SearchLoopTest, AtMostThreeCandidatesAreConfirmed) {
   offer("a", {"1.6x lucky", "1.5x lucky", "1.4x lucky", "1.3x"});
   const auto history = search();

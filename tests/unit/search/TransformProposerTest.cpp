@@ -46,6 +46,21 @@ public:
   }
 };
 
+TEST_F(TransformProposerTest, WhatOtherCodeUsesTooIsLeftAlone) {
+  specialization_.chunks[1].users = {{"level", path_, 9, false}};
+  TwoOffers frontend;
+  TransformProposer proposer(frontend);
+  const Workload work = workload();
+  const Trial parentTrial;
+  const Diagnosis diagnosis;
+  const std::vector<Trial> history;
+  const DeviceInfo device;
+  const SearchProblem problem{kernel_, specialization_, work, slice_, device};
+  const auto proposed = proposer.propose({problem, {{parentTrial, diagnosis}}, history, 0}, 10);
+  ASSERT_TRUE(proposed);
+  EXPECT_TRUE(proposed->empty());
+}
+
 TEST_F(TransformProposerTest, TransformOffersBecomeChunkTextsAndOnlyInsideEditableChunks) {
   TwoOffers frontend;
   TransformProposer proposer(frontend);

@@ -48,6 +48,25 @@ TEST_F(FrontendTest, PassesTheErrorOfTheFrontEndOn) {
   EXPECT_EQ(result.error().hint, "fix it");
 }
 
+TEST_F(FrontendTest, ACandidateThatTakesForeverToCompileIsItsOwnFault) {
+  processes_.on({"extract"}, [](const ProcessSpec &spec) -> Result<ProcessResult> {
+    ProcessResult result;
+    result.timedOut = true;
+    EXPECT_EQ(spec.timeout->count(), 77);
+    return result;
+  });
+  ExtractRequest request;
+  request.files = {"bomb.cu"};
+  request.untrusted = true;
+  request.timeout = Duration(77);
+  const auto candidate = frontend_->extract(request);
+  ASSERT_FALSE(candidate.has_value());
+  EXPECT_EQ(candidate.error().code, ErrorCode::BaselineFailed); // which is an outcome of the trial
+  EXPECT_EQ(candidate.error().where, "bomb.cu");
+  EXPECT_THAT(candidate.error().what, HasSubstr("many times as long as the original"));
+  processes_.calls.clear();
+}
+
 TEST_F(FrontendTest, ACrashIsInternalAndShowsTheLastWords) {
   processes_.on({"screen"}, 139, "", "Stack dump:\nlast line");
   auto result = frontend_->screen("a", "b", kernel(), "ns::stencil<float, 2>", {});
@@ -103,7 +122,7 @@ TEST_F(FrontendTest, ScreensAgainstTheExpressionOfTheBaseline) {
                                     "ns::stencil<float, 4>", {});
   ASSERT_TRUE(findings.has_value()) << findings.error().what;
   EXPECT_EQ(findings->at(0).severity, Severity::Reject);
-  EXPECT_EQ(findings->at(0).where, "line 3");
+  EXPECT_EQ(findings->at(0).where, "slice.cu:3");
   EXPECT_EQ(request()["baseline_expression"], "ns::stencil<float, 2>");
   EXPECT_EQ(request()["candidate_expression"], "ns::stencil<float, 4>");
 }
@@ -220,7 +239,7 @@ TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
 TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   processes_.on({"coverage"}, 0,
                 R"({"slice":"marked","variable":"koptReached","bytes":4,"in_macros":1,
-    "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"codes":["1f"],"required":true}]})");
+    "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"codes":["1f"],"required":true,"special":true}]})");
   const auto clone = frontend_->coverageClone("slice", "e", kernel());
   ASSERT_TRUE(clone.has_value()) << clone.error().what;
   EXPECT_EQ(clone->sliceText, "marked");
@@ -229,6 +248,7 @@ TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   ASSERT_EQ(clone->marks.size(), 1u);
   EXPECT_EQ(clone->marks[0].at, 3u);
   EXPECT_EQ(clone->marks[0].line, 7u);
+  EXPECT_TRUE(clone->marks[0].special);
   EXPECT_EQ(clone->marks[0].names, std::vector<std::string>{"!$0 < 6"});
   for (
       const char *reply :

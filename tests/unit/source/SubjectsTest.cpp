@@ -100,6 +100,44 @@ TEST(Subjects, ClausesOfTheConfigurationSelectWhatTheirPatternMeans) {
   EXPECT_EQ(whatOf("other").what, "no kernel is marked for tuning");
 }
 
+TEST(Subjects, AClauseForANameThatThereIsNotIsAnErrorAtItsPlace) {
+  ExtractionResult extraction = oneKernel(true);
+  Specialization specialization;
+  specialization.expression = "transpose";
+  specialization.route = Route::InPlace; // which fails later, with another message
+  specialization.params = {
+      {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+      {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+  KernelSpec &kernel = extraction.kernels.front();
+  kernel.specializations = {specialization};
+  LaunchSite site;
+  site.variables = {"blocks"};
+  kernel.launches = {site};
+  const auto errorFor = [&](const std::string &clause) {
+    kernel.clauses = {{"arg n = 16", "t.cu", 1}, {clause, "t.cu", 2}};
+    return selectSubjects(extraction, {}).error();
+  };
+  const Error extent = errorFor("extent inn = n");
+  EXPECT_EQ(extent.what, "extent inn: kernel 'transpose' has no pointer parameter of that name");
+  EXPECT_EQ(extent.hint, "did you mean 'in'?");
+  EXPECT_EQ(extent.where, "t.cu:2");
+  EXPECT_EQ(errorFor("fill count = zero").hint, "there are: in");
+  EXPECT_EQ(errorFor("arg block = 3").hint, "did you mean 'blocks'?");
+  EXPECT_EQ(errorFor("launch L: m=3").where, "t.cu:2");
+  for (const char *clause : {"arg blocks = 3", "extent in = n", "launch L: n=3"})
+    EXPECT_EQ(errorFor(clause).code, ErrorCode::BaselineFailed) << clause;
+  // Another clause may refer to it.
+  kernel.clauses = {{"arg m = 16", "t.cu", 1}, {"extent in = m * n", "t.cu", 2}};
+  EXPECT_EQ(selectSubjects(extraction, {}).error().code, ErrorCode::BaselineFailed);
+  // Clauses of a glob serve several kernels.
+  kernel.clauses.clear();
+  SelectionRequest request;
+  request.clauses = {{"trans*", {{"extent inn = 3", "kopt.toml", 3}}}};
+  EXPECT_EQ(selectSubjects(extraction, request).error().code, ErrorCode::BaselineFailed);
+  request.clauses.front().pattern = "transpose";
+  EXPECT_EQ(selectSubjects(extraction, request).error().where, "kopt.toml:3");
+}
+
 TEST(Subjects, ATemplateNobodyLaunchesCannotBeTuned) {
   const auto subjects = selectSubjects(oneKernel(true), {});
   ASSERT_FALSE(subjects);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/TuneClauses.h"
+#include "driver/support/FileSystem.h"
 
 #include <gmock/gmock.h>
 
@@ -100,6 +101,32 @@ TEST(TuneDeclaration, RefusesBadParams) {
   EXPECT_THAT(twice.hint, HasSubstr("bad.cu:12"));
 }
 
+TEST(TuneDeclaration, ReadsValuesAndFiles) {
+  const TuneDeclaration values = good({"fill shape = values(41, n / 2, -1.5)"});
+  EXPECT_EQ(values.fills.at("shape").kind, FillKind::Values);
+  EXPECT_THAT(values.fillValues.at("shape"), ElementsAre("41", "n / 2", "-1.5"));
+
+  // Beside the file with the clause, wherever kopt runs.
+  const TemporaryDirectory folder = std::move(*TemporaryDirectory::create("clauses"));
+  const std::string data = (folder.path() / "data.bin").string();
+  ASSERT_TRUE(writeFileAtomically(data, "abcd"));
+  const auto file = parseTuneDeclaration(
+      {{"fill x = file(\"data.bin\")", (folder.path() / "kopt.toml").string(), 3}});
+  ASSERT_TRUE(file) << file.error().what;
+  EXPECT_EQ(file->fills.at("x").kind, FillKind::Values);
+  EXPECT_EQ(file->fills.at("x").path, data);
+  ASSERT_TRUE(writeFileAtomically(data, "abce"));
+  const auto changed = parseTuneDeclaration(
+      {{"fill x = file('data.bin')", (folder.path() / "kopt.toml").string(), 3}});
+  ASSERT_TRUE(changed) << changed.error().what;
+  EXPECT_NE(changed->fills.at("x").hash, file->fills.at("x").hash);
+
+  const Error missing = bad({"fill x = file(\"no/such.bin\")"});
+  EXPECT_THAT(missing.what, HasSubstr("there is no file /"));
+  EXPECT_THAT(missing.what, HasSubstr("no/such.bin"));
+  EXPECT_EQ(missing.where, "bad.cu:12");
+}
+
 TEST(TuneDeclaration, RefusesWhatItDoesNotKnow) {
   Error error = bad({"parm TILE in {1}"});
   EXPECT_EQ(error.what, "unknown clause 'parm'");
@@ -116,6 +143,11 @@ TEST(TuneDeclaration, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(bad({"fill in = uniform(0, n +)"}).what, HasSubstr("fill in"));
   EXPECT_THAT(bad({"fill in = uniform(1)"}).what, HasSubstr("unknown fill"));
   EXPECT_THAT(bad({"fill in = uniform(2, 1)"}).what, HasSubstr("empty range"));
+  EXPECT_EQ(bad({"fill in = unifrom(0, 1)"}).hint, "did you mean 'uniform'?");
+  EXPECT_THAT(bad({"fill in = values()"}).what, HasSubstr("no values"));
+  EXPECT_THAT(bad({"fill in = values(1, )"}).what, HasSubstr("ends too early"));
+  EXPECT_THAT(bad({"fill in = values"}).what, HasSubstr("parentheses"));
+  EXPECT_THAT(bad({"fill in = file()"}).what, HasSubstr("names no file"));
   EXPECT_THAT(bad({"launch n=3"}).what, HasSubstr("malformed launch"));
   EXPECT_THAT(bad({"launch a: n=m"}).what, HasSubstr("no value for m"));
   EXPECT_THAT(bad({"launch a: n=1 weight -1"}).what, HasSubstr("weight of -1"));

@@ -45,10 +45,132 @@ TEST_F(ApplyCandidateTest, ANewBlockCoversTheSameThreadsAndRewritesTheLaunchSite
       << patched(*edits);
 }
 
-TEST_F(ApplyCandidateTest, ABlockOfMoreThan1024ThreadsIsNoLaunch) {
+TEST_F(ApplyCandidateTest, WhatNoGpuLaunchesIsNamedWithTheLimit) {
+  const auto why = [&](const LaunchOverride &launch) {
+    Candidate candidate;
+    candidate.launch = launch;
+    const auto changed = applyToLaunch(kernel_, workload().launches[0], candidate);
+    return changed ? std::string("launched") : changed.error().what;
+  };
+  Candidate large;
+  large.constants["TILE"] = 2048;
+  const auto launch = applyToLaunch(kernel_, workload().launches[0], large);
+  ASSERT_FALSE(launch);
+  EXPECT_EQ(launch.error().what, "a block of 2048 x 1 x 1 has 2048 threads; a GPU takes at most "
+                                 "1024 in launch 'launch'");
+  LaunchOverride over;
+  over.blockExpressions = {{"1", "1", "65"}};
+  EXPECT_NE(why(over).find("65 deep in z; a GPU takes at most 64"), std::string::npos) << why(over);
+  over.blockExpressions = {{"8", "8", "16"}};
+  EXPECT_EQ(why(over), "launched");
+  over.gridExpressions = {{"1", "65536", "1"}};
+  EXPECT_NE(why(over).find("a grid of 1 x 65536 x 1 is too large"), std::string::npos) << why(over);
+  over.gridExpressions = {{"n / 2000", "1", "1"}};
+  EXPECT_NE(why(over).find("the grid's x 'n / 2000' is 0"), std::string::npos) << why(over);
+  over.gridExpressions = {{"m / 2", "1", "1"}};
+  EXPECT_NE(why(over).find("no value for m"), std::string::npos) << why(over);
+}
+
+TEST_F(ApplyCandidateTest, ExpressionsTakeThePlaceOfTheLaunchSitesAndFollowItsNumbers) {
   Candidate candidate;
-  candidate.constants["TILE"] = 2048;
-  EXPECT_FALSE(applyToLaunch(kernel_, workload().launches[0], candidate));
+  candidate.constants["TILE"] = 64;
+  candidate.launch.gridExpressions = {{"(n / 4 + TILE - 1) / TILE", "2", "1"}};
+  candidate.launch.sharedExpression = "TILE * 8";
+  Launch before = workload().launches[0];
+  auto launch = applyToLaunch(kernel_, before, candidate);
+  ASSERT_TRUE(launch) << launch.error().what;
+  EXPECT_EQ(launch->grid, (Dim3{4, 2, 1})); // n = 1000
+  EXPECT_EQ(launch->block, (Dim3{64, 1, 1}));
+  EXPECT_EQ(launch->sharedBytes, 512u);
+  before.bindings["n"] = 4000; // a derived launch
+  launch = applyToLaunch(kernel_, before, candidate);
+  ASSERT_TRUE(launch) << launch.error().what;
+  EXPECT_EQ(launch->grid, (Dim3{16, 2, 1}));
+  const auto again = applyToLaunch(kernel_, *launch, candidate);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->grid, launch->grid);
+}
+
+TEST_F(ApplyCandidateTest, LargeSharedMemoryHasToBeAskedFor) {
+  Candidate candidate;
+  candidate.launch.sharedExpression = "TILE * 2048";
+  Launch before = workload().launches[0];
+  auto launch = applyToLaunch(kernel_, before, candidate);
+  ASSERT_FALSE(launch);
+  EXPECT_NE(launch.error().what.find("65536 bytes"), std::string::npos) << launch.error().what;
+  EXPECT_NE(launch.error().what.find("cudaFuncSetAttribute"), std::string::npos);
+  candidate.launch.largeShared = true;
+  launch = applyToLaunch(kernel_, before, candidate);
+  ASSERT_TRUE(launch) << launch.error().what;
+  EXPECT_EQ(launch->sharedBytes, 65536u);
+  candidate.launch.largeShared = false;
+  before.sharedBytes = 50000; // the program opts in already
+  EXPECT_TRUE(applyToLaunch(kernel_, before, candidate));
+}
+
+TEST_F(ApplyCandidateTest, ATemplateParameterIsNoHostVariableOfItsName) {
+  kernel_.launches[0].variables = {"n"};
+  Candidate candidate;
+  candidate.constants["n"] = 8; // template <int n>
+  const auto launch = applyToLaunch(kernel_, workload().launches[0], candidate);
+  ASSERT_TRUE(launch) << launch.error().what;
+  EXPECT_EQ(launch->grid.x, 32u);
+}
+
+TEST_F(ApplyCandidateTest, ACapturedLaunchOfAnUnknownSiteDoesNotFollowConstants) {
+  Launch captured = workload().launches[0];
+  captured.buffers[0].fill.kind = FillKind::Captured;
+  Candidate candidate;
+  candidate.constants["TILE"] = 64;
+  EXPECT_TRUE(applyToLaunch(kernel_, captured, candidate)) << "its site is known";
+  captured.geometry = {{"32", "1", "1"}, {"32", "1", "1"}, "0"};
+  const auto launch = applyToLaunch(kernel_, captured, candidate);
+  ASSERT_FALSE(launch);
+  EXPECT_NE(launch.error().what.find("'TILE' changes the launch at " + path_ + ":4"),
+            std::string::npos)
+      << launch.error().what;
+  candidate.launch.gridExpressions = {{"n / 64", "1", "1"}};
+  candidate.launch.blockExpressions = {{"TILE", "1", "1"}};
+  EXPECT_TRUE(applyToLaunch(kernel_, captured, candidate)) << "it says what it launches";
+}
+
+TEST_F(ApplyCandidateTest, ConstantsKeepToTheDeclaredDomainsAndRequirements) {
+  const TuneDeclaration declared =
+      declaration({"param TILE in {16, 32, 64}", "require TILE * 4 <= n", "require n % 8 == 0"});
+  kernel_.clauses = {{"require TILE * 4 <= n", path_, 7}};
+  const auto broken = [&](std::int64_t tile, std::int64_t n) {
+    Candidate candidate;
+    candidate.constants["TILE"] = tile;
+    Launch launch = workload().launches[0];
+    launch.bindings["n"] = n;
+    return brokenClause(declared, kernel_, {launch}, candidate).value_or("");
+  };
+  EXPECT_EQ(broken(64, 1000), "");
+  EXPECT_EQ(broken(64, 1001), "") << "a requirement of the launch alone is not the candidate's";
+  EXPECT_EQ(broken(48, 1000),
+            "TILE = 48 is outside of 'param TILE in {16, 32, 64}' (" + path_ + ":1)");
+  EXPECT_EQ(broken(64, 200), "'require TILE * 4 <= n' (" + path_ +
+                                 ":7) does not hold with TILE = 64 in launch 'launch'");
+}
+
+TEST_F(ApplyCandidateTest, ExpressionsAreWrittenToTheLaunchSite) {
+  kernel_.launches[0].args = {"x", "count * 2"};
+  kernel_.launches[0].column = 3;
+  Candidate candidate;
+  candidate.launch.gridExpressions = {{"(n + 127) / 128", "2", "1"}};
+  candidate.launch.blockExpressions = {{"128", "1", "1"}};
+  candidate.launch.sharedExpression = "n * 64";
+  candidate.launch.largeShared = true;
+  const auto edits = writeBackEdits(kernel_, specialization_, candidate);
+  ASSERT_TRUE(edits) << edits.error().what;
+  EXPECT_NE(patched(*edits).find("  cudaFuncSetAttribute(scale, "
+                                 "cudaFuncAttributeMaxDynamicSharedMemorySize, (count * 2) * 64),\n"
+                                 "      scale<<<dim3(((count * 2) + 127) / 128, 2), 128, "
+                                 "(count * 2) * 64>>>(x, n);"),
+            std::string::npos)
+      << patched(*edits);
+  candidate.launch.gridExpressions = {{"ceil_div(n, 128)", "1", "1"}};
+  EXPECT_FALSE(writeBackEdits(kernel_, specialization_, candidate));
 }
 
 } // namespace

@@ -140,6 +140,30 @@ TEST_F(DerivedLaunchesTest, SizesAreSmallAndTheirLaunchesConsistent) {
     EXPECT_TRUE(seen.contains(n)) << n;
 }
 
+TEST_F(DerivedLaunchesTest, SizesKeepWhatIsRequiredOfThem) {
+  declaration_.requirements = {"n % 512 == 0"};
+  std::set<std::int32_t> seen;
+  for (const DerivedLaunch &derived : derive().launches) {
+    EXPECT_EQ(integer(derived.launch, 4) % 512, 0) << derived.title;
+    if (derived.kind == Derivation::Sizes)
+      seen.insert(integer(derived.launch, 4));
+  }
+  EXPECT_GE(seen.size(), 5u);
+  for (const std::int32_t n : {3584, 4096, 3072, 512}) // small, one step more and less, the least
+    EXPECT_TRUE(seen.contains(n)) << n;
+}
+
+TEST_F(DerivedLaunchesTest, TheThreadsOfABlockAreNoSize) {
+  kernel_.launches[0].grid = {"(n + block_size - 1) / block_size", "1", "1"};
+  kernel_.launches[0].block = {"block_size", "1", "1"};
+  kernel_.launches[0].variables = {"n", "block_size"};
+  declaration_.arguments["block_size"] = "256";
+  const auto sizes = only(derive(), Derivation::Sizes);
+  ASSERT_GE(sizes.size(), 5u);
+  for (const DerivedLaunch &derived : derive().launches)
+    EXPECT_EQ(derived.launch.block.x, 256u) << derived.title;
+}
+
 TEST_F(DerivedLaunchesTest, EachSizeIsLongOnce) {
   kernel_.launches[0].args = {"in", "index", "out", "factor", "rows", "columns"};
   kernel_.launches[0].grid = {"rows", "1", "1"};
@@ -562,20 +586,6 @@ TEST_F(DerivedLaunchesTest, PointersThatMayShareMemoryAreNamedWhereItIsNotTried)
   site.pointers[1].root = "data";
   site.pointers[2].root = "other";
   EXPECT_EQ(why(), "'in' and 'index' at scale.cu:12 point into the same memory as different types");
-}
-
-TEST_F(DerivedLaunchesTest, ACapturedLaunchSaysWhatItCannotBeMadeInto) {
-  Launch launch = declared();
-  for (Buffer &buffer : launch.buffers)
-    buffer.fill = Fill{FillKind::Captured, 0, 0};
-  const DerivedLaunches all = deriveLaunches({kernel_, specialization_, nullptr}, launch, 1u << 20);
-  EXPECT_FALSE(only(all, Derivation::Scalars).empty()); // the factor is a value like any other
-  for (const Derivation kind : {Derivation::Sizes, Derivation::Contents, Derivation::Alignment}) {
-    EXPECT_TRUE(only(all, kind).empty()) << toString(kind);
-    EXPECT_TRUE(std::any_of(all.missing.begin(), all.missing.end(), [&](const NotDerived &missing) {
-      return missing.kind == kind && !missing.why.empty();
-    })) << toString(kind);
-  }
 }
 
 TEST_F(DerivedLaunchesTest, TheSameLaunchesEachTime) {

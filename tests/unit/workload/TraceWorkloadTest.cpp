@@ -100,6 +100,19 @@ TEST_F(TraceWorkloadTest, StructsAndNullPointers) {
   EXPECT_TRUE(made->workload.launches[0].buffers[0].holdsPointers);
 }
 
+TEST_F(TraceWorkloadTest, AStructsPointersSayWhatTheyPointTo) {
+  kernel.specializations[0].params[0] = {
+      "span", "Span", ParamKind::Struct, 8, 8, "pointers 0 f32 16 i32", 1, 0, false, false};
+  sample.snapshot(sample.launch(1000, 10e-6));
+  const auto made = make();
+  ASSERT_TRUE(made) << made.error().what;
+  const Buffer &buffer = made->workload.launches[0].buffers[0];
+  EXPECT_EQ(buffer.name, "span");
+  EXPECT_EQ(buffer.scalar, "f32");
+  EXPECT_FALSE(buffer.holdsPointers);
+  EXPECT_FALSE(buffer.readOnly) << "nobody says that it is const";
+}
+
 TEST_F(TraceWorkloadTest, APointerThatWasNotCapturedIsNamed) {
   sample.snapshot(sample.launch(1000, 10e-6));
   auto &launch = sample.observed.processes[0].launches[0];

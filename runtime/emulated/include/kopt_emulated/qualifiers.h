@@ -2,6 +2,11 @@
 // The language level of CUDA C++: function and variable qualifiers as Clang attributes. First to be included.
 #pragma once
 
+// Headers of a toolkit that include their own ones of these names find them included.
+#define __HOST_DEFINES_H__
+#define __HOST_CONFIG_H__
+#define __BUILTIN_TYPES_H__
+
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))

@@ -106,3 +106,7 @@ KOPT_D int clock() { return (int)kopt_emulated_clock(); }
 KOPT_D void __trap() { kopt_emulated_trap(); }
 KOPT_D void __brkpt() { kopt_emulated_trap(); }
 KOPT_D void __nanosleep(unsigned) {}
+
+// The kernel before has ended, and the one after waits for this one.
+KOPT_D void cudaGridDependencySynchronize() {}
+KOPT_D void cudaTriggerProgrammaticLaunchCompletion() {}

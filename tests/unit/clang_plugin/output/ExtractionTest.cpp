@@ -72,7 +72,7 @@ TEST_F(SchemaTest, DescribesEveryMember) {
   expectDescribed<KernelParam>(specialization + "/params/items");
   expectDescribed<LaunchNeed>(specialization + "/needs/items");
   expectDescribed<ConstantVariable>(specialization + "/constant_variables/items");
-  expectDescribed<SliceChunk>(specialization + "/chunks/items");
+  expectDescribed<SliceChunk>("/$defs/chunk");
   expectDescribed<LaunchSite>("/$defs/launch");
   expectDescribed<PointerOrigin>("/$defs/launch/properties/pointers/items");
   expectDescribed<NamedConstant>("/$defs/constant");

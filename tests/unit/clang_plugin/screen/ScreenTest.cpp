@@ -106,6 +106,14 @@ INSTANTIATE_TEST_SUITE_P(
              "struct Kept { mutable int times; }; static const Kept kept{0}; kept.times += 1; "
              "__syncthreads();",
              "mutable-global", R},
+        Pair{"constTakenFromATable", "__syncthreads();",
+             "static const float kept[4] = {}; const float *p = kept; ((float *)p)[i % 4] = v; "
+             "__syncthreads();",
+             "mutable-global", R},
+        Pair{"addressOfATableAsANumber", "__syncthreads();",
+             "static const float kept[4] = {}; *(float *)(unsigned long long)&kept[1] = v; "
+             "__syncthreads();",
+             "mutable-global", R},
         Pair{"mutableHostVariable", "__constant__", "static int calls;\n__constant__",
              "mutable-global", R},
         Pair{"mutableStaticMember", "struct Scale {",
@@ -127,8 +135,19 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"constructor", "__device__ float twice",
              "__device__ __attribute__((constructor)) void start() {}\n__device__ float twice",
              "attribute", R},
-        Pair{"includeAdded", "#include <cuda_fp16.h>",
-             "#include <cuda_fp16.h>\n#include <math_constants.h>", "include", R},
+        Pair{"includeWithinTheCode", "__global__ void k(",
+             "#include <math_constants.h>\n__global__ void k(", "include", R},
+        Pair{"includeOfAnyPlace", "#include <cuda_fp16.h>",
+             "#include <cuda_fp16.h>\n#include \"/etc/hostname\"", "include", R},
+        Pair{"includeFromAbove", "#include <cuda_fp16.h>",
+             "#include <cuda_fp16.h>\n#include \"../secret.h\"", "include", R},
+        Pair{"includeOfKopts", "#include <cuda_fp16.h>",
+             "#include <cuda_fp16.h>\n#include <kopt_emulated/hooks.h>", "include", R},
+        Pair{"includeByAMacro", "#include <cuda_fp16.h>",
+             "#include <cuda_fp16.h>\n#define WHAT <cuda.h>\n#include WHAT", "include", R},
+        Pair{"mutablePartOfATable", "__constant__",
+             "struct Kept { mutable int times; };\n__device__ const Kept kept{0};\n__constant__",
+             "mutable-global", R},
         Pair{"includeRemoved", "#include <cuda_fp16.h>", "", "include", R},
         Pair{"hasInclude", kFirst,
              "#if __has_include(<secret>)\n#endif\nint i = blockIdx.x * blockDim.x + threadIdx.x;",
@@ -248,9 +267,61 @@ TEST(Screen, hostCodeBehindAConditionalIsFound) {
 
 TEST(Screen, tokensAreJudgedWhereTheCandidateDoesNotParse) {
   const auto findings =
-      screen("#include <unistd.h>\n" + replaced(kBaseline, "float v = i", "float v == i"));
+      screen("#include \"/etc/hostname\"\n" + replaced(kBaseline, "float v = i", "float v == i"));
   EXPECT_THAT(describe(findings), testing::HasSubstr("reject include"));
   EXPECT_THAT(describe(findings), testing::HasSubstr("flag parse"));
+}
+
+TEST(Screen, inlinePtxOfTheListIsFlagged) {
+  for (const char *taken : {"asm(\"ld.global.nc.f32 %0, [%1];\" : \"=f\"(v) : \"l\"(in + i));",
+                            "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\");",
+                            "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(i));"})
+    EXPECT_EQ(describe(screen(replaced(kBaseline, "__syncthreads();",
+                                       std::string("__syncthreads();\n") + taken))),
+              "flag inline-ptx line 15: new inline PTX, which no check but those on a GPU can look "
+              "into\n")
+        << taken;
+  EXPECT_EQ(describe(screen(replaced(kBaseline, "__syncthreads();",
+                                     "__syncthreads(); asm volatile(\"\" ::: \"memory\");"))),
+            "");
+}
+
+TEST(Screen, otherInlinePtxIsRefusedByItsNameAndLine) {
+  const std::string candidate =
+      replaced(kBaseline, "__syncthreads();",
+               "__syncthreads();\n  asm volatile(\"mov.u64 %0, %%clock64;\" : \"=l\"(out));");
+  EXPECT_THAT(
+      describe(screen(candidate)),
+      testing::HasSubstr("reject inline-asm line 15: inline PTX has the register '%clock64'"));
+  // And where the candidate cannot be parsed, by its tokens.
+  EXPECT_THAT(
+      describe(screen(replaced(candidate, "float v = i", "float v == i"))),
+      testing::HasSubstr("reject inline-asm line 15: inline PTX has the register '%clock64'"));
+  EXPECT_THAT(describe(screen(replaced(candidate, "mov.u64 %0, %%clock64;", "membar.gl;"))),
+              testing::Not(testing::HasSubstr("reject")));
+}
+
+TEST(Screen, aCandidateMayBringTablesHeadersAndNames) {
+  for (const char *added :
+       {"__constant__ const int kFirst[4] = {1, 2, 3, 4};\n",
+        "__constant__ float kTaps[3] = {0.25f, 0.5f, 0.25f};\n",
+        "__device__ constexpr int kSteps[2] = {1, 2};\n",
+        "static constexpr __device__ int kMore[2] = {1, 2};\n",
+        "namespace fresh { struct Pair { int a, b; }; }\nnamespace f = fresh;\nusing f::Pair;\n",
+        "#define HALF(v) ((v) / 2)\n", "template <int N> struct Wide { float v[N]; };\n"})
+    EXPECT_EQ(describe(screen("#include <math_constants.h>\n" +
+                              replaced(kBaseline, "__global__ void k(",
+                                       std::string(added) + "__global__ void k("))),
+              "")
+        << added;
+}
+
+TEST(Screen, anIndexFromATableIsNoWayToWriteIt) {
+  EXPECT_EQ(describe(screen(replaced(
+                replaced(kBaseline, "__global__ void k(",
+                         "__constant__ const int kOffsets[2] = {0, 1};\n__global__ void k("),
+                "__syncthreads();", "v += *(float *)(in + kOffsets[i & 1]); __syncthreads();"))),
+            "");
 }
 
 TEST(Screen, saysOnlyParseOfABrokenCandidate) {
@@ -416,7 +487,7 @@ TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {
 
 /// With `twice` and kBlock used by code outside, which calls soft(), max() and has a word
 /// `spelled`.
-std::vector<ScreenFinding> screenShared(const std::string &candidate) {
+std::vector<ScreenFinding> screenShared(const std::string &candidate, const std::string &own = "") {
   setenv("KOPT_CUDA_PATH", "none", 1);
   const std::string baseline = kBaseline;
   ScreenRequest request{baseline, candidate, "k", "k", "k", {}, "/tmp", {}};
@@ -436,6 +507,8 @@ std::vector<ScreenFinding> screenShared(const std::string &candidate) {
   request.shared.names = {{"soft", "'level' (a.cu:12)", true},
                           {"spelled", "'level' (a.cu:12)", false},
                           {"twice", "'level' (a.cu:12)", true}};
+  if (const auto at = candidate.find(own); !own.empty() && at != std::string::npos)
+    request.shared.own = {{at, at + own.size()}};
   auto findings = screenCandidate(request);
   if (!findings) {
     ADD_FAILURE() << llvm::toString(findings.takeError());
@@ -472,6 +545,23 @@ TEST(ScreenShared, namesThatOthersCallAreTaken) {
                                                std::string(added) + "__global__ void k("))),
                 testing::HasSubstr("reject shared-code"))
         << added;
+}
+
+TEST(ScreenShared, whatTheUsersFilesHaveIsNoRival) {
+  for (const std::string own :
+       {"__device__ float soft(float v) { return v; }", "struct soft { int i; };",
+        "#define spelled 3", "constexpr int soft = 32;"}) {
+    const std::string candidate =
+        replaced(kBaseline, "__global__ void k(", own + "\n\n__global__ void k(");
+    EXPECT_EQ(describe(screenShared(candidate, own)), "") << own;
+    const std::string more = replaced(candidate, "__global__ void k(",
+                                      "__device__ double soft(double v) { return v; }\n__global__ "
+                                      "void k(");
+    EXPECT_THAT(describe(screenShared(more, own)),
+                testing::AnyOf(testing::HasSubstr("reject shared-code"),
+                               testing::HasSubstr("flag parse"))) // a variable of that name
+        << own;
+  }
 }
 
 TEST(ScreenShared, whatOthersDoNotSeeIsFree) {

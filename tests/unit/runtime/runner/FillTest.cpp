@@ -346,4 +346,28 @@ TEST(Fill, PoisonsDifferInEveryBit) {
   EXPECT_NE(first, second);
 }
 
+TEST(Fill, GivenValuesStandAsTheyAreAndZerosFollow) {
+  BufferSpec shape = spec("i32", FillKind::Values);
+  const std::int32_t given[] = {41, 13, -11};
+  shape.values.assign(reinterpret_cast<const char *>(given), sizeof given);
+  shape.bytes = 16;
+  EXPECT_EQ(values<std::int32_t>(shape), (std::vector<std::int32_t>{41, 13, -11, 0}));
+  shape.bytes = 8;
+  EXPECT_EQ(values<std::int32_t>(shape), (std::vector<std::int32_t>{41, 13}));
+  // Any part of it is the same bytes as that part of the whole.
+  std::int32_t last = 0;
+  shape.bytes = 16;
+  drawContents(shape, 7, 0, 8, sizeof last, reinterpret_cast<std::byte *>(&last));
+  EXPECT_EQ(last, -11);
+}
+
+TEST(Fill, GivenValuesAreWidenedForTheReference) {
+  BufferSpec wide = spec("f64", FillKind::Values);
+  const float given[] = {0.5f, -3.0f};
+  wide.values.assign(reinterpret_cast<const char *>(given), sizeof given);
+  wide.drawnAs = "f32";
+  wide.bytes = 16;
+  EXPECT_EQ(values<double>(wide), (std::vector<double>{0.5, -3.0}));
+}
+
 } // namespace

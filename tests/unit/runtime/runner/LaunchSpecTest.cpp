@@ -31,6 +31,10 @@ LaunchSpec fullLaunch() {
   launch.buffers[4].address = 0x7f0000001000;
   launch.buffers[4].holdsPointers = true;
   launch.buffers[5].drawnAs = "f32";
+  launch.buffers.back().values = std::string("\x29\0\xff", 3);
+  launch.buffers.push_back(launch.buffers.back());
+  launch.buffers.back().values.clear();
+  launch.buffers.back().contents = "data/shape of it.bin";
   const std::vector<std::byte> zeros(8);
   launch.arguments = {{zeros, {{0, 1, 64}}},
                       {{std::byte(0), std::byte(255), std::byte(64)}, {}},
@@ -49,6 +53,23 @@ TEST(LaunchSpec, IsReadAsItWasWritten) {
   ASSERT_TRUE(parseLaunch(*received, "a.", read, why)) << why;
   EXPECT_EQ(read, launch);
   EXPECT_FALSE(parseLaunch(*received, "b.", read, why));
+}
+
+TEST(LaunchSpec, ValuesAreHexadecimalDigitsOfABufferThatTakesThem) {
+  const auto reads = [](const std::string &fields) {
+    const auto request = protocol::Message::parse(
+        "run a.module=0 a.grid=1,1,1 a.block=1,1,1 a.shared=0 "
+        "a.buffer=shape,12,i32,values,0,0,in a.buffer=x,4,f32,zero,0,0,in " +
+        fields);
+    LaunchSpec read;
+    std::string why;
+    return request && parseLaunch(*request, "a.", read, why);
+  };
+  EXPECT_TRUE(reads("a.values=0,290d"));
+  EXPECT_FALSE(reads("a.values=0,29g"));
+  EXPECT_FALSE(reads("a.values=0,290"));
+  EXPECT_FALSE(reads("a.values=1,290d")); // it is filled with zeros
+  EXPECT_FALSE(reads("a.contents=1,data.bin"));
 }
 
 TEST(FillKind, EachHasANameThatIsRead) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <limits>
 #include <sys/resource.h>
 
 namespace {
@@ -135,6 +136,49 @@ TEST_F(CapturedTest, AddressesWithinStructsAndBuffersAndVariablesAreSet) {
   EXPECT_EQ(output(), (std::vector<float>{40, 10, 20}));
 }
 
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
+
+/// `out` gets the eight numbers that `data` has after `offset` bytes.
+TEST_F(CapturedTest, NumbersAreMultipliedMovedWidenedAndPlacedFurther) {
+  device.add("copy", [](const LaunchRequest &request) {
+    std::memcpy(FakeDevice::argument<void *>(request, 1), FakeDevice::argument<void *>(request, 0),
+                32);
+    return Status{};
+  });
+  const std::string file = contents(std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8, 9, 10});
+  const auto run = [&](const std::string &buffer, const std::string &more, unsigned offset = 0) {
+    const Message reply =
+        ask("run id=9 out=," + folder + "/out a.module=" + std::to_string(load("copy")) +
+            " a.grid=1,1,1 a.block=32,1,1 a.shared=0 a.buffer=data," + buffer +
+            ",in a.buffer=out,32,f32,uniform,-1,1,out a.contents=0," + file + " a.arg=buffer,0," +
+            std::to_string(offset) + " a.arg=buffer,1,0" + more);
+    EXPECT_EQ(reply.text("status"), "0") << reply.format();
+    return output();
+  };
+  EXPECT_EQ(run("40,f32,captured,-1,1", ""), (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}));
+  EXPECT_EQ(run("40,f32,captured,-1,1000", ""),
+            (std::vector<float>{1000, -2000, 3000, kInfinite, 5000, 6000, 7000, 8000}));
+  EXPECT_EQ(run("40,i32,captured,-1,1000", ""),
+            (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}))
+      << "integers stay";
+  EXPECT_EQ(run("44,f32,captured,4,1", "", 4),
+            (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}));
+  EXPECT_EQ(run("44,f32,captured,4,2", "")[0], 0);
+  EXPECT_EQ(run("32,f32,captured,-1,1", ""), // what lies beyond the buffer is left out
+            (std::vector<float>{1, -2, 3, kInfinite, 5, 6, 7, 8}));
+  const std::vector<float> moved = run("40,f32,captured,-1,1", " jitter=1 input_seed=7");
+  EXPECT_NE(moved, run("40,f32,captured,-1,1", ""));
+  EXPECT_EQ(moved, run("40,f32,captured,-1,1", " jitter=1 input_seed=7"));
+  EXPECT_NE(moved, run("40,f32,captured,-1,1", " jitter=1 input_seed=8"));
+  EXPECT_NEAR(moved[5], 6, 1e-6);
+  const std::vector<float> structs = run("40,struct%208%20f32%200%20i32%204,captured,-1,10", "");
+  EXPECT_EQ(structs, (std::vector<float>{10, -2, 30, kInfinite, 50, 6, 70, 8}));
+  const std::vector<float> wide = run("80,f64,captured,-1,1", " a.drawn=0,f32");
+  double second = 0;
+  std::memcpy(&second, wide.data() + 2, sizeof second);
+  EXPECT_EQ(second, -2);
+}
+
 TEST_F(CapturedTest, WhatIsReadBackHoldsTheAddressesItWasCapturedWith) {
   std::string launched = gather("_ZL6factor");
   launched.replace(launched.find("captured,0,0,in a.buffer=out"), 15, "captured,0,0,inout");
@@ -170,6 +214,34 @@ TEST_F(CapturedTest, DamagedContentsAreTheMachinesFaultAndNamed) {
   EXPECT_EQ(reply.verb(), "error") << reply.format();
   EXPECT_EQ(reply.text("code"), "environment");
   EXPECT_NE(reply.text("text").find(path), std::string::npos) << reply.format();
+}
+
+TEST_F(CapturedTest, GivenValuesComeFromTheRequestOrFromAFileOfBareBytes) {
+  const auto withFactor = [&](const std::string &fields) {
+    std::string launched = gather("_ZL6factor");
+    launched.replace(launched.find("factor,4,f32,captured"), 21, "factor,4,f32,values");
+    const std::size_t begin = launched.find(" a.contents=3,");
+    launched.replace(begin, launched.find(' ', begin + 1) - begin, fields);
+    return ask("run id=9 out=,," + folder + "/out," + launched);
+  };
+  const Message written = withFactor(" a.values=3,0000a041"); // 20
+  ASSERT_EQ(written.text("status"), "0") << written.format();
+  EXPECT_EQ(output(), (std::vector<float>{80, 20, 40}));
+
+  const std::string path = folder + "/factors.bin";
+  const float factors[] = {5, 77}; // of a larger problem: the first is taken
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(factors), sizeof factors);
+  const Message read = withFactor(" a.contents=3," + path);
+  ASSERT_EQ(read.text("status"), "0") << read.format();
+  EXPECT_EQ(output(), (std::vector<float>{20, 5, 10}));
+
+  const std::string cut = folder + "/cut.bin";
+  std::ofstream(cut, std::ios::binary) << "ab";
+  const Message refused = withFactor(" a.contents=3," + cut);
+  EXPECT_EQ(refused.verb(), "error") << refused.format();
+  EXPECT_NE(refused.text("text").find(cut + " holds 2 bytes, the buffer has 4"), std::string::npos)
+      << refused.format();
 }
 
 TEST_F(CapturedTest, MalformedFieldsAreRefusedByName) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/Strengthening.h"
+
+#include "driver/judge/checks/DerivedOptions.h"
+#include "driver/support/Hash.h"
+#include "driver/workload/derived/LargerLaunches.h"
+
+#include <iterator>
+
+namespace kopt {
+namespace {
+
+using Addition = AdequacyReport::Addition;
+using Replay = DerivedReplays::Replay;
+
+/// Threads and elements of a larger launch, for each candidate is run on it.
+constexpr std::uint64_t kMostOnGpu = 1u << 20, kMostModelled = 1u << 16;
+constexpr std::size_t kLarger = 48, kSteps = 6; ///< that there may be; that are tried
+
+std::optional<DerivedLaunch> derive(CheckContext &bench, const DerivedReplays &replays,
+                                    const Addition &addition) {
+  const DerivationSource source = sourceOf(bench.subject());
+  if (addition.kind == "larger") {
+    auto larger =
+        largerLaunches(source, bench.baseline().launches[bench.heaviest()],
+                       bench.runner().device().modelled ? kMostModelled : kMostOnGpu, kLarger);
+    if (larger.empty())
+      return std::nullopt;
+    const std::size_t step = addition.seed % kSteps + 1; // the last of them is the largest
+    return std::move(larger[(step * larger.size() + kSteps - 1) / kSteps - 1]);
+  }
+  if (addition.base >= replays.replays().size())
+    return std::nullopt;
+  const DerivedLaunch &base = replays.replays()[addition.base].derived;
+  if (addition.kind == "sizes")
+    return drawSizes(source, base.launch, addition.seed);
+  if (addition.kind == "scalars")
+    return drawScalars(source, base.launch, addition.seed);
+  DerivedLaunch again = base; // other inputs
+  again.launch.name += ", other inputs";
+  return again;
+}
+
+} // namespace
+
+Result<std::optional<Replay>> remake(CheckContext &bench, const DerivedReplays &replays,
+                                     const Addition &addition, const std::string &slot) {
+  auto derived = derive(bench, replays, addition);
+  if (!derived || derived->advisory)
+    return std::nullopt;
+  KOPT_TRY(auto replay, replays.prepare(bench, std::move(*derived), addition.seed | 1, slot));
+  if (!replay)
+    return std::nullopt;
+  return std::optional(std::move(*replay));
+}
+
+Result<std::optional<Addition>>
+findTellingLaunch(CheckContext &bench, const DerivedReplays &replays, const Built &mutant,
+                  std::uint64_t seed, std::size_t tries, const std::vector<Addition> &known) {
+  static const char *const kKinds[] = {"sizes", "contents", "scalars", "larger"};
+  std::vector<Addition> wanted = known;
+  for (std::size_t i = 0; i < tries; ++i) {
+    const std::uint64_t random = mixed(seed, i);
+    const std::size_t base =
+        replays.replays().empty() ? 0 : (random >> 8) % replays.replays().size();
+    const std::string kind = kKinds[i % std::size(kKinds)];
+    wanted.push_back({kind, base, kind == "larger" ? i / std::size(kKinds) : random});
+  }
+  Trial unused;
+  for (const Addition &addition : wanted) {
+    KOPT_TRY(const auto replay, remake(bench, replays, addition, "derived-fresh"));
+    if (!replay)
+      continue;
+    const Launch &launch = replay->derived.launch;
+    KOPT_TRY(const auto failure,
+             bench.compare(
+                 mutant, launch, replay->expected,
+                 derivedOptions(bench, launch, replay->expected.inputSeed, kOtherPoison, "derived"),
+                 "mutants", unused, replay->slack));
+    if (failure)
+      return std::optional(addition);
+  }
+  return std::nullopt;
+}
+
+} // namespace kopt

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check that replays derived launches of one kind.
+#include "driver/judge/checks/DerivedOptions.h"
+#include "driver/judge/checks/DerivedReplays.h"
+#include "driver/support/Hash.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace kopt {
+namespace {
+
+/// "a, b: why; c: another"
+std::string inWords(const std::vector<const NotDerived *> &missing) {
+  std::vector<std::pair<std::string, std::string>> byReason; // why, titles
+  for (const NotDerived *item : missing) {
+    const auto known =
+        std::ranges::find(byReason, item->why, [](const auto &pair) { return pair.first; });
+    if (known == byReason.end())
+      byReason.emplace_back(item->why, item->title);
+    else
+      known->second += ", " + item->title;
+  }
+  std::vector<std::string> texts;
+  for (const auto &[why, titles] : byReason)
+    texts.push_back(titles + ": " + why);
+  return join(texts, "; ");
+}
+
+/// The reason of most of them.
+std::string mostCommon(const std::vector<const NotDerived *> &missing) {
+  std::map<std::string, std::size_t> counts;
+  std::string found = "none is derived";
+  std::size_t most = 0;
+  for (const NotDerived *item : missing)
+    if (const std::size_t count = ++counts[item->why]; count > most) {
+      most = count;
+      found = item->why;
+    }
+  return counts.size() < 2 ? found
+                           : fmt::format("{} (and {} other reasons)", found, counts.size() - 1);
+}
+
+class ReplayGate final : public Check {
+public:
+  ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays)
+      : kind_(kind), replays_(std::move(replays)) {}
+  std::string name() const override { return toString(kind_); }
+  Status learn(CheckContext &bench, Trial &baseline) override {
+    return replays_->learn(bench, baseline);
+  }
+
+  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+                                       CheckRecord &record) override {
+    KOPT_TRY(auto failure, checkAll(bench, seen, record));
+    if (failure)
+      seen.trial.findings.push_back({name(), Severity::Note, remedyOf(kind_), ""});
+    return failure;
+  }
+
+private:
+  /// Nobody declared the launch that a candidate fails on: what to declare where it is none that
+  /// there can be.
+  static std::string remedyOf(Derivation kind) {
+    const std::string made = "the launch is derived from one of the workload's; ";
+    switch (kind) {
+    case Derivation::Contents:
+      return made + "where inputs are never like that say which there are (fill PARAM = …), and "
+                    "where results may differ as much how far "
+                    "they may (tolerance relative=…)";
+    case Derivation::Scalars:
+    case Derivation::Sizes:
+      return made + "where no caller has such numbers say so, as in require n % 128 == 0";
+    case Derivation::Alignment:
+      return made + "pointers may begin anywhere that their type may, and be the same where a "
+                    "launch passes the same";
+    }
+    return made;
+  }
+
+  Result<std::optional<Failure>> checkAll(CheckContext &bench, Examination &seen,
+                                          CheckRecord &record) {
+    std::vector<const DerivedReplays::Replay *> ran;
+    bool isAdvised = false; // once says it; on a GPU each such failure costs a context
+    std::vector<NotDerived> refused;
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < replays_->replays().size(); ++i) {
+      const DerivedReplays::Replay &replay = replays_->replays()[i];
+      if (replay.derived.kind != kind_ || replay.derived.isPart ||
+          (replay.derived.advisory && isAdvised))
+        continue;
+      if (seen.depth == Depth::Search && i >= replays_->inSearch() && !ran.empty()) {
+        ++left;
+        continue;
+      }
+      const auto launch = applyToDerived(bench, seen.candidate, replay.derived.launch);
+      if (!launch) {
+        refused.push_back({kind_, replay.derived.title, launch.error().what});
+        continue;
+      }
+      KOPT_TRY(const Expected expected, replays_->expectedOf(bench, replay));
+      KOPT_TRY(auto failure, bench.compare(seen.built, *launch, expected,
+                                           derivedOptions(bench, *launch, expected.inputSeed,
+                                                          kOtherPoison, "derived"),
+                                           name(), seen.trial, replay.slack));
+      ran.push_back(&replay);
+      if (!failure)
+        continue;
+      if (!replay.derived.advisory || failure->verdict != Verdict::RunFailed)
+        return failure;
+      advise(*failure, seen.trial);
+      isAdvised = true;
+    }
+    std::vector<const NotDerived *> missing;
+    for (const NotDerived &item : replays_->missing())
+      if (item.kind == kind_)
+        missing.push_back(&item);
+    for (const NotDerived &item : refused)
+      missing.push_back(&item);
+    if (ran.empty() && missing.empty())
+      return notApplicable(record, fmt::format("the launch has no {} to change", toString(kind_)));
+    if (ran.empty())
+      return notRun(record, fmt::format("no launch with other {} could be tried: {}",
+                                        toString(kind_), mostCommon(missing)));
+    KOPT_TRY(auto failure, checkFresh(bench, seen, ran));
+    if (failure)
+      return failure;
+    record.detail = fmt::format("{} launches", ran.size());
+    if (left > 0)
+      record.detail += fmt::format(", {} more are for winners", left);
+    if (!missing.empty())
+      record.detail += "; not run: " + inWords(missing);
+    return std::nullopt;
+  }
+
+  /// A candidate that needs more than the original says is told so; where nobody passes such
+  /// pointers it is still right.
+  static void advise(const Failure &failure, Trial &trial) {
+    trial.findings.push_back(
+        {"alignment", Severity::Warning,
+         "the candidate needs better aligned pointers than the original: " + failure.reason +
+             "; do not take it where pointers into the middle of an allocation are passed",
+         ""});
+  }
+
+  /// One of the launches, chosen and drawn anew after the candidate was frozen; of sizes and
+  /// scalars one with others.
+  Result<std::optional<Failure>>
+  checkFresh(CheckContext &bench, Examination &seen,
+             const std::vector<const DerivedReplays::Replay *> &ran) {
+    int refused = 0; // by the original, whose sizes the contents may be meant for: on a GPU each
+                     // costs a context
+    for (int draw = 0; draw < seen.strength.freshDraws && refused < 3; ++draw) {
+      const std::uint64_t seed =
+          mixed(seen.freshSeed + std::uint64_t(kind_), std::uint64_t(draw)) | 1;
+      const DerivedReplays::Replay &replay = *ran[mixed(seed, 0) % ran.size()];
+      if (replay.derived.advisory)
+        continue;
+      if (kind_ == Derivation::Scalars || kind_ == Derivation::Sizes) {
+        KOPT_TRY(auto failure, checkDrawn(bench, seen, replay.derived.launch, seed, refused));
+        if (failure)
+          return failure;
+      }
+      const Launch &original = replay.derived.launch;
+      const auto launch = applyToDerived(bench, seen.candidate, original);
+      if (!launch)
+        continue;
+      if (std::any_of(replay.slack.begin(), replay.slack.end(),
+                      [](const Slack &slack) { return slack.moved != nullptr; })) {
+        KOPT_TRY(const auto drawn, replays_->prepare(bench, replay.derived, seed, "derived-fresh"));
+        if (!drawn)
+          continue; // a draw that the original does not stand
+        KOPT_TRY(auto failure,
+                 bench.compare(seen.built, *launch, drawn->expected,
+                               derivedOptions(bench, *launch, seed, kOtherPoison, "derived"),
+                               name(), seen.trial, drawn->slack));
+        if (failure)
+          return failure;
+        continue; // which elements jump is known of those inputs alone
+      }
+      KOPT_TRY(const auto expected,
+               bench.tryExpect(original,
+                               derivedOptions(bench, original, seed, kPoison, "derived-fresh")));
+      if (!expected)
+        continue; // a draw that the original does not stand
+      addStages(seen.trial, "verify", expected->seconds, expected->stages);
+      std::vector<Slack> slack = replay.slack;
+      for (Slack &allowed : slack)
+        allowed.absolute *= 2; // known for other inputs of the same kind
+      KOPT_TRY(auto failure,
+               bench.compare(seen.built, *launch, *expected,
+                             derivedOptions(bench, *launch, seed, kOtherPoison, "derived"), name(),
+                             seen.trial, slack));
+      if (failure)
+        return failure;
+    }
+    return std::nullopt;
+  }
+
+  /// A launch with sizes or scalars that nobody can have known.
+  Result<std::optional<Failure>> checkDrawn(CheckContext &bench, Examination &seen,
+                                            const Launch &known, std::uint64_t seed, int &refused) {
+    const DerivationSource source = sourceOf(bench.subject());
+    auto drawn = kind_ == Derivation::Scalars ? drawScalars(source, known, seed)
+                                              : drawSizes(source, known, seed);
+    if (!drawn)
+      return std::nullopt;
+    if (!applyToDerived(bench, seen.candidate, drawn->launch))
+      return std::nullopt; // its constants are not meant for that size
+    KOPT_TRY(const auto replay, replays_->prepare(bench, std::move(*drawn), seed, "derived-fresh"));
+    if (!replay) {
+      ++refused;
+      return std::nullopt;
+    }
+    addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
+    KOPT_TRY(const Launch launch, applyToDerived(bench, seen.candidate, replay->derived.launch));
+    return bench.compare(seen.built, launch, replay->expected,
+                         derivedOptions(bench, launch, seed, kOtherPoison, "derived"), name(),
+                         seen.trial, replay->slack);
+  }
+
+  Derivation kind_;
+  std::shared_ptr<DerivedReplays> replays_;
+};
+
+} // namespace
+
+std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays) {
+  return std::make_unique<ReplayGate>(kind, std::move(replays));
+}
+
+} // namespace kopt

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/source/CandidateLaunch.h"
+
+#include "driver/source/Expression.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/support/FileSystem.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+namespace {
+
+using Axes = std::array<std::string, 3>;
+using Names = std::map<std::string, std::string>;
+
+/// A launch of the original, and what the candidate's file has in its place.
+struct SitePair {
+  const LaunchSite *before, *after;
+};
+
+std::string placeOf(const LaunchSite &site) { return fmt::format("{}:{}", site.file, site.line); }
+
+const Specialization *withSymbol(const KernelSpec &kernel, const std::string &symbol) {
+  for (const Specialization &specialization : kernel.specializations)
+    if (specialization.symbol == symbol)
+      return &specialization;
+  return nullptr;
+}
+
+const Specialization *withExpression(const KernelSpec &kernel, const std::string &expression) {
+  for (const Specialization &specialization : kernel.specializations)
+    if (specialization.expression == expression)
+      return &specialization;
+  return nullptr;
+}
+
+std::string expressionAt(const KernelSpec &kernel, const LaunchSite &site) {
+  const Specialization *launched = withSymbol(kernel, site.symbol);
+  return launched ? launched->expression : "";
+}
+
+/// By order where the files have equally many launches of the kernel. Otherwise those of the same
+/// instantiation, or, where the candidate's file launches that no longer, those of a new one.
+std::vector<SitePair> pairsOf(const TuneSubject &subject, const KernelSpec &changed) {
+  std::vector<const LaunchSite *> before, after;
+  const std::vector<LaunchSite> &all = subject.kernel.launches;
+  const bool byOrder = all.size() == changed.launches.size();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].symbol == subject.specialization.symbol) {
+      before.push_back(&all[i]);
+      if (byOrder)
+        after.push_back(&changed.launches[i]);
+    }
+  if (!byOrder) {
+    std::vector<const LaunchSite *> same, added;
+    for (const LaunchSite &site : changed.launches) {
+      const std::string expression = expressionAt(changed, site);
+      if (expression == subject.specialization.expression)
+        same.push_back(&site);
+      else if (!withExpression(subject.kernel, expression))
+        added.push_back(&site);
+    }
+    after = added.empty() ? same : added;
+  }
+  std::vector<SitePair> pairs;
+  for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i)
+    if (!before.empty() && !after.empty())
+      pairs.push_back(
+          {before[std::min(i, before.size() - 1)], after[std::min(i, after.size() - 1)]});
+  return pairs;
+}
+
+bool isOneName(const std::string &text) {
+  const auto names = namesIn(text);
+  return names && names->size() == 1 && names->front() == text;
+}
+
+/// What a launch site passes for scalar parameters, as those parameters.
+Names parametersAt(const LaunchSite &site, const Specialization &specialization) {
+  Names names;
+  for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
+    if (specialization.params[i].kind == ParamKind::Scalar && isOneName(site.args[i]))
+      names.try_emplace(site.args[i], specialization.params[i].name);
+  return names;
+}
+
+bool contains(const std::vector<std::string> &list, const std::string &name) {
+  return std::ranges::count(list, name) > 0;
+}
+
+Axes renamed(const Axes &axes, const Names &names) {
+  return {kopt::renamed(axes[0], names), kopt::renamed(axes[1], names),
+          kopt::renamed(axes[2], names)};
+}
+
+std::optional<std::int64_t> integerOf(const std::string &text) {
+  if (text == "true" || text == "false")
+    return text == "true";
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string suffix(end, text.data() + text.size());
+  if (error != std::errc() || suffix.find_first_not_of("uUlL") != suffix.npos)
+    return std::nullopt;
+  return value;
+}
+
+class LaunchTaker {
+public:
+  LaunchTaker(const TuneSubject &subject, const KernelSpec &changed, const Specialization &other,
+              Candidate &candidate)
+      : subject_(subject), own_(subject.specialization), changed_(changed), other_(other),
+        candidate_(candidate), pairs_(pairsOf(subject, changed)) {}
+
+  std::optional<std::string> take() {
+    for (const SitePair &pair : pairs_)
+      if (pair.after->symbol != other_.symbol)
+        return fmt::format("the candidate launches {} ({}) and {} ({}) where the original launches "
+                           "{} alone; give each in a file of its own",
+                           other_.expression, placeOf(*pairs_.front().after),
+                           expressionAt(changed_, *pair.after), placeOf(*pair.after),
+                           own_.expression);
+    if (auto refusal = takeTemplateArguments())
+      return refusal;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      LaunchOverride taken;
+      if (auto refusal = takeGeometry(pairs_[i], taken))
+        return refusal;
+      LaunchOverride &known = candidate_.launch;
+      if (i > 0 && (known.gridExpressions != taken.gridExpressions ||
+                    known.blockExpressions != taken.blockExpressions ||
+                    known.sharedExpression != taken.sharedExpression))
+        return fmt::format("the candidate changes its launch at {} otherwise than that at {}; "
+                           "change both in the same way",
+                           placeOf(*pairs_.front().after), placeOf(*pairs_[i].after));
+      known = taken;
+    }
+    return std::nullopt;
+  }
+
+private:
+  /// Where the candidate's file instantiates the kernel.
+  std::string where() const {
+    return pairs_.empty() ? fmt::format("{}:{}", changed_.file, changed_.line)
+                          : placeOf(*pairs_.front().after);
+  }
+
+  std::optional<std::string> takeTemplateArguments() {
+    const auto refuse = [&](const std::string &why) {
+      return fmt::format("the candidate instantiates {} ({}) in the place of {}: {}",
+                         other_.expression, where(), own_.expression, why);
+    };
+    if (own_.templateArgs.size() != other_.templateArgs.size())
+      return refuse("the kernel's template parameters are not the original's; keep those");
+    const std::vector<NamedConstant> named = constantsInScope(subject_.kernel, own_);
+    for (std::size_t i = 0; i < own_.templateArgs.size(); ++i) {
+      const TemplateArg &before = own_.templateArgs[i], &after = other_.templateArgs[i];
+      if (before.value == after.value)
+        continue;
+      const auto value = integerOf(after.value);
+      if (!before.integral || !after.integral || !value)
+        return refuse(fmt::format("only integral template arguments may change, and '{}' is {}",
+                                  before.name, after.value));
+      const auto sameName = std::ranges::find(named, before.name, &NamedConstant::name);
+      const auto spelled = candidate_.constants.find(before.name);
+      if (sameName != named.end() &&
+          (spelled == candidate_.constants.end() ? sameName->value : spelled->second) != *value)
+        return refuse(fmt::format("'{}' is a constant of the file as well, with another value; "
+                                  "give the template parameter another name in both files",
+                                  before.name));
+      candidate_.constants[before.name] = *value;
+    }
+    return std::nullopt;
+  }
+
+  /// What the names at the candidate's launch site are called in its expressions.
+  Names namesAt(const SitePair &pair) const {
+    Names names = parametersAt(*pair.after, other_);
+    std::set<std::string> known;
+    for (const NamedConstant &constant : constantsInScope(subject_.kernel, own_))
+      if (!contains(pair.before->variables, constant.name))
+        known.insert(constant.name);
+    for (const NamedConstant &constant : constantsInScope(changed_, other_))
+      if (!known.contains(constant.name) && !contains(pair.after->variables, constant.name))
+        names[constant.name] = constant.value < 0 ? fmt::format("({})", constant.value)
+                                                  : std::to_string(constant.value);
+    return names;
+  }
+
+  /// A variable of the host program that has the name of a parameter it is not passed for would be
+  /// taken for that.
+  std::optional<std::string> ambiguousName(const LaunchSite &site, const Names &names) const {
+    for (const std::string &variable : site.variables)
+      for (const KernelParam &param : other_.params)
+        if (param.name == variable && param.kind == ParamKind::Scalar && !names.contains(variable))
+          return fmt::format("the candidate's launch ({}) depends on '{}', which is no argument of "
+                             "it, but has the name of a parameter; give it another name",
+                             placeOf(site), variable);
+    return std::nullopt;
+  }
+
+  std::optional<std::string> takeGeometry(const SitePair &pair, LaunchOverride &taken) const {
+    const LaunchSite &before = *pair.before, &after = *pair.after;
+    const Names old = parametersAt(before, own_), names = namesAt(pair);
+    const auto unread = [&](const char *what, bool wasRead, const std::optional<SourceRange> &was,
+                            const std::optional<SourceRange> &is) -> std::optional<std::string> {
+      if (!wasRead && spelledAlike(was, is))
+        return std::nullopt; // a clause says what it is
+      return fmt::format("the {} of the candidate's launch ({}) could not be read{}", what,
+                         placeOf(after), after.reason ? ": " + *after.reason : "");
+    };
+    if (after.grid[0].empty()) {
+      if (auto refusal = unread("grid", !before.grid[0].empty(), before.gridRange, after.gridRange))
+        return refusal;
+    } else if (renamed(before.grid, old) != renamed(after.grid, names)) {
+      taken.gridExpressions = renamed(after.grid, names);
+    }
+    if (after.block[0].empty()) {
+      if (auto refusal =
+              unread("block", !before.block[0].empty(), before.blockRange, after.blockRange))
+        return refusal;
+    } else if (renamed(before.block, old) != renamed(after.block, names)) {
+      taken.blockExpressions = renamed(after.block, names);
+    }
+    if (after.sharedBytes.empty()) {
+      if (auto refusal = unread("dynamic shared memory", !before.sharedBytes.empty(),
+                                before.sharedRange, after.sharedRange))
+        return refusal;
+    } else if (kopt::renamed(before.sharedBytes, old) != kopt::renamed(after.sharedBytes, names)) {
+      taken.sharedExpression = kopt::renamed(after.sharedBytes, names);
+    }
+    const bool isChanged =
+        taken.gridExpressions || taken.blockExpressions || taken.sharedExpression;
+    return isChanged ? ambiguousName(after, names) : std::nullopt;
+  }
+
+  static bool spelledAlike(const std::optional<SourceRange> &one,
+                           const std::optional<SourceRange> &other) {
+    if (!one || !other)
+      return !one && !other;
+    const Result<std::string> a = readFile(one->file), b = readFile(other->file);
+    return a && b && one->end <= a->size() && other->end <= b->size() &&
+           a->substr(one->begin, one->end - one->begin) ==
+               b->substr(other->begin, other->end - other->begin);
+  }
+
+  const TuneSubject &subject_;
+  const Specialization &own_;
+  const KernelSpec &changed_;
+  const Specialization &other_;
+  Candidate &candidate_;
+  const std::vector<SitePair> pairs_;
+};
+
+} // namespace
+
+const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &changed) {
+  const Specialization &own = subject.specialization;
+  if (const std::vector<SitePair> pairs = pairsOf(subject, changed); !pairs.empty())
+    if (const Specialization *launched = withSymbol(changed, pairs.front().after->symbol))
+      return launched;
+  if (const Specialization *same = withSymbol(changed, own.symbol))
+    return same;
+  if (const Specialization *same = withExpression(changed, own.expression))
+    return same;
+  const std::vector<Specialization> &all = subject.kernel.specializations;
+  for (std::size_t i = 0; i < all.size() && i < changed.specializations.size(); ++i)
+    if (all[i].symbol == own.symbol)
+      return &changed.specializations[i];
+  return nullptr;
+}
+
+std::optional<std::string> takeLaunch(const TuneSubject &subject, const KernelSpec &changed,
+                                      const Specialization &other, Candidate &candidate) {
+  return LaunchTaker(subject, changed, other, candidate).take();
+}
+
+std::string renamed(const std::string &expression, const Names &names) {
+  const auto isWord = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  // Where a longer name goes on behind a shorter one: "size" is none of the names in "size.x".
+  const auto goesOn = [&](std::size_t at) {
+    return at < expression.size() &&
+           (isWord(expression[at]) || expression[at] == '.' || expression[at] == '[' ||
+            expression[at] == '(' || expression.compare(at, 2, "::") == 0 ||
+            expression.compare(at, 2, "->") == 0);
+  };
+  std::string result;
+  bool isInside = false; // of a name or number
+  for (std::size_t at = 0; at < expression.size();) {
+    const auto found = std::ranges::find_if(names, [&](const auto &name) {
+      return !isInside && !name.first.empty() &&
+             expression.compare(at, name.first.size(), name.first) == 0 &&
+             !goesOn(at + name.first.size());
+    });
+    if (found != names.end()) {
+      result += found->second;
+      at += found->first.size();
+      isInside = true;
+      continue;
+    }
+    const bool isLink =
+        expression.compare(at, 2, "->") == 0 || expression.compare(at, 2, "::") == 0;
+    isInside = isLink || isWord(expression[at]) || expression[at] == '.';
+    result += expression.substr(at, isLink ? 2 : 1);
+    at += isLink ? 2 : 1;
+  }
+  return result;
+}
+
+} // namespace kopt

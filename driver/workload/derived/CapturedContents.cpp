@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/CapturedContents.h"
+
+#include "driver/workload/derived/LaunchFamily.h"
+#include "runtime/trace/Contents.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+namespace trace = runtime::trace;
+
+constexpr std::uint64_t kMostRead = std::uint64_t(256) << 20;
+constexpr std::uint64_t kSample = 1 << 16;
+constexpr std::uint64_t kMostSeen = std::uint64_t(1) << 30; ///< elements of a permutation
+
+template <class T> double numberAt(const char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return double(value);
+}
+
+/// The value of one half-precision number.
+double halfAt(const char *at, int exponentBits, int mantissaBits) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, at, sizeof bits);
+  const int bias = (1 << (exponentBits - 1)) - 1, top = (1 << exponentBits) - 1;
+  const int exponent = bits >> mantissaBits & top, fraction = bits & ((1 << mantissaBits) - 1);
+  if (exponent == top)
+    return NAN; // infinite ones count as little
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, 1 - bias - mantissaBits)
+                    : std::ldexp(fraction + (1 << mantissaBits), exponent - bias - mantissaBits);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+using Reader = double (*)(const char *);
+Reader readerOf(const std::string &scalar) {
+  static const std::pair<const char *, Reader> kReaders[] = {
+      {"f32", numberAt<float>},
+      {"f64", numberAt<double>},
+      {"f16", [](const char *at) { return halfAt(at, 5, 10); }},
+      {"bf16", [](const char *at) { return halfAt(at, 8, 7); }},
+      {"i8", numberAt<std::int8_t>},
+      {"u8", numberAt<std::uint8_t>},
+      {"bool", numberAt<std::uint8_t>},
+      {"i16", numberAt<std::int16_t>},
+      {"u16", numberAt<std::uint16_t>},
+      {"i32", numberAt<std::int32_t>},
+      {"u32", numberAt<std::uint32_t>},
+      {"i64", numberAt<std::int64_t>},
+      {"u64", numberAt<std::uint64_t>}};
+  for (const auto &[name, reader] : kReaders)
+    if (scalar == name)
+      return reader;
+  return nullptr;
+}
+
+/// Whether eight bytes anywhere are an address within a buffer of the launch.
+bool holdsAddress(const Launch &launch, std::string_view bytes) {
+  for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    for (const Buffer &buffer : launch.buffers)
+      if (buffer.address != 0 && word - buffer.address < std::max<std::uint64_t>(1, buffer.bytes))
+        return true;
+  }
+  return false;
+}
+
+} // namespace
+
+ContentsReader::ContentsReader(std::string scalar, std::uint64_t total, bool isComplete)
+    : scalar_(std::move(scalar)), width_(elementBytes(scalar_)), total_(total),
+      every_(std::max<std::uint64_t>(1, total / kSample)), isSorted_(isComplete) {
+  if (isComplete && !isFloating(scalar_) && total <= kMostSeen)
+    seen_.resize(total);
+}
+
+void ContentsReader::add(std::string_view bytes) {
+  const Reader read = readerOf(scalar_);
+  for (std::uint64_t at = 0; read && at + width_ <= bytes.size(); at += width_, ++count_) {
+    const double value = read(bytes.data() + at);
+    if (!std::isfinite(value))
+      continue;
+    zeros_ += value == 0;
+    if (finite_ == 0)
+      least_ = most_ = value;
+    least_ = std::min(least_, value);
+    most_ = std::max(most_, value);
+    isWhole_ &= value == std::floor(value);
+    isSorted_ &= finite_ == 0 || value >= last_;
+    last_ = value;
+    if (finite_++ % every_ == 0)
+      sample_.push_back(value);
+    if (seen_.empty())
+      continue;
+    if (value < 0 || value >= double(seen_.size()) || seen_[std::size_t(value)])
+      seen_.clear();
+    else
+      seen_[std::size_t(value)] = true;
+  }
+}
+
+ContentsSummary ContentsReader::summary() const {
+  ContentsSummary result;
+  result.count = count_;
+  if (finite_ == 0)
+    return result;
+  result.zeros = double(zeros_) / double(finite_);
+  result.isConstant = least_ == most_;
+  result.isWhole = isWhole_;
+  result.isSorted = isSorted_ && finite_ == count_;
+  result.isPermutation = !seen_.empty() && finite_ == total_;
+  result.low = least_;
+  result.high = most_;
+  // Memory that nobody uses holds anything: a few numbers far from all others are none of the data.
+  std::vector<double> sorted = sample_;
+  std::sort(sorted.begin(), sorted.end());
+  const double first = sorted[sorted.size() / 1000],
+               last = sorted[sorted.size() - 1 - sorted.size() / 1000];
+  const double room = 100 * (last - first);
+  if (last > first && !result.isSorted && !result.isPermutation) {
+    result.low = std::max(least_, first - room);
+    result.high = std::min(most_, last + room);
+  }
+  return result;
+}
+
+tl::expected<ContentsSummary, std::string> summarize(const Launch &launch, std::size_t index) {
+  const Buffer &buffer = launch.buffers[index];
+  const bool isUntyped = buffer.scalar == "u8" && (buffer.holdsPointers || !buffer.symbol.empty());
+  if (!readerOf(buffer.scalar) || isUntyped)
+    return tl::unexpected(fmt::format("what '{}' holds is not known", buffer.name));
+  std::string why;
+  const auto file = trace::ContentsFile::open(buffer.fill.path, why);
+  if (!file)
+    return tl::unexpected(why);
+  const std::uint64_t bytes = std::min(file->bytes(), buffer.bytes);
+  const std::uint64_t pieces = (bytes + trace::kPieceBytes - 1) / trace::kPieceBytes;
+  const std::uint64_t wanted = std::min(pieces, kMostRead / trace::kPieceBytes);
+  ContentsReader reader(buffer.scalar,
+                        (wanted == pieces ? bytes : wanted * trace::kPieceBytes) /
+                            elementBytes(buffer.scalar),
+                        wanted == pieces);
+  std::string piece;
+  for (std::uint64_t i = 0; i < wanted; ++i) {
+    const std::uint64_t offset = i * pieces / wanted * trace::kPieceBytes;
+    piece.resize(std::size_t(std::min(trace::kPieceBytes, bytes - offset)));
+    if (!file->read(offset, piece.size(), reinterpret_cast<std::byte *>(piece.data()), why))
+      return tl::unexpected(why);
+    if (buffer.holdsPointers && holdsAddress(launch, piece))
+      return tl::unexpected(fmt::format("'{}' holds addresses", buffer.name));
+    reader.add(piece);
+  }
+  const ContentsSummary summary = reader.summary();
+  if (summary.count == 0)
+    return tl::unexpected(fmt::format("'{}' is empty", buffer.name));
+  return summary;
+}
+
+std::optional<Fill> drawnLike(const Buffer &buffer, const ContentsSummary &summary) {
+  if (summary.isConstant || summary.low >= summary.high)
+    return std::nullopt;
+  FillKind kind = FillKind::Uniform;
+  if (summary.isPermutation)
+    kind = FillKind::Permutation;
+  else if (summary.isSorted)
+    kind = FillKind::Sorted;
+  else if (isFloating(buffer.scalar) && summary.isWhole)
+    kind = FillKind::Integers;
+  return Fill{kind, summary.low, summary.high};
+}
+
+std::optional<Fill> drawnForConstant(const Buffer &buffer, const ContentsSummary &summary,
+                                     double typical) {
+  if (!summary.isConstant || !isFloating(buffer.scalar))
+    return std::nullopt;
+  const double middle = summary.low != 0 ? summary.low : typical != 0 ? typical : 1;
+  return Fill{FillKind::Uniform, std::min(middle / 2, middle * 1.5),
+              std::max(middle / 2, middle * 1.5)};
+}
+
+} // namespace kopt

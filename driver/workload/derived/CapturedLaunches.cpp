@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/CapturedLaunches.h"
+
+#include "driver/support/Hash.h"
+#include "driver/workload/DeclaredFill.h"
+#include "driver/workload/derived/CapturedContents.h"
+#include "driver/workload/derived/DerivedContents.h"
+#include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/OtherScalars.h"
+#include "driver/workload/derived/Requirements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <functional>
+#include <set>
+
+namespace kopt {
+namespace {
+
+using Values = std::map<std::string, std::int64_t>;
+
+constexpr std::int64_t kSize = 8;            ///< integers that are smaller are no sizes
+constexpr std::size_t kMostAlone = 6;        ///< buffers that are changed one at a time
+constexpr std::uint64_t kPartThreads = 8192; ///< of a part of a grid
+constexpr double kScale = 1000, kNarrowScale = 16;
+
+/// The integer arguments of a captured launch, and what they decide.
+class CapturedNumbers {
+public:
+  CapturedNumbers(const DerivationSource &source, const Launch &launch)
+      : source_(source), launch_(launch) {
+    const std::vector<KernelParam> &params = source.specialization.params;
+    for (std::size_t i = 0; i < launch.arguments.size() && i < params.size(); ++i)
+      if (const auto value = integerAt(i))
+        all_[params[i].name] = *value;
+    for (const auto &[name, value] : all_) {
+      if (isGeometry(name, value))
+        continue;
+      const bool decides = decidesGrid(name, value);
+      if (decides && value > 0)
+        deciding_.insert(name);
+      if (decides || value >= kSize)
+        sizes_[name] = value;
+      else
+        others_[name] = value;
+    }
+  }
+
+  const Values &sizes() const { return sizes_; }
+  const Values &others() const { return others_; }
+  const std::set<std::string> &deciding() const { return deciding_; }
+
+  /// The launch with other integers. The grid is what its expressions give; where they give none,
+  /// as of a problem of no elements, it stays.
+  Launch with(const Values &changed) const {
+    Launch made = launch_;
+    const std::vector<KernelParam> &params = source_.specialization.params;
+    Values integers = all_;
+    for (std::size_t i = 0; i < made.arguments.size() && i < params.size(); ++i) {
+      const auto other = changed.find(params[i].name);
+      auto *value = std::get_if<ValueArg>(&made.arguments[i]);
+      if (other == changed.end() || !value || !all_.contains(params[i].name))
+        continue;
+      std::memcpy(value->bytes.data(), &other->second,
+                  std::min(value->bytes.size(), sizeof other->second)); // little-endian
+      integers[params[i].name] = other->second;
+    }
+    made.bindings = bindingsWith(integers);
+    if (!isAtSite())
+      return made;
+    if (const auto geometry = evaluateGeometry(made.geometry, made.bindings)) {
+      made.grid = geometry->grid;
+      made.block = geometry->block;
+      made.sharedBytes = geometry->sharedBytes;
+      return made;
+    }
+    made.geometry.grid = {std::to_string(launch_.grid.x), std::to_string(launch_.grid.y),
+                          std::to_string(launch_.grid.z)};
+    return made;
+  }
+
+  bool areOther(const Values &values) const {
+    return std::ranges::any_of(
+        values, [&](const auto &value) { return all_.at(value.first) != value.second; });
+  }
+
+  /// Moved so that the user's requirements hold.
+  Values allowed(const Values &values) const {
+    return Requirements(source_.declaration).moved(values, all_, launch_.bindings);
+  }
+
+private:
+  std::optional<std::int64_t> integerAt(std::size_t argument) const {
+    const KernelParam &param = source_.specialization.params[argument];
+    const auto *value = std::get_if<ValueArg>(&launch_.arguments[argument]);
+    const bool isInteger =
+        param.scalar == "bool" || param.scalar.starts_with("i") || param.scalar.starts_with("u");
+    if (!value || param.kind != ParamKind::Scalar || param.components != 1 || !isInteger ||
+        !value->pointers.empty() || value->bytes.empty() || value->bytes.size() > 8)
+      return std::nullopt;
+    std::int64_t number = 0;
+    std::memcpy(&number, value->bytes.data(), value->bytes.size());
+    if (param.scalar.starts_with("i") && value->bytes.size() < 8) { // sign
+      const int bits = int(8 * (8 - value->bytes.size()));
+      number = std::int64_t(std::uint64_t(number) << bits) >> bits;
+    }
+    return number;
+  }
+
+  bool isAtSite() const {
+    return launch_.site < source_.kernel.launches.size() &&
+           launch_.geometry.grid == source_.kernel.launches[launch_.site].grid &&
+           launch_.geometry.block == source_.kernel.launches[launch_.site].block;
+  }
+
+  Bindings bindingsWith(const Values &integers) const {
+    if (isAtSite())
+      return bindingsAtSite(source_.kernel, source_.specialization,
+                            source_.kernel.launches[launch_.site], integers);
+    Bindings bindings = launch_.bindings;
+    for (const auto &[name, value] : integers)
+      bindings[name] = value;
+    return bindings;
+  }
+
+  bool decidesGrid(const std::string &name, std::int64_t value) const {
+    // A launch rounds up to whole blocks: a small step may fall into the same one.
+    return value > 1 && with({{name, value / 2}}).grid != launch_.grid;
+  }
+
+  /// It is the block's threads or the number of blocks, which a kernel does not look at as a size.
+  bool isGeometry(const std::string &name, std::int64_t value) const {
+    const Launch half = with({{name, value / 2}});
+    if (value > 1 && half.block != launch_.block)
+      return true;
+    if (value < kSize || half.grid != launch_.grid)
+      return false;
+    for (const Dim3 &of : {launch_.grid, launch_.block})
+      for (const std::uint64_t extent :
+           {std::uint64_t(of.x), std::uint64_t(of.y), std::uint64_t(of.z), of.count()})
+        if (std::uint64_t(value) == extent)
+          return true;
+    return false;
+  }
+
+  const DerivationSource &source_;
+  const Launch &launch_;
+  Values all_, sizes_, others_;
+  std::set<std::string> deciding_;
+};
+
+template <class Change> Values each(const Values &values, Change change) {
+  Values changed = values;
+  for (auto &[name, value] : changed)
+    value = std::clamp<std::int64_t>(change(value), std::min<std::int64_t>(1, value), value);
+  return changed;
+}
+
+class CapturedDeriver {
+public:
+  CapturedDeriver(const DerivationSource &source, const Launch &launch, std::uint64_t most)
+      : source_(source), launch_(launch), numbers_(source, launch), most_(most) {}
+
+  DerivedLaunches run() {
+    addSizes();
+    addScalars();
+    addContents();
+    addAlignment();
+    addPart();
+    return std::move(out_);
+  }
+
+private:
+  DerivedLaunch *add(Derivation kind, std::string title, Launch launch) {
+    if (const auto broken = Requirements(source_.declaration).broken(launch.bindings)) {
+      out_.missing.push_back(
+          {kind, std::move(title), fmt::format("'require {}' does not hold there", *broken)});
+      return nullptr;
+    }
+    launch.name = fmt::format("{} ({})", launch_.name, title);
+    return &out_.launches.emplace_back(DerivedLaunch{kind, std::move(title), std::move(launch)});
+  }
+
+  void miss(Derivation kind, std::string why) {
+    out_.missing.push_back({kind, toString(kind), std::move(why)});
+  }
+
+  void addNumbers(Derivation kind, const Values &changed) {
+    const Values values = numbers_.allowed(changed);
+    if (!numbers_.areOther(values) && numbers_.areOther(changed)) // no other number is allowed
+      add(kind, describe(changed), numbers_.with(changed));
+    else if (numbers_.areOther(values) && tried_.insert(values).second)
+      add(kind, describe(values), numbers_.with(values));
+  }
+
+  void addSizes() {
+    const Values &sizes = numbers_.sizes();
+    if (sizes.empty())
+      return miss(Derivation::Sizes, "no integer argument decides how much the launch computes");
+    addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
+    addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
+    addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 3; }));
+    addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t) { return 1; }));
+    if (const auto small = smaller())
+      addNumbers(Derivation::Sizes, *small);
+    for (const std::string &name : numbers_.deciding()) {
+      if (sizes.size() > 1)
+        addNumbers(Derivation::Sizes, {{name, sizes.at(name) - 1}});
+      addNumbers(Derivation::Sizes, {{name, 0}});
+    }
+  }
+
+  /// All sizes halved, the largest first, until the launch has at most `most_` threads.
+  std::optional<Values> smaller() const {
+    Values small = numbers_.sizes();
+    for (Launch made = launch_; made.grid.count() * made.block.count() > most_;
+         made = numbers_.with(small)) {
+      std::int64_t largest = 0;
+      for (const std::string &name : numbers_.deciding())
+        largest = std::max(largest, small.at(name));
+      if (largest / 2 < kSize)
+        return std::nullopt;
+      for (auto &[name, value] : small) // equal ones stay equal
+        value = value == largest ? value / 2 : value;
+    }
+    return small;
+  }
+
+  void addScalars() {
+    for (const double factor : {-1.375, 0.4375, 0.0})
+      if (auto scaled = scaledScalars(source_, launch_, [&](std::size_t index) {
+            return factor * (1 + double(index) / 8);
+          }))
+        add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
+    const Values &others = numbers_.others();
+    addNumbers(Derivation::Scalars, each(others, [](std::int64_t v) { return v - 1; }));
+    addNumbers(Derivation::Scalars, each(others, [](std::int64_t) { return 1; }));
+    for (const auto &[name, value] : others)
+      for (const std::int64_t mode : modesOf(source_, name))
+        if (mode <= value) // what is larger may need more memory
+          addNumbers(Derivation::Scalars, {{name, mode}});
+    for (const KernelParam &param : source_.specialization.params)
+      if (param.scalar == "bool" && others.contains(param.name))
+        addNumbers(Derivation::Scalars, {{param.name, 1 - others.at(param.name)}});
+    if (std::ranges::none_of(out_.launches, [](const DerivedLaunch &derived) {
+          return derived.kind == Derivation::Scalars;
+        }))
+      miss(Derivation::Scalars, "the kernel has no scalar argument but those that are sizes");
+  }
+
+  /// A launch whose captured buffers are those that `change` gives a fill for.
+  void addContents(const std::string &title,
+                   const std::function<std::optional<Fill>(const Buffer &, std::size_t)> &change,
+                   const OtherContents *flags = nullptr) {
+    Launch made = launch_;
+    std::vector<std::tuple<FillKind, double, double>> fills;
+    for (std::size_t b = 0; b < made.buffers.size(); ++b) {
+      Buffer &buffer = made.buffers[b];
+      if (!buffer.output && known_[b])
+        if (const auto fill = change(buffer, b)) {
+          buffer.fill = *fill;
+          if (fill->kind != FillKind::Captured)
+            buffer.holdsPointers = false;
+          else
+            buffer.fill.path = launch_.buffers[b].fill.path;
+        }
+      fills.emplace_back(buffer.fill.kind, buffer.fill.low, buffer.fill.high);
+    }
+    if (!contents_.insert(std::move(fills)).second)
+      return;
+    DerivedLaunch *added = add(Derivation::Contents, "contents: " + title, std::move(made));
+    if (!added || !flags)
+      return;
+    added->nonFinite = flags->nonFinite;
+    added->maybeConditional = flags->maybeConditional;
+    added->cancelling = flags->cancelling;
+  }
+
+  /// What the user says of a parameter's contents counts more than what was captured; nothing where
+  /// that is not a range, and it stays.
+  std::optional<ContentsSummary> asDeclared(const Buffer &buffer, ContentsSummary summary) const {
+    if (!source_.declaration || !source_.declaration->fills.contains(buffer.name))
+      return summary;
+    const auto fill = declaredFill(*source_.declaration, buffer, launch_.bindings);
+    if (!fill || !*fill || (*fill)->kind != FillKind::Uniform)
+      return std::nullopt;
+    summary.low = (*fill)->low;
+    summary.high = (*fill)->high;
+    return summary;
+  }
+
+  /// Magnitudes of numbers that are not constant: the one in the middle.
+  double typicalMagnitude() const {
+    std::vector<double> magnitudes;
+    for (std::size_t b = 0; b < known_.size(); ++b)
+      if (known_[b] && isFloating(launch_.buffers[b].scalar) && !known_[b]->isConstant)
+        magnitudes.push_back(std::max(std::abs(known_[b]->low), std::abs(known_[b]->high)));
+    if (magnitudes.empty())
+      return 0;
+    std::sort(magnitudes.begin(), magnitudes.end());
+    return magnitudes[magnitudes.size() / 2];
+  }
+
+  void addContents() {
+    std::vector<std::string> unknown;
+    std::vector<std::tuple<FillKind, double, double>> captured;
+    for (std::size_t b = 0; b < launch_.buffers.size(); ++b) {
+      const Buffer &buffer = launch_.buffers[b];
+      captured.emplace_back(buffer.fill.kind, buffer.fill.low, buffer.fill.high);
+      known_.emplace_back();
+      if (buffer.fill.kind != FillKind::Captured || buffer.output)
+        continue;
+      if (auto summary = summarize(launch_, b))
+        known_.back() = asDeclared(buffer, *summary);
+      else
+        unknown.push_back(std::move(summary.error()));
+    }
+    contents_.insert(std::move(captured));
+    for (std::string &why : unknown)
+      out_.missing.push_back({Derivation::Contents, "contents", std::move(why)});
+    const double typical = typicalMagnitude();
+    const auto forConstant = [&](const Buffer &buffer, std::size_t b) {
+      return drawnForConstant(buffer, *known_[b], typical);
+    };
+    const auto drawn = [&](const Buffer &buffer, std::size_t b) {
+      return drawnLike(buffer, *known_[b]);
+    };
+    const auto scaled = [](double factor) {
+      return [factor](const Buffer &buffer, std::size_t) -> std::optional<Fill> {
+        const bool isNarrow = buffer.scalar == "f16" || buffer.scalar == "bf16";
+        if (!isFloating(buffer.scalar))
+          return std::nullopt;
+        return Fill{FillKind::Captured, -1,
+                    isNarrow ? std::pow(kNarrowScale, std::log10(factor) / 3) : factor};
+      };
+    };
+    addContents("constant ones replaced", forConstant);
+    addContents("floating-point numbers drawn anew", [&](const Buffer &buffer, std::size_t b) {
+      return isFloating(buffer.scalar) ? drawn(buffer, b) : std::nullopt;
+    });
+    addContents("a thousand times larger", scaled(kScale));
+    addContents("all drawn anew, constant ones replaced", [&](const Buffer &buffer, std::size_t b) {
+      const auto fill = drawn(buffer, b);
+      return fill ? fill : forConstant(buffer, b);
+    });
+    addContents("a thousand times smaller", scaled(1 / kScale));
+    addContents("integers drawn anew", [&](const Buffer &buffer, std::size_t b) {
+      return isFloating(buffer.scalar) ? std::nullopt : drawn(buffer, b);
+    });
+    for (const OtherContents &wanted : otherContents())
+      addOther(wanted);
+    addAlone("constant ones replaced in", forConstant);
+    addAlone("drawn anew:", drawn);
+  }
+
+  /// One kind of contents that declared inputs get: of numbers that are described by what they are
+  /// drawn like. Integers have to be indices no more than they were.
+  void addOther(const OtherContents &wanted) {
+    if (wanted.unbounded)
+      return;
+    addContents(
+        wanted.name,
+        [&](const Buffer &buffer, std::size_t b) -> std::optional<Fill> {
+          const ContentsSummary &known = *known_[b];
+          Buffer described = buffer;
+          described.fill = {FillKind::Uniform, known.low, known.high};
+          if (known.isConstant)
+            described.fill = {known.isAllZero() ? FillKind::Zero : FillKind::Constant, known.low,
+                              known.low};
+          const bool isFloat = isFloating(buffer.scalar);
+          if (!isFloat && (known.isSorted || known.isPermutation) && !wanted.maybeConditional)
+            return std::nullopt;
+          return (isFloat ? wanted.floating : wanted.integer)(described);
+        },
+        &wanted);
+  }
+
+  /// One buffer at a time, where several have a change: the kernel may not stand all of them.
+  template <class Change> void addAlone(const std::string &title, Change change) {
+    std::vector<std::size_t> changed;
+    for (std::size_t b = 0; b < launch_.buffers.size(); ++b)
+      if (!launch_.buffers[b].output && known_[b] && change(launch_.buffers[b], b))
+        changed.push_back(b);
+    if (changed.size() < 2)
+      return;
+    changed.resize(std::min(changed.size(), kMostAlone));
+    for (const std::size_t alone : changed)
+      addContents(fmt::format("{} '{}'", title, launch_.buffers[alone].name),
+                  [&](const Buffer &buffer, std::size_t b) {
+                    return b == alone ? change(buffer, b) : std::nullopt;
+                  });
+  }
+
+  /// Bytes of the elements that the kernel's pointers into each buffer have; 0: it stays where it
+  /// is, as others may point into it.
+  std::vector<std::uint64_t> elementsOf() const {
+    const std::vector<KernelParam> &params = source_.specialization.params;
+    std::vector<std::uint64_t> bytes(launch_.buffers.size(), 0);
+    std::vector<bool> stays(launch_.buffers.size(), false);
+    for (std::size_t i = 0; i < launch_.arguments.size() && i < params.size(); ++i) {
+      if (const auto *pointer = std::get_if<BufferArg>(&launch_.arguments[i])) {
+        const std::uint64_t element = std::max<std::uint64_t>(
+            params[i].pointeeSize, params[i].scalar.empty() ? 0 : elementBytes(params[i].scalar));
+        bytes[pointer->buffer] = std::max(bytes[pointer->buffer], element);
+        if (element == 0)
+          stays[pointer->buffer] = true;
+      } else {
+        for (const PointerWord &word : std::get<ValueArg>(launch_.arguments[i]).pointers)
+          stays[word.buffer] = true;
+      }
+    }
+    for (std::size_t b = 0; b < bytes.size(); ++b)
+      if (stays[b] || launch_.buffers[b].fill.kind != FillKind::Captured ||
+          !launch_.buffers[b].symbol.empty())
+        bytes[b] = 0;
+    return bytes;
+  }
+
+  Launch shifted(const std::vector<std::uint64_t> &by) const {
+    Launch made = launch_;
+    for (Argument &argument : made.arguments)
+      if (auto *pointer = std::get_if<BufferArg>(&argument))
+        pointer->offset += by[pointer->buffer];
+    for (std::size_t b = 0; b < by.size(); ++b)
+      if (by[b] != 0) {
+        made.buffers[b].bytes += by[b];
+        made.buffers[b].fill.low = double(by[b]); // what comes before the captured bytes
+        made.buffers[b].output = false;           // its first elements are never written
+      }
+    return made;
+  }
+
+  void addAlignment() {
+    const std::vector<std::uint64_t> elements = elementsOf();
+    if (std::ranges::count(elements, 0u) == std::ptrdiff_t(elements.size()))
+      return miss(Derivation::Alignment, "no pointer argument has a known type");
+    std::vector<std::uint64_t> further = elements;
+    for (std::uint64_t &bytes : further)
+      bytes = bytes == 0 ? 0 : (255 / bytes + 1) * bytes;
+    // A program that passes pointers into the middle of its memory may pass others.
+    const bool isInside = std::ranges::any_of(launch_.arguments, [](const Argument &argument) {
+      const auto *pointer = std::get_if<BufferArg>(&argument);
+      return pointer && pointer->offset % 256 != 0;
+    });
+    const auto shift = [&](const std::string &title, const std::vector<std::uint64_t> &by) {
+      if (DerivedLaunch *added = add(Derivation::Alignment, title, shifted(by)))
+        added->advisory = !isInside;
+    };
+    add(Derivation::Alignment, "pointers 256 bytes further", shifted(further));
+    shift("pointers one element further", elements);
+    const auto several = std::ranges::count_if(elements, [](std::uint64_t of) { return of != 0; });
+    for (std::size_t b = 0, shown = 0; several > 1 && b < elements.size(); ++b) {
+      if (elements[b] == 0 || ++shown > kMostAlone)
+        continue;
+      std::vector<std::uint64_t> alone(elements.size(), 0);
+      alone[b] = elements[b];
+      shift(fmt::format("'{}' alone one element further", launch_.buffers[b].name), alone);
+    }
+  }
+
+  /// The first blocks, in a rectangle.
+  void addPart() {
+    std::uint64_t blocks = std::max<std::uint64_t>(
+        2, kPartThreads / std::max<std::uint64_t>(1, launch_.block.count()));
+    if (launch_.cooperative || launch_.grid.count() <= blocks)
+      return;
+    Launch made = launch_;
+    std::uint32_t *const extents[] = {&made.grid.x, &made.grid.y, &made.grid.z};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::uint32_t extent =
+          std::uint32_t(std::min<std::uint64_t>(*extents[i], std::max<std::uint64_t>(1, blocks)));
+      blocks /= extent;
+      if (extent < *extents[i])
+        made.geometry.grid[i] = fmt::format("min({}, {})", made.geometry.grid[i], extent);
+      *extents[i] = extent;
+    }
+    const std::string title = fmt::format("the first {} of {} blocks of the grid",
+                                          made.grid.count(), launch_.grid.count());
+    if (DerivedLaunch *added = add(Derivation::Sizes, title, std::move(made)))
+      added->isPart = true;
+  }
+
+  const DerivationSource &source_;
+  const Launch &launch_;
+  const CapturedNumbers numbers_;
+  std::uint64_t most_;
+  std::vector<std::optional<ContentsSummary>> known_; ///< for each buffer
+  std::set<Values> tried_;
+  std::set<std::vector<std::tuple<FillKind, double, double>>> contents_; ///< that were added
+  DerivedLaunches out_;
+};
+
+} // namespace
+
+DerivedLaunches deriveCaptured(const DerivationSource &source, const Launch &launch,
+                               std::uint64_t most) {
+  return CapturedDeriver(source, launch, most).run();
+}
+
+std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, const Launch &launch,
+                                               std::uint64_t seed) {
+  const CapturedNumbers numbers(source, launch);
+  if (numbers.sizes().empty())
+    return std::nullopt;
+  const Values drawn = numbers.allowed(each(numbers.sizes(), [&](std::int64_t value) {
+    return value - std::int64_t(mixed(seed, std::uint64_t(value)) % std::uint64_t(value / 4 + 1));
+  }));
+  Launch made = numbers.with(drawn);
+  made.name = fmt::format("{} ({})", launch.name, describe(drawn));
+  return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(made)};
+}
+
+Launch withLessMemory(Launch launch, std::uint64_t bytes) {
+  std::vector<std::uint64_t> last(launch.buffers.size(), 0);
+  for (const Argument &argument : launch.arguments) {
+    if (const auto *pointer = std::get_if<BufferArg>(&argument))
+      last[pointer->buffer] = std::max(last[pointer->buffer], pointer->offset);
+    else
+      for (const PointerWord &word : std::get<ValueArg>(argument).pointers)
+        last[word.buffer] = std::max(last[word.buffer], word.offset);
+  }
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
+    Buffer &buffer = launch.buffers[b];
+    if (buffer.symbol.empty() && !buffer.holdsPointers)
+      buffer.bytes = std::min(buffer.bytes, (last[b] + bytes + 255) / 256 * 256);
+  }
+  return launch;
+}
+
+} // namespace kopt

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/LargerLaunches.h"
+
+#include "driver/source/Expression.h"
+#include "driver/workload/derived/LaunchFamily.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+namespace {
+
+using Values = LaunchFamily::Values;
+
+constexpr std::int64_t kMostFactor = 1 << 16;
+
+bool isAllowed(const DerivationSource &source, const Launch &launch) {
+  return !source.declaration ||
+         std::ranges::none_of(source.declaration->requirements, [&](const std::string &text) {
+           const auto holds = evaluateExpression(text, launch.bindings);
+           return holds && *holds == 0;
+         });
+}
+
+/// The launch with `name` as it is and the other sizes as small as they have to be, but no smaller
+/// than `least`; nothing where it costs too much all the same.
+std::optional<Launch> within(const LaunchFamily &family, const std::string &name, Values values,
+                             std::uint64_t most) {
+  for (std::int64_t least : {kSmallestSize, std::int64_t(1)}) {
+    for (auto &[other, value] : values)
+      while (other != name && value / 2 >= least)
+        value /= 2;
+    if (auto made = family.with(values); made && costOf(*made) <= most)
+      return std::move(*made);
+  }
+  return std::nullopt;
+}
+
+std::string describe(const LaunchFamily &family, const Launch &launch) {
+  std::string text;
+  for (const auto &[name, value] : family.sizes())
+    if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, bound->second);
+  return text;
+}
+
+} // namespace
+
+std::vector<DerivedLaunch> largerLaunches(const DerivationSource &source, const Launch &launch,
+                                          std::uint64_t most, std::size_t count) {
+  const LaunchFamily family(source, launch);
+  std::vector<Launch> made;
+  const auto add = [&](std::optional<Launch> larger) {
+    if (larger && isAllowed(source, *larger))
+      made.push_back(std::move(*larger));
+  };
+  for (std::int64_t factor = 2; factor <= kMostFactor; factor *= 2)
+    for (const std::int64_t more : {0, 1}) {
+      Values all = family.sizes();
+      for (auto &[name, value] : all) {
+        Values one = family.sizes();
+        one[name] = value * factor + more;
+        add(within(family, name, std::move(one), most));
+        value = value * factor + more;
+      }
+      if (all.size() < 2)
+        continue;
+      if (auto larger = family.with(all); larger && costOf(*larger) <= most)
+        add(std::move(*larger));
+    }
+  std::ranges::stable_sort(made, {}, costOf);
+  std::vector<DerivedLaunch> launches;
+  std::set<std::string> titles;
+  for (Launch &larger : made) {
+    std::string title = describe(family, larger);
+    if (launches.size() == count || !titles.insert(title).second)
+      continue;
+    larger.name = fmt::format("{} ({})", launch.name, title);
+    launches.push_back({Derivation::Sizes, std::move(title), std::move(larger)});
+  }
+  return launches;
+}
+
+} // namespace kopt

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/OtherScalars.h"
+
+#include "driver/support/Hash.h"
+#include "driver/workload/derived/CapturedLaunches.h"
+#include "driver/workload/derived/LaunchFamily.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <set>
+
+namespace kopt {
+
+std::string describe(const std::map<std::string, std::int64_t> &values) {
+  std::string text;
+  for (const auto &[name, value] : values)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name) {
+  constexpr std::size_t kMostModes = 12;
+  std::set<std::int64_t> modes;
+  for (const KernelParam &param : source.specialization.params)
+    for (const std::int64_t value :
+         param.name == name ? param.comparedWith : std::vector<std::int64_t>())
+      if (modes.size() < kMostModes && (value >= 0 || param.scalar.starts_with("i")))
+        modes.insert(value);
+  return {modes.begin(), modes.end()};
+}
+
+std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch,
+                                           const std::function<double(std::size_t)> &factor) {
+  DerivedLaunch derived;
+  derived.kind = Derivation::Scalars;
+  for (std::size_t i = 0; i < launch.arguments.size() && i < source.specialization.params.size();
+       ++i) {
+    const KernelParam &param = source.specialization.params[i];
+    auto *value = std::get_if<ValueArg>(&launch.arguments[i]);
+    if (!value || param.kind != ParamKind::Scalar)
+      continue;
+    double number = 0;
+    if (param.scalar == "f32" && value->bytes.size() == sizeof(float)) {
+      float held;
+      std::memcpy(&held, value->bytes.data(), sizeof held);
+      held = float((held == 0 ? 1 : held) *
+                   factor(i)); // as what is left out where it is 0 has to come back
+      std::memcpy(value->bytes.data(), &held, sizeof held);
+      number = double(held);
+    } else if (param.scalar == "f64" && value->bytes.size() == sizeof(double)) {
+      std::memcpy(&number, value->bytes.data(), sizeof number);
+      number = (number == 0 ? 1 : number) * factor(i);
+      std::memcpy(value->bytes.data(), &number, sizeof number);
+    } else {
+      continue;
+    }
+    derived.title +=
+        fmt::format("{}{} = {:.6g}", derived.title.empty() ? "" : ", ", param.name, number);
+  }
+  if (derived.title.empty())
+    return std::nullopt;
+  launch.name = fmt::format("{} ({})", launch.name, derived.title);
+  derived.launch = std::move(launch);
+  return derived;
+}
+
+std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch,
+                                         std::uint64_t seed) {
+  const LaunchFamily family(source, launch);
+  LaunchFamily::Values drawn;
+  for (const auto &[name, value] : family.others()) { // about as often less as more
+    const std::uint64_t random = mixed(seed, 100 + drawn.size());
+    const std::vector<std::int64_t> modes = modesOf(source, name);
+    drawn[name] = family.inRange(
+        name, !modes.empty() && random % 2 == 0
+                  ? modes[random / 2 % modes.size()]
+                  : std::int64_t(random % std::uint64_t(2 * std::max<std::int64_t>(0, value) + 3)));
+  }
+  Launch base = launch;
+  if (!drawn.empty())
+    if (auto made = family.with(drawn)) {
+      base = std::move(*made);
+      base.name = fmt::format("{} ({})", launch.name, describe(drawn));
+    }
+  auto scaled = scaledScalars(source, base, [&](std::size_t index) {
+    return 0.25 +
+           1.5 * double(mixed(seed, index) >> 11) * 0x1p-53; // of the same sign and magnitude
+  });
+  if (scaled || drawn.empty())
+    return scaled;
+  return DerivedLaunch{Derivation::Scalars, describe(drawn), std::move(base)};
+}
+
+std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
+                                       std::uint64_t seed) {
+  if (isCaptured(launch))
+    return drawCapturedSizes(source, launch, seed);
+  const LaunchFamily family(source, launch);
+  const LaunchFamily::Values sizes = family.sizes();
+  // All of them, or one alone: contents may be meant for the others.
+  const bool isOneAlone = sizes.size() > 1 && mixed(seed, 200) % 2 == 1;
+  const std::uint64_t chosen = mixed(seed, 201) % std::max<std::size_t>(1, sizes.size());
+  LaunchFamily::Values drawn;
+  for (const auto &[name, value] : sizes) {
+    if (isOneAlone && drawn.size() != chosen) {
+      drawn[name] = value;
+      continue;
+    }
+    const std::int64_t least = std::max<std::int64_t>(1, value / 2),
+                       most = std::max(least, value + value / 4);
+    drawn[name] = least + std::int64_t(mixed(seed, drawn.size()) % std::uint64_t(most - least + 1));
+  }
+  if (drawn.empty())
+    return std::nullopt;
+  drawn = family.allowed(std::move(drawn), sizes);
+  auto made = family.with(drawn);
+  if (!made)
+    return std::nullopt;
+  made->name = fmt::format("{} ({})", launch.name, describe(drawn));
+  return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(*made)};
+}
+
+} // namespace kopt

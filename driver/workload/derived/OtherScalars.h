@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other values of scalar arguments, for declared and captured launches.
+#pragma once
+
+#include "driver/workload/derived/DerivedLaunches.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// "n = 3, m = 4"
+std::string describe(const std::map<std::string, std::int64_t> &values);
+
+/// What the kernel compares the parameter with, at most a dozen.
+std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name);
+
+/// The launch with every floating-point scalar multiplied by `factor(its index)`, 0 taken as 1: a
+/// term that it switches off comes back. Nothing where there is none.
+std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch,
+                                           const std::function<double(std::size_t)> &factor);
+
+} // namespace kopt

@@ -1,0 +1,1 @@
+__global__ void wide(int *x) { x[threadIdx.x % WIDTH] = 1; }

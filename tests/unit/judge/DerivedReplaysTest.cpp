@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is checked on launches of a program that was observed.
+#include "driver/judge/checks/DerivedReplays.h"
+
+#include "unit/judge/JudgeFixture.h"
+
+#include "runtime/trace/Contents.h"
+
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace kopt;
+using namespace kopt::fakes;
+
+namespace {
+
+class CapturedJudge : public JudgeFixture {
+protected:
+  /// scale(in, out, factor, n) as it was captured on `blocks` blocks of 64.
+  Subject captured(std::uint32_t blocks = 1) {
+    Subject subject = makeSubject();
+    subject.specialization.params = {
+        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
+        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
+        {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    LaunchSite site;
+    site.symbol = subject.specialization.symbol;
+    site.geometry = GeometryKind::Symbolic;
+    site.grid = {"(n + 63) / 64", "1", "1"};
+    site.block = {"64", "1", "1"};
+    site.variables = {"n"};
+    site.args = {"in", "out", "factor", "n"};
+    subject.kernel.launches = {site};
+    Launch &launch = subject.workload.launches[0];
+    launch.name = "captured";
+    launch.grid = {blocks, 1, 1};
+    launch.block = {64, 1, 1};
+    launch.geometry = {site.grid, site.block, "0"};
+    const std::int32_t n = std::int32_t(blocks) * 64 - 3;
+    launch.bindings = {{"n", n}};
+    const float factor = 2;
+    launch.arguments.push_back(
+        ValueArg{std::string(reinterpret_cast<const char *>(&factor), sizeof factor)});
+    launch.arguments.push_back(ValueArg{std::string(reinterpret_cast<const char *>(&n), sizeof n)});
+    std::uint64_t address = 1 << 20;
+    for (Buffer &buffer : launch.buffers) {
+      buffer.bytes = std::uint64_t(blocks) * 64 * 4;
+      buffer.fill.kind = FillKind::Captured;
+      buffer.fill.path = store(std::vector<float>(blocks * 64, 0));
+      buffer.address = address;
+      address += 1 << 20;
+    }
+    return subject;
+  }
+  std::string store(const std::vector<float> &values) {
+    runtime::trace::ContentHash hash{};
+    std::uint64_t written = 0;
+    std::string why;
+    const std::string folder = trace_.path().string();
+    EXPECT_TRUE(runtime::trace::storeContents(
+        folder, values.size() * 4,
+        [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
+          std::memcpy(to, reinterpret_cast<const std::byte *>(values.data()) + offset, size);
+          return true;
+        },
+        hash, written, why))
+        << why;
+    return folder + "/" + runtime::trace::contentsPath(hash);
+  }
+  TemporaryDirectory trace_ = std::move(*TemporaryDirectory::create("trace"));
+};
+
+TEST_F(CapturedJudge, EveryKindOfDerivedLaunchIsTried) {
+  makeRunner(false);
+  LocalJudge local = make(captured(), {});
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  const Trial trial = judge(local, "FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  for (const char *check :
+       {"outputs", "fresh", "scalars", "sizes", "contents", "alignment", "repeat"}) {
+    const CheckRecord *record = recordOf(trial, check);
+    ASSERT_TRUE(record) << check;
+    EXPECT_EQ(record->state, CheckState::Passed) << check << ": " << record->detail;
+  }
+}
+
+TEST_F(CapturedJudge, WhatIsWrongOnADerivedLaunchAloneIsRefused) {
+  makeRunner(false);
+  LocalJudge local = make(captured(), {});
+  ASSERT_TRUE(local.baseline());
+  for (const char *check : {"scalars", "contents", "alignment", "repeat"}) {
+    const Trial trial = judge(local, std::string("FAST WRONG_AT_") + check);
+    EXPECT_EQ(trial.verdict, Verdict::WrongResult) << check;
+    EXPECT_THAT(trial.reason, testing::HasSubstr("captured")) << check;
+  }
+}
+
+TEST_F(CapturedJudge, ALargeOneIsTriedAtItsSize) {
+  makeRunner(false);
+  LocalJudge local =
+      make(captured(1000), {}); // more elements than declared ones are made smaller to
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  const Trial trial = judge(local, "FAST");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  for (const char *check : {"sizes", "contents", "alignment", "repeat"})
+    EXPECT_EQ(recordOf(trial, check)->state, CheckState::Passed)
+        << check << ": " << recordOf(trial, check)->detail;
+}
+
+TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
+  makeRunner(false);
+  CheckContext bench(*runner_, captured(), 42, {});
+  ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
+  bench.baseline().launches = bench.subject().workload.launches;
+  bench.baselineSeconds = {1e-3}; // short: there is time for all of them
+  bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+  Trial baseline;
+  DerivedReplays kept, computed(/*mostKept=*/0);
+  ASSERT_TRUE(kept.learn(bench, baseline));
+  std::vector<std::string> contents;
+  for (const DerivedReplays::Replay &replay : kept.replays()) {
+    EXPECT_TRUE(replay.isKept);
+    const auto expected = kept.expectedOf(bench, replay);
+    ASSERT_TRUE(expected);
+    contents.push_back(*readFile(expected->buffers.at(1)));
+  }
+  EXPECT_GT(contents.size(), 10u);
+  ASSERT_TRUE(computed.learn(bench, baseline));
+  ASSERT_EQ(computed.replays().size(), contents.size());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    EXPECT_FALSE(computed.replays()[i].isKept);
+    const auto expected = computed.expectedOf(bench, computed.replays()[i]);
+    ASSERT_TRUE(expected);
+    EXPECT_EQ(*readFile(expected->buffers.at(1)), contents[i])
+        << computed.replays()[i].derived.title;
+  }
+}
+
+TEST_F(CapturedJudge, ARequirementOfTheUsersHolds) {
+  makeRunner(false);
+  Subject subject = captured(4);
+  subject.declaration.emplace().requirements = {"n % 64 == 61"};
+  LocalJudge local = make(std::move(subject), {});
+  ASSERT_TRUE(local.baseline());
+  const Trial trial = judge(local, "FAST");
+  EXPECT_EQ(recordOf(trial, "sizes")->state, CheckState::Passed)
+      << recordOf(trial, "sizes")->detail;
+  Subject none = captured(4);
+  none.declaration.emplace().requirements = {"n == 253"};
+  LocalJudge strict = make(std::move(none), {});
+  ASSERT_TRUE(strict.baseline());
+  const Trial other = judge(strict, "FAST other");
+  EXPECT_EQ(recordOf(other, "sizes")->state, CheckState::NotRun);
+  EXPECT_THAT(recordOf(other, "sizes")->detail,
+              testing::HasSubstr("'require n == 253' does not hold there"));
+}
+
+TEST_F(CapturedJudge, WithoutAnythingToDeriveFromItSaysWhy) {
+  makeRunner(false);
+  Subject subject = captured();
+  for (Buffer &buffer : subject.workload.launches[0].buffers)
+    buffer.fill.path = "/nowhere";
+  subject.specialization.params.resize(2);
+  subject.workload.launches[0].arguments.resize(2);
+  LocalJudge local = make(std::move(subject), {});
+  ASSERT_TRUE(local.baseline());
+  const Trial trial = judge(local, "FAST");
+  EXPECT_EQ(recordOf(trial, "sizes")->state, CheckState::NotRun);
+  EXPECT_THAT(recordOf(trial, "sizes")->detail, testing::HasSubstr("no integer argument"));
+  EXPECT_EQ(recordOf(trial, "scalars")->state, CheckState::NotRun);
+  EXPECT_EQ(recordOf(trial, "alignment")->state, CheckState::Passed);
+}
+
+TEST_F(CapturedJudge, TheEmulatedDeviceAndTheSanitizerTakeASmallLaunch) {
+  hasEmulated_ = true;
+  makeRunner(false);
+  LocalJudge local = make(captured(600), {});
+  ASSERT_TRUE(local.baseline());
+  const Trial first = judge(local, "FAST");
+  const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed) << confirmed.error().what;
+  for (const char *check : {"emulated", "sanitizer"}) {
+    const CheckRecord *record = recordOf(*confirmed, check);
+    EXPECT_EQ(record->state, CheckState::Passed) << check << ": " << record->detail;
+    EXPECT_THAT(record->detail, testing::HasSubstr("captured (n = "));
+  }
+  const Trial racy = judge(local, "RACES FAST");
+  const auto refused = local.judge(racy.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->check, "emulated");
+}
+
+TEST_F(CapturedJudge, WhereNothingMakesItSmallerAPartOfTheGridIsTaken) {
+  hasEmulated_ = true;
+  makeRunner(false);
+  Subject subject = captured(600);
+  subject.workload.launches[0].geometry.grid = {"600", "1", "1"};
+  LocalJudge local = make(std::move(subject), {});
+  ASSERT_TRUE(local.baseline());
+  const Trial first = judge(local, "FAST");
+  const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed) << confirmed.error().what;
+  const CheckRecord *record = recordOf(*confirmed, "emulated");
+  EXPECT_EQ(record->state, CheckState::Passed) << record->detail;
+  EXPECT_THAT(record->detail, testing::HasSubstr("the first 128 of 600 blocks"));
+}
+
+} // namespace

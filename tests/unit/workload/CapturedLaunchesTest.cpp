@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/CapturedLaunches.h"
+
+#include "driver/support/FileSystem.h"
+#include "driver/workload/derived/CapturedContents.h"
+#include "driver/workload/derived/Requirements.h"
+#include "runtime/trace/Contents.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gmock/gmock.h>
+#include <set>
+
+using namespace kopt;
+
+namespace {
+
+constexpr std::int32_t kN = 1024;
+constexpr std::uint64_t kIn = 0x7f0000000000, kAdd = 0x7f0000100000, kIndex = 0x7f0000200000,
+                        kRows = 0x7f0000300000, kOut = 0x7f0000400000;
+
+/// blend(in, add, index, rows, out, factor, n, ld, threads, steps): captured with n == ld, on
+/// blocks of `threads`; `add` held zeros, `rows` addresses.
+class CapturedLaunchesTest : public testing::Test {
+protected:
+  CapturedLaunchesTest() {
+    kernel_.name = specialization_.symbol = "blend";
+    LaunchSite site;
+    site.symbol = "blend";
+    site.geometry = GeometryKind::Symbolic;
+    site.grid = {"(n + threads - 1) / threads", "1", "1"};
+    site.block = {"threads", "1", "1"};
+    site.variables = {"n", "threads"};
+    site.args = {"in", "add", "index", "rows", "out", "factor", "n", "ld", "threads", "steps"};
+    kernel_.launches = {site};
+    const auto pointer = [&](const char *name, const char *scalar, std::uint32_t bytes,
+                             bool isConst) {
+      specialization_.params.push_back(
+          {name, "", ParamKind::Pointer, 8, 8, scalar, 1, bytes, isConst, false});
+    };
+    pointer("in", "f32", 4, true);
+    pointer("add", "f32", 4, true);
+    pointer("index", "i32", 4, true);
+    pointer("rows", "u64", 8, true);
+    pointer("out", "f32", 4, false);
+    specialization_.params.push_back(
+        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false});
+    for (const char *name : {"n", "ld", "threads", "steps"})
+      specialization_.params.push_back(
+          {name, "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false});
+
+    std::vector<float> in, out(kN, 7);
+    for (int i = 0; i < kN; ++i) {
+      in.push_back(float(i * 37 % 1000) - 500.25f);
+      index_.push_back(i * 5 % kN);
+    }
+    add("in", "f32", kIn, in, true);
+    add("add", "f32", kAdd, std::vector<float>(kN, 0), true);
+    add("index", "i32", kIndex, index_, true);
+    add("rows", "u64", kRows, std::vector<std::uint64_t>(kN, kIn + 64), true);
+    launch_.buffers.back().holdsPointers = true;
+    add("out", "f32", kOut, out, false);
+    launch_.buffers.back().output = true;
+    value(1.5f);
+    value(kN);
+    value(kN);
+    value(128);
+    value(3);
+    launch_.name = "captured";
+    launch_.grid = {8, 1, 1};
+    launch_.block = {128, 1, 1};
+    launch_.geometry = {site.grid, site.block, "0"};
+    launch_.bindings = {{"n", kN}, {"ld", kN}, {"threads", 128}, {"steps", 3}};
+  }
+
+  template <class T> std::string store(const std::vector<T> &values) {
+    runtime::trace::ContentHash hash{};
+    std::uint64_t written = 0;
+    std::string why;
+    const std::string folder = folder_.path().string();
+    EXPECT_TRUE(runtime::trace::storeContents(
+        folder, values.size() * sizeof(T),
+        [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
+          std::memcpy(to, reinterpret_cast<const std::byte *>(values.data()) + offset, size);
+          return true;
+        },
+        hash, written, why))
+        << why;
+    return folder + "/" + runtime::trace::contentsPath(hash);
+  }
+  template <class T>
+  void add(const std::string &name, const std::string &scalar, std::uint64_t address,
+           const std::vector<T> &values, bool isReadOnly) {
+    Buffer buffer;
+    buffer.name = name;
+    buffer.bytes = values.size() * sizeof(T);
+    buffer.scalar = scalar;
+    buffer.readOnly = isReadOnly;
+    buffer.address = address;
+    buffer.fill.kind = FillKind::Captured;
+    buffer.fill.path = store(values);
+    launch_.arguments.push_back(BufferArg{launch_.buffers.size(), 0});
+    launch_.buffers.push_back(buffer);
+  }
+  template <class T> void value(T number) {
+    launch_.arguments.push_back(
+        ValueArg{std::string(reinterpret_cast<const char *>(&number), sizeof number)});
+  }
+
+  DerivedLaunches derive() {
+    return deriveLaunches({kernel_, specialization_, &declaration_}, launch_, 256);
+  }
+  std::vector<DerivedLaunch> derive(Derivation kind) {
+    std::vector<DerivedLaunch> some;
+    for (DerivedLaunch &launch : derive().launches)
+      if (launch.kind == kind && !launch.isPart)
+        some.push_back(std::move(launch));
+    return some;
+  }
+  static std::int32_t integer(const Launch &launch, std::size_t argument) {
+    std::int32_t number = 0;
+    std::memcpy(&number, std::get<ValueArg>(launch.arguments[argument]).bytes.data(), 4);
+    return number;
+  }
+
+  TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("captured"));
+  KernelSpec kernel_;
+  Specialization specialization_;
+  TuneDeclaration declaration_;
+  Launch launch_;
+  std::vector<std::int32_t> index_;
+};
+
+TEST_F(CapturedLaunchesTest, ATermThatHappensToBeZeroComesBackFirst) {
+  const DerivedLaunch first = derive(Derivation::Contents).front();
+  const Fill &added = first.launch.buffers[1].fill;
+  EXPECT_EQ(added.kind, FillKind::Uniform) << first.title;
+  EXPECT_GT(added.low, 100) << "beside numbers of 500 it has to be seen";
+  EXPECT_EQ(first.launch.buffers[0].fill.kind, FillKind::Captured);
+  EXPECT_EQ(first.launch.grid, launch_.grid);
+}
+
+TEST_F(CapturedLaunchesTest, IntegersKeepTheirRangeAndKindAndAddressesStay) {
+  bool permuted = false, scaled = false, drawn = false;
+  for (const DerivedLaunch &derived : derive(Derivation::Contents)) {
+    const Fill &index = derived.launch.buffers[2].fill;
+    if (index.kind != FillKind::Captured) {
+      EXPECT_EQ(index.kind, FillKind::Permutation) << derived.title;
+      EXPECT_EQ(index.low, 0) << derived.title;
+      EXPECT_EQ(index.high, kN - 1) << derived.title;
+      permuted = true;
+    }
+    EXPECT_EQ(derived.launch.buffers[3].fill.kind, FillKind::Captured) << derived.title;
+    EXPECT_TRUE(derived.launch.buffers[3].holdsPointers) << derived.title;
+    EXPECT_TRUE(derived.launch.buffers[4].output) << derived.title;
+    const Fill &in = derived.launch.buffers[0].fill;
+    scaled |= in.kind == FillKind::Captured && in.high == 1000;
+    drawn |= in.kind == FillKind::Uniform && in.low == -500.25 && in.high > 498 && in.high < 500;
+    EXPECT_FALSE(derived.unbounded) << derived.title;
+  }
+  EXPECT_TRUE(permuted && scaled && drawn);
+}
+
+TEST_F(CapturedLaunchesTest, IntegersThatAreNoPermutationAreDrawnInTheirRange) {
+  index_[5] = 3;
+  launch_.buffers[2].fill.path = store(index_);
+  std::set<FillKind> kinds;
+  for (const DerivedLaunch &derived : derive(Derivation::Contents)) {
+    const Fill &index = derived.launch.buffers[2].fill;
+    if (index.kind == FillKind::Captured)
+      continue;
+    EXPECT_GE(index.low, 0) << derived.title;
+    EXPECT_LE(index.high, kN - 1) << derived.title;
+    kinds.insert(index.kind);
+  }
+  EXPECT_THAT(kinds, testing::IsSupersetOf({FillKind::Uniform, FillKind::Colliding}));
+  std::sort(index_.begin(), index_.end()); // as of the begins of rows
+  launch_.buffers[2].fill.path = store(index_);
+  kinds.clear();
+  for (const DerivedLaunch &derived : derive(Derivation::Contents))
+    kinds.insert(derived.launch.buffers[2].fill.kind);
+  EXPECT_EQ(kinds, (std::set<FillKind>{FillKind::Captured, FillKind::Sorted}));
+}
+
+TEST_F(CapturedLaunchesTest, ContentsThatCannotBeReadAreNamed) {
+  for (Buffer &buffer : launch_.buffers)
+    buffer.fill.path = "/nowhere";
+  const DerivedLaunches all = derive();
+  EXPECT_TRUE(std::ranges::any_of(all.missing, [](const NotDerived &missing) {
+    return missing.kind == Derivation::Contents &&
+           missing.why.find("/nowhere") != std::string::npos;
+  }));
+  EXPECT_FALSE(std::ranges::any_of(all.launches, [](const DerivedLaunch &derived) {
+    return derived.kind == Derivation::Contents &&
+           derived.launch.buffers[0].fill.kind != FillKind::Captured;
+  }));
+  for (const Derivation kind : {Derivation::Sizes, Derivation::Scalars, Derivation::Alignment})
+    EXPECT_FALSE(derive(kind).empty()) << toString(kind);
+}
+
+TEST_F(CapturedLaunchesTest, WhatIsDeclaredOfContentsCounts) {
+  declaration_.fills["in"] = Fill{FillKind::Uniform, 0, 1};
+  declaration_.fills["index"] = Fill{FillKind::Zero, 0, 0};
+  for (const DerivedLaunch &derived : derive(Derivation::Contents)) {
+    EXPECT_EQ(derived.launch.buffers[2].fill.kind, FillKind::Captured) << derived.title;
+    if (derived.title.ends_with("drawn anew"))
+      EXPECT_EQ(derived.launch.buffers[0].fill.high, 1) << derived.title;
+  }
+}
+
+TEST_F(CapturedLaunchesTest, SizesAreSmallerTogetherAndTheGridFollows) {
+  std::set<std::int32_t> seen;
+  for (const DerivedLaunch &derived : derive(Derivation::Sizes)) {
+    const std::int32_t n = integer(derived.launch, 6), ld = integer(derived.launch, 7);
+    seen.insert(n);
+    EXPECT_LE(n, kN) << derived.title;
+    EXPECT_LE(n, ld) << derived.title << ": elements of two rows would meet";
+    EXPECT_EQ(integer(derived.launch, 8), 128) << derived.title;
+    EXPECT_EQ(derived.launch.block.x, 128u) << derived.title;
+    EXPECT_EQ(derived.launch.grid.x, n == 0 ? 8u : std::uint32_t(n + 127) / 128) << derived.title;
+    EXPECT_EQ(derived.launch.buffers[0].bytes, 4u * kN) << derived.title;
+  }
+  EXPECT_THAT(seen, testing::IsSupersetOf({1023, 1021, 769, 256, 1, 0}));
+}
+
+TEST_F(CapturedLaunchesTest, RequirementsHoldForAllOfThem) {
+  declaration_.requirements = {"n % 4 == 0", "ld == n"};
+  std::set<std::int32_t> seen;
+  for (const DerivedLaunch &derived : derive().launches) {
+    EXPECT_EQ(integer(derived.launch, 6) % 4, 0) << derived.title;
+    EXPECT_EQ(integer(derived.launch, 7), integer(derived.launch, 6)) << derived.title;
+    seen.insert(integer(derived.launch, 6));
+  }
+  EXPECT_THAT(seen, testing::IsSupersetOf({1020, 768}));
+}
+
+TEST_F(CapturedLaunchesTest, WithoutAnExpressionTheGridStays) {
+  launch_.geometry = {{"8", "1", "1"}, {"128", "1", "1"}, "0"};
+  const auto sizes = derive(Derivation::Sizes);
+  ASSERT_FALSE(sizes.empty());
+  for (const DerivedLaunch &derived : sizes) {
+    EXPECT_EQ(derived.launch.grid, launch_.grid) << derived.title;
+    EXPECT_EQ(integer(derived.launch, 8), 128) << derived.title << ": as many as a block has";
+    EXPECT_EQ(integer(derived.launch, 6), integer(derived.launch, 7)) << derived.title;
+    EXPECT_EQ(derived.launch.bindings.at("n"), integer(derived.launch, 6)) << derived.title;
+  }
+}
+
+TEST_F(CapturedLaunchesTest, ScalarsAreSmallerOrMultiplied) {
+  std::set<float> factors;
+  std::set<std::int32_t> steps;
+  for (const DerivedLaunch &derived : derive(Derivation::Scalars)) {
+    float factor = 0;
+    std::memcpy(&factor, std::get<ValueArg>(derived.launch.arguments[5]).bytes.data(), 4);
+    factors.insert(factor);
+    steps.insert(integer(derived.launch, 9));
+    EXPECT_EQ(integer(derived.launch, 6), kN) << derived.title;
+  }
+  EXPECT_GE(factors.size(), 4u);
+  EXPECT_EQ(steps, (std::set<std::int32_t>{1, 2, 3}));
+}
+
+TEST_F(CapturedLaunchesTest, PointersGoFurtherInMoreMemory) {
+  const auto moved = derive(Derivation::Alignment);
+  ASSERT_GE(moved.size(), 3u);
+  for (const DerivedLaunch &derived : moved)
+    for (std::size_t b = 0; b < launch_.buffers.size(); ++b) {
+      const std::uint64_t offset = std::get<BufferArg>(derived.launch.arguments[b]).offset;
+      EXPECT_EQ(derived.launch.buffers[b].bytes, launch_.buffers[b].bytes + offset);
+      if (offset != 0)
+        EXPECT_EQ(derived.launch.buffers[b].fill.low, double(offset));
+      EXPECT_EQ(derived.launch.buffers[b].fill.path, launch_.buffers[b].fill.path);
+    }
+  EXPECT_FALSE(moved[0].advisory);
+  EXPECT_TRUE(moved[1].advisory);
+  std::get<BufferArg>(launch_.arguments[0]).offset = 4; // the program does so itself
+  EXPECT_FALSE(derive(Derivation::Alignment)[1].advisory);
+}
+
+TEST_F(CapturedLaunchesTest, APartIsTheFirstBlocks) {
+  launch_.grid = {1000, 70, 1};
+  launch_.geometry.grid = {"n - 24", "70", "1"};
+  const DerivedLaunches all = derive();
+  const DerivedLaunch &part = all.launches.back();
+  ASSERT_TRUE(part.isPart);
+  EXPECT_EQ(part.launch.grid, (Dim3{64, 1, 1}));
+  const auto geometry = evaluateGeometry(part.launch.geometry, part.launch.bindings);
+  ASSERT_TRUE(geometry) << geometry.error().what;
+  EXPECT_EQ(geometry->grid, part.launch.grid);
+  launch_.cooperative = true;
+  EXPECT_FALSE(derive().launches.back().isPart);
+}
+
+TEST_F(CapturedLaunchesTest, LessMemoryKeepsWhatPointersNeed) {
+  std::get<BufferArg>(launch_.arguments[0]).offset = 1024;
+  const Launch less = withLessMemory(launch_, 512);
+  EXPECT_EQ(less.buffers[0].bytes, 1536u);
+  EXPECT_EQ(less.buffers[1].bytes, 512u);
+  EXPECT_EQ(less.buffers[3].bytes, launch_.buffers[3].bytes) << "addresses may be anywhere in it";
+}
+
+TEST_F(CapturedLaunchesTest, DrawnSizesAreSmallerToo) {
+  std::set<std::int32_t> seen;
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const auto drawn = drawSizes({kernel_, specialization_, &declaration_}, launch_, seed);
+    ASSERT_TRUE(drawn);
+    const std::int32_t n = integer(drawn->launch, 6);
+    EXPECT_TRUE(n >= kN * 3 / 4 && n <= kN) << n;
+    EXPECT_EQ(integer(drawn->launch, 7), n);
+    seen.insert(n);
+  }
+  EXPECT_GT(seen.size(), 5u);
+}
+
+TEST(ContentsReader, TellsKindsApart) {
+  const auto of = [](const std::string &scalar, const auto &values) {
+    ContentsReader reader(scalar, values.size(), true);
+    const std::string bytes(reinterpret_cast<const char *>(values.data()),
+                            values.size() * sizeof values[0]);
+    reader.add(bytes.substr(0, bytes.size() / 2 / sizeof values[0] * sizeof values[0]));
+    reader.add(bytes.substr(bytes.size() / 2 / sizeof values[0] * sizeof values[0]));
+    return reader.summary();
+  };
+  EXPECT_TRUE(of("f32", std::vector<float>(9, 0)).isAllZero());
+  EXPECT_TRUE(of("i32", std::vector<int>{3, 0, 2, 1}).isPermutation);
+  EXPECT_FALSE(of("i32", std::vector<int>{3, 0, 2, 2}).isPermutation);
+  EXPECT_TRUE(of("i64", std::vector<std::int64_t>{0, 4, 4, 9}).isSorted);
+  EXPECT_TRUE(of("f64", std::vector<double>{4, -3, 8}).isWhole);
+  EXPECT_EQ(of("u8", std::vector<std::uint8_t>{200, 7, 0, 0}).zeros, 0.5);
+  // Memory that nobody uses holds anything.
+  std::vector<float> values(100000);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = float(i % 100) / 100;
+  values[777] = 3e38f;
+  EXPECT_LT(of("f32", values).high, 1000);
+}
+
+TEST(RequirementsTest, MoveAsLittleAsPossible) {
+  TuneDeclaration declaration;
+  declaration.requirements = {"n % 4 == 0", "n >= K"};
+  const Requirements requirements(&declaration);
+  const Bindings known{{"n", 256}, {"K", 8}};
+  const auto moved = [&](std::int64_t n) {
+    return requirements.moved({{"n", n}}, {{"n", 256}}, known).at("n");
+  };
+  EXPECT_EQ(moved(256), 256);
+  EXPECT_EQ(moved(255), 252);
+  EXPECT_EQ(moved(257), 260);
+  EXPECT_EQ(moved(1001), 1004);
+  EXPECT_EQ(moved(3), 8);
+  EXPECT_FALSE(requirements.broken(known));
+  EXPECT_EQ(requirements.broken({{"n", 6}, {"K", 1}}), "n % 4 == 0");
+}
+
+} // namespace

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/LargerLaunches.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace kopt;
+
+namespace {
+
+/// rows(in, out, rows, columns): a block for each row.
+class LargerLaunchesTest : public testing::Test {
+protected:
+  LargerLaunchesTest() {
+    LaunchSite site;
+    site.symbol = specialization_.symbol = "rows";
+    site.geometry = GeometryKind::Symbolic;
+    site.grid = {"rows", "1", "1"};
+    site.block = {"128", "1", "1"};
+    site.variables = {"rows", "columns"};
+    site.args = {"in", "out", "rows", "columns"};
+    kernel_.launches = {site};
+    specialization_.params = {
+        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
+        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
+        {"rows", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
+        {"columns", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
+    declaration_.arguments = {{"rows", "100"}, {"columns", "96"}};
+    declaration_.extents = {{"in", "rows * columns"}, {"out", "rows"}};
+  }
+
+  std::vector<DerivedLaunch> larger(std::uint64_t most, std::size_t count) {
+    const auto launch = buildLaunch(kernel_, specialization_, declaration_,
+                                    launchesOn(declaration_, DeviceKind::Cuda).front());
+    EXPECT_TRUE(launch) << launch.error().what;
+    return largerLaunches({kernel_, specialization_, &declaration_}, *launch, most, count);
+  }
+
+  KernelSpec kernel_;
+  Specialization specialization_;
+  TuneDeclaration declaration_;
+};
+
+TEST_F(LargerLaunchesTest, EachSizeGrowsWhileTheOthersAreSmall) {
+  const auto launches = larger(1 << 18, 100);
+  std::int64_t mostColumns = 0, mostRows = 0;
+  std::uint64_t cost = 0;
+  for (const DerivedLaunch &derived : launches) {
+    EXPECT_EQ(derived.kind, Derivation::Sizes);
+    EXPECT_LE(costOf(derived.launch), 1u << 18) << derived.title;
+    EXPECT_GE(costOf(derived.launch), cost) << "the cheapest first";
+    cost = costOf(derived.launch);
+    const auto &bindings = derived.launch.bindings;
+    EXPECT_TRUE(bindings.at("rows") > 100 || bindings.at("columns") > 96) << derived.title;
+    mostColumns = std::max(mostColumns, bindings.at("columns"));
+    mostRows = std::max(mostRows, bindings.at("rows"));
+  }
+  EXPECT_GE(mostColumns, 96 << 10);
+  EXPECT_GE(mostRows, 1600);
+  EXPECT_TRUE(std::ranges::any_of(launches, [](const DerivedLaunch &derived) {
+    return derived.launch.bindings.at("columns") % 2 == 1;
+  }));
+  EXPECT_EQ(larger(1 << 18, 5).size(), 5u);
+}
+
+TEST_F(LargerLaunchesTest, NoneBreaksARequirement) {
+  declaration_.requirements = {"columns % 32 == 0", "rows <= 400"};
+  const auto launches = larger(1 << 18, 100);
+  EXPECT_FALSE(launches.empty());
+  for (const DerivedLaunch &derived : launches) {
+    EXPECT_EQ(derived.launch.bindings.at("columns") % 32, 0) << derived.title;
+    EXPECT_LE(derived.launch.bindings.at("rows"), 400) << derived.title;
+  }
+}
+
+TEST_F(LargerLaunchesTest, ThereAreNoneOfACapturedLaunch) {
+  Launch captured;
+  EXPECT_TRUE(largerLaunches({kernel_, specialization_, nullptr}, captured, 1 << 18, 10).empty());
+}
+
+} // namespace
