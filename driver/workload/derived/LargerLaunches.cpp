@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/derived/LargerLaunches.h"
 
-#include "driver/source/Expression.h"
 #include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/Requirements.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,14 +14,6 @@ namespace {
 using Values = LaunchFamily::Values;
 
 constexpr std::int64_t kMostFactor = 1 << 16;
-
-bool isAllowed(const DerivationSource &source, const Launch &launch) {
-  return !source.declaration ||
-         std::ranges::none_of(source.declaration->requirements, [&](const std::string &text) {
-           const auto holds = evaluateExpression(text, launch.bindings);
-           return holds && *holds == 0;
-         });
-}
 
 /// The launch with `name` as it is and the other sizes as small as they have to be, but no smaller
 /// than `least`; nothing where it costs too much all the same.
@@ -50,9 +42,10 @@ std::string describe(const LaunchFamily &family, const Launch &launch) {
 std::vector<DerivedLaunch> largerLaunches(const DerivationSource &source, const Launch &launch,
                                           std::uint64_t most, std::size_t count) {
   const LaunchFamily family(source, launch);
+  const Requirements requirements(source.declaration);
   std::vector<Launch> made;
   const auto add = [&](std::optional<Launch> larger) {
-    if (larger && isAllowed(source, *larger))
+    if (larger && !requirements.broken(larger->bindings))
       made.push_back(std::move(*larger));
   };
   for (std::int64_t factor = 2; factor <= kMostFactor; factor *= 2)
