@@ -28,7 +28,7 @@ bool isPureCall(const CallExpr *call) {
   for (const Expr *argument : call->arguments())
     if (argument->getType()->isPointerType() || argument->isLValue())
       return false;
-  return !startsWithAny(calleeName(call), {"atomic", "printf", "__st"});
+  return !startsWithAny(calleeName(call), {"atomic", "__nv_atomic", "printf", "__st"});
 }
 
 } // namespace

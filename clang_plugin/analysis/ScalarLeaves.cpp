@@ -10,12 +10,12 @@ using namespace clang;
 
 bool addScalarLeaves(const ASTContext &context, QualType type, std::uint64_t offset,
                      std::size_t most, llvm::function_ref<std::string(QualType)> nameOf,
-                     std::vector<ScalarLeaf> &out, std::string &why) {
+                     std::vector<ScalarLeaf> &out, std::string &why, const std::string &within) {
   const auto bytesOf = [&](QualType of) {
     return std::uint64_t(context.getTypeSizeInChars(of).getQuantity());
   };
-  const auto add = [&](QualType part, std::uint64_t at) {
-    return addScalarLeaves(context, part, at, most, nameOf, out, why);
+  const auto add = [&](QualType part, std::uint64_t at, const std::string &named) {
+    return addScalarLeaves(context, part, at, most, nameOf, out, why, named);
   };
   type = type.getCanonicalType().getUnqualifiedType();
   if (out.size() >= most) {
@@ -23,14 +23,14 @@ bool addScalarLeaves(const ASTContext &context, QualType type, std::uint64_t off
     return false;
   }
   if (const std::string name = nameOf(type); !name.empty()) {
-    out.push_back({name, offset, bytesOf(type)});
+    out.push_back({name, offset, bytesOf(type), within});
     return true;
   }
   if (const auto *array = context.getAsConstantArrayType(type)) {
     const std::uint64_t step = bytesOf(array->getElementType());
     const std::size_t before = out.size();
     for (std::uint64_t i = 0; i < array->getSize().getZExtValue(); ++i) {
-      if (!add(array->getElementType(), offset + i * step))
+      if (!add(array->getElementType(), offset + i * step, within + "[" + std::to_string(i) + "]"))
         return false;
       if (out.size() == before) // of empty structs there may be any number
         break;
@@ -50,8 +50,9 @@ bool addScalarLeaves(const ASTContext &context, QualType type, std::uint64_t off
   const ASTRecordLayout &layout = context.getASTRecordLayout(record);
   for (const CXXBaseSpecifier &base : record->bases()) {
     const auto *parent = base.getType()->getAsCXXRecordDecl();
-    if (!parent || !add(base.getType(),
-                        offset + std::uint64_t(layout.getBaseClassOffset(parent).getQuantity())))
+    if (!parent ||
+        !add(base.getType(),
+             offset + std::uint64_t(layout.getBaseClassOffset(parent).getQuantity()), within))
       return false;
   }
   for (const FieldDecl *field : record->fields()) {
@@ -59,7 +60,8 @@ bool addScalarLeaves(const ASTContext &context, QualType type, std::uint64_t off
       why = "has bit-fields";
       return false;
     }
-    if (!add(field->getType(), offset + layout.getFieldOffset(field->getFieldIndex()) / 8))
+    if (!add(field->getType(), offset + layout.getFieldOffset(field->getFieldIndex()) / 8,
+             (within.empty() ? "" : within + ".") + field->getNameAsString()))
       return false;
   }
   return true;

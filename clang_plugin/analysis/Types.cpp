@@ -99,6 +99,21 @@ ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
   return {text, 1};
 }
 
+/// The numbers of a struct or vector, in order; none where it holds anything else.
+std::vector<ParamMember> membersOf(const clang::ASTContext &context, clang::QualType type) {
+  const auto nameOf = [&](clang::QualType leaf) {
+    const ScalarInfo scalar = scalarOf(context, leaf);
+    return scalar.components == 1 ? scalar.name : "";
+  };
+  std::vector<ScalarLeaf> leaves;
+  std::string why;
+  std::vector<ParamMember> members;
+  if (addScalarLeaves(context, type, 0, kMostMembers, nameOf, leaves, why))
+    for (const ScalarLeaf &leaf : leaves)
+      members.push_back({leaf.name, leaf.scalar, static_cast<std::uint32_t>(leaf.offset)});
+  return members;
+}
+
 /// "pointers 0 f32 8 i32": the pointers that a struct holds and what they point to, by their
 /// offsets, those to scalars of one kind; empty where there is none.
 std::string pointersIn(const clang::ASTContext &context, clang::QualType type) {
@@ -241,6 +256,8 @@ KernelParam describeParam(const clang::ParmVarDecl &parameter) {
     info.kind = ParamKind::Struct;
     info.scalar = pointersIn(context, type);
   }
+  if (info.kind == ParamKind::Struct || (info.kind == ParamKind::Scalar && info.components > 1))
+    info.members = membersOf(context, type);
   return info;
 }
 

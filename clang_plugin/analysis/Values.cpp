@@ -144,11 +144,13 @@ void Values::gather(const Stmt *expression, Ingredients &found, Variables &seen)
       const auto magnitude = *number < 0 ? 0 - static_cast<unsigned long long>(*number)
                                          : static_cast<unsigned long long>(*number);
       found.largest = std::max(found.largest, magnitude);
+      found.numbers.insert(static_cast<double>(*number));
       return;
     }
-    if (const auto *number = dyn_cast<FloatingLiteral>(value);
-        number && !number->getValue().isZero())
-      found.largest = std::max(found.largest, 2ULL);
+    if (const auto *number = dyn_cast<FloatingLiteral>(value)) {
+      found.largest = std::max(found.largest, number->getValue().isZero() ? 0ULL : 2ULL);
+      found.numbers.insert(number->getValueAsApproximateDouble());
+    }
     if (const auto place = coordinate(value)) {
       (place->variable == "threadIdx"  ? found.thread
        : place->variable == "blockIdx" ? found.block
@@ -165,6 +167,8 @@ void Values::gather(const Stmt *expression, Ingredients &found, Variables &seen)
     const auto known = sources_.find(variable);
     const bool isParameter = isKernelParameter(variable);
     found.argument |= isParameter;
+    if (isParameter)
+      found.parameters.insert(cast<ParmVarDecl>(variable)->getFunctionScopeIndex());
     if (known != sources_.end()) {
       found.several |= known->second.values.size() + isParameter > 1;
       found.data |= known->second.escapes;

@@ -19,6 +19,8 @@ struct Ingredients {
   bool several = false; ///< a variable that gets values at several places, as loops' do
   /// The largest magnitude of a constant in it; a floating-point one other than 0 counts as 2.
   unsigned long long largest = 0;
+  std::set<double> numbers;      ///< the constants in it
+  std::set<unsigned> parameters; ///< of the kernel, by their position
 
   bool isConstant() const { return !thread && !block && !argument && !blockDim && !data; }
   bool isThreadAlone() const { return !block && !argument && !data && !several; }

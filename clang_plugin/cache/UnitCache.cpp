@@ -82,7 +82,7 @@ KeyText contextOf(const ExtractUnit &unit, const std::vector<std::string> &tools
                   const std::vector<std::string> &flags) {
   KeyText key;
   key.add(KOPT_VERSION);
-  key.add("4: enums"); // what an answer holds has changed since
+  key.add("5: units"); // what an answer holds has changed since
   key.add(clang::getClangFullVersion());
   key.add(unit.directory);
   key.add(flags);
@@ -94,9 +94,10 @@ KeyText contextOf(const ExtractUnit &unit, const std::vector<std::string> &tools
   return key;
 }
 
-std::string keyOf(const ExtractUnit &unit, bool prove, KeyText context) {
+std::string keyOf(const ExtractUnit &unit, const ExtractOptions &options, KeyText context) {
   context.add(unit.file);
-  context.add(prove ? "prove" : "");
+  context.add(options.prove ? "prove" : "");
+  context.add(options.proveOnly);
   for (Pass pass : {Pass::Host, Pass::Device}) {
     std::vector<std::string> notes;
     context.add(clangArguments({unit.file, std::nullopt, unit.flags, unit.directory, pass}, notes));
@@ -155,7 +156,7 @@ UnitOutcome UnitCache::extract(const ExtractUnit &unit, const ExtractOptions &op
   std::vector<std::string> flags = expandedFlags(unit);
   std::vector<std::string> tools = toolsFor(flags);
   KeyText context = contextOf(unit, tools, flags);
-  std::string key = keyOf(unit, options.prove, context);
+  std::string key = keyOf(unit, options, context);
   if (std::optional<std::string> bytes = store_.load(key)) {
     ByteReader reader(*bytes);
     Entry entry;

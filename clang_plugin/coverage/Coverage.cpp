@@ -3,12 +3,14 @@
 
 #include "clang_plugin/analysis/Ranges.h"
 #include "clang_plugin/coverage/CodeBehind.h"
+#include "clang_plugin/coverage/Conditions.h"
 #include "clang_plugin/coverage/SpecialCases.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Lex/Lexer.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -20,6 +22,7 @@ namespace {
 
 constexpr const char *kVariable = "koptReached";
 constexpr unsigned kLongestText = 60;
+constexpr std::size_t kMostDeciding = 12; ///< constants, and parameters, of one outcome
 constexpr long long kLarge =
     1024; ///< no block has more threads: a threadIdx that is compared with more is no threadIdx
 
@@ -27,6 +30,7 @@ constexpr long long kLarge =
 struct Outcomes {
   bool whenTrue = false, whenFalse = false;
   const Stmt *ifTrue = nullptr, *ifFalse = nullptr;
+  bool isAssumed = false; ///< to be true
 };
 
 class Marker {
@@ -104,7 +108,7 @@ private:
         if (!isAssumed ||
             !isOfOneSign(
                 binary)) // never asked is what is assumed: to be false it would have to be asked
-          mark(binary, {!isAssumed, true}); // its value is what it decides by
+          mark(binary, {!isAssumed, true, nullptr, nullptr, isAssumed}); // what it decides by
       } else
         markPart(*binary);
     } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
@@ -217,36 +221,9 @@ private:
            (isLow(comparison->getLHS()) && values_.isNeverNegative(comparison->getRHS()));
   }
 
-  static bool isUnreachable(const Stmt *statement) {
-    if (const auto *block = dyn_cast_or_null<CompoundStmt>(statement))
-      return block->size() == 1 && isUnreachable(block->body_front());
-    return calleeName(dyn_cast_or_null<CallExpr>(statement)) == "__builtin_unreachable";
-  }
-
   bool isLarge(const Expr *expression) const {
     const auto value = view_.constant(expression);
     return value && (*value > kLarge || *value < -kLarge);
-  }
-
-  /// Whether the comparison is, alone or within others, what a branch, a loop or `?:` asks.
-  static bool isCondition(const BodyView &body, const Expr *comparison) {
-    const Stmt *inner = comparison;
-    for (const Stmt *outer = body.parentOf(inner); outer;
-         inner = outer, outer = body.parentOf(outer)) {
-      if (const auto *branch = dyn_cast<IfStmt>(outer))
-        return branch->getCond() && branch->getCond()->IgnoreParens() == inner;
-      if (isa<ForStmt, WhileStmt, DoStmt>(outer))
-        return conditionOf(outer) && conditionOf(outer)->IgnoreParens() == inner;
-      const auto *choice = dyn_cast<ConditionalOperator>(outer);
-      if (choice && choice->getCond()->IgnoreParens() == inner)
-        return true;
-      const auto *binary = dyn_cast<BinaryOperator>(outer);
-      const auto *unary = dyn_cast<UnaryOperator>(outer);
-      if (!isa<ImplicitCastExpr>(outer) && !choice && !(binary && binary->isLogicalOp()) &&
-          !(unary && unary->getOpcode() == UO_LNot))
-        return false;
-    }
-    return false;
   }
 
   /// Whether arguments decide the value, and no thread, datum or constant of the specialization
@@ -379,53 +356,11 @@ private:
         names + " smaller second", true, {}, isSpecial);
   }
 
-  /// Whether it may be spelled twice.
-  static bool isPure(const Stmt *expression) {
-    const auto *value = dyn_cast<Expr>(expression);
-    if (value && coordinate(value))
-      return true; // a toolkit may call for it
-    const auto *unary = dyn_cast<UnaryOperator>(expression);
-    const auto *binary = dyn_cast<BinaryOperator>(expression);
-    return !isa<CallExpr, LambdaExpr, CXXConstructExpr>(expression) &&
-           !(unary && unary->isIncrementDecrementOp()) && !(binary && binary->isAssignmentOp()) &&
-           llvm::all_of(expression->children(),
-                        [](const Stmt *child) { return !child || isPure(child); });
-  }
-
-  static bool reads(const Stmt *expression) {
-    if (const auto *value = dyn_cast<Expr>(expression); value && coordinate(value))
-      return false; // a toolkit may call for it
-    if (isa<ArraySubscriptExpr, CallExpr>(expression))
-      return true;
-    if (const auto *unary = dyn_cast<UnaryOperator>(expression);
-        unary && unary->getOpcode() == UO_Deref)
-      return true;
-    return llvm::any_of(expression->children(),
-                        [](const Stmt *child) { return child && reads(child); });
-  }
-
   /// Whether the specialization and the launch's block decide it, and no argument or datum has a
   /// part in it.
   bool isFixed(const Expr *condition) const {
     return view_.constant(condition) || isOfBlock(condition);
   }
-  static bool isOfBlock(const Stmt *expression) {
-    if (const auto *value = dyn_cast<Expr>(expression)) {
-      if (const auto place = coordinate(value))
-        return place->variable == "blockDim";
-      if (isa<IntegerLiteral, CXXBoolLiteralExpr, UnaryExprOrTypeTraitExpr>(value))
-        return true;
-    }
-    if (const auto *reference = dyn_cast<DeclRefExpr>(expression)) {
-      const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
-      return isa<EnumConstantDecl>(reference->getDecl()) ||
-             (variable && (variable->isConstexpr() || variable->getName() == "warpSize"));
-    }
-    if (!isa<BinaryOperator, UnaryOperator, ParenExpr, CastExpr>(expression))
-      return false;
-    return llvm::all_of(expression->children(), [](const Stmt *child) { return isOfBlock(child); });
-  }
-
   void mark(const Expr *condition, Outcomes outcomes) {
     if (isFixed(condition))
       return;
@@ -443,7 +378,8 @@ private:
     add(2 * number + 1, condition, *place, " is true", named.when(true),
         outcomes.whenTrue && decided.value_or(true), code_.of(outcomes.ifTrue), isSpecial);
     add(2 * number, condition, *place, " is false", named.when(false),
-        outcomes.whenFalse && !decided.value_or(false), code_.of(outcomes.ifFalse), isSpecial);
+        outcomes.whenFalse && !decided.value_or(false), code_.of(outcomes.ifFalse), isSpecial)
+        .assumed |= outcomes.isAssumed;
   }
 
   std::string textOf(std::pair<unsigned, unsigned> place) const {
@@ -516,19 +452,25 @@ private:
     const Stmt *asking = &label;
     while (asking && !isa<SwitchStmt>(asking))
       asking = body.parentOf(asking);
-    addNamed(2 * known->second + 1, lineOf(label.getKeywordLoc()),
-             one ? "the case is taken" : "`default` is taken", nameOf(body, label), true,
-             code_.of(body, label),
-             one && asking && cases_.isCase(cast<SwitchStmt>(asking)->getCond(), one->getLHS()));
+    const Expr *asked = asking ? cast<SwitchStmt>(asking)->getCond() : nullptr;
+    CoveragePoint &mark =
+        addNamed(2 * known->second + 1, lineOf(label.getKeywordLoc()),
+                 one ? "the case is taken" : "`default` is taken", nameOf(body, label), true,
+                 code_.of(body, label), one && asked && cases_.isCase(asked, one->getLHS()));
+    decide(mark, asked);
+    for (const SwitchCase *other = &label; other;
+         other = dyn_cast_or_null<SwitchCase>(body.parentOf(other)))
+      if (const auto *labelled = dyn_cast<CaseStmt>(other))
+        decide(mark, labelled->getLHS());
   }
 
   unsigned lineOf(SourceLocation location) const {
     return view_.context().getSourceManager().getExpansionLineNumber(location);
   }
 
-  void add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place,
-           const std::string &outcome, std::string name, bool required = true,
-           const std::string &code = {}, bool special = false) {
+  CoveragePoint &add(unsigned at, const Expr *condition, std::pair<unsigned, unsigned> place,
+                     const std::string &outcome, std::string name, bool required = true,
+                     const std::string &code = {}, bool special = false) {
     std::string text;
     for (char c : view_.text().slice(place.first, place.second))
       if (!isspace(static_cast<unsigned char>(c)) || (!text.empty() && text.back() != ' '))
@@ -539,12 +481,52 @@ private:
         --end;
       text = text.substr(0, end) + "…";
     }
-    addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome, std::move(name),
-             required, code, special);
+    return decide(addNamed(at, lineOf(condition->getBeginLoc()), "`" + text + "`" + outcome,
+                           std::move(name), required, code, special),
+                  condition);
   }
 
-  void addNamed(unsigned at, unsigned line, std::string what, std::string name,
-                bool required = true, const std::string &code = {}, bool special = false) {
+  /// Adds what the value is made of to what decides the outcome: the numbers of its own text first.
+  CoveragePoint &decide(CoveragePoint &mark, const Expr *value) const {
+    const auto add = [](const auto &from, auto &to) {
+      for (const auto one : from)
+        if (to.size() < kMostDeciding && std::isfinite(double(one)) && !llvm::is_contained(to, one))
+          to.push_back(one);
+    };
+    if (!value)
+      return mark;
+    const Ingredients made = values_.of(value);
+    std::vector<double> own, others(made.numbers.begin(), made.numbers.end());
+    addNumbers(value, own);
+    llvm::sort(others, [](double a, double b) { return std::abs(a) > std::abs(b); });
+    add(own, mark.numbers);
+    add(others, mark.numbers);
+    add(made.parameters, mark.params);
+    mark.blocks |= made.block;
+    mark.data |= made.data;
+    return mark;
+  }
+
+  /// The numbers that an expression spells, and of a flag those of what it is computed from.
+  void addNumbers(const Stmt *part, std::vector<double> &numbers, unsigned depth = 0) const {
+    const auto *value = dyn_cast<Expr>(part);
+    if (const auto number = value ? view_.constant(value) : std::nullopt)
+      return numbers.push_back(static_cast<double>(*number));
+    if (const auto *number = dyn_cast<FloatingLiteral>(part))
+      return numbers.push_back(number->getValueAsApproximateDouble());
+    const auto *reference = dyn_cast<DeclRefExpr>(part);
+    const auto *flag = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (flag && flag->getType()->isBooleanType() && depth < 4)
+      if (const Expr *source = values_.onlySource(flag))
+        addNumbers(source, numbers, depth + 1);
+    for (const Stmt *child : part->children())
+      if (child)
+        addNumbers(child, numbers, depth);
+  }
+
+  CoveragePoint &addNamed(unsigned at, unsigned line, std::string what, std::string name,
+                          bool required = true, const std::string &code = {},
+                          bool special = false) {
     auto known = llvm::find_if(marks_, [&](const CoveragePoint &mark) { return mark.at == at; });
     if (known == marks_.end())
       known = marks_.insert(known, {at, line, std::move(what), {}, {}, false, false});
@@ -554,6 +536,7 @@ private:
       known->names.push_back(std::move(name));
     if (!code.empty() && !llvm::is_contained(known->codes, code))
       known->codes.push_back(code);
+    return *known;
   }
 
   const KernelFacts &facts_;

@@ -27,6 +27,8 @@ bool isKernelsTemplateArgument(const Expr *value) {
 
 bool SpecialCases::is(const Expr *condition) const {
   condition = condition->IgnoreParenImpCasts();
+  if (condition->getType()->isBooleanType()) // a flag is what it was computed from
+    condition = followed(condition)->IgnoreParenImpCasts();
   if (const auto *unary = dyn_cast<UnaryOperator>(condition);
       unary && unary->getOpcode() == UO_LNot)
     return is(unary->getSubExpr());

@@ -312,6 +312,12 @@ void addConstants(const std::vector<NamedConstant> &constants, KernelSpec &kerne
       kernel.constants.push_back(constant);
 }
 
+void addUnits(const std::vector<std::string> &units, KernelSpec &kernel) {
+  for (const std::string &unit : units)
+    if (std::find(kernel.units.begin(), kernel.units.end(), unit) == kernel.units.end())
+      kernel.units.push_back(unit);
+}
+
 /// Moves launches of a kernel that is only declared to the one that defines it, in whatever unit.
 void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
   std::size_t before = declared.launches.size();
@@ -324,8 +330,10 @@ void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
       defined.launches.push_back(std::move(launch));
     return isIts;
   });
-  if (declared.launches.size() != before)
-    addConstants(declared.constants, defined);
+  if (declared.launches.size() == before)
+    return;
+  addConstants(declared.constants, defined);
+  addUnits(declared.units, defined);
 }
 
 /// A kernel in a header is found in every unit that includes it: its launches come together.
@@ -347,6 +355,7 @@ void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
         known.specializations.push_back(std::move(specialization));
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
+    addUnits(kernel.units, known);
     // What a candidate uses must be there in all of them.
     std::erase_if(known.unused, [&](const SliceChunk &chunk) {
       return std::none_of(kernel.unused.begin(), kernel.unused.end(),
@@ -456,12 +465,27 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   for (FoundKernel &found : kernels) {
     KernelSpec &kernel = infos.emplace_back(found.info);
     kernel.unit = unit.file;
+    kernel.units = {unit.file};
     kernel.compileFlags = flags;
     kernel.directory = unit.directory;
     for (FoundSpecialization &specialization : found.specializations)
       kernel.specializations.push_back(specialization.info);
   }
-  if (options.prove && nvcc && original.build(/*optimise=*/true).ok)
+  // nvcc takes long, so it is asked of what is wanted alone.
+  std::set<const Specialization *> unwanted;
+  if (!options.proveOnly.empty())
+    for (const KernelSpec &kernel : infos)
+      for (const Specialization &specialization : kernel.specializations)
+        if (std::find(options.proveOnly.begin(), options.proveOnly.end(), specialization.symbol) ==
+            options.proveOnly.end())
+          unwanted.insert(&specialization);
+  const bool anyWanted = std::any_of(infos.begin(), infos.end(), [&](const KernelSpec &kernel) {
+    return std::any_of(
+        kernel.specializations.begin(), kernel.specializations.end(),
+        [&](const Specialization &specialization) { return !unwanted.count(&specialization); });
+  });
+  const bool proves = options.prove && nvcc && anyWanted;
+  if (proves && original.build(/*optimise=*/true).ok)
     takeNvccsNames(original.build(/*optimise=*/true).ptx->entries(), infos, extraction, unit.file);
   const UnitUses uses(hostIndex, deviceIndex);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
@@ -473,7 +497,9 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
         groups[found.specializations[i].enclosing].push_back(&specialization);
     for (auto &[enclosing, specializations] : groups) {
       Work work;
-      work.specializations = specializations;
+      std::copy_if(specializations.begin(), specializations.end(),
+                   std::back_inserter(work.specializations),
+                   [&](const Specialization *one) { return !unwanted.count(one); });
       const SliceRequest wanted{&hostIndex, &deviceIndex, found.pattern, enclosing};
       work.slices = buildSlices(wanted);
       for (SliceText &slice : work.slices)
@@ -484,11 +510,16 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
         uses.findUsersOfVariables(infos[k].unused);
       }
       // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
-      bool willProve = nvcc && options.prove;
-      const SliceText &preferred =
-          *std::find_if(work.slices.begin(), work.slices.end(),
-                        [&](const SliceText &slice) { return willProve || slice.withAllHeaders; });
+      const auto preferredOf = [&](bool willProve) -> const SliceText & {
+        return *std::find_if(work.slices.begin(), work.slices.end(), [&](const SliceText &slice) {
+          return willProve || slice.withAllHeaders;
+        });
+      };
       for (Specialization *specialization : specializations) {
+        const bool isWanted = !unwanted.count(specialization);
+        const SliceText &preferred = preferredOf(proves && isWanted);
+        if (!isWanted)
+          specialization->reason = "not compared with the original's PTX: nobody asked for it";
         if (!preferred.problem.empty()) {
           specialization->route = Route::InPlace;
           specialization->reason = preferred.problem;
@@ -497,7 +528,8 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
         addSliceConstants(hostIndex, specialization->chunks, infos[k]);
         addSliceConstants(deviceIndex, specialization->chunks, infos[k]);
       }
-      works.push_back(std::move(work));
+      if (!work.specializations.empty())
+        works.push_back(std::move(work));
     }
     if (!infos[k].isDefined)
       addNote(extraction, infos[k].file + ":" + std::to_string(infos[k].line) + ": " +

@@ -28,6 +28,8 @@ public:
 struct ExtractOptions {
   WorkPool &pool; ///< for the two passes and the proofs
   bool prove = true;
+  /// Symbols as an answer without proof gives them: no others are proven. Empty: all are.
+  std::vector<std::string> proveOnly{};
   FileRecord *files = nullptr;   ///< told of everything that is read, where it is set
   ProofMemory *proofs = nullptr; ///< with `files` only
 };

@@ -2,6 +2,7 @@
 #include "clang_plugin/extract/HostText.h"
 
 #include "clang_plugin/analysis/Types.h"
+#include "clang_plugin/extract/HostFinder.h"
 #include "clang_plugin/hostflow/HostCode.h"
 #include "clang_plugin/hostflow/Place.h"
 #include "clang_plugin/hostflow/Purity.h"
@@ -25,271 +26,10 @@ using clang::SourceLocation;
 using clang::Stmt;
 using clang::VarDecl;
 
-/// Bytes of one file, half open.
-struct Span {
-  clang::FileID file;
-  unsigned begin = 0, end = 0;
-  bool contains(const Span &other) const {
-    return file == other.file && begin <= other.begin && other.end <= end;
-  }
-};
-
-/// A call of a function with arguments for its parameters.
-struct KnownCall {
-  const clang::CallExpr *call;
-  const FunctionDecl *callee; ///< as written
-};
-
-/// One walk over the host code as it is written: what the text is made from.
-class Finder : public clang::RecursiveASTVisitor<Finder> {
-public:
-  Finder(const SourceIndex &index, const std::vector<std::string> &kernels)
-      : index_(index), sources_(index.sources()), kernels_(kernels.begin(), kernels.end()) {}
-
-  bool TraverseDecl(clang::Decl *declaration) {
-    if (declaration && !llvm::isa<clang::TranslationUnitDecl>(declaration) &&
-        declaration->getLocation().isValid() &&
-        llvm::isa<clang::TranslationUnitDecl>(declaration->getLexicalDeclContext()) &&
-        !index_.isUser(sources_.getFileID(sources_.getExpansionLoc(declaration->getLocation()))))
-      return true;
-    return RecursiveASTVisitor::TraverseDecl(declaration);
-  }
-
-  bool VisitFunctionDecl(FunctionDecl *function) {
-    const bool isDevice =
-        function->hasAttr<clang::CUDAGlobalAttr>() ||
-        (function->hasAttr<clang::CUDADeviceAttr>() && !function->hasAttr<clang::CUDAHostAttr>());
-    const auto *method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
-    if (isDevice || !function->doesThisDeclarationHaveABody() || function->isImplicit() ||
-        function->isDefaulted() || function->getParentFunctionOrMethod() ||
-        (method && method->getParent()->isLambda()))
-      return true;
-    functions.push_back(function);
-    for (const clang::ParmVarDecl *parameter : function->parameters())
-      if (!parameter->getType()->isReferenceType())
-        feeding.insert(parameter);
-    return true;
-  }
-
-  bool VisitVarDecl(VarDecl *variable) {
-    if (llvm::isa<clang::ParmVarDecl>(variable))
-      return true;
-    if (variable->isLocalVarDecl()) {
-      if (!variable->getType()->isReferenceType())
-        feeding.insert(variable);
-    } else if (variable->isFileVarDecl() && !variable->hasAttr<clang::CUDADeviceAttr>() &&
-               !variable->hasAttr<clang::CUDAConstantAttr>() &&
-               !variable->hasAttr<clang::HIPManagedAttr>() &&
-               variable->isThisDeclarationADefinition()) {
-      variables.push_back(variable);
-    }
-    return true;
-  }
-
-  bool VisitDeclRefExpr(clang::DeclRefExpr *reference) {
-    if (const auto *variable = llvm::dyn_cast<VarDecl>(reference->getDecl());
-        variable && variable->isLocalVarDeclOrParm())
-      references[variable].push_back(spanOf(reference->getSourceRange()));
-    noteFunction(reference->getDecl(), reference->getSourceRange());
-    if (isWanted(reference->getDecl()) && reference->hasExplicitTemplateArgs())
-      leave(reference->getLAngleLoc(), reference->getRAngleLoc());
-    return true;
-  }
-  bool VisitUnresolvedLookupExpr(clang::UnresolvedLookupExpr *lookup) {
-    for (const clang::NamedDecl *found : lookup->decls())
-      noteFunction(found, lookup->getSourceRange());
-    if (std::any_of(lookup->decls_begin(), lookup->decls_end(),
-                    [&](const clang::NamedDecl *found) { return isWanted(found); }) &&
-        lookup->hasExplicitTemplateArgs())
-      leave(lookup->getLAngleLoc(), lookup->getRAngleLoc());
-    return true;
-  }
-
-  bool VisitCompoundStmt(clang::CompoundStmt *compound) {
-    for (const Stmt *statement : compound->body())
-      statements.push_back(statement);
-    return true;
-  }
-
-  bool VisitCUDAKernelCallExpr(clang::CUDAKernelCallExpr *call) {
-    const clang::CallExpr *config = call->getConfig();
-    if (!config || !isWantedCallee(call->getCallee()))
-      return true;
-    launches.push_back(spanOf(call->getSourceRange()));
-    const unsigned count = config->getNumArgs();
-    const Expr *stream = count > 3 ? config->getArg(3) : nullptr;
-    if (stream && (llvm::isa<clang::CXXDefaultArgExpr>(stream) || isZero(stream)))
-      stream = nullptr;
-    const SourceLocation begin = config->getBeginLoc(), end = config->getRParenLoc();
-    if (begin.isFileID() && end.isFileID() && sources_.isWrittenInSameFile(begin, end)) {
-      Span all = spanOf({begin, end});
-      all.begin += 3; // <<<
-      all.end = stream ? spanOf(stream->getSourceRange()).begin : all.end - 3;
-      left.push_back(all);
-    } else {
-      for (unsigned i = 0; i < std::min(count, 3u); ++i)
-        leave(config->getArg(i));
-    }
-    return true;
-  }
-
-  bool VisitCallExpr(clang::CallExpr *call) {
-    const std::string name = calleeName(*call);
-    const auto leaveArguments = [&](std::initializer_list<unsigned> which, const Expr *kernel) {
-      if (!isWantedCallee(kernel))
-        return;
-      launches.push_back(spanOf(call->getSourceRange()));
-      for (const unsigned i : which)
-        if (i < call->getNumArgs())
-          leave(call->getArg(i));
-    };
-    if (name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel")
-      leaveArguments({1, 2, 4}, call->getArg(0));
-    else if (name == "cuLaunchKernel" || name == "cuLaunchCooperativeKernel")
-      leaveArguments({1, 2, 3, 4, 5, 6, 7}, call->getArg(0));
-    else if (name == "cudaLaunchKernelEx" || name == "cudaLaunchKernelExC")
-      leaveArguments({}, call->getArg(1));
-    else if (name == "cudaFuncSetAttribute" && call->getNumArgs() == 3)
-      findOptIn(*call);
-    if (const FunctionDecl *callee = call->getDirectCallee())
-      if (const FunctionDecl *written = patternOf(callee))
-        calls.push_back({call, written});
-    return true;
-  }
-
-  bool VisitStmt(Stmt *statement) {
-    const Assignment change = assignmentIn(statement);
-    const auto *member =
-        llvm::dyn_cast_or_null<clang::MemberExpr>(change.value ? strip(change.target) : nullptr);
-    if (member && isLaunchConfig(member->getBase()->getType()) &&
-        isConfigMember(member->getMemberDecl()->getName()))
-      leave(change.value);
-    return true;
-  }
-  bool VisitInitListExpr(clang::InitListExpr *list) {
-    if (list->isSemanticForm() && list->getSyntacticForm())
-      list = list->getSyntacticForm();
-    if (!list->getType().isNull() && isLaunchConfig(list->getType()))
-      for (unsigned i = 0; i < std::min(list->getNumInits(), 3u); ++i)
-        leave(list->getInit(i));
-    return true;
-  }
-
-  /// The text of the file between two tokens, also where a macro's arguments or its call hold them.
-  Span spanOf(clang::SourceRange range) const {
-    clang::CharSourceRange text = clang::Lexer::makeFileCharRange(
-        clang::CharSourceRange::getTokenRange(range), sources_, index_.unit().getLangOpts());
-    if (text.isInvalid())
-      text = clang::Lexer::getAsCharRange(sources_.getExpansionRange(range), sources_,
-                                          index_.unit().getLangOpts());
-    const auto [file, begin] = sources_.getDecomposedLoc(text.getBegin());
-    const auto [endFile, end] = sources_.getDecomposedLoc(text.getEnd());
-    return file == endFile ? Span{file, begin, end} : Span{file, begin, begin};
-  }
-
-  std::vector<const FunctionDecl *> functions;
-  std::vector<const VarDecl *> variables; ///< of namespace scope
-  std::vector<Span> left;                 ///< out of the text, whatever the variables are
-  std::vector<Span> launches;
-  std::vector<KnownCall> calls;
-  std::vector<const Stmt *> statements; ///< of blocks
-  std::set<const VarDecl *> feeding;    ///< locals and parameters that may only feed launches
-  std::map<const VarDecl *, std::vector<Span>> references;
-  std::map<const FunctionDecl *, std::vector<Span>> mentions; ///< of functions as written
-  std::vector<Span> optIns;
-  std::set<std::string> largeShared;
-
-private:
-  static std::string calleeName(const clang::CallExpr &call) {
-    if (const auto *name = llvm::dyn_cast<clang::UnresolvedLookupExpr>(call.getCallee()))
-      return name->getName().getAsString();
-    const FunctionDecl *callee = call.getDirectCallee();
-    return callee && callee->getIdentifier() ? callee->getNameAsString() : "";
-  }
-  static bool isLaunchConfig(clang::QualType type) {
-    const clang::CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
-    return record && record->getName().starts_with("cudaLaunchConfig");
-  }
-  static bool isConfigMember(llvm::StringRef name) {
-    return name == "gridDim" || name == "blockDim" || name == "dynamicSmemBytes";
-  }
-  static bool isZero(const Expr *stream) {
-    stream = strip(stream);
-    const auto *number = llvm::dyn_cast<clang::IntegerLiteral>(stream);
-    return llvm::isa<clang::CXXNullPtrLiteralExpr, clang::GNUNullExpr>(stream) ||
-           (number && number->getValue() == 0);
-  }
-
-  bool isWanted(const clang::NamedDecl *declaration) const {
-    const FunctionDecl *function = declaration ? declaration->getAsFunction() : nullptr;
-    if (!function || !function->hasAttr<clang::CUDAGlobalAttr>())
-      return false;
-    const FunctionDecl *written = patternOf(function);
-    return kernels_.contains(writtenName(written ? *written : *function));
-  }
-  /// The kernels that an expression names.
-  void namedIn(const Stmt *statement, std::vector<const clang::NamedDecl *> &named) const {
-    if (!statement)
-      return;
-    if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(statement))
-      if (llvm::isa<FunctionDecl>(reference->getDecl()))
-        named.push_back(reference->getDecl());
-    if (const auto *lookup = llvm::dyn_cast<clang::OverloadExpr>(statement))
-      named.insert(named.end(), lookup->decls_begin(), lookup->decls_end());
-    for (const Stmt *child : statement->children())
-      namedIn(child, named);
-  }
-  /// One of the request's kernels, or one that is behind a variable.
-  bool isWantedCallee(const Expr *callee) const {
-    std::vector<const clang::NamedDecl *> named;
-    namedIn(callee, named);
-    return named.empty() || std::any_of(named.begin(), named.end(), [&](const auto *declaration) {
-             return isWanted(declaration);
-           });
-  }
-
-  void findOptIn(const clang::CallExpr &call) {
-    const auto *attribute = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(call.getArg(1)));
-    std::vector<const clang::NamedDecl *> named;
-    namedIn(call.getArg(0), named);
-    if (!attribute || !attribute->getDecl()->getIdentifier() ||
-        attribute->getDecl()->getName() != "cudaFuncAttributeMaxDynamicSharedMemorySize")
-      return;
-    bool isOfWanted = false;
-    for (const clang::NamedDecl *declaration : named)
-      if (isWanted(declaration)) {
-        const FunctionDecl *written = patternOf(declaration->getAsFunction());
-        largeShared.insert(writtenName(written ? *written : *declaration->getAsFunction()));
-        isOfWanted = true;
-      }
-    if (isOfWanted)
-      optIns.push_back(spanOf(call.getSourceRange()));
-  }
-
-  void noteFunction(const clang::NamedDecl *declaration, clang::SourceRange range) {
-    const FunctionDecl *function = declaration ? declaration->getAsFunction() : nullptr;
-    if (const FunctionDecl *written = function ? patternOf(function) : nullptr)
-      mentions[written].push_back(spanOf(range));
-  }
-
-  void leave(const Expr *expression) {
-    if (!llvm::isa<clang::CXXDefaultArgExpr>(expression))
-      left.push_back(spanOf(expression->getSourceRange()));
-  }
-  void leave(SourceLocation begin, SourceLocation end) {
-    if (begin.isValid() && end.isValid())
-      left.push_back(spanOf({begin, end}));
-  }
-
-  const SourceIndex &index_;
-  const clang::SourceManager &sources_;
-  const std::set<std::string> kernels_;
-};
-
 /// Which text is left out: the greatest set of variables all of whose uses are left out, too.
 class LaunchOnly {
 public:
-  LaunchOnly(const SourceIndex &index, const Finder &found)
+  LaunchOnly(const SourceIndex &index, const HostFinder &found)
       : sources_(index.sources()), found_(found), purity_(index), feeding_(found.feeding) {
     std::erase_if(feeding_, [&](const VarDecl *variable) { return !mayFeed(*variable); });
     do
@@ -444,7 +184,7 @@ private:
   }
 
   const clang::SourceManager &sources_;
-  const Finder &found_;
+  const HostFinder &found_;
   const Purity purity_;
   std::set<const VarDecl *> feeding_;
   std::vector<Span> left_;
@@ -452,7 +192,7 @@ private:
 
 class Writer {
 public:
-  Writer(const SourceIndex &index, const Finder &found, const LaunchOnly &only)
+  Writer(const SourceIndex &index, const HostFinder &found, const LaunchOnly &only)
       : index_(index), sources_(index.sources()), found_(found), launchOnly_(only.functions()),
         left_(only.left()) {
     std::sort(left_.begin(), left_.end(),
@@ -542,18 +282,27 @@ private:
       HostStatement &statement = statements.back();
       if (statement.text.empty())
         statement.line = sources_.getLineNumber(span.file, at);
-      statement.text += spelled(token, statement.text);
+      const auto known = found_.constants.find({span.file, at});
+      const auto add = [&](std::string &to, bool byValue) {
+        to += !byValue ? spelled(token, to) : (to.empty() ? "" : " ") + known->second.value;
+      };
+      const bool isConstant = known != found_.constants.end();
+      add(statement.text, isConstant && known->second.isLocal);
+      add(statement.values, isConstant);
       if (token.isOneOf(clang::tok::semi, clang::tok::l_brace, clang::tok::r_brace))
         statements.emplace_back();
     }
     if (statements.back().text.empty())
       statements.pop_back();
+    for (HostStatement &statement : statements)
+      if (statement.values == statement.text)
+        statement.values.clear();
     return statements;
   }
 
   const SourceIndex &index_;
   const clang::SourceManager &sources_;
-  const Finder &found_;
+  const HostFinder &found_;
   const std::set<const FunctionDecl *> launchOnly_;
   std::vector<Span> left_;
 };
@@ -575,7 +324,7 @@ llvm::Expected<HostText> readHostText(const HostRequest &request) {
     return llvm::createStringError("the file does not parse");
   }
   const SourceIndex index(*unit.ast);
-  Finder finder(index, request.kernels);
+  HostFinder finder(index, request.kernels);
   finder.TraverseDecl(unit.ast->getASTContext().getTranslationUnitDecl());
   const LaunchOnly only(index, finder);
   return Writer(index, finder, only).write();

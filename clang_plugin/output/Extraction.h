@@ -29,6 +29,14 @@ constexpr auto spellings(ParamKind) {
   return std::to_array<std::string_view>({"pointer", "scalar", "struct"});
 }
 
+/// A number in a value that has several of them.
+struct ParamMember {
+  std::string name; ///< the way to it: "x", "origin.x", "weights[2]"
+  std::string scalar;
+  std::uint32_t offset = 0; ///< bytes
+};
+KOPT_RECORD(ParamMember, name, scalar, offset)
+
 struct KernelParam {
   std::string name;
   std::string type; ///< as the user would spell it after template substitution
@@ -45,9 +53,12 @@ struct KernelParam {
   /// Integers that the kernel compares it with by ==, != or as cases of a switch, and those beside
   /// the ones that it is tested to be less or more than.
   std::vector<std::int64_t> comparedWith{};
+  /// Of a struct or vector that is passed by value: its numbers in order. Empty where it holds
+  /// anything else, such as a pointer.
+  std::vector<ParamMember> members{};
 };
 KOPT_RECORD(KernelParam, name, type, kind, size, align, scalar, components, pointee_size,
-            pointee_const, restrict, compared_with)
+            pointee_const, restrict, compared_with, members)
 
 struct TemplateArg {
   std::string name, value; ///< "TILE", "32" or "T", "float"
@@ -236,7 +247,8 @@ struct TuneClause {
 KOPT_RECORD(TuneClause, text, file, line)
 
 struct KernelSpec {
-  std::string name, file, unit; ///< qualified; where it is defined; the file that is compiled
+  std::string name, file, unit;   ///< qualified; where it is defined; the file that is compiled
+  std::vector<std::string> units; ///< all compiled files that it was found in, `unit` the first
   unsigned line = 0;
   bool annotated = false;
   bool isDefined = true; ///< false: another file defines it, this one only launches it
@@ -251,7 +263,7 @@ struct KernelSpec {
   std::vector<std::string> compileFlags; ///< the user's own nvcc flags for the file
   std::string directory;                 ///< where the compile command runs
 };
-KOPT_RECORD(KernelSpec, name, file, unit, line, annotated, defined, clauses, specializations,
+KOPT_RECORD(KernelSpec, name, file, unit, units, line, annotated, defined, clauses, specializations,
             launches, constants, outside, unused, compile_flags, directory)
 
 /// A kernel of the toolkit or of another system header that the user's code instantiates.
@@ -262,6 +274,9 @@ struct LibraryKernel {
 KOPT_RECORD(LibraryKernel, symbol, name, file, line)
 
 inline constexpr int kExtractionSchema = 1;
+
+/// What the note of a file says that was left out of an extraction.
+inline constexpr std::string_view kFileLeftOut = "does not compile, so its kernels are left out";
 
 struct ExtractionResult {
   int schemaVersion = kExtractionSchema;

@@ -25,8 +25,11 @@ KOPT_RECORD(HostRequest, file, flags, directory, kernels)
 struct HostStatement {
   unsigned line = 0;
   std::string text;
+  /// The same with the values of constants of namespace scope in the place of their names; empty
+  /// where it names none.
+  std::string values{};
 };
-KOPT_RECORD(HostStatement, line, text)
+KOPT_RECORD(HostStatement, line, text, values)
 
 enum class HostKind { Function, Variable, Macro };
 constexpr auto spellings(HostKind) {
@@ -36,8 +39,8 @@ constexpr auto spellings(HostKind) {
 /// A function, a variable of namespace scope or a macro of the user's files; none of functions that
 /// only compute configurations of launches. Left out of its text are comments, the configuration of
 /// launches of the request's kernels and their template arguments, the variables and parameters
-/// that only feed those configurations, and the calls that opt in to large shared memory for those
-/// kernels.
+/// that only feed those configurations, local integers that are constant, in whose place their
+/// values stand, and the calls that opt in to large shared memory for those kernels.
 struct HostItem {
   HostKind kind = HostKind::Function;
   std::string name; ///< qualified; of a function with the types of its parameters

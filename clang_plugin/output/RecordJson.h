@@ -74,6 +74,10 @@ public:
       out = value_.get<bool>();
     } else if constexpr (std::is_integral_v<Value>) {
       readInteger(out);
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      if (!value_.is_number())
+        fail("expected a number");
+      out = value_.get<Value>();
     } else if constexpr (SpelledEnum<Value>) {
       std::string text;
       read(text);

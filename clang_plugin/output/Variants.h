@@ -256,8 +256,16 @@ struct CoveragePoint {
   /// A number of the text's own singles it out (`n == 12345`): no size, alignment or tail explains
   /// it.
   bool special = false;
+  /// What decides it, to find a launch that gets there: constants, and parameters of the kernel by
+  /// their position.
+  std::vector<double> numbers = {};
+  std::vector<std::uint32_t> params = {};
+  bool blocks = false;  ///< the number of blocks has a part in it
+  bool data = false;    ///< contents of memory have
+  bool assumed = false; ///< the kernel promises its compiler that it never occurs
 };
-KOPT_RECORD(CoveragePoint, at, line, what, names, codes, required, special)
+KOPT_RECORD(CoveragePoint, at, line, what, names, codes, required, special, numbers, params, blocks,
+            data, assumed)
 
 /// The kernel with a byte for each such outcome, set where it occurs.
 struct CoverageClone {

@@ -101,7 +101,8 @@ std::string synchronization(const FunctionDecl &callee) {
   const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
   const std::string qualified = callee.getQualifiedNameAsString();
   const bool isLibrary = startsWithAny(qualified, {"cooperative_groups", "cuda::"});
-  if (startsWithAny(name, {"__threadfence", "__builtin_nvvm_membar", "__nvvm_membar", "__fence"}) ||
+  if (startsWithAny(name, {"__threadfence", "__nv_atomic_thread_fence", "__builtin_nvvm_membar",
+                           "__nvvm_membar", "__fence"}) ||
       llvm::StringRef(qualified).contains("thread_fence"))
     return "fence";
   if (startsWithAny(name, {"__syncthreads", "__syncwarp", "__barrier_sync", "__builtin_nvvm_bar",
@@ -109,7 +110,8 @@ std::string synchronization(const FunctionDecl &callee) {
       (isLibrary &&
        startsWithAny(name, {"sync", "arrive", "wait", "barrier_", "consumer_", "producer_"})))
     return "barrier";
-  if (startsWithAny(name, {"atomic", "__atomic", "__builtin_nvvm_atom", "__nvvm_atom"}) ||
+  if (startsWithAny(name,
+                    {"atomic", "__atomic", "__nv_atomic", "__builtin_nvvm_atom", "__nvvm_atom"}) ||
       (isLibrary && llvm::StringRef(qualified).contains("atomic")))
     return "atomic";
   return "";
@@ -355,8 +357,15 @@ private:
   void readScope(const Stmt *statement) {
     const auto *call = dyn_cast<CallExpr>(statement);
     const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
-    if (!callee || !callee->getIdentifier() || !callee->getName().starts_with("atomic") ||
-        !callee->getName().ends_with("_block") || call->getNumArgs() == 0)
+    if (!callee || !callee->getIdentifier() || call->getNumArgs() == 0)
+      return;
+    const llvm::StringRef name = callee->getName();
+    bool isOfBlock = name.starts_with("atomic") && name.ends_with("_block");
+    if (name.starts_with("__nv_atomic")) { // its scope comes last: a thread's, a block's, ...
+      const auto scope = view_.constant(call->getArg(call->getNumArgs() - 1));
+      isOfBlock = scope && *scope <= 1;
+    }
+    if (!isOfBlock)
       return;
     const Stmt *target = call->getArg(0);
     while (target && !isa<DeclRefExpr>(target))

@@ -11,6 +11,7 @@
 #include "clang_plugin/tool/Options.h"
 #include "clang_plugin/tool/Tools.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -113,15 +114,25 @@ std::string hintFor(const std::string &file, const Diagnostic *error) {
   return "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --";
 }
 
+const Diagnostic *firstErrorOf(const std::vector<Diagnostic> &diagnostics) {
+  for (const Diagnostic &diagnostic : diagnostics)
+    if (diagnostic.severity == "error" || diagnostic.severity == "fatal")
+      return &diagnostic;
+  return nullptr;
+}
+
+std::string leftOut(const std::string &file, const std::vector<Diagnostic> &diagnostics) {
+  const Diagnostic *first = firstErrorOf(diagnostics);
+  return file + " " + std::string(kFileLeftOut) +
+         (first ? ": " + place(*first) + ": " + first->message : "");
+}
+
 int failToCompile(const Options &options, const std::string &file,
                   const std::vector<Diagnostic> &diagnostics) {
-  const Diagnostic *first = nullptr;
-  for (const Diagnostic &diagnostic : diagnostics) {
+  const Diagnostic *first = firstErrorOf(diagnostics);
+  for (const Diagnostic &diagnostic : diagnostics)
     std::cerr << place(diagnostic) << ": " << diagnostic.severity << ": " << diagnostic.message
               << "\n";
-    if (!first && (diagnostic.severity == "error" || diagnostic.severity == "fatal"))
-      first = &diagnostic;
-  }
   return fail(options, kBaselineFailed,
               fs::path(file).filename().string() + " does not compile" +
                   (first ? ": " + first->message : ""),
@@ -172,15 +183,16 @@ struct UnitJob {
 };
 
 /// As many files at once as the user allows. What follows a file that does not compile is not
-/// begun: the first such file ends the run.
+/// begun, unless the user wants the others: the first such file ends the run.
 void extractAll(const Options &options, std::vector<UnitJob> &jobs) {
   UnitCache cache(options.cache ? userCacheDirectory().value_or("") : "");
   WorkPool pool(options.jobs);
   std::atomic<std::size_t> firstBroken = jobs.size();
   pool.forEach(jobs.size(), [&](std::size_t i) {
-    if (i > firstBroken)
+    if (i > firstBroken && !options.keepGoing)
       return;
-    jobs[i].outcome = cache.extract(jobs[i].unit, {pool, options.prove}, jobs[i].extraction);
+    jobs[i].outcome =
+        cache.extract(jobs[i].unit, {pool, options.prove, options.proveOnly}, jobs[i].extraction);
     std::size_t known = firstBroken;
     while (!jobs[i].outcome.ok && i < known && !firstBroken.compare_exchange_weak(known, i))
       ;
@@ -303,7 +315,13 @@ int runExtract(int argc, const char **argv) {
   if (options.printClangArgs)
     return kDone;
   extractAll(options, jobs);
+  const bool anyCompiles =
+      std::any_of(jobs.begin(), jobs.end(), [](const UnitJob &job) { return job.outcome.ok; });
   for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!jobs[i].outcome.ok && options.keepGoing && anyCompiles) {
+      extraction.notes.push_back(leftOut(options.files[i], jobs[i].outcome.diagnostics));
+      continue;
+    }
     if (!jobs[i].outcome.ok)
       return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics);
     merge(extraction, std::move(jobs[i].extraction));

@@ -22,6 +22,8 @@ translation unit of its own that is proven to compile to the same PTX.
   --json               print what was found, for programs (schema: kernels.schema.json)
   -o DIR               write slices and standalone harnesses to DIR, one folder a specialization
   --no-proof           do not compile with nvcc to prove the slices
+  --prove SYMBOL       prove only this specialization, by its symbol as --no-proof gives it; may be repeated
+  --keep-going         leave out files that do not compile, with a note, as long as one does
   --jobs N, -j N       how many files, passes and proofs to work on at once (default: the number of processors)
   --no-cache           neither read nor keep answers: a file whose inputs are what they were is answered from the last one
   --print-clang-args   print the arguments Clang parses each file with
@@ -53,9 +55,19 @@ std::string didYouMean(const std::string &word, const std::vector<std::string> &
 Options parseOptions(const std::vector<std::string> &arguments) {
   Options options;
   options.jobs = std::max(1u, std::thread::hardware_concurrency());
-  const std::vector<std::string> known = {
-      "-p",     "-o",     "--list",    "--json",      "--no-proof",        "--no-cache",
-      "--jobs", "--help", "--version", "--extra-arg", "--print-clang-args"};
+  const std::vector<std::string> known = {"-p",
+                                          "-o",
+                                          "--list",
+                                          "--json",
+                                          "--no-proof",
+                                          "--no-cache",
+                                          "--prove",
+                                          "--keep-going",
+                                          "--jobs",
+                                          "--help",
+                                          "--version",
+                                          "--extra-arg",
+                                          "--print-clang-args"};
   for (std::size_t i = 0; i < arguments.size() && options.error.empty(); ++i) {
     const std::string &argument = arguments[i];
     std::string name = argument.substr(0, argument.find('='));
@@ -95,6 +107,10 @@ Options parseOptions(const std::vector<std::string> &arguments) {
       options.json = true;
     } else if (argument == "--no-proof") {
       options.prove = false;
+    } else if (name == "--prove") {
+      options.proveOnly.push_back(value());
+    } else if (argument == "--keep-going") {
+      options.keepGoing = true;
     } else if (argument == "--no-cache") {
       options.cache = false;
     } else if (argument == "--print-clang-args") {

@@ -14,6 +14,8 @@ struct Options {
   std::vector<std::string> flags;     ///< after --
   bool hasFlags = false;              ///< there was a --
   std::string output;                 ///< -o
+  std::vector<std::string> proveOnly; ///< --prove, symbols
+  bool keepGoing = false;             ///< --keep-going
   bool list = false, json = false, prove = true, cache = true, help = false, version = false,
        printClangArgs = false;
   unsigned jobs = 1;

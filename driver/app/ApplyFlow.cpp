@@ -2,25 +2,99 @@
 #include "driver/app/ApplyFlow.h"
 
 #include "driver/app/ReportFlow.h"
+#include "driver/report/SessionReport.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace kopt {
 
-Result<std::vector<AppliedFile>> applyRun(const std::filesystem::path &root,
-                                          const std::string &name, bool checkOnly) {
-  KOPT_TRY(const RunHistory history, findRun(root, name));
+namespace {
+
+bool isAllowed(WinState state, const ApplyOptions &options) {
+  return state == WinState::Confirmed || (state == WinState::Modelled && options.modelled) ||
+         (state == WinState::Unconfirmed && options.unconfirmed);
+}
+
+/// `state` needs its flag, and `reason` says why.
+tl::unexpected<Error> needsFlag(const std::string &name, WinState state,
+                                const std::string &reason) {
+  const std::string flag = flagOf(state);
+  return makeError(
+      ErrorCode::Usage,
+      fmt::format("nothing of '{}' was confirmed in the program, so nothing is applied "
+                  "by default: {}",
+                  name, reason),
+      fmt::format("'kopt apply --run-id {} {}' applies it all the same", name, flag));
+}
+
+tl::unexpected<Error> noWin(const std::string &name) {
+  return makeError(ErrorCode::Usage, fmt::format("'{}' has no winner to apply", name),
+                   fmt::format("'kopt report --run-id {}' lists what was tried", name));
+}
+
+Result<std::vector<AppliedFile>> applySession(const SessionRecord &session,
+                                              const ApplyOptions &options) {
+  const auto open = std::find_if(session.wins.begin(), session.wins.end(), [](const auto &win) {
+    return win.state == WinState::Modelled || win.state == WinState::Unconfirmed;
+  });
+  const bool offers = open != session.wins.end() && !session.offered.empty();
+  const bool takesOffer = offers && isAllowed(open->state, options);
+  if (!takesOffer && session.confirmed.empty())
+    return offers ? needsFlag(session.name, open->state, open->reason) : noWin(session.name);
+  return applyPatch(takesOffer ? session.offered : session.confirmed, session.root,
+                    options.checkOnly);
+}
+
+/// The state of a run's winner; without a session, as an older kopt left it, nobody confirmed it.
+SessionWin stateOf(const RunHistory &history) {
+  if (history.session)
+    return *history.session->winOf(history.run.id);
+  SessionWin win;
+  const auto device = nlohmann::json::parse(history.run.deviceJson, nullptr, false);
+  if (device.is_object() && device.value("modelled", false))
+    win.state = WinState::Modelled;
+  win.reason = win.state == WinState::Modelled ? "its time is modelled; tune on a GPU to measure it"
+                                               : "the run did not get as far as the program";
+  return win;
+}
+
+Result<std::vector<AppliedFile>> applyWinner(const RunHistory &history,
+                                             const ApplyOptions &options) {
   const RunRecord &run = history.run;
   if (run.patchText.empty())
-    return makeError(ErrorCode::Usage, fmt::format("run '{}' has no winner to apply", run.name),
-                     fmt::format("'kopt report --run-id {}' lists what was tried", run.name));
+    return noWin(run.name);
   if (run.edits.empty())
     return makeError(
         ErrorCode::StaleInput,
         fmt::format("run '{}' was recorded by an older kopt, which did not store its edits",
                     run.name),
         "run kopt tune again, or use git apply with the winner.patch of the run's folder");
-  return applyPatch(run.edits, patchRoot(run.file), checkOnly);
+  const SessionWin win = stateOf(history);
+  if (win.state == WinState::Dropped || win.ownSpecialization)
+    return makeError(ErrorCode::Usage,
+                     fmt::format("the winner of '{}' is not applied by itself: {}", run.name,
+                                 win.ownSpecialization
+                                     ? "it became a specialization of its own, as others share the "
+                                       "template"
+                                     : win.reason),
+                     fmt::format("'kopt apply --run-id {}' applies what holds of all kernels",
+                                 history.session->name));
+  if (!isAllowed(win.state, options))
+    return needsFlag(run.name, win.state, win.reason);
+  return applyPatch(run.edits, patchRoot(run.file), options.checkOnly);
+}
+
+} // namespace
+
+Result<std::vector<AppliedFile>> applyRun(const std::filesystem::path &root,
+                                          const std::string &name, const ApplyOptions &options) {
+  KOPT_TRY(const std::optional<SessionRecord> session, findSession(root, name));
+  if (session)
+    return applySession(*session, options);
+  KOPT_TRY(const RunHistory history, findRun(root, name, LatestRun::Finished));
+  return applyWinner(history, options);
 }
 
 } // namespace kopt

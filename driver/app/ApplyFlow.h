@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt apply`: the winner of a recorded run, put into the user's files.
+// `kopt apply`: what a tuning found, put into the user's files.
 #pragma once
 
 #include "driver/integrate/patch/Patch.h"
@@ -10,9 +10,17 @@
 
 namespace kopt {
 
-/// Applies the patch of the run findRun() finds to every file or to none; with `checkOnly` nothing
-/// is written. Fails as findRun() and applyPatch(), and with Usage where the run has no winner.
+struct ApplyOptions {
+  bool checkOnly = false;   ///< nothing is written
+  bool modelled = false;    ///< wins whose times are modelled, too
+  bool unconfirmed = false; ///< wins that were not confirmed in the program, too
+};
+
+/// Applies a patch to every file or to none: of a session the composed one of all its kernels, of a
+/// run its winner alone. "latest" is the session of the last run that finished. Only what was
+/// confirmed in the program is applied without one of the flags. Fails as findRun() and
+/// applyPatch(), and with Usage where there is no win, or none without a flag, which it names.
 Result<std::vector<AppliedFile>> applyRun(const std::filesystem::path &root,
-                                          const std::string &name, bool checkOnly);
+                                          const std::string &name, const ApplyOptions &options);
 
 } // namespace kopt

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ListFlow.h"
 
+#include "driver/source/KernelNames.h"
 #include "driver/support/FileSystem.h"
+
+#include <algorithm>
 
 namespace kopt {
 
@@ -12,6 +15,50 @@ Result<std::vector<KernelSpec>> listKernels(Services services, const SourceSetti
   request.prove = false;
   KOPT_TRY(ExtractionResult extraction, frontend->extract(request));
   return std::move(extraction.kernels);
+}
+
+Result<std::vector<InitKernel>> initKernels(Services services, const InitSettings &settings) {
+  KOPT_TRY(const auto frontend, openFrontend(services));
+  KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt"));
+  ExtractRequest request = extractRequest(settings.sources, scratch.path());
+  request.prove = false;
+  services.terminal.status("reading the sources");
+  KOPT_TRY(const ExtractionResult extraction, frontend->extract(request));
+  SelectionRequest selection = settings.selection;
+  if (selection.globs.empty())
+    selection.globs = {"*"};
+  KOPT_TRY(const std::vector<KernelInstance> instances, selectInstances(extraction, selection));
+  std::vector<InitKernel> kernels;
+  std::string tables;
+  for (const auto &[kernel, specialization] : instances) {
+    const std::string name = settings.selection.globs.empty() || !specialization
+                                 ? kernel->name
+                                 : specialization->expression;
+    // Clauses of a template are for all of its specializations.
+    if (!specialization || !kernel->isDefined ||
+        std::ranges::any_of(kernels, [&](const InitKernel &one) { return one.name == name; }))
+      continue;
+    std::vector<TuneClause> clauses = kernel->clauses;
+    for (const KernelClauses &declared : selection.clauses)
+      if (namesKernel(declared.pattern, *kernel, specialization))
+        clauses.insert(clauses.end(), declared.clauses.begin(), declared.clauses.end());
+    KOPT_TRY(const TuneDeclaration known, parseTuneDeclaration(clauses));
+    InitKernel made{name, inferClauses(*kernel, *specialization, known)};
+    if (made.clauses.empty())
+      continue;
+    tables += "\n" + clauseTable(name, made.clauses);
+    kernels.push_back(std::move(made));
+  }
+  services.terminal.clear();
+  if (settings.dryRun || kernels.empty())
+    return kernels;
+  std::string text;
+  std::error_code ignored;
+  if (std::filesystem::exists(settings.file, ignored)) {
+    KOPT_TRY(text, readFile(settings.file));
+  }
+  KOPT_CHECK(writeFileAtomically(settings.file, text + tables));
+  return kernels;
 }
 
 } // namespace kopt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ObserveFlow.h"
 
+#include "driver/model/Json.h"
 #include "driver/source/KernelNames.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"
@@ -47,6 +48,13 @@ Result<std::vector<KernelUse>> chooseKernels(const ObserveSettings &settings,
                                              const std::vector<KernelSpec> &sources,
                                              const std::vector<KernelUse> &all) {
   std::vector<KernelUse> chosen;
+  if (settings.choose) {
+    KOPT_TRY(const std::vector<std::string> symbols, settings.choose(sharesOf(all)));
+    std::ranges::copy_if(all, std::back_inserter(chosen), [&](const KernelUse &use) {
+      return std::ranges::find(symbols, use.symbol) != symbols.end();
+    });
+    return chosen;
+  }
   std::vector<std::string> names;
   for (const KernelUse &use : all) {
     names.push_back(kernelName(use.symbol));
@@ -64,6 +72,13 @@ Result<std::vector<KernelUse>> chooseKernels(const ObserveSettings &settings,
       fmt::format("{}{}it launched: {}", guess, guess.empty() ? "" : " ", join(names, ", ")));
 }
 
+constexpr char kSharesFile[] = "kernels.json"; ///< in the folder of a trace that is kept
+
+Result<std::vector<KernelShare>> readShares(const fs::path &file) {
+  KOPT_TRY(const std::string text, readFile(file));
+  return fromJson<std::vector<KernelShare>>(nlohmann::json::parse(text, nullptr, false));
+}
+
 } // namespace
 
 Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &settings) {
@@ -78,7 +93,8 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   const fs::path kept = settings.output.empty() ? scratch.path() / "trace" : settings.output;
   if (settings.snapshots == 0 || learns) {
     const LoggedStage logged("observe the program");
-    services.terminal.status("observing " + settings.command.front());
+    services.terminal.status("running " + settings.command.front() +
+                             (learns ? ", to time its kernels" : ", to record its kernels"));
     KOPT_TRY(outcome.trace,
              observeProgram(services.processes, setup, settings.command, {}, settings.limits,
                             learns ? scratch.path() / "first" : kept, outcome.run));
@@ -88,7 +104,12 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   if (learns) {
     KOPT_TRY(const std::vector<KernelUse> chosen,
              chooseKernels(settings, outcome.sources, outcome.kernels));
-    orders = planSnapshots(outcome.trace, chosen, settings.snapshots);
+    SnapshotPlan plan = planSnapshots(
+        outcome.trace, chosen, settings.snapshots,
+        settings.limits.snapshotBytes > 0 ? settings.limits.snapshotBytes : roomForSnapshots(kept));
+    orders = std::move(plan.orders);
+    for (const std::string &note : plan.notes)
+      outcome.notes.push_back("note: " + note);
     for (const KernelUse &use : chosen)
       outcome.chosen.push_back(use.symbol);
     if (orders.empty())
@@ -107,7 +128,8 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   }
   if (!orders.empty()) {
     const LoggedStage logged("observe the program with snapshots");
-    services.terminal.status("observing " + settings.command.front() + ", with snapshots");
+    services.terminal.status("running " + settings.command.front() +
+                             (learns ? " again, to capture launches" : ", to capture launches"));
     KOPT_TRY(outcome.trace, observeProgram(services.processes, setup, settings.command, orders,
                                            settings.limits, kept, outcome.run));
     outcome.kernels = rankKernels(outcome.trace);
@@ -124,34 +146,63 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   return outcome;
 }
 
-Result<ObservedTrace> programTrace(Services services, const fs::path &root,
-                                   const std::string &command,
-                                   const std::vector<TuneSubject> &subjects) {
+Result<ProgramKernels> programKernels(Services services, const fs::path &root,
+                                      const std::string &command,
+                                      const std::vector<KernelInstance> &candidates,
+                                      const ChooseKernels &choose) {
   KOPT_TRY(const std::vector<std::string> words, splitCommand(command));
   const TraceCache cache(root);
-  KOPT_TRY(const TraceCache::Key key, TraceCache::keyOf(words, subjects));
+  KOPT_TRY(const TraceCache::Key key, TraceCache::keyOf(words, candidates));
+  const fs::path folder = cache.folderOf(key), table = folder / kSharesFile;
+  ProgramKernels result;
   if (cache.holds(key)) {
     services.terminal.line("taking the workload from the trace of an earlier run of " +
                            words.front());
-    return readTrace(cache.folderOf(key));
+    KOPT_TRY(result.shares, readShares(table));
+    KOPT_TRY(result.chosen, choose(result.shares));
+    KOPT_TRY(result.trace, readTrace(folder));
+    return result;
   }
   ObserveSettings settings;
   settings.command = words;
-  for (const TuneSubject &subject : subjects)
-    settings.kernels.push_back(subject.specialization.symbol);
   settings.snapshots = kKindsOfLaunches;
-  settings.output = cache.folderOf(key);
+  settings.output = folder;
+  settings.choose = [&](const std::vector<KernelShare> &launched) {
+    result.shares = launched;
+    return choose(launched);
+  };
   std::error_code error;
-  fs::remove_all(settings.output, error); // of an observation that did not end
+  fs::remove_all(folder, error); // of an observation that did not end
+  const auto start = services.clock.now();
   auto outcome = observeKernels(services, settings);
+  result.seconds = Duration(services.clock.now() - start).count();
   if (!outcome) {
-    fs::remove_all(settings.output, error);
+    fs::remove_all(folder, error);
     return tl::unexpected(outcome.error());
   }
+  KOPT_CHECK(writeFileAtomically(table, dumpJson(toJson(result.shares), 1) + "\n"));
   KOPT_CHECK(cache.keep(key));
   for (const std::string &note : outcome->notes)
     services.terminal.line(note);
-  return std::move(outcome->trace);
+  result.trace = std::move(outcome->trace);
+  result.chosen = std::move(outcome->chosen);
+  return result;
+}
+
+Result<ObservedTrace> programTrace(Services services, const fs::path &root,
+                                   const std::string &command,
+                                   const std::vector<TuneSubject> &subjects) {
+  std::vector<KernelInstance> candidates;
+  for (const TuneSubject &subject : subjects)
+    candidates.push_back({&subject.kernel, &subject.specialization});
+  KOPT_TRY(ProgramKernels program,
+           programKernels(
+               services, root, command, candidates,
+               [&](const std::vector<KernelShare> &launched) -> Result<std::vector<std::string>> {
+                 KOPT_TRY(KernelChoice choice, chooseLaunched(launched, candidates));
+                 return std::move(choice.symbols);
+               }));
+  return std::move(program.trace);
 }
 
 } // namespace kopt

@@ -8,7 +8,8 @@
 
 namespace kopt {
 
-Result<RunHistory> findRun(const std::filesystem::path &root, const std::string &name) {
+Result<RunHistory> findRun(const std::filesystem::path &root, const std::string &name,
+                           LatestRun latest) {
   const std::filesystem::path database = root / ".kopt" / "kopt.db";
   std::error_code ignored;
   if (!std::filesystem::exists(database, ignored))
@@ -20,7 +21,8 @@ Result<RunHistory> findRun(const std::filesystem::path &root, const std::string 
   std::vector<std::string> names;
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     names.push_back(run->name);
-    if (run->name == name || (name == "latest" && run->state == RunState::Finished))
+    if (run->name == name ||
+        (name == "latest" && (latest == LatestRun::Any || run->state == RunState::Finished)))
       return loadRun(*store, *run);
   }
   if (name == "latest")
@@ -31,6 +33,32 @@ Result<RunHistory> findRun(const std::filesystem::path &root, const std::string 
   return makeError(ErrorCode::Usage, fmt::format("unknown run '{}'", name),
                    names.empty() ? "no run is recorded" : "recorded are: " + join(names, ", "),
                    database.string());
+}
+
+Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &root,
+                                                 const std::string &name) {
+  const std::filesystem::path database = root / ".kopt" / "kopt.db";
+  std::error_code ignored;
+  if (!std::filesystem::exists(database, ignored))
+    return std::nullopt; // findRun() says so
+  KOPT_TRY(const auto store, openStore(database));
+  KOPT_TRY(const std::vector<SessionRecord> sessions, store->sessions());
+  if (name != "latest") {
+    for (const SessionRecord &session : sessions)
+      if (session.name == name)
+        return session;
+    return std::nullopt;
+  }
+  KOPT_TRY(const std::vector<RunRecord> runs, store->runs());
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if (run->state != RunState::Finished)
+      continue;
+    for (auto session = sessions.rbegin(); session != sessions.rend(); ++session)
+      if (session->winOf(run->id))
+        return *session;
+    return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 } // namespace kopt

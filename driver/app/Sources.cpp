@@ -1,7 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Sources.h"
 
+#include "driver/support/FileSystem.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+
 namespace kopt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether a command of a compile database compiles CUDA: by the file's name, or by `-x cu`.
+bool isCuda(const nlohmann::json &entry, const fs::path &file) {
+  if (file.extension() == ".cu")
+    return true;
+  std::string command = entry.value("command", "");
+  if (const auto words = entry.find("arguments"); words != entry.end() && words->is_array())
+    for (const auto &word : *words)
+      command += " " + (word.is_string() ? word.get<std::string>() : "");
+  static const std::regex kLanguage(R"((^|\s)--?x[ =]?cu(da)?(\s|$))");
+  return std::regex_search(command, kLanguage);
+}
+
+} // namespace
+
+Result<SourceSettings> withDatabaseFiles(SourceSettings sources) {
+  if (!sources.files.empty())
+    return sources;
+  if (sources.buildDirectory.empty())
+    return makeError(ErrorCode::Usage, "no source file is given",
+                     "give the .cu files, or -p with the build folder of a project that has a "
+                     "compile_commands.json");
+  const fs::path database = sources.buildDirectory.filename() == "compile_commands.json"
+                                ? sources.buildDirectory
+                                : sources.buildDirectory / "compile_commands.json";
+  auto text = readFile(database);
+  if (!text)
+    return makeError(ErrorCode::Usage, "no " + database.string(),
+                     "configure the project with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or give .cu "
+                     "files and nvcc flags after --");
+  const nlohmann::json commands = nlohmann::json::parse(*text, nullptr, false);
+  if (!commands.is_array())
+    return makeError(ErrorCode::Usage, database.string() + " is not a compile database",
+                     "write it again, with the build system that made it");
+  for (const nlohmann::json &entry : commands) {
+    if (!entry.is_object() || !entry.contains("file") || !entry["file"].is_string())
+      continue;
+    const fs::path folder = database.parent_path() / entry.value("directory", "");
+    const fs::path file = (folder / entry["file"].get<std::string>()).lexically_normal();
+    std::error_code ignored;
+    if (isCuda(entry, file) && fs::is_regular_file(file, ignored) &&
+        std::ranges::find(sources.files, file) == sources.files.end())
+      sources.files.push_back(file);
+  }
+  if (sources.files.empty())
+    return makeError(ErrorCode::Usage, database.string() + " has no command for a CUDA file",
+                     "build the project first if its sources are generated, or give the .cu files");
+  sources.wholeDatabase = true;
+  return sources;
+}
 
 Result<std::unique_ptr<Frontend>> openFrontend(const Services &services,
                                                std::optional<CompilerSandbox> sandbox) {
@@ -20,6 +80,7 @@ ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::pa
   request.buildDirectory = sources.buildDirectory;
   request.flags = sources.flags;
   request.output = std::move(output);
+  request.keepGoing = sources.wholeDatabase;
   return request;
 }
 

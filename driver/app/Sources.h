@@ -17,7 +17,13 @@ struct SourceSettings {
   std::filesystem::path
       buildDirectory;             ///< with compile_commands.json; empty where `flags` are given
   std::vector<std::string> flags; ///< nvcc flags
+  /// The files are all that the database has: one that does not compile is left out, with a note.
+  bool wholeDatabase = false;
 };
+
+/// The CUDA files of the compile database where the settings name no file; else the settings as
+/// they are. Fails with Usage where there is neither, or no such file in the database.
+Result<SourceSettings> withDatabaseFiles(SourceSettings sources);
 
 /// `sandbox` is for candidates' text; without one, nothing is contained. The front end uses the
 /// CUDA toolkit of the installation. Fails with Environment where this build has no front end.

@@ -2,9 +2,9 @@
 #include "driver/app/Tune.h"
 
 #include "driver/app/ObserveFlow.h"
-#include "driver/app/RunIdentity.h"
 #include "driver/app/TuneResults.h"
 #include "driver/app/config/Config.h"
+#include "driver/app/config/RunIdentity.h"
 #include "driver/judge/HeldOut.h"
 #include "driver/judge/RecallingJudge.h"
 #include "driver/model/Version.h"
@@ -51,6 +51,20 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
   return search;
 }
 
+bool endsTheSession(const Error &error) {
+  return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
+}
+
+/// The short name that reports have for a step of tune().
+std::string stageKey(const std::string &step) {
+  static const std::map<std::string, std::string> kKeys = {
+      {"prepare the workload", "workload"}, {"open the run", "write"},
+      {"measure the baseline", "baseline"}, {"make the proposers", "search"},
+      {"confirm the winner", "confirm"},    {"write the results", "write"}};
+  const auto known = kKeys.find(step);
+  return known == kKeys.end() ? step : known->second;
+}
+
 TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
   TuneOutcome outcome;
   outcome.label = subject.label;
@@ -72,11 +86,13 @@ Status recordOnce(Store &store, std::int64_t run, const Trial &trial) {
 nlohmann::json configOf(const TuneSettings &settings) {
   nlohmann::json files = nlohmann::json::array();
   for (const auto &file : settings.sources.files)
-    files.push_back(file.string());
+    if (!settings.sources.wholeDatabase)
+      files.push_back(file.string());
   return {{"files", files},
           {"build_directory", settings.sources.buildDirectory.string()},
           {"flags", settings.sources.flags},
           {"kernels", settings.selection.globs},
+          {"program", settings.program},
           {"device", toString(settings.device.kind)},
           {"gpus", settings.gpus},
           {"model_gpu", settings.device.modelGpu},
@@ -107,12 +123,16 @@ nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunn
 /// Shows the search on the terminal.
 class TerminalObserver final : public SearchObserver {
 public:
-  TerminalObserver(Terminal &terminal, const std::string &label)
-      : terminal_(terminal), label_(label) {}
+  /// `secondsLeft`: of the kernel's time; empty where there is no limit.
+  TerminalObserver(Terminal &terminal, const std::string &label,
+                   std::function<double()> secondsLeft)
+      : terminal_(terminal), label_(label), secondsLeft_(std::move(secondsLeft)) {}
 
   void judging(const SearchHistory &history, const Candidate &candidate) override {
-    terminal_.status(fmt::format("{}: round {}, trial {}: {}", label_, history.round,
-                                 history.trials.size(), candidate.title));
+    terminal_.status(fmt::format(
+        "{}: round {}, trial {}{}: {}", label_, history.round, history.trials.size(),
+        secondsLeft_ ? fmt::format(", {:.0f} s left", std::max(0.0, secondsLeft_())) : "",
+        candidate.title));
   }
   void judged(const Trial &trial) override {
     terminal_.line(fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title,
@@ -122,13 +142,15 @@ public:
     terminal_.status(fmt::format("{}: profiling {}", label_, trial.candidate.title));
   }
   void proposerFailed(const ProposerFailure &failure) override {
-    terminal_.line(fmt::format("warning: proposer '{}' failed and is not asked again: {}",
-                               failure.role, failure.error));
+    terminal_.line(fmt::format("warning: proposer '{}' failed and {}: {}", failure.role,
+                               failure.givenUp ? "is not asked again" : "loses its turn",
+                               failure.error));
   }
 
 private:
   Terminal &terminal_;
   std::string label_;
+  std::function<double()> secondsLeft_;
 };
 
 } // namespace
@@ -138,21 +160,170 @@ TuneSession::TuneSession(Services services, TuneSettings settings)
 
 TuneSession::~TuneSession() = default;
 
+std::optional<double> programSpeedup(const TuneOutcome &outcome) {
+  if (!outcome.winner || !outcome.winner->speedup || !outcome.share)
+    return std::nullopt;
+  return 1 / (1 - *outcome.share + *outcome.share / outcome.winner->speedup->estimate);
+}
+
 Result<std::vector<TuneOutcome>> TuneSession::run() {
-  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection,
-                                   settings_.device, settings_.sandbox, settings_.gpus));
+  const auto start = services_.clock.now();
+  KOPT_TRY(bench_,
+           Workbench::open(services_, settings_.sources, settings_.selection, settings_.device,
+                           settings_.sandbox, settings_.gpus,
+                           [this](const ExtractionResult &found) { return planKernels(found); }));
   KOPT_TRY(rules_, RuleBook::load());
+  overview_.stages["extract"] = bench_->extractSeconds();
+  overview_.stages["device"] = std::max(0.0, Duration(services_.clock.now() - start).count() -
+                                                 bench_->extractSeconds() - observing_);
   std::vector<TuneOutcome> outcomes;
-  for (const TuneSubject &subject : bench_->subjects()) {
+  for (const LeftOutKernel &kernel : bench_->leftOut())
+    outcomes.push_back(skippedOutcome(kernel.symbol, kernel.label, kernel.reason));
+  const std::vector<TuneSubject> &subjects = bench_->subjects();
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const TuneSubject &subject = subjects[i];
+    if (!beginTurn(i)) {
+      outcomes.push_back(
+          skippedOutcome(subject.specialization.symbol, subject.label,
+                         fmt::format("of the time budget of {:.0f} s only {:.0f} s were left",
+                                     budget_->limit(), budget_->left())));
+      continue;
+    }
     Result<TuneOutcome> outcome = tune(subject);
     // What stops one kernel stops the next one too only where it is not the kernel's own doing.
-    if (!outcome && (outcome.error().code == ErrorCode::Environment ||
-                     outcome.error().code == ErrorCode::Interrupted))
+    const bool ends = !outcome && endsTheSession(outcome.error());
+    if (ends && outcomes.empty())
       return tl::unexpected(outcome.error());
-    outcomes.push_back(outcome ? std::move(*outcome) : failedOutcome(subject, outcome.error()));
+    if (outcome)
+      outcomes.push_back(std::move(*outcome));
+    else if (choseKernels_ && !ends)
+      outcomes.push_back(
+          skippedOutcome(subject.specialization.symbol, subject.label, outcome.error().what));
+    else
+      outcomes.push_back(failedOutcome(subject, outcome.error()));
+    if (ends)
+      break;
   }
+  const auto ending = services_.clock.now();
+  KOPT_CHECK(endSession());
+  overview_.stages["confirm in the program"] = Duration(services_.clock.now() - ending).count();
   services_.terminal.clear();
+  overview_.limit = budget_->limit();
+  overview_.used = budget_->used();
   return outcomes;
+}
+
+Result<KernelPlan> TuneSession::planKernels(const ExtractionResult &found) {
+  KernelPlan plan{settings_.selection, false};
+  if (!settings_.program.empty()) {
+    choseKernels_ = plan.leaveOut = !selectsKernels(found, settings_.selection);
+    if (settings_.dryRun && choseKernels_)
+      return makeError(
+          ErrorCode::Usage,
+          "a dry run runs no program, and its kernel times say which kernels are tuned",
+          "name them with --kernel");
+    if (!settings_.dryRun) {
+      std::vector<KernelInstance> candidates = instancesIn(found);
+      if (choseKernels_) {
+        std::erase_if(candidates, [](const KernelInstance &one) { return !one.kernel->isDefined; });
+      } else {
+        KOPT_TRY(candidates, selectInstances(found, settings_.selection));
+      }
+      KOPT_TRY(ProgramKernels program,
+               programKernels(services_, settings_.root, settings_.program, candidates,
+                              [&](const std::vector<KernelShare> &launched) {
+                                return chooseKernels(candidates, launched);
+                              }));
+      overview_.stages["observe"] = observing_ = program.seconds;
+      if (choseKernels_) {
+        double share = 0;
+        for (const std::string &symbol : program.chosen)
+          share += findShare(program.shares, symbol)->share;
+        services_.terminal.line(
+            fmt::format("the program launches {} kernels; tuning {}, with {} of their time",
+                        program.shares.size(), program.chosen.size(), formatPercent(share)));
+      }
+      observed_ = std::move(program.trace);
+      shares_ = std::move(program.shares);
+      plan.selection.symbols = std::move(program.chosen);
+    }
+  }
+  budget_.emplace(services_.clock, settings_.budget.seconds);
+  return plan;
+}
+
+Result<std::vector<std::string>>
+TuneSession::chooseKernels(const std::vector<KernelInstance> &candidates,
+                           const std::vector<KernelShare> &launched) {
+  KOPT_TRY(KernelChoice choice, choseKernels_ ? chooseByTime(launched, candidates)
+                                              : chooseLaunched(launched, candidates));
+  if (const std::string others = choice.describeElsewhere(); !others.empty())
+    services_.terminal.line("note: " + others);
+  overview_.elsewhere = choice.elsewhere;
+  return std::move(choice.symbols);
+}
+
+TuneOutcome TuneSession::skippedOutcome(const std::string &symbol, const std::string &label,
+                                        const std::string &reason) const {
+  services_.terminal.line(fmt::format("note: {} is skipped: {}", label, reason));
+  TuneOutcome outcome;
+  outcome.label = label;
+  outcome.share = shareOf(symbol);
+  outcome.skipped = reason;
+  return outcome;
+}
+
+std::optional<double> TuneSession::shareOf(const std::string &symbol) const {
+  const KernelShare *share = findShare(shares_, symbol);
+  return share ? std::optional(share->share) : std::nullopt;
+}
+
+bool TuneSession::beginTurn(std::size_t index) {
+  const std::vector<TuneSubject> &subjects = bench_->subjects();
+  const auto weightOf = [&](const TuneSubject &subject) {
+    return shareOf(subject.specialization.symbol).value_or(1.0);
+  };
+  const TuneSubject &subject = subjects[index];
+  double weights = 0;
+  for (std::size_t i = index; i < subjects.size(); ++i)
+    weights += weightOf(subjects[i]);
+  spent_.clear();
+  turnStart_ = services_.clock.now();
+  const double left = budget_->left();
+  turnLimit_ = budget_->limit() > 0 ? budget_->shareOf(weightOf(subject), weights) : 0;
+  if (index > 0 && left < quickestBaseline_.value_or(0))
+    return false;
+  if (subjects.size() == 1 && shares_.empty())
+    return true;
+  const auto share = shareOf(subject.specialization.symbol);
+  services_.terminal.line(fmt::format(
+      "kernel {} of {}: {}{}{}", index + 1, subjects.size(), subject.label,
+      share ? fmt::format(", {} of kernel time", formatPercent(*share)) : "",
+      turnLimit_ > 0 ? fmt::format(", {:.0f} s of {:.0f} s left", left, budget_->limit()) : ""));
+  return true;
+}
+
+double TuneSession::secondsUsed() const {
+  return Duration(services_.clock.now() - turnStart_).count();
+}
+
+Status TuneSession::endSession() {
+  if (wins_.empty())
+    return {};
+  const SessionEnd end{services_,
+                       *bench_,
+                       *store_,
+                       settings_.sources,
+                       judgeOptionsOf(settings_),
+                       observed_,
+                       settings_.root,
+                       settings_.output,
+                       settings_.program.empty() ? settings_.benchmark : settings_.program,
+                       settings_.build,
+                       settings_.tests,
+                       settings_.minGain};
+  KOPT_TRY(session_, kopt::endSession(end, std::move(wins_)));
+  return {};
 }
 
 template <class Step>
@@ -160,7 +331,12 @@ auto TuneSession::stage(const TuneSubject &subject, const std::string &name, Ste
     -> decltype(step()) {
   services_.terminal.status(fmt::format("{}: {}", subject.label, name));
   const LoggedStage logged(subject.label + ": " + name);
+  const auto start = services_.clock.now();
   auto result = step();
+  const double seconds = Duration(services_.clock.now() - start).count();
+  spent_[stageKey(name)] += seconds;
+  if (stageKey(name) == "baseline" && result)
+    quickestBaseline_ = std::min(quickestBaseline_.value_or(seconds), seconds);
   if (!result)
     result.error().context.push_back(
         fmt::format("while kopt tried to {} of '{}'", name, subject.label));
@@ -192,6 +368,7 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
                                            const SubjectWorkload &workload, OpenRun &run) {
   TuneOutcome outcome;
   outcome.label = subject.label;
+  outcome.share = shareOf(subject.specialization.symbol);
   outcome.sandbox = bench_->sandbox().layers();
   outcome.folder = run.folder;
   KOPT_TRY(const std::unique_ptr<Judge> devices, makeJudge(subject, workload, run));
@@ -209,11 +386,15 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   run.record.stop = stop.reason;
   run.record.stopText = describe(stop);
   outcome.judged = history.trials.size() - 1;
-  KOPT_TRY(outcome.winner, stage(subject, "confirm the winner",
-                                 [&] { return confirmWinner(history, judge, decisions); }));
+  KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
+             return confirmWinner(history, judge, decisions, [&] {
+               return turnLimit_ > 0 && secondsUsed() + secondsToConfirm(history) > turnLimit_;
+             });
+           }));
   KOPT_CHECK(stage(subject, "write the results", [&] {
     return writeResults(subject, baseline, history, run, decisions, outcome);
   }));
+  outcome.stages = spent_;
   return outcome;
 }
 
@@ -222,10 +403,6 @@ Result<SubjectWorkload> TuneSession::prepareWorkload(const TuneSubject &subject)
     services_.terminal.line(
         "note: a dry run runs no program: the workload that --run gives was not checked");
     return SubjectWorkload();
-  }
-  if (!settings_.program.empty() && !observed_) {
-    KOPT_TRY(observed_,
-             programTrace(services_, settings_.root, settings_.program, bench_->subjects()));
   }
   KOPT_TRY(SubjectWorkload workload, workloadOf(subject, observed_, bench_->device().kind));
   for (const std::string &note : workload.notes)
@@ -338,6 +515,9 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
       LlmOptions options;
       options.maxCalls = settings_.maxModelCalls;
       options.maxTokens = settings_.maxTokens;
+      options.tell = [this](const std::string &text) { services_.terminal.line(text); };
+      if (turnLimit_ > 0)
+        options.secondsLeft = [this] { return turnLimit_ - secondsUsed(); };
       proposers.push_back(std::make_unique<LlmProposer>(*model_, *store_, run.record.id, options));
     }
   }
@@ -347,10 +527,14 @@ Result<TuneSession::Proposers> TuneSession::makeProposers(const TuneSubject &sub
 Result<SearchHistory> TuneSession::search(const TuneSubject &subject, const Baseline &baseline,
                                           const Proposers &proposers, Judge &judge,
                                           DecisionLog &decisions) {
-  SearchSettings settings{settings_.budget, settings_.minGain};
+  SearchSettings settings{settings_.budget, settings_.minGain, secondsUsed()};
+  settings.budget.seconds = turnLimit_;
   settings.budget.target = targetOf(settings_, subject);
   const std::unique_ptr<Strategy> strategy = makeTurnStrategy(settings_.batch);
-  TerminalObserver observer(services_.terminal, subject.label);
+  std::function<double()> left;
+  if (turnLimit_ > 0)
+    left = [this] { return turnLimit_ - secondsUsed(); };
+  TerminalObserver observer(services_.terminal, subject.label, left);
   const SearchServices services{
       judge,
       *strategy,
@@ -374,11 +558,17 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
     decision.round = history.round;
     KOPT_CHECK(decisions.record(decision));
   }
+  Decision time;
+  time.round = history.round;
+  time.what = Spent{spent_, overview_.stages, turnLimit_};
+  KOPT_CHECK(decisions.record(time));
   RunRecord &record = run.record;
   if (outcome.winner) {
     record.winnerHash = outcome.winner->candidateHash;
-    KOPT_CHECK(addWinnerPatch(tuned, record));
+    KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(tuned, record));
     outcome.patch = run.folder / "winner.patch";
+    wins_.push_back({record.id, record.name, &subject, *outcome.winner, std::move(edits),
+                     savedSeconds(*outcome.winner, record.symbol, observed_)});
   }
   record.state = RunState::Finished;
   record.finishedUtc = services_.clock.utc();

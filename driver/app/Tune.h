@@ -2,12 +2,13 @@
 // `kopt tune`, from source files to a proven patch: the whole flow is tune() and tuneInRun().
 #pragma once
 
-#include "driver/app/Workbench.h"
+#include "driver/app/SessionEnd.h"
 #include "driver/judge/Judge.h"
 #include "driver/llm/ChatModel.h"
 #include "driver/search/SearchLoop.h"
 #include "driver/search/diagnose/RuleBook.h"
 #include "driver/store/Store.h"
+#include "driver/workload/observed/KernelChoice.h"
 #include "driver/workload/observed/SubjectWorkload.h"
 #include "driver/workload/observed/TraceFolder.h"
 
@@ -41,6 +42,9 @@ struct TuneSettings {
       buildJobs; ///< candidates built while others run; changes no result. None: as many as fit
   std::string
       program; ///< command line whose launches are the workload; empty: the declared ones are
+  std::string benchmark; ///< command line in which wins are confirmed where `program` is empty
+  std::string build;     ///< command line that builds the program, for a shell; empty: as found out
+  std::string tests;     ///< regular expression of ctest tests that a patched program must pass
   AssurancePolicy assurance = AssurancePolicy::Standard; ///< which wins are taken
   bool resume = false;
   bool dryRun = false;
@@ -54,8 +58,23 @@ struct TuneOutcome {
   std::filesystem::path folder;      ///< of the run, for people
   std::filesystem::path patch;       ///< empty where nothing was accepted
   std::size_t judged = 0;            ///< candidates with a verdict
+  std::optional<double> share;       ///< of the program's kernel time, where that is known
+  StageSeconds stages;               ///< workload, baseline, search, confirm, write
+  std::string skipped;               ///< why kopt, which had chosen the kernel, left it out
   std::optional<Error> error;        ///< this kernel could not be tuned
   std::vector<SandboxLayer> sandbox; ///< what held the candidates in
+};
+
+/// How many times as fast all kernels of the program together are with the winner, by the kernel's
+/// share of their time; nothing where there is no winner or the share is not known.
+std::optional<double> programSpeedup(const TuneOutcome &outcome);
+
+/// What concerns all kernels of a session.
+struct TuneOverview {
+  std::vector<KernelShare> elsewhere; ///< kernels with much of the time that the files do not have
+  StageSeconds stages;                ///< extract, observe, device
+  double limit = 0;                   ///< seconds of the time budget; 0: there is none
+  double used = 0;                    ///< of it, or since the program's own runs
 };
 
 class TuneSession {
@@ -63,9 +82,16 @@ public:
   TuneSession(Services services, TuneSettings settings);
   ~TuneSession();
 
-  /// Tunes every selected kernel, one after the other. A kernel that cannot be tuned is an outcome
-  /// with its error; an Error is returned where nothing could be done at all.
+  /// Tunes every selected kernel, one after the other; without a selection those that have most of
+  /// the program's kernel time. A kernel that cannot be tuned is an outcome with its error, one
+  /// that kopt chose itself an outcome that is skipped; an Error is returned where nothing could be
+  /// done at all.
   Result<std::vector<TuneOutcome>> run();
+  /// What became of the winners; nothing where there are none.
+  const std::optional<SessionRecord> &session() const { return session_; }
+
+  /// Once run() has ended.
+  const TuneOverview &overview() const { return overview_; }
 
 private:
   struct OpenRun {
@@ -73,6 +99,16 @@ private:
     std::filesystem::path folder; ///< for people
   };
   using Proposers = std::vector<std::unique_ptr<Proposer>>;
+
+  Result<KernelPlan> planKernels(const ExtractionResult &found);
+  Result<std::vector<std::string>> chooseKernels(const std::vector<KernelInstance> &candidates,
+                                                 const std::vector<KernelShare> &launched);
+  TuneOutcome skippedOutcome(const std::string &symbol, const std::string &label,
+                             const std::string &reason) const;
+  std::optional<double> shareOf(const std::string &symbol) const;
+  /// What one kernel may take of the time is set before it begins; false where nothing is left.
+  bool beginTurn(std::size_t index);
+  double secondsUsed() const; ///< by the kernel whose turn it is
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Result<TuneOutcome> tuneInRun(const TuneSubject &subject, const SubjectWorkload &workload,
@@ -92,6 +128,9 @@ private:
                       const SearchHistory &history, OpenRun &run, DecisionLog &decisions,
                       TuneOutcome &outcome);
 
+  /// The winners as one patch, confirmed in the program.
+  Status endSession();
+
   /// Runs one step of tune(): shows its name, and adds it to the context of an error.
   template <class Step>
   auto stage(const TuneSubject &subject, const std::string &name, Step step) -> decltype(step());
@@ -103,6 +142,17 @@ private:
   std::unique_ptr<ChatModel> model_;
   std::optional<RuleBook> rules_;
   std::optional<ObservedTrace> observed_; ///< of settings_.program
+  std::vector<KernelShare> shares_;       ///< of what it launched
+  bool choseKernels_ = false;             ///< the user named none
+  TuneOverview overview_;
+  double observing_ = 0;             ///< seconds of the program's own runs
+  std::optional<TimeBudget> budget_; ///< since the program's own runs
+  double turnLimit_ = 0;             ///< seconds for the kernel whose turn it is; 0: no limit
+  std::chrono::steady_clock::time_point turnStart_;
+  std::optional<double> quickestBaseline_; ///< seconds
+  StageSeconds spent_;                     ///< by the kernel whose turn it is
+  std::vector<Win> wins_;                  ///< of the kernels that were searched
+  std::optional<SessionRecord> session_;
 };
 
 } // namespace kopt

@@ -62,10 +62,10 @@ std::vector<Decision> verificationOf(const TunedKernel &tuned) {
   return decisions;
 }
 
-Status addWinnerPatch(const TunedKernel &tuned, RunRecord &run) {
+Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunRecord &run) {
   const Trial &winner = *tuned.winner;
   const TuneSubject &subject = tuned.subject;
-  KOPT_TRY(const std::vector<SourceEdit> edits,
+  KOPT_TRY(std::vector<SourceEdit> edits,
            writeBackEdits(subject.kernel, subject.specialization, winner.candidate));
   KOPT_TRY(const Patch patch,
            makePatch(edits, tuned.extraction.fileHashes, patchRoot(subject.kernel.file)));
@@ -98,7 +98,7 @@ Status addWinnerPatch(const TunedKernel &tuned, RunRecord &run) {
       fmt::format("kopt on {}", tuned.device.modelled ? "the emulated device" : tuned.device.name);
   run.edits = patch.files;
   run.patchText = formatMail(patch, message);
-  return {};
+  return edits;
 }
 
 } // namespace kopt

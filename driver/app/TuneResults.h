@@ -27,7 +27,8 @@ struct TunedKernel {
 std::vector<Decision> verificationOf(const TunedKernel &tuned);
 
 /// Puts the winner's edits of the user's files into the run, and the same as a patch that `git am`
-/// takes. Fails with StaleInput where a file changed meanwhile.
-Status addWinnerPatch(const TunedKernel &tuned, RunRecord &run);
+/// takes. Returns the edits with the files' own paths. Fails with StaleInput where a file changed
+/// meanwhile.
+Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunRecord &run);
 
 } // namespace kopt

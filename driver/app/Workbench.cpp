@@ -16,12 +16,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether a kernel may be marked in the files themselves. A header of theirs may mark one, too.
-bool mayBeMarked(const std::vector<fs::path> &files) {
-  return std::ranges::any_of(files, [](const fs::path &file) {
-    const auto text = readFile(file);
-    return !text || text->find("KOPT_TUNE") != text->npos || text->find("kopt::tune") != text->npos;
-  });
+/// The files that have the kernels, or launch them.
+std::vector<fs::path> unitsOf(const std::vector<KernelInstance> &instances) {
+  std::vector<fs::path> units;
+  for (const KernelInstance &instance : instances)
+    for (const std::string &unit : instance.kernel->units)
+      if (std::ranges::find(units, fs::path(unit)) == units.end())
+        units.emplace_back(unit);
+  return units;
 }
 
 } // namespace
@@ -29,32 +31,38 @@ bool mayBeMarked(const std::vector<fs::path> &files) {
 Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
                                                    const SelectionRequest &selection,
                                                    const DeviceConfig &device, SandboxMode sandbox,
-                                                   const std::vector<int> &gpus) {
+                                                   const std::vector<int> &gpus,
+                                                   const PlanKernels &plan) {
   std::unique_ptr<Workbench> bench(new Workbench(std::move(services), sources));
   KOPT_TRY(bench->sandbox_, Sandbox::open(bench->services_.processes,
                                           bench->services_.installation.sandbox, sandbox));
   KOPT_TRY(bench->scratch_, TemporaryDirectory::create("kopt"));
-  KOPT_CHECK(bench->readSources(selection));
+  KOPT_CHECK(bench->readSources(selection, plan));
   KOPT_CHECK(bench->openDevices(device, gpus));
   return bench;
 }
 
-Status Workbench::readSources(const SelectionRequest &selection) {
-  services_.terminal.status("reading the sources");
-  const LoggedStage logged("read the sources");
+Status Workbench::readSources(const SelectionRequest &selection, const PlanKernels &planKernels) {
   KOPT_TRY(const std::unique_ptr<Frontend> reader, openFrontend(services_));
-  // That nothing is marked is told before slices are proved, which takes the compiler a while.
-  if (selection.globs.empty() && selection.clauses.empty() && !mayBeMarked(sources_.files)) {
-    ExtractRequest quick = extractRequest(sources_, {});
-    quick.prove = false;
-    quick.output = scratch() / "look";
-    KOPT_TRY(const ExtractionResult found, reader->extract(quick));
-    if (std::ranges::none_of(found.kernels, &KernelSpec::annotated))
-      KOPT_CHECK(selectSubjects(found, selection));
+  ExtractionResult found;
+  {
+    services_.terminal.status("reading the sources");
+    const LoggedStage logged("read the sources");
+    ExtractRequest look = extractRequest(sources_, scratch() / "look");
+    look.prove = false;
+    const auto start = services_.clock.now();
+    KOPT_TRY(found, reader->extract(look));
+    extractSeconds_ = Duration(services_.clock.now() - start).count();
   }
-  const auto start = std::chrono::steady_clock::now();
-  KOPT_TRY(extraction_, reader->extract(extractRequest(sources_, scratch() / "extract")));
-  candidateDeadline_.took(Duration(std::chrono::steady_clock::now() - start));
+  for (const std::string &note : found.notes)
+    if (note.find(kFileLeftOut) != note.npos)
+      services_.terminal.line("note: " + note);
+  KernelPlan plan{selection, false};
+  if (planKernels) {
+    KOPT_TRY(plan, planKernels(found));
+  }
+  leavesOut_ = plan.leaveOut;
+  KOPT_TRY(extraction_, extract(*reader, plan, found));
   // Candidates see what the user's own files were read with, and what their flags name.
   std::vector<fs::path> readable = services_.installation.headers;
   std::error_code ignored;
@@ -74,7 +82,44 @@ Status Workbench::readSources(const SelectionRequest &selection) {
   compilers_ = CompilerSandbox(sandbox_, std::move(readable), cacheFolder() / "contained",
                                services_.installation.cuda.root.forChildren());
   KOPT_TRY(frontend_, openFrontend(services_, compilers_));
-  KOPT_TRY(subjects_, selectSubjects(extraction_, selection));
+  return makeSubjects(plan);
+}
+
+Result<ExtractionResult> Workbench::extract(Frontend &reader, const KernelPlan &plan,
+                                            const ExtractionResult &found) {
+  // What is wrong with the selection is told before slices are proven, which takes long.
+  if (!plan.leaveOut)
+    KOPT_CHECK(selectSubjects(found, plan.selection));
+  KOPT_TRY(const std::vector<KernelInstance> wanted, selectInstances(found, plan.selection));
+  services_.terminal.status(
+      fmt::format("proving that {} can be built alone",
+                  wanted.size() == 1 ? "the kernel" : fmt::format("{} kernels", wanted.size())));
+  const LoggedStage logged("prove the slices");
+  ExtractRequest request = extractRequest(sources_, scratch() / "extract");
+  request.files = unitsOf(wanted);
+  for (const KernelInstance &instance : wanted)
+    if (instance.specialization)
+      request.proveOnly.push_back(instance.specialization->symbol);
+  const auto start = services_.clock.now();
+  KOPT_TRY(ExtractionResult extraction, reader.extract(request));
+  const Duration took = services_.clock.now() - start;
+  candidateDeadline_.took(took);
+  extractSeconds_ += took.count();
+  return extraction;
+}
+
+Status Workbench::makeSubjects(const KernelPlan &plan) {
+  KOPT_TRY(const std::vector<KernelInstance> chosen, selectInstances(extraction_, plan.selection));
+  for (const KernelInstance &instance : chosen) {
+    Result<TuneSubject> subject = makeSubject(extraction_, instance, plan.selection);
+    if (subject)
+      subjects_.push_back(std::move(*subject));
+    else if (leavesOut_)
+      leftOut_.push_back({instance.specialization->symbol, instance.specialization->expression,
+                          subject.error().what});
+    else
+      return tl::unexpected(subject.error());
+  }
   return {};
 }
 
@@ -154,28 +199,39 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
           fmt::format("note: candidates run without {}: {}", layer.name, layer.detail));
   for (const std::string &note : extraction_.notes)
     services_.terminal.line("note: " + note);
-  for (const TuneSubject &subject : subjects_) {
+  return tellOfRoutes();
+}
+
+Status Workbench::tellOfRoutes() {
+  std::vector<TuneSubject> kept;
+  for (TuneSubject &subject : subjects_) {
     const Specialization &specialization = subject.specialization;
     if (specialization.route == Route::Slice && !specialization.reason.empty() &&
         !device().modelled)
       services_.terminal.line(
           fmt::format("note: the baseline of {} may differ from the code in your own build: {}",
                       subject.label, specialization.reason));
-    if (specialization.route != Route::InPlace)
-      continue;
-    if (device().modelled)
-      return makeError(
+    if (specialization.route == Route::InPlace && device().modelled) {
+      const auto error = makeError(
           ErrorCode::BaselineFailed,
           fmt::format(
               "kernel '{}' could not be lifted out ({}), so it is built in its own file, which the "
               "emulated device cannot run",
-              subject.label, subject.specialization.reason),
+              subject.label, specialization.reason),
           "use --device cuda on a machine with a GPU and nvcc",
           fmt::format("{}:{}", subject.kernel.file, subject.kernel.line));
-    services_.terminal.line(fmt::format(
-        "note: {} could not be lifted out ({}): its candidates are built in {} as a whole",
-        subject.label, subject.specialization.reason, subject.kernel.unit));
+      if (!leavesOut_)
+        return error;
+      leftOut_.push_back({specialization.symbol, subject.label, error.value().what});
+      continue;
+    }
+    if (specialization.route == Route::InPlace)
+      services_.terminal.line(fmt::format(
+          "note: {} could not be lifted out ({}): its candidates are built in {} as a whole",
+          subject.label, specialization.reason, subject.kernel.unit));
+    kept.push_back(std::move(subject));
   }
+  subjects_ = std::move(kept);
   return {};
 }
 

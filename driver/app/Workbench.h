@@ -20,15 +20,32 @@
 
 namespace kopt {
 
+/// Which kernels a workbench is for.
+struct KernelPlan {
+  SelectionRequest selection;
+  /// kopt chose them itself: one that cannot be lifted out is left out, unless none remains.
+  bool leaveOut = false;
+};
+/// Decides it from what the files hold; their slices are not proven yet.
+using PlanKernels = std::function<Result<KernelPlan>(const ExtractionResult &found)>;
+
+/// A kernel that was wanted, and why it is not among the subjects.
+struct LeftOutKernel {
+  std::string symbol, label, reason;
+};
+
 class Workbench {
 public:
   /// Makes the sandbox, reads the sources, then opens the device, or as many as there are `gpus`
-  /// (as startRunners() takes them), and finds its compiler. Fails with Usage, BaselineFailed (a
-  /// file does not compile) or Environment.
+  /// (as startRunners() takes them), and finds its compiler. The sources are read twice: all of
+  /// them for their kernels, and those of the selected kernels for proven slices of these. `plan`,
+  /// where there is one, is asked between the two. Fails with Usage, BaselineFailed (a file does
+  /// not compile) or Environment.
   static Result<std::unique_ptr<Workbench>> open(Services services, const SourceSettings &sources,
                                                  const SelectionRequest &selection,
                                                  const DeviceConfig &device, SandboxMode sandbox,
-                                                 const std::vector<int> &gpus = {0});
+                                                 const std::vector<int> &gpus = {0},
+                                                 const PlanKernels &plan = {});
 
   Frontend &frontend() { return *frontend_; }
   Runner &runner() { return *pool_.front().runner; } ///< where there is one
@@ -39,6 +56,8 @@ public:
   const DeviceInfo &device() const { return pool_.front().runner->device(); }
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
+  const std::vector<LeftOutKernel> &leftOut() const { return leftOut_; }
+  double extractSeconds() const { return extractSeconds_; } ///< that reading the sources took
   const std::filesystem::path &scratch() const { return scratch_->path(); }
 
   /// Reads a candidate's file with the flags of the baseline. Where those name no GPU to build for,
@@ -55,7 +74,11 @@ private:
   Workbench(Services services, SourceSettings sources)
       : services_(std::move(services)), sources_(std::move(sources)) {}
 
-  Status readSources(const SelectionRequest &selection);
+  Status readSources(const SelectionRequest &selection, const PlanKernels &planKernels);
+  Status makeSubjects(const KernelPlan &plan);
+  Result<ExtractionResult> extract(Frontend &reader, const KernelPlan &plan,
+                                   const ExtractionResult &found);
+  Status tellOfRoutes();
   Status readHostCode(CandidateFile &file);
   Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
@@ -75,6 +98,9 @@ private:
   unsigned candidates_ = 0;            ///< files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
+  bool leavesOut_ = false; ///< as KernelPlan::leaveOut
+  std::vector<LeftOutKernel> leftOut_;
+  double extractSeconds_ = 0;
   /// A text that is made to be slow to compile takes a multiple of the user's own file, which may
   /// have come from the cache.
   RelativeDeadline candidateDeadline_{Duration(60), Duration(300), 20};

@@ -15,21 +15,25 @@ public:
   explicit ApplyCommand(CLI::App &app) {
     addRunId(app, runId_);
     config_.addManifest(app);
-    app.add_flag("--check", checkOnly_, "print what would change, and write nothing");
+    app.add_flag("--check", options_.checkOnly, "print what would change, and write nothing");
+    app.add_flag("--modelled", options_.modelled,
+                 "apply wins whose times are modelled, not measured");
+    app.add_flag("--unconfirmed", options_.unconfirmed,
+                 "apply wins that were measured and not confirmed in the program");
   }
 
   Result<Answer> run(Invocation &call) override {
     KOPT_TRY(const Config config, config_.load({}));
-    KOPT_TRY(const std::vector<AppliedFile> files,
-             applyRun(projectRoot(config), runId_, checkOnly_));
+    KOPT_TRY(const std::vector<AppliedFile> files, applyRun(projectRoot(config), runId_, options_));
     Answer answer;
     for (const AppliedFile &file : files) {
       answer.results.push_back({{"file", file.file.string()},
-                                {"changed", !checkOnly_},
+                                {"changed", !options_.checkOnly},
                                 {"lines_added", file.linesAdded},
                                 {"lines_removed", file.linesRemoved}});
       if (!call.json)
-        std::cout << fmt::format("{}{}: +{} -{}\n", checkOnly_ ? "would change " : "changed ",
+        std::cout << fmt::format("{}{}: +{} -{}\n",
+                                 options_.checkOnly ? "would change " : "changed ",
                                  file.file.string(), file.linesAdded, file.linesRemoved);
     }
     return answer;
@@ -38,7 +42,7 @@ public:
 private:
   ConfigFlags config_;
   std::string runId_ = "latest";
-  bool checkOnly_ = false;
+  ApplyOptions options_;
 };
 
 } // namespace

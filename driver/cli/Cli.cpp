@@ -40,6 +40,8 @@ constexpr CommandEntry kCommands[] = {
     {"trial", "judge candidates that you wrote", makeTrial},
     {"profile", "show what one launch of a kernel does, and which of its lines cost most",
      makeProfile},
+    {"init", "write what the launch sites say of the kernels into kopt.toml, for you to complete",
+     makeInit},
     {"list", "list the kernels of the given files", makeList},
     {"report", "print the report of a run", makeReport},
     {"apply", "apply the winner of a run to your files", makeApply},

@@ -34,6 +34,7 @@ std::unique_ptr<Command> makeReplay(CLI::App &app);
 std::unique_ptr<Command> makeTune(CLI::App &app);
 std::unique_ptr<Command> makeTrial(CLI::App &app);
 std::unique_ptr<Command> makeProfile(CLI::App &app);
+std::unique_ptr<Command> makeInit(CLI::App &app);
 std::unique_ptr<Command> makeList(CLI::App &app);
 std::unique_ptr<Command> makeReport(CLI::App &app);
 std::unique_ptr<Command> makeApply(CLI::App &app);

@@ -21,6 +21,7 @@
 //   profile  one object per kernel: launch, counters, rules, hot lines
 //   observe  one object per kernel that the program launched; details: processes, seconds, trace
 //   replay   one object per kernel with its launches
+//   init     one object per kernel with its clauses; details: file, written
 //   list     one object per specialization of a kernel
 //   report   one object, the run
 //   apply    one object per changed file

@@ -7,22 +7,30 @@ namespace fs = std::filesystem;
 
 void SourceFlags::addTo(CLI::App &app, const std::string &help) {
   app.add_option("files", files, help);
-  app.add_option("-p,--build", buildDirectory, "build folder with compile_commands.json");
+  app.add_option("-p,--build-dir", buildDirectory, "build folder with compile_commands.json");
 }
 
-SourceSettings SourceFlags::settings(const std::vector<std::string> &nvccFlags) const {
+Result<SourceSettings> SourceFlags::settings(const std::vector<std::string> &nvccFlags) const {
   SourceSettings sources;
   for (const std::string &file : files)
     sources.files.emplace_back(fs::absolute(file));
   if (!buildDirectory.empty())
     sources.buildDirectory = fs::absolute(buildDirectory);
   sources.flags = nvccFlags;
-  return sources;
+  return withDatabaseFiles(std::move(sources));
+}
+
+Result<SourceSettings> SourceFlags::settingsIfAny(const std::vector<std::string> &nvccFlags) const {
+  if (files.empty() && buildDirectory.empty())
+    return SourceSettings{};
+  return settings(nvccFlags);
 }
 
 void ConfigFlags::addKernel(CLI::App &app) {
-  app.add_option("--kernel", options.kernels,
-                 "kernels to select, by name or glob (default: the annotated ones)");
+  app.add_option(
+      "--kernel", options.kernels,
+      "kernels to select, by name or glob, as 'scale' or 'scale<float, 4>' (default: the "
+      "annotated ones)");
 }
 
 void ConfigFlags::addDevice(CLI::App &app) {
@@ -106,7 +114,7 @@ void addProgram(CLI::App &app, std::string &program) {
 }
 
 void addRunId(CLI::App &app, std::string &runId) {
-  app.add_option("--run-id", runId, "name of a recorded run (default latest)");
+  app.add_option("--run-id", runId, "name of a recorded run or session (default latest)");
 }
 
 } // namespace kopt

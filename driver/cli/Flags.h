@@ -20,7 +20,11 @@ struct SourceFlags {
 
   /// Where nvcc's flags follow after `--`.
   void addTo(CLI::App &app, const std::string &help = ".cu files");
-  SourceSettings settings(const std::vector<std::string> &nvccFlags) const;
+  /// Files may be left out with -p: then they are all CUDA files of the compile database. Fails as
+  /// withDatabaseFiles() does.
+  Result<SourceSettings> settings(const std::vector<std::string> &nvccFlags) const;
+  /// The same where no files may be meant as well: then there are none.
+  Result<SourceSettings> settingsIfAny(const std::vector<std::string> &nvccFlags) const;
 };
 
 /// Flags that override the configuration.

@@ -14,13 +14,12 @@ class ListCommand final : public Command {
 public:
   explicit ListCommand(CLI::App &app) {
     sources_.addTo(app);
-    app.get_option("files")->required();
     app.footer("nvcc flags may follow after --");
   }
 
   Result<Answer> run(Invocation &call) override {
-    KOPT_TRY(const std::vector<KernelSpec> kernels,
-             listKernels(call.services, sources_.settings(call.rest)));
+    KOPT_TRY(const SourceSettings sources, sources_.settings(call.rest));
+    KOPT_TRY(const std::vector<KernelSpec> kernels, listKernels(call.services, sources));
     Answer answer;
     for (const KernelSpec &kernel : kernels)
       for (const Specialization &specialization : kernel.specializations) {

@@ -4,6 +4,7 @@
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
 #include "driver/source/KernelNames.h"
+#include "driver/support/CommandWords.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct ObserveFlags {
   std::optional<std::vector<std::string>> kernels;
   std::optional<std::size_t> snapshots;
   std::optional<std::string> output;
-  std::uint64_t maxBytes = 2ull << 30;
+  std::string program;
+  std::uint64_t maxBytes = 0;
   unsigned depth = 1;
   bool once = false;
 };
@@ -151,15 +153,19 @@ public:
     app.add_flag("--once", flags_.once,
                  "run the program only once, and snapshot the first launches of each geometry "
                  "instead of typical ones");
-    app.add_option("--max-bytes", flags_.maxBytes,
-                   "limit on the memory that the snapshots of one process store (default 2G)")
+    app.add_option(
+           "--max-bytes", flags_.maxBytes,
+           "limit on the memory that the snapshots of one process store (default: half of the "
+           "free disk, at most a quarter of the memory)")
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--depth", flags_.depth,
                    "how many levels of pointers inside buffers to follow (default 1)")
         ->check(CLI::Range(0, 8));
     app.add_option("--output", flags_.output,
                    "folder for the trace (default kopt.trace if there are snapshots)");
-    app.footer("the program and its arguments follow after --");
+    app.add_option("--run", flags_.program,
+                   "command line of the program, if nvcc flags for the files follow after --");
+    app.footer("the program and its arguments follow after --; with --run, nvcc flags may");
   }
 
   Result<Answer> run(Invocation &call) override {
@@ -181,10 +187,15 @@ private:
   Result<ObserveSettings> settingsOf(const std::vector<std::string> &command) const {
     ObserveSettings settings;
     settings.command = command;
+    if (!flags_.program.empty()) {
+      KOPT_TRY(settings.command, splitCommand(flags_.program));
+    }
     if (settings.command.empty())
       return makeError(ErrorCode::Usage, "kopt observe needs the program to run",
-                       "kopt observe [FILES] -- PROGRAM ARGUMENTS...");
-    settings.sources = flags_.sources.settings({});
+                       "kopt observe [FILES] -- PROGRAM ARGUMENTS..., or kopt observe FILES --run "
+                       "'PROGRAM ARGUMENTS...' -- FLAGS");
+    KOPT_TRY(settings.sources, flags_.sources.settingsIfAny(
+                                   flags_.program.empty() ? std::vector<std::string>{} : command));
     settings.kernels = flags_.kernels.value_or(std::vector<std::string>{});
     settings.once = flags_.once;
     settings.limits.snapshotBytes = flags_.maxBytes;

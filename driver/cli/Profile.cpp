@@ -240,7 +240,7 @@ private:
   Result<ProfileRequest> requestOf(const std::vector<std::string> &nvccFlags) const {
     KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
     ProfileRequest request;
-    request.sources = flags_.sources.settings(nvccFlags);
+    KOPT_TRY(request.sources, flags_.sources.settings(nvccFlags));
     request.selection = selectionOf(config);
     if (!flags_.candidate.empty()) {
       request.candidate = fs::absolute(flags_.candidate);

@@ -72,7 +72,7 @@ public:
     KOPT_TRY(const Config config, config_.load(sources_.files));
     ReplayRequest request;
     request.trace = trace_;
-    request.sources = sources_.settings(call.rest);
+    KOPT_TRY(request.sources, sources_.settings(call.rest));
     request.selection = selectionOf(config);
     request.device = deviceOf(config);
     request.sandbox = sandboxOf(config);

@@ -3,6 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
+#include "driver/report/SessionReport.h"
 
 #include <iostream>
 
@@ -18,12 +19,25 @@ public:
 
   Result<Answer> run(Invocation &call) override {
     KOPT_TRY(const Config config, config_.load({}));
-    KOPT_TRY(const RunHistory history, findRun(projectRoot(config), runId_));
     Answer answer;
+    if (runId_ != "latest") {
+      KOPT_TRY(const std::optional<SessionRecord> session,
+               findSession(projectRoot(config), runId_));
+      if (session) {
+        if (call.json)
+          answer.results.push_back(nlohmann::json::parse(renderSessionJson(*session)));
+        else
+          std::cout << renderSession(*session);
+        return answer;
+      }
+    }
+    KOPT_TRY(const RunHistory history, findRun(projectRoot(config), runId_));
     if (call.json)
       answer.results.push_back(nlohmann::json::parse(renderJson(history)));
     else
-      std::cout << renderMarkdown(history);
+      std::cout << (history.session && runId_ == "latest" ? renderSession(*history.session) + "\n"
+                                                          : std::string())
+                << renderMarkdown(history);
     return answer;
   }
 

@@ -86,7 +86,7 @@ private:
   Result<TrialRequest> requestOf(const Invocation &call) const {
     KOPT_TRY(const Config config, flags_.config.load(flags_.sources.files));
     TrialRequest request;
-    request.sources = flags_.sources.settings(call.rest);
+    KOPT_TRY(request.sources, flags_.sources.settings(call.rest));
     if (request.sources.files.size() != 1)
       return makeError(ErrorCode::Usage, "kopt trial takes one file",
                        "give the .cu file with the kernel, and --candidate");
@@ -133,6 +133,8 @@ private:
                 {"findings", kopt::toJson(trial.findings)},
                 {"seconds", trial.seconds},
                 {"stages", trial.stages},
+                {"baseline",
+                 {{"seconds", outcome.baseline.seconds}, {"stages", outcome.baseline.stages}}},
                 {"sandbox", kopt::toJson(outcome.sandbox)}};
     return object;
   }

@@ -6,7 +6,12 @@
 #include "driver/cli/Flags.h"
 #include "driver/model/Json.h"
 #include "driver/report/Report.h"
+#include "driver/report/SessionReport.h"
+#include "driver/source/KernelNames.h"
+#include "driver/support/CommandWords.h"
+#include "driver/support/Text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
 
@@ -19,7 +24,7 @@ using nlohmann::json;
 struct TuneFlags {
   SourceFlags sources;
   ConfigFlags config;
-  std::string program, failOn = "never";
+  std::string program, build, failOn = "never";
   bool resume = false, dryRun = false, explainConfig = false;
 };
 
@@ -29,6 +34,10 @@ json toJson(const TuneOutcome &outcome) {
               {"judged", outcome.judged},
               {"stop_reason", outcome.run.stopText},
               {"sandbox", toJson(outcome.sandbox)},
+              {"share", outcome.share ? json(*outcome.share) : json()},
+              {"skipped", outcome.skipped.empty() ? json() : json(outcome.skipped)},
+              {"stages", outcome.stages},
+              {"program_speedup", nullptr},
               {"winner", nullptr},
               {"error", outcome.error ? toJson(*outcome.error) : json(nullptr)}};
   if (outcome.winner)
@@ -38,7 +47,73 @@ json toJson(const TuneOutcome &outcome) {
                         {"speedup", kopt::toJson(*outcome.winner->speedup)},
                         {"assurance", kopt::toJson(outcome.winner->assurance)},
                         {"patch", outcome.patch.string()}};
+  if (const auto whole = programSpeedup(outcome))
+    object["program_speedup"] = *whole;
   return object;
+}
+
+json toJson(const TuneOverview &overview) {
+  json elsewhere = json::array();
+  for (const KernelShare &share : overview.elsewhere)
+    elsewhere.push_back({{"kernel", kernelName(share.symbol)},
+                         {"symbol", share.symbol},
+                         {"launches", share.launches},
+                         {"seconds", share.seconds},
+                         {"share", share.share}});
+  return {{"not_in_files", elsewhere},
+          {"stages", overview.stages},
+          {"budget_seconds", overview.limit},
+          {"used_seconds", overview.used}};
+}
+
+/// A line for each kernel, in columns.
+void printSummary(const std::vector<TuneOutcome> &outcomes, const TuneOverview &overview) {
+  std::size_t width = 6;
+  for (const TuneOutcome &outcome : outcomes)
+    width = std::max(width, outcome.label.size());
+  std::cout << fmt::format("\n{:<{}}  {:>6}  {:<30}  {}\n", "kernel", width, "share", "verdict",
+                           "all kernels of the program");
+  double left = 1; // of the kernel time
+  for (const TuneOutcome &outcome : outcomes) {
+    const auto whole = programSpeedup(outcome);
+    if (whole)
+      left -= 1 - 1 / *whole;
+    std::string verdict = outcome.winner             ? inWords(*outcome.winner->speedup)
+                          : !outcome.skipped.empty() ? "skipped: " + outcome.skipped
+                          : outcome.error            ? "failed"
+                                                     : "nothing faster";
+    std::cout << fmt::format("{:<{}}  {:>6}  {:<30}  {}\n", outcome.label, width,
+                             outcome.share ? formatPercent(*outcome.share) : "", verdict,
+                             whole ? fmt::format("{:.3f}x", *whole) : "");
+  }
+  for (const KernelShare &share : overview.elsewhere)
+    std::cout << fmt::format("{:<{}}  {:>6}  not in the given files\n", kernelName(share.symbol),
+                             width, formatPercent(share.share));
+  if (left < 1)
+    std::cout << fmt::format("together: {:.3f}x over all kernels of the program, as far as each "
+                             "runs there as it does alone\n",
+                             1 / left);
+}
+
+/// "extract 1.2 s, observe 3.4 s, baseline 2.0 s"
+std::string inWords(const StageSeconds &stages) {
+  std::string text;
+  for (const char *name :
+       {"extract", "observe", "device", "workload", "baseline", "search", "confirm", "write"})
+    if (const auto known = stages.find(name); known != stages.end())
+      text += fmt::format("{}{} {:.1f} s", text.empty() ? "" : ", ", name, known->second);
+  return text;
+}
+
+void printTime(const std::vector<TuneOutcome> &outcomes, const TuneOverview &overview) {
+  StageSeconds all = overview.stages;
+  for (const TuneOutcome &outcome : outcomes)
+    for (const auto &[name, seconds] : outcome.stages)
+      all[name] += seconds;
+  std::cout << fmt::format("time: {}{}\n", inWords(all),
+                           overview.limit > 0 ? fmt::format("; {:.0f} s of the budget of {:.0f} s",
+                                                            overview.used, overview.limit)
+                                              : "");
 }
 
 std::string inOneLine(const Assurance &assurance) {
@@ -64,12 +139,25 @@ void print(const TuneOutcome &outcome, const Terminal &out) {
                              outcome.run.stopText, report);
 }
 
+/// Where kopt chose the kernels, and had to leave out all of them.
+Error nothingLeft(const std::vector<TuneOutcome> &outcomes) {
+  std::vector<std::string> reasons;
+  for (const TuneOutcome &outcome : outcomes)
+    reasons.push_back(fmt::format("{}: {}", outcome.label, outcome.skipped));
+  return {ErrorCode::BaselineFailed,
+          "none of the kernels that have most of the program's time can be tuned", "",
+          "name others with --kernel; 'kopt observe' lists all that the program launches",
+          std::move(reasons)};
+}
+
 class TuneCommand final : public Command {
 public:
   explicit TuneCommand(CLI::App &app) {
     flags_.sources.addTo(app);
-    app.get_option("files")->required();
     addProgram(app, flags_.program);
+    app.add_option("--build", flags_.build,
+                   "command that builds your program, such as 'make -j'; wins are confirmed in a "
+                   "patched copy (default: the CMake build folder of -p, or nvcc)");
     flags_.config.addPlace(app);
     addSearch(app);
     flags_.config.addAssurance(app);
@@ -97,12 +185,13 @@ public:
       return answer;
     }
     KOPT_TRY(TuneSettings settings, settingsOf(config, call.rest));
-    if (!config.settings.tests.empty() || !config.settings.benchmark.empty())
-      call.services.terminal.line("note: this version of kopt does not run TESTS and BENCHMARK; "
-                                  "run them after 'kopt apply'");
+    const fs::path output = settings.output;
     TuneSession session(call.services, std::move(settings));
     KOPT_TRY(const std::vector<TuneOutcome> outcomes, session.run());
-    return answerOf(outcomes, call);
+    Answer answered = answerOf(outcomes, session.overview(), session.session(), call);
+    if (session.session())
+      addSession(*session.session(), output / session.session()->name, answered, call);
+    return answered;
   }
 
 private:
@@ -126,7 +215,8 @@ private:
     app.add_option("--patience", options.patience,
                    "rounds without a gain after which the search stops (default 4)");
     app.add_option("--budget-seconds", options.budgetSeconds,
-                   "limit on wall time, in seconds (default 1800)");
+                   "limit on wall time after the program's own runs, in seconds, for all kernels "
+                   "together (default 1800)");
     app.add_option("--gpus", options.gpus,
                    "identical GPUs that judge candidates in parallel: a number, a list such as "
                    "0,2, or `all` (default 1)");
@@ -141,7 +231,7 @@ private:
                                   const std::vector<std::string> &nvccFlags) const {
     const ResolvedOptions &options = config.settings;
     TuneSettings settings;
-    settings.sources = flags_.sources.settings(nvccFlags);
+    KOPT_TRY(settings.sources, flags_.sources.settings(nvccFlags));
     settings.selection = selectionOf(config);
     settings.root = projectRoot(config);
     settings.output = fs::path(options.output).is_absolute() ? fs::path(options.output)
@@ -166,25 +256,65 @@ private:
     settings.assurance = assuranceOf(config);
     settings.dryRun = flags_.dryRun;
     settings.program = flags_.program;
+    settings.build = flags_.build;
+    settings.benchmark = options.benchmark.empty() ? "" : joinCommand(options.benchmark);
+    settings.tests = options.tests;
     return settings;
   }
 
-  Answer answerOf(const std::vector<TuneOutcome> &outcomes, const Invocation &call) const {
+  /// What became of the wins, below the kernels.
+  static void addSession(const SessionRecord &session, const fs::path &folder, Answer &answer,
+                         const Invocation &call) {
+    const std::string patch = patchName(session);
+    answer.details["session"] = {
+        {"name", session.name},
+        {"headline", headlineOf(session)},
+        {"patch", patch.empty() ? std::string() : (folder / patch).string()},
+        {"wins", kopt::toJson(session.wins)},
+        {"confirmation", kopt::toJson(session.confirmation)}};
+    if (call.json)
+      return;
+    std::cout << fmt::format(
+        "{}: {}\n", session.name,
+        call.out.paint(session.confirmed.empty() ? Style::Yellow : Style::Green,
+                       headlineOf(session)));
+    for (const SessionWin &win : session.wins)
+      std::cout << fmt::format("  {} ({}): {}{}\n", win.kernel, win.place,
+                               win.state == WinState::Confirmed ? "" : toString(win.state),
+                               win.state == WinState::Confirmed ? win.reason : ": " + win.reason);
+    if (!patch.empty())
+      std::cout << fmt::format("  patch:   {}\n", (folder / patch).string());
+    std::cout << fmt::format("  summary: {}\n", (folder / "summary.md").string());
+  }
+
+  Answer answerOf(const std::vector<TuneOutcome> &outcomes, const TuneOverview &overview,
+                  const std::optional<SessionRecord> &session, const Invocation &call) const {
     Answer answer;
-    bool won = false, undecided = false;
+    answer.details = toJson(overview);
+    bool won = false, undecided = false, any = false, tuned = false;
     for (const TuneOutcome &outcome : outcomes) {
       answer.results.push_back(toJson(outcome));
-      won |= outcome.winner.has_value();
+      const SessionWin *win = session ? session->winOf(outcome.run.id) : nullptr;
+      won |= outcome.winner && !(win && win->state == WinState::Dropped);
+      any |= outcome.skipped.empty();
+      tuned |= outcome.skipped.empty() && !outcome.error;
       if (outcome.error && !answer.error)
         answer.error = outcome.error;
-      undecided |= !outcome.error && outcome.judged == 0 && !flags_.dryRun &&
-                   outcome.run.stop == StopReason::Seconds;
-      if (call.json || outcome.error)
+      undecided |= outcome.skipped.empty() && !outcome.error && outcome.judged == 0 &&
+                   !flags_.dryRun && outcome.run.stop == StopReason::Seconds;
+      if (call.json || outcome.error || !outcome.skipped.empty())
         continue;
       if (flags_.dryRun)
         std::cout << outcome.label << ": ready to tune\n";
       else
         print(outcome, call.out);
+    }
+    if (!any && !answer.error)
+      answer.error = nothingLeft(outcomes);
+    if (!call.json && tuned && !flags_.dryRun) {
+      if (outcomes.size() + overview.elsewhere.size() > 1)
+        printSummary(outcomes, overview);
+      printTime(outcomes, overview);
     }
     if (undecided)
       answer.exitCode = int(ErrorCode::BudgetEnded);

@@ -6,6 +6,7 @@
 #include "driver/judge/Strengthening.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/source/SliceLines.h"
+#include "driver/support/Log.h"
 #include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
@@ -354,20 +355,26 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
 }
 
 Status DeviceJudge::learnChecks(Trial &trial) {
-  for (const std::unique_ptr<Check> &check : checks_)
+  for (const std::unique_ptr<Check> &check : checks_) {
+    const LoggedStage logged("learn " + check->name());
     KOPT_CHECK(check->learn(bench_, trial));
+  }
   return {};
 }
 
 /// Wrong versions of the kernel go through the same checks: where one passes, the workload proves
 /// little of a candidate.
 Status DeviceJudge::testMutants(Trial &trial) {
+  const LoggedStage logged("baseline: mutants");
+  const StageTimer timer(trial, "baseline/mutants");
   AdequacySettings settings;
   settings.build = CandidateBuilder::baselineRequest(subject(), options_);
   settings.scratch = options_.scratch;
   settings.cache = options_.cache;
   settings.toolchain = toolchain_.name();
   settings.threads = std::max(1u, options_.buildThreads);
+  if (!device_.runner.device().modelled && options_.assurance == AssurancePolicy::Standard)
+    settings.mostSeconds = options_.mutantSeconds;
   auto report = testAdequacy(bench_, checks_, *replays_, frontend_, toolchain_, settings);
   noteIncidents(trial);
   if (!report && report.error().code != ErrorCode::Internal)
@@ -380,7 +387,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
     return {};
   }
   KOPT_CHECK(takeMutations(*report));
-  if (mutations_.survivors.empty())
+  if (mutations_.survivors.empty() && mutations_.untried == 0)
     return {};
   // What is kept is of the slice; what is said, of the user's files as they are now.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
@@ -391,7 +398,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
       survivor.title = lines->tell(survivor.title);
   const std::string remedy = mutations_.remedy();
   trial.findings.push_back(
-      {"mutants", mutations_.unexplained().empty() ? Severity::Note : Severity::Warning,
+      {"mutants", mutations_.isConclusive() ? Severity::Note : Severity::Warning,
        mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),
        at(subject().kernel)});
   return {};
@@ -411,16 +418,25 @@ Status DeviceJudge::takeMutations(const AdequacyReport &report) {
 
 Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
   trial.gpu = device_.name;
-  KOPT_CHECK(loadBaseline(built, trial));
-  KOPT_CHECK(classifyBuffers());
-  KOPT_CHECK(checkRepeatability(trial));
-  KOPT_CHECK(checkSensitivity(trial));
-  KOPT_CHECK(findUnseenInputs(trial));
-  KOPT_CHECK(timeBaseline(trial));
-  KOPT_CHECK(profile(bench_.baseline(), trial));
-  KOPT_CHECK(limitInstructions(trial));
-  KOPT_CHECK(findBlocksApart(trial));
-  KOPT_CHECK(learnChecks(trial));
+  const auto step = [&](const char *name, auto function) -> Status {
+    const LoggedStage logged(std::string("baseline: ") + name);
+    const StageTimer timer(trial, std::string("baseline/") + name);
+    return function();
+  };
+  KOPT_CHECK(step("load", [&] { return loadBaseline(built, trial); }));
+  KOPT_CHECK(step("outputs", [&]() -> Status {
+    KOPT_CHECK(classifyBuffers());
+    KOPT_CHECK(checkRepeatability(trial));
+    KOPT_CHECK(checkSensitivity(trial));
+    return findUnseenInputs(trial);
+  }));
+  KOPT_CHECK(step("time", [&] { return timeBaseline(trial); }));
+  KOPT_CHECK(step("profile", [&] { return profile(bench_.baseline(), trial); }));
+  KOPT_CHECK(step("emulated limits", [&]() -> Status {
+    KOPT_CHECK(limitInstructions(trial));
+    return findBlocksApart(trial);
+  }));
+  KOPT_CHECK(step("checks", [&] { return learnChecks(trial); }));
   noteIncidents(trial);
   return {};
 }

@@ -20,9 +20,9 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
       toolchain_(toolchain), options_(std::move(options)),
       bench_(runner_, std::move(subject), options_.seed, options_.checks),
       emulation_(makeEmulation(emulate, frontend_, bench_.subject(), options_)),
-      replays_(std::make_shared<DerivedReplays>()),
+      replays_(std::make_shared<DerivedReplays>(options_.mostDerived)),
       checks_(makeChecks(
-          options_.checks, {frontend_, toolchain_, emulation_.get()},
+          options_.checks, {frontend_, toolchain_, emulation_.get(), options_.assurance},
           {CandidateBuilder::baselineRequest(bench_.subject(), options_), options_.scratch},
           replays_)) {
   if (options_.ownLaunchesOnly)
@@ -106,15 +106,15 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
   if (failure)
     return failure;
   if (options_.checks.on("mutants")) {
-    const bool isDoubtful = !mutations_.unexplained().empty();
+    const bool isDoubtful = !mutations_.isConclusive();
+    const std::string remedy = mutations_.remedy();
     const std::string words =
-        mutations_.inWords() +
-        (isDoubtful ? "; what would notice: " + mutations_.remedy() : std::string());
+        mutations_.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
     if (isDoubtful && isStrict)
       return Failure{"mutants", Verdict::Suspect,
                      fmt::format("{}, but the workload does not tell all wrong kernels: {}",
                                  trial.reason, words)};
-    if (mutations_.tried == 0)
+    if (mutations_.tried + mutations_.untried == 0)
       trial.checks.push_back(
           {"mutants", CheckState::NotApplicable, "there are no wrong versions to try"});
     else

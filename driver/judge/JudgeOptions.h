@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,12 +68,17 @@ struct JudgeOptions {
   double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
   AssurancePolicy assurance = AssurancePolicy::Standard;
   bool ownLaunchesOnly = false; ///< only the checks on the workload's own launches
+  std::size_t mostDerived = std::numeric_limits<std::size_t>::max(); ///< of a captured launch
   bool testAdequacy =
       true; ///< wrong versions of the kernel are tried; not where another workload has been tested
+  /// Of a GPU, for wrong versions of the kernel; under AssurancePolicy::Strict they have all the
+  /// time that they take.
+  double mutantSeconds = 4;
   std::filesystem::path
       cache; ///< folder in which mutation tests are kept from run to run; empty: they are not
 };
 KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, processes, buildThreads, checks,
-            keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly, testAdequacy, cache)
+            keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly, mostDerived, testAdequacy,
+            mutantSeconds, cache)
 
 } // namespace kopt

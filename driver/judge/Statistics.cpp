@@ -16,6 +16,20 @@ namespace {
 
 constexpr int kResamples = 2000;
 
+/// mean +- t s / sqrt(n) of at least two values.
+std::pair<double, double> meanInterval(const std::vector<double> &values, double confidence) {
+  const double count = double(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values)
+    squares += (value - mean) * (value - mean);
+  const boost::math::students_t distribution(count - 1);
+  const double t =
+      boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2));
+  const double half = t * std::sqrt(squares / (count - 1) / count);
+  return {mean - half, mean + half};
+}
+
 /// Rounds to the rank whose interval holds at least the confidence.
 using Conservative = boost::math::policies::policy<
     boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
@@ -120,15 +134,33 @@ Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confiden
     result.high = std::numeric_limits<double>::infinity();
     return result;
   }
-  double squares = 0;
-  for (const double value : medians)
-    squares += (value - mean) * (value - mean);
-  const boost::math::students_t distribution(count - 1);
-  const double t =
-      boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2));
-  const double half = t * std::sqrt(squares / (count - 1) / count);
-  result.low = std::min(result.low, std::exp(mean - half));
-  result.high = std::max(result.high, std::exp(mean + half));
+  const auto [low, high] = meanInterval(medians, confidence);
+  result.low = std::min(result.low, std::exp(low));
+  result.high = std::max(result.high, std::exp(high));
+  return result;
+}
+
+Speedup runSpeedup(const std::vector<TimingSample> &runs, double confidence) {
+  Speedup result;
+  result.confidence = confidence;
+  result.low = 0;
+  result.high = std::numeric_limits<double>::infinity();
+  result.pairs = result.processes = runs.size();
+  std::vector<double> ratios;
+  for (const TimingSample &run : runs)
+    if (run.a > 0 && run.b > 0 && std::isfinite(run.a) && std::isfinite(run.b))
+      ratios.push_back(std::log(run.a / run.b));
+  if (ratios.size() != runs.size() || ratios.empty()) {
+    result.estimate = std::numeric_limits<double>::quiet_NaN();
+    return result;
+  }
+  result.estimate =
+      std::exp(std::accumulate(ratios.begin(), ratios.end(), 0.0) / double(ratios.size()));
+  if (ratios.size() < 2)
+    return result;
+  const auto [low, high] = meanInterval(ratios, confidence);
+  result.low = std::exp(low);
+  result.high = std::exp(high);
   return result;
 }
 

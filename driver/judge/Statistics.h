@@ -40,6 +40,12 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
 /// One process says nothing: (0, infinity).
 Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confidence);
 
+/// Of pairs that are whole runs of two programs, one pair a process: estimate exp(mean of the
+/// log-ratios), interval mean +- t(1 - alpha/2, n-1) s / sqrt(n), as blockedSpeedup() has it of
+/// processes. Each sample is the sum over all launches of a run, so there are no neighbours that
+/// are alike, and few pairs are enough. One pair says nothing: (0, infinity).
+Speedup runSpeedup(const std::vector<TimingSample> &runs, double confidence);
+
 /// Workload speedup 1 / sum(weight_i / speedup_i), weights being shares of the baseline's time; the
 /// interval combines the launches' ends, which is never too narrow.
 Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights);

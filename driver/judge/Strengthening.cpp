@@ -56,7 +56,8 @@ Result<std::optional<Replay>> remake(CheckContext &bench, const DerivedReplays &
 
 Result<std::optional<Addition>>
 findTellingLaunch(CheckContext &bench, const DerivedReplays &replays, const Built &mutant,
-                  std::uint64_t seed, std::size_t tries, const std::vector<Addition> &known) {
+                  std::uint64_t seed, std::size_t tries, const std::vector<Addition> &known,
+                  const std::function<bool()> &isOutOfTime) {
   static const char *const kKinds[] = {"sizes", "contents", "scalars", "larger"};
   std::vector<Addition> wanted = known;
   for (std::size_t i = 0; i < tries; ++i) {
@@ -68,6 +69,8 @@ findTellingLaunch(CheckContext &bench, const DerivedReplays &replays, const Buil
   }
   Trial unused;
   for (const Addition &addition : wanted) {
+    if (isOutOfTime())
+      break;
     KOPT_TRY(const auto replay, remake(bench, replays, addition, "derived-fresh"));
     if (!replay)
       continue;

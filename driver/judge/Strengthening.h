@@ -5,6 +5,7 @@
 #include "driver/judge/checks/DerivedReplays.h"
 #include "driver/model/Adequacy.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,10 +20,11 @@ Result<std::optional<DerivedReplays::Replay>> remake(CheckContext &bench,
 
 /// Looks for a launch on which a wrong version of the original, which is loaded and passes every
 /// check, differs from it: first those that told others, then other sizes, scalars, contents and
-/// larger problems, at most `tries`, the same each time. Nothing: none does.
+/// larger problems, at most `tries` until `isOutOfTime`, the same each time. Nothing: none does.
 Result<std::optional<AdequacyReport::Addition>>
 findTellingLaunch(CheckContext &bench, const DerivedReplays &replays, const Built &mutant,
                   std::uint64_t seed, std::size_t tries,
-                  const std::vector<AdequacyReport::Addition> &known);
+                  const std::vector<AdequacyReport::Addition> &known,
+                  const std::function<bool()> &isOutOfTime);
 
 } // namespace kopt

@@ -6,12 +6,13 @@
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/JobQueue.h"
+#include "driver/support/Log.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <future>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
@@ -20,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kFormat =
-    5; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
+    6; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
 
 std::string identity(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
                      const AdequacySettings &settings, const MutantSet &mutants) {
@@ -74,62 +75,93 @@ struct Noticed {
 /// Launches that are derived for one mutant, and for all of them: a try takes five small launches.
 constexpr std::size_t kTries = 24, kAllTries = 96;
 
-/// A first look takes one draw of the inputs, and so does the second that a winner has, with every
-/// check; what only some inputs show takes more. `tries` is what is left of launches that may be
-/// derived.
-Result<Noticed> notice(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
-                       const DerivedReplays &replays, const Mutant &mutant,
-                       const BuildOutcome &outcome, const std::string &symbol,
-                       const std::vector<AdequacyReport::Addition> &additions, std::size_t &tries) {
-  Built built;
-  built.path = outcome.module;
-  built.symbol = symbol;
-  built.launches = bench.baseline().launches;
-  auto loaded = bench.runner().load(built.path, built.symbol);
-  if (!loaded) {
-    if (loaded.error().code == ErrorCode::BaselineFailed)
-      return Noticed{1, {}}; // the device does not take it
-    return tl::unexpected(loaded.error());
+/// The mutants of one kernel in front of the checks.
+class MutantTest {
+public:
+  MutantTest(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
+             const DerivedReplays &replays, std::string symbol, double mostSeconds)
+      : bench_(bench), checks_(checks), replays_(replays), symbol_(std::move(symbol)),
+        mostSeconds_(mostSeconds) {}
+
+  bool isOutOfTime() const { return secondsSince(start_) > mostSeconds_; }
+
+  /// Whether the checks that every candidate gets refuse it. One draw of the inputs.
+  Result<bool> isNoticedAtFirst(const Mutant &mutant, const BuildOutcome &outcome) {
+    const LoggedStage logged("try " + mutant.title);
+    return onLoaded(outcome, true, [&](const Built &built) {
+      return isNoticed(mutant, built, seedFrom(outcome.hash), 1, Depth::Search);
+    });
   }
-  built.module = loaded->id;
-  Trial trial;
-  trial.sliceText = mutant.sliceText;
-  const Candidate original;
-  const std::uint64_t seed = seedFrom(outcome.hash);
-  const auto isNoticed = [&](std::uint64_t freshSeed, int draws, Depth depth) -> Result<bool> {
+
+  /// Every check, as a winner has them, on more and more draws; then other launches, which are the
+  /// report's additions.
+  Result<Noticed> lookCloser(const Mutant &mutant, const BuildOutcome &outcome,
+                             const std::vector<AdequacyReport::Addition> &additions) {
+    const LoggedStage logged("look closer at " + mutant.title);
+    return onLoaded(outcome, Noticed{1, {}}, [&](const Built &built) -> Result<Noticed> {
+      const std::uint64_t seed = seedFrom(outcome.hash);
+      for (const int draws : {1, 5, 25}) {
+        if (isOutOfTime())
+          return Noticed();
+        KOPT_TRY(const bool noticed,
+                 isNoticed(mutant, built, ~seed + std::uint64_t(draws) * 2, draws, Depth::Win));
+        if (noticed)
+          return Noticed{draws, {}};
+      }
+      const std::size_t own = std::min(tries_, kTries);
+      tries_ -= own;
+      KOPT_TRY(auto addition, findTellingLaunch(bench_, replays_, built, seed, own, additions,
+                                                [this] { return isOutOfTime(); }));
+      return Noticed{addition ? 1 : 0, std::move(addition)};
+    });
+  }
+
+private:
+  /// `untaken`: the answer for a module that the device does not take.
+  template <class Answer, class Look>
+  Result<Answer> onLoaded(const BuildOutcome &outcome, Answer untaken, Look look) {
+    Built built;
+    built.path = outcome.module;
+    built.symbol = symbol_;
+    built.launches = bench_.baseline().launches;
+    auto loaded = bench_.runner().load(built.path, built.symbol);
+    if (!loaded && loaded.error().code == ErrorCode::BaselineFailed)
+      return untaken;
+    if (!loaded)
+      return tl::unexpected(loaded.error());
+    built.module = loaded->id;
+    Result<Answer> answer = look(built);
+    bench_.runner().unload(built.module);
+    return answer;
+  }
+
+  Result<bool> isNoticed(const Mutant &mutant, const Built &built, std::uint64_t freshSeed,
+                         int draws, Depth depth) {
+    const Candidate original;
+    Trial trial;
+    trial.sliceText = mutant.sliceText;
     Strength strength;
     strength.freshDraws = draws;
     Examination examination{original, built, freshSeed, strength, depth, trial};
-    for (const std::unique_ptr<Check> &check : checks) {
+    for (const std::unique_ptr<Check> &check : checks_) {
       if (!check->seesResults())
         continue;
       CheckRecord record;
-      KOPT_TRY(const auto failure, check->check(bench, examination, record));
+      KOPT_TRY(const auto failure, check->check(bench_, examination, record));
       if (failure)
         return true;
     }
     return false;
-  };
-  const auto judge = [&]() -> Result<Noticed> {
-    KOPT_TRY(const bool atFirst, isNoticed(seed, 1, Depth::Search));
-    if (atFirst)
-      return Noticed{1, {}};
-    if (!excuseOf(mutant).empty())
-      return Noticed(); // it may be as right as the original
-    for (const int draws : {1, 5, 25}) {
-      KOPT_TRY(const bool noticed, isNoticed(~seed + std::uint64_t(draws) * 2, draws, Depth::Win));
-      if (noticed)
-        return Noticed{draws, {}};
-    }
-    const std::size_t own = std::min(tries, kTries);
-    tries -= own;
-    KOPT_TRY(auto addition, findTellingLaunch(bench, replays, built, seed, own, additions));
-    return Noticed{addition ? 1 : 0, std::move(addition)};
-  };
-  Result<Noticed> noticed = judge();
-  bench.runner().unload(built.module);
-  return noticed;
-}
+  }
+
+  CheckContext &bench_;
+  const std::vector<std::unique_ptr<Check>> &checks_;
+  const DerivedReplays &replays_;
+  const std::string symbol_;
+  const double mostSeconds_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::size_t tries_ = kAllTries;
+};
 
 } // namespace
 
@@ -164,33 +196,55 @@ Result<AdequacyReport> testAdequacy(CheckContext &bench,
     builders.add([job] { (*job)(); });
   }
   AdequacyReport report;
-  std::map<std::string, int> known; // by machine code: several mutants may be the same program
-  std::size_t tries = kAllTries;
+  MutantTest test(bench, checks, replays, settings.build.symbol, settings.mostSeconds);
+  // By machine code, for several mutants may be the same program. First all are tried as candidates
+  // are, and then those that pass are looked at more closely, so that the time goes round.
+  struct Version {
+    BuildOutcome outcome;
+    std::vector<const Mutant *> mutants;
+    Noticed noticed;
+  };
+  std::vector<Version> versions;
   for (BuiltMutant &item : built) {
-    KOPT_TRY(const BuildOutcome outcome, item.outcome.get());
+    KOPT_TRY(BuildOutcome outcome, item.outcome.get());
     if (!outcome.ok || outcome.hash == bench.baseline().hash)
       continue; // no wrong version of the kernel
-    ++report.tried;
-    auto seen = known.find(outcome.hash);
-    if (seen == known.end()) {
-      KOPT_TRY(const Noticed noticed, notice(bench, checks, replays, *item.mutant, outcome,
-                                             settings.build.symbol, report.additions, tries));
-      seen = known.emplace(outcome.hash, noticed.draws).first;
-      const auto isSame = [&](const AdequacyReport::Addition &other) {
-        return other.kind == noticed.addition->kind && other.base == noticed.addition->base &&
-               other.seed == noticed.addition->seed;
-      };
-      if (noticed.addition && std::ranges::none_of(report.additions, isSame))
-        report.additions.push_back(*noticed.addition);
-    }
-    if (seen->second > 0) {
-      ++report.noticed;
-      report.draws = std::max(report.draws, seen->second);
+    const auto known = std::ranges::find(
+        versions, outcome.hash, [](const Version &version) { return version.outcome.hash; });
+    if (known != versions.end()) {
+      known->mutants.push_back(item.mutant);
       continue;
     }
-    const Mutant &mutant = *item.mutant;
-    report.survivors.push_back({mutant.title, mutant.op, mutant.line, excuseOf(mutant)});
+    if (test.isOutOfTime()) {
+      ++report.untried;
+      continue;
+    }
+    KOPT_TRY(const bool noticed, test.isNoticedAtFirst(*item.mutant, outcome));
+    versions.push_back({std::move(outcome), {item.mutant}, {noticed ? 1 : 0, {}}});
   }
+  for (Version &version : versions) {
+    const Mutant &mutant = *version.mutants.front();
+    if (version.noticed.draws == 0 && excuseOf(mutant).empty()) {
+      KOPT_TRY(version.noticed, test.lookCloser(mutant, version.outcome, report.additions));
+    }
+    const auto &addition = version.noticed.addition;
+    const auto isSame = [&](const AdequacyReport::Addition &other) {
+      return other.kind == addition->kind && other.base == addition->base &&
+             other.seed == addition->seed;
+    };
+    if (addition && std::ranges::none_of(report.additions, isSame))
+      report.additions.push_back(*addition);
+    report.tried += version.mutants.size();
+    if (version.noticed.draws > 0) {
+      report.noticed += version.mutants.size();
+      report.draws = std::max(report.draws, version.noticed.draws);
+      continue;
+    }
+    for (const Mutant *one : version.mutants)
+      report.survivors.push_back({one->title, one->op, one->line, excuseOf(*one)});
+  }
+  if (test.isOutOfTime())
+    return report; // another run may be faster
   if (!file.empty() && createDirectories(settings.cache))
     (void)writeFileAtomically(file,
                               json(report).dump()); // without it the next run judges them again

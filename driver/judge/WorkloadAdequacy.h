@@ -9,6 +9,7 @@
 #include "driver/source/Frontend.h"
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,12 +23,15 @@ struct AdequacySettings {
   std::string toolchain;         ///< its name: part of a report's identity
   unsigned threads = 1;          ///< mutants built at a time
   std::size_t atMost = 24;
+  /// Mutants that are left then are not tried, and those that passed are not looked at closely.
+  double mostSeconds = std::numeric_limits<double>::infinity();
 };
 
 /// Judges mutants of the context's baseline by the checks, which have learned it. For one that
 /// passes and that nothing excuses other launches are derived until one tells it: they are the
 /// report's additions, which the caller adds to the replays. A report of the same kernel, workload,
-/// device and checks is taken from the cache. Fails with Environment or Internal.
+/// device and checks is taken from the cache, where the time did not end it. Fails with Environment
+/// or Internal.
 Result<AdequacyReport> testAdequacy(CheckContext &bench,
                                     const std::vector<std::unique_ptr<Check>> &checks,
                                     const DerivedReplays &replays, Frontend &frontend,

@@ -15,16 +15,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AdequacyReport::Survivor, title, op, line, ex
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AdequacyReport::Addition, kind, base, seed)
 
 void to_json(nlohmann::json &json, const AdequacyReport &report) {
-  json = {{"tried", report.tried},
-          {"noticed", report.noticed},
-          {"draws", report.draws},
-          {"survivors", report.survivors},
-          {"additions", report.additions}};
+  json = {{"tried", report.tried},         {"noticed", report.noticed},
+          {"untried", report.untried},     {"draws", report.draws},
+          {"survivors", report.survivors}, {"additions", report.additions}};
 }
 
 void from_json(const nlohmann::json &json, AdequacyReport &report) {
   json.at("tried").get_to(report.tried);
   json.at("noticed").get_to(report.noticed);
+  json.at("untried").get_to(report.untried);
   json.at("draws").get_to(report.draws);
   json.at("survivors").get_to(report.survivors);
   json.at("additions").get_to(report.additions);
@@ -44,6 +43,8 @@ std::string AdequacyReport::inWords() const {
     text += fmt::format(", not all on fewer than {} draws of the inputs", draws);
   if (!additions.empty())
     text += fmt::format(", {} of the launches were added for that", additions.size());
+  if (untried > 0)
+    text += fmt::format("; {} more were not tried, for want of time", untried);
   for (const Survivor &survivor : survivors)
     text += fmt::format("; not noticed: {}{}", survivor.title,
                         survivor.excuse.empty() ? "" : " (" + survivor.excuse + ")");

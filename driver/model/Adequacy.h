@@ -27,6 +27,7 @@ struct AdequacyReport {
   };
   std::size_t tried = 0; ///< mutants that compile to another program than the original
   std::size_t noticed = 0;
+  std::size_t untried = 0; ///< for want of time
   int draws = 1; ///< of the inputs, that noticing them took: with fewer a gain is not verified
   std::vector<Survivor> survivors;
   std::vector<Addition> additions;
@@ -34,6 +35,8 @@ struct AdequacyReport {
   /// Those that nothing excuses: each is wrong, or as right as the original, and nothing that was
   /// tried says which.
   std::vector<Survivor> unexplained() const;
+  /// Every mutant was tried, and nothing is unexplained.
+  bool isConclusive() const { return untried == 0 && unexplained().empty(); }
   std::string inWords() const;
   std::string remedy() const; ///< what would notice the survivors; empty where there are none
 };

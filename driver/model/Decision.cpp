@@ -10,12 +10,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evidence, what, trial, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ask, role, parents, technique, limit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stop, reason, limit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Offered, role, candidates)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProposerFailure, role, error)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ProposerFailure, role, error, givenUp)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accept, candidate, title, speedup)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Compare, candidate, other, candidateTitle, otherTitle, low,
                                    estimate, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Confirm, candidate, title, held, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Checked, check, shown, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Spent, kernel, session, limit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Note, about, text)
 
 namespace {
@@ -61,7 +62,8 @@ const char *kindOf(const Decision &decision) {
                  [](const ProposerFailure &) { return "failed"; },
                  [](const Accept &) { return "accept"; }, [](const Compare &) { return "compare"; },
                  [](const Confirm &confirm) { return confirm.held ? "confirm" : "reject"; },
-                 [](const Checked &checked) { return checked.shown ? "verified" : "unchecked"; }},
+                 [](const Checked &checked) { return checked.shown ? "verified" : "unchecked"; },
+                 [](const Spent &) { return "time"; }},
       decision.what);
 }
 
@@ -78,8 +80,8 @@ std::string describe(const Decision &decision) {
             return fmt::format("'{}' offers {} candidates", offer.role, offer.candidates);
           },
           [](const ProposerFailure &failure) {
-            return fmt::format("'{}' failed and is not asked again: {}", failure.role,
-                               failure.error);
+            return fmt::format("'{}' failed{}: {}", failure.role,
+                               failure.givenUp ? " and is not asked again" : "", failure.error);
           },
           [](const Accept &accept) {
             return fmt::format("'{}' is the new incumbent: {:.3f}x", accept.title, accept.speedup);
@@ -92,7 +94,14 @@ std::string describe(const Decision &decision) {
           [](const Confirm &confirm) {
             return fmt::format("'{}' on fresh samples: {}", confirm.title, confirm.reason);
           },
-          [](const Checked &checked) { return checked.text; }},
+          [](const Checked &checked) { return checked.text; },
+          [](const Spent &spent) {
+            std::string text;
+            for (const auto *stages : {&spent.session, &spent.kernel})
+              for (const auto &[name, seconds] : *stages)
+                text += fmt::format("{}{} {:.1f} s", text.empty() ? "" : ", ", name, seconds);
+            return text;
+          }},
       decision.what);
 }
 
@@ -110,7 +119,8 @@ std::string identityOf(const Decision &decision) {
                               return fmt::format("{}/{}", compare.candidate, compare.other);
                             },
                             [](const Confirm &confirm) { return confirm.candidate; },
-                            [](const Checked &checked) { return checked.check; }},
+                            [](const Checked &checked) { return checked.check; },
+                            [](const Spent &spent) { return nlohmann::json(spent).dump(); }},
                  decision.what);
   return fmt::format("{}/{}/{}", decision.round, kindOf(decision), what);
 }
@@ -139,6 +149,8 @@ Result<Decision> decisionFromJson(const std::string &kind, const nlohmann::json 
       return decisionOf<Compare>(json);
     if (kind == "confirm" || kind == "reject")
       return decisionOf<Confirm>(json);
+    if (kind == "time")
+      return decisionOf<Spent>(json);
     if (kind == "verified" || kind == "unchecked")
       return decisionOf<Checked>(json);
   } catch (const nlohmann::json::exception &problem) {

@@ -7,6 +7,7 @@
 #include "driver/support/Result.h"
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -63,10 +64,11 @@ struct Offered {
   std::size_t candidates = 0;
 };
 
-/// A proposer failed: it loses its turn and is not asked again in this run.
+/// A proposer failed: it loses its turn.
 struct ProposerFailure {
   std::string role;
   std::string error;
+  bool givenUp = true; ///< it failed several times in a row and is not asked again in this run
 };
 
 /// A candidate became the incumbent.
@@ -98,6 +100,14 @@ struct Checked {
   std::string text;
 };
 
+/// Where the time of one session of a run went: seconds by stage.
+struct Spent {
+  std::map<std::string, double> kernel; ///< workload, baseline, search, confirm, write
+  std::map<std::string, double>
+      session;      ///< for all kernels of the session: extract, observe, device
+  double limit = 0; ///< seconds of the time budget that the kernel had; 0: no limit
+};
+
 /// Anything else that happened.
 struct Note {
   std::string about; ///< "baseline", or "abandoned HASH" of an attempt that is not repaired again
@@ -107,7 +117,8 @@ struct Note {
 struct Decision {
   std::int64_t sequence = 0; ///< in the database; 0: not recorded yet
   int round = 0;
-  std::variant<Note, Ask, Stop, Offered, ProposerFailure, Accept, Compare, Confirm, Checked> what;
+  std::variant<Note, Ask, Stop, Offered, ProposerFailure, Accept, Compare, Confirm, Checked, Spent>
+      what;
   std::vector<Evidence> evidence{};
 };
 
@@ -115,7 +126,7 @@ struct Decision {
 std::string describe(const Stop &stop);
 
 /// Of the record that `what` holds: note, ask, stop, propose, failed, accept, compare, confirm,
-/// reject, verified or unchecked.
+/// reject, verified, unchecked or time.
 const char *kindOf(const Decision &decision);
 /// One line for people.
 std::string describe(const Decision &decision);

@@ -38,7 +38,9 @@ struct TuneDeclaration {
   std::vector<std::string> requirements;
   std::vector<std::string> block, grid;         ///< expressions; empty: the launch site's
   std::map<std::string, std::string> arguments; ///< name -> expression
-  std::map<std::string, std::string> extents;   ///< parameter -> expression, in elements
+  /// Struct or vector parameter -> its numbers in order: numbers or expressions.
+  std::map<std::string, std::vector<std::string>> argumentMembers;
+  std::map<std::string, std::string> extents; ///< parameter -> expression, in elements
   std::map<std::string, Fill> fills;
   /// Parameter -> expressions of its fill's low and high; empty where that is a number, and stands
   /// in the fill.
@@ -49,7 +51,7 @@ struct TuneDeclaration {
   Tolerance tolerance;
   std::optional<double> target;
 };
-KOPT_FIELDS(TuneDeclaration, params, requirements, block, grid, arguments, extents, fills,
-            fillBounds, fillValues, launches, tolerance, target)
+KOPT_FIELDS(TuneDeclaration, params, requirements, block, grid, arguments, argumentMembers, extents,
+            fills, fillBounds, fillValues, launches, tolerance, target)
 
 } // namespace kopt

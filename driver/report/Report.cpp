@@ -25,13 +25,6 @@ using nlohmann::json;
 
 bool isOfSearch(const Trial &trial) { return trial.purpose == Purpose::Search; }
 
-const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash, Purpose purpose) {
-  for (const Trial &trial : trials)
-    if (trial.candidateHash == hash && trial.purpose == purpose)
-      return &trial;
-  return nullptr;
-}
-
 /// Text inside a table cell: one line, nothing that Markdown would take for structure.
 std::string cell(const std::string &text) {
   std::string result = replaceAll(replaceAll(text, "|", "\\|"), "<", "&lt;");
@@ -82,12 +75,14 @@ public:
     line("# kopt: `{}`", run_.kernel);
     verdict();
     launches();
+    inProgram();
     change();
     counters();
     rules();
     verification();
     trials();
     decisions();
+    time();
     cost();
     models();
     apply();
@@ -114,9 +109,11 @@ private:
       std::string why = run_.stopText.empty() ? "" : ": " + run_.stopText;
       if (run_.state == RunState::Finished)
         line("\n**Nothing to apply**: no candidate was accepted{}.", why);
+      else if (run_.state == RunState::Failed)
+        line("\n**No verdict**: the run failed{}.", why);
       else
-        line("\n**No verdict**: the run is {}{}. Continue it with `--resume`.",
-             toString(run_.state), why);
+        line("\n**No verdict yet**: the run was interrupted, or still runs. The same command with "
+             "`--resume` continues it.");
     } else if (!measured_->speedup) {
       line("\n**No speedup was recorded** for the accepted candidate.");
     } else if (measured_->speedup->modelled) {
@@ -174,6 +171,18 @@ private:
            judged ? std::to_string(timing.speedup.pairs) : "",
            timing.cacheMode == CacheMode::Unknown ? "" : toString(timing.cacheMode));
     }
+  }
+
+  /// What became of the winner after the search.
+  void inProgram() {
+    if (!history_.session)
+      return;
+    const SessionWin &win = *history_.session->winOf(run_.id);
+    section("In the program");
+    line("{}{}", win.state == WinState::Confirmed ? "Confirmed: " : "", win.reason);
+    if (win.program && !win.program->proof.empty())
+      line("\nThat the patched kernel is the one that ran: {}.", win.program->proof);
+    line("\nThe patch of all kernels and its evidence: `{}`.", history_.session->name);
   }
 
   void change() {
@@ -347,13 +356,45 @@ private:
   void decisions() {
     bool any = false;
     for (const Decision &decision : history_.decisions) {
-      if (std::holds_alternative<Checked>(decision.what))
+      if (std::holds_alternative<Checked>(decision.what) ||
+          std::holds_alternative<Spent>(decision.what))
         continue;
       if (!any)
         section("How the search went");
       any = true;
       line("- round {}, {}: {}", decision.round, kindOf(decision), describe(decision));
     }
+  }
+
+  /// Where the wall time went, of all sessions of the run.
+  void time() {
+    std::map<std::string, double> session, kernel;
+    double limit = 0;
+    for (const Decision &decision : history_.decisions)
+      if (const auto *spent = std::get_if<Spent>(&decision.what)) {
+        for (const auto &[name, seconds] : spent->session)
+          session[name] += seconds;
+        for (const auto &[name, seconds] : spent->kernel)
+          kernel[name] += seconds;
+        limit = spent->limit;
+      }
+    if (session.empty() && kernel.empty())
+      return;
+    section("Where the time went");
+    line("| stage | seconds | of |");
+    line("|---|---:|---|");
+    for (const char *name : {"extract", "observe", "device"})
+      if (const auto known = session.find(name); known != session.end())
+        line("| {} | {:.1f} | all kernels |", name, known->second);
+    for (const char *name : {"workload", "baseline", "search", "confirm", "write"})
+      if (const auto known = kernel.find(name); known != kernel.end())
+        line("| {} | {:.1f} | this kernel |", name, known->second);
+    for (const auto &[name, seconds] : kernel)
+      if (!std::set<std::string>{"workload", "baseline", "search", "confirm", "write"}.contains(
+              name))
+        line("| {} | {:.1f} | this kernel |", name, seconds);
+    if (limit > 0)
+      line("\nThe kernel might take {:.0f} s of the time budget.", limit);
   }
 
   /// Where the time of the evaluations went: stages that cost at least a hundredth of it.
@@ -414,11 +455,18 @@ private:
     if (run_.patchText.empty())
       return;
     section("How to apply it");
-    line("```sh\nkopt apply --run-id {}\n```\n\nor, from the top of the repository, `git apply` "
+    line("```sh\nkopt apply --run-id {}{}\n```\n\nor, from the top of the repository, `git apply` "
          "with "
          "the "
          "`winner.patch` of this folder. It changes the kernel and its launch sites, nothing else.",
-         run_.name);
+         run_.name, modelled() ? " --modelled" : applyFlag());
+  }
+
+  /// What a winner needs that was not confirmed.
+  std::string applyFlag() const {
+    const bool confirmed =
+        history_.session && history_.session->winOf(run_.id)->state == WinState::Confirmed;
+    return confirmed ? "" : " --unconfirmed";
   }
 
   void reproduce() {
@@ -446,6 +494,7 @@ private:
     option("-p", "build_directory");
     for (const std::string &kernel : list("kernels"))
       words.insert(words.end(), {"--kernel", shellWord(kernel)});
+    option("--run", "program");
     option("--device", "device");
     if (textOf(device_, "kind") == "emulated")
       option("--model-gpu", "model_gpu");
@@ -492,20 +541,6 @@ Counters known(const Counters &counters) {
 
 } // namespace
 
-const Trial *RunHistory::baseline() const {
-  return !trials.empty() && trials.front().candidate.proposer == "baseline" ? &trials.front()
-                                                                            : nullptr;
-}
-
-const Trial *RunHistory::winner() const {
-  return run.winnerHash.empty() ? nullptr : findTrial(trials, run.winnerHash, Purpose::Search);
-}
-
-const Trial *RunHistory::confirmation() const {
-  return run.winnerHash.empty() ? nullptr
-                                : findTrial(trials, run.winnerHash, Purpose::Confirmation);
-}
-
 std::string verdictInWords(Verdict verdict) {
   std::string words;
   for (const char c : std::string_view(toString(verdict))) {
@@ -514,15 +549,6 @@ std::string verdictInWords(Verdict verdict) {
     words += char(std::tolower(static_cast<unsigned char>(c)));
   }
   return words;
-}
-
-Result<RunHistory> loadRun(Store &store, const RunRecord &run) {
-  RunHistory history;
-  history.run = run;
-  KOPT_TRY(history.trials, store.trials(run.id));
-  KOPT_TRY(history.decisions, store.decisions(run.id));
-  KOPT_TRY(history.modelCalls, store.modelCalls(run.id));
-  return history;
 }
 
 std::string renderMarkdown(const RunHistory &history, const Diagnosis &before,

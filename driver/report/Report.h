@@ -17,6 +17,7 @@ struct RunHistory {
   std::vector<Trial> trials; ///< as recorded: the baseline first, confirmations among them
   std::vector<Decision> decisions;
   std::vector<ModelCall> modelCalls;
+  std::optional<SessionRecord> session{}; ///< the last one that took its winner
 
   const Trial *baseline() const;     ///< null where it was not measured
   const Trial *winner() const;       ///< null where nothing was accepted

@@ -1,7 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/Budget.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace kopt {
+namespace {
+
+/// A confirmation makes every check, in several processes; a look of the search does not.
+constexpr double kConfirmationPerTrial = 3;
+
+} // namespace
+
+TimeBudget::TimeBudget(const Clock &clock, double seconds)
+    : clock_(clock), seconds_(seconds), start_(clock.now()) {}
+
+double TimeBudget::used() const { return Duration(clock_.now() - start_).count(); }
+
+double TimeBudget::left() const {
+  return seconds_ > 0 ? std::max(0.0, seconds_ - used()) : std::numeric_limits<double>::infinity();
+}
+
+double TimeBudget::shareOf(double weight, double weights) const {
+  return weights > 0 ? left() * std::min(1.0, weight / weights) : left();
+}
+
+double secondsToConfirm(const SearchHistory &history) {
+  double longest = 0;
+  for (const Trial &trial : history.trials)
+    if (trial.verdict == Verdict::Faster && &trial != &history.trials.front())
+      longest = std::max(longest, trial.seconds);
+  return kConfirmationPerTrial * longest;
+}
 
 std::optional<Decision> budgetReached(const Budget &budget, const SearchHistory &history,
                                       double seconds) {

@@ -64,10 +64,13 @@ Status putBestFirst(std::vector<const Trial *> &finalists, int round, Judge &jud
 } // namespace
 
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
-                                           DecisionLog &decisions) {
+                                           DecisionLog &decisions,
+                                           const std::function<bool()> &isTimeUp) {
   std::vector<const Trial *> finalists = fastestFirst(history);
   KOPT_CHECK(putBestFirst(finalists, history.round, judge, decisions));
   for (const Trial *chosen : finalists) {
+    if (chosen != finalists.front() && isTimeUp && isTimeUp())
+      break;
     KOPT_TRY(const Trial confirmed, judge.judge(chosen->candidate, Purpose::Confirmation));
     const bool held = confirmed.verdict == Verdict::Faster;
     Decision decision;

@@ -6,6 +6,7 @@
 #include "driver/search/DecisionLog.h"
 #include "driver/search/SearchHistory.h"
 
+#include <functional>
 #include <optional>
 
 namespace kopt {
@@ -18,8 +19,10 @@ inline constexpr int kMostConfirmations = 3;
 /// comparisons is flattered, so only fresh samples count. Of those whose intervals overlap, the one
 /// that wins when they are timed against each other is the first. The winner is
 /// its trial of the search with speedup, timings, checks, assurance and reason of the confirmation,
-/// and with counters. Nothing where none held. Fails as Judge::judge() does.
+/// and with counters. Nothing where none held. Once `isTimeUp` says so, no further one is asked.
+/// Fails as Judge::judge() does.
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
-                                           DecisionLog &decisions);
+                                           DecisionLog &decisions,
+                                           const std::function<bool()> &isTimeUp = {});
 
 } // namespace kopt

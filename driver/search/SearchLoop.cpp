@@ -19,9 +19,9 @@ Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
   history_.trials = {baseline.trial};
   for (const auto &proposer : services_.proposers)
     history_.proposers.push_back(proposer->name());
-  const auto start = services_.clock.now();
+  start_ = services_.clock.now();
   while (true) {
-    const Decision decision = decide(Duration(services_.clock.now() - start).count());
+    const Decision decision = decide();
     KOPT_CHECK(record(decision));
     if (const auto *ask = std::get_if<Ask>(&decision.what)) {
       KOPT_CHECK(playRound(*ask));
@@ -29,14 +29,24 @@ Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
     }
     const auto *stop = std::get_if<Stop>(&decision.what);
     assert(stop && "a strategy asks or stops");
-    if (stop->reason == StopReason::ProposersFailed && history_.incumbent == 0)
+    if (stop->reason == StopReason::ProposersFailed && history_.trials.size() == 1)
       return tl::unexpected(*failure_);
     return std::move(history_);
   }
 }
 
-Decision SearchLoop::decide(double seconds) {
-  if (auto stop = budgetReached(settings_.budget, history_, seconds))
+double SearchLoop::secondsWithNext() const {
+  const double next = judged_ > 0 ? judging_ / double(judged_) : 0;
+  return settings_.secondsUsed + Duration(services_.clock.now() - start_).count() + next +
+         secondsToConfirm(history_);
+}
+
+bool SearchLoop::isTimeUp() const {
+  return settings_.budget.seconds > 0 && secondsWithNext() >= settings_.budget.seconds;
+}
+
+Decision SearchLoop::decide() {
+  if (auto stop = budgetReached(settings_.budget, history_, secondsWithNext()))
     return *stop;
   Decision decision = services_.strategy.decide(history_);
   if (auto *ask = std::get_if<Ask>(&decision.what); ask && settings_.budget.trials > 0)
@@ -53,12 +63,19 @@ Status SearchLoop::record(Decision decision) {
 
 Status SearchLoop::playRound(const Ask &ask) {
   KOPT_TRY(const std::vector<Candidate> candidates, candidatesFor(ask));
+  if (history_.failures[ask.role] > 0) {
+    ++history_.round; // its turn is over
+    return {};
+  }
   if (candidates.empty()) {
     history_.exhausted.insert({ask.role, ask.parents});
     return {};
   }
   const std::size_t first = history_.trials.size();
   KOPT_CHECK(judgeAll(candidates));
+  // The round is not over: a run that goes on with more time judges the rest of it first.
+  if (history_.trials.size() - first < candidates.size())
+    return {};
   std::size_t best = history_.incumbent;
   for (std::size_t i = first; i < history_.trials.size(); ++i)
     if (improves(history_.trials[i], history_.trials[best], settings_.minGain))
@@ -89,13 +106,16 @@ Result<std::vector<Candidate>> SearchLoop::candidatesFor(const Ask &ask) {
         candidates.error().code == ErrorCode::Internal)
       return candidates;
     failure_ = candidates.error();
-    history_.failed.insert(ask.role);
-    const ProposerFailure failure{ask.role, failure_->what};
+    const bool givenUp = ++history_.failures[ask.role] >= kMostFailures;
+    if (givenUp)
+      history_.failed.insert(ask.role);
+    const ProposerFailure failure{ask.role, failure_->what, givenUp};
     services_.observer.proposerFailed(failure);
     answer.what = failure;
     KOPT_CHECK(record(std::move(answer)));
     return std::vector<Candidate>();
   }
+  history_.failures[ask.role] = 0;
   if (!ask.technique.empty())
     std::erase_if(*candidates,
                   [&](const Candidate &candidate) { return candidate.technique != ask.technique; });
@@ -110,8 +130,16 @@ Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
     if (services_.interrupted && services_.interrupted())
       return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
                        "go on with the same command and --resume");
+    if (isTimeUp())
+      return {};
     services_.observer.judging(history_, candidate);
+    const auto start = services_.clock.now();
     KOPT_TRY(const Trial trial, services_.judge.judge(candidate, Purpose::Search));
+    // One that a store had took no time.
+    if (const double took = Duration(services_.clock.now() - start).count(); took > 0.001) {
+      judging_ += took;
+      ++judged_;
+    }
     history_.trials.push_back(trial);
     services_.observer.judged(trial);
   }

@@ -32,8 +32,12 @@ public:
 
 struct SearchSettings {
   Budget budget;
-  double minGain = 0.01; ///< smallest gain worth having, a fraction
+  double minGain = 0.01;  ///< smallest gain worth having, a fraction
+  double secondsUsed = 0; ///< of the budget's, before the search
 };
+
+/// A proposer that failed as often in a row is not asked again in the run.
+inline constexpr int kMostFailures = 3;
 
 /// Everything is used from one thread and outlives the loop.
 struct SearchServices {
@@ -54,12 +58,15 @@ public:
       : services_(services), problem_(problem), settings_(settings) {}
 
   /// Ends with a Stop as the last decision. Fails with Interrupted, with what the judge fails with,
-  /// and with a proposer's error where all of them failed before anything faster was found; what
-  /// was judged until then is recorded, and the same search goes on from there.
+  /// and with a proposer's error where all of them failed before anything was judged; what was
+  /// judged until then is recorded, and the same search goes on from there.
   Result<SearchHistory> run(const Baseline &baseline);
 
 private:
-  Decision decide(double seconds);
+  Decision decide();
+  /// Wall time that is used once the next candidate is judged and the best of them is confirmed.
+  double secondsWithNext() const;
+  bool isTimeUp() const;
   Status record(Decision decision);
   Status playRound(const Ask &ask);
   /// The candidates of an Ask. Empty where the proposer has none, or failed.
@@ -72,6 +79,9 @@ private:
   SearchSettings settings_;
   SearchHistory history_;
   std::optional<Error> failure_; ///< of the proposer that failed last
+  std::chrono::steady_clock::time_point start_;
+  double judging_ = 0; ///< seconds that went into candidates
+  std::size_t judged_ = 0;
 };
 
 } // namespace kopt

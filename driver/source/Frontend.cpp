@@ -85,6 +85,10 @@ public:
     spec.argv = {program_.string(), "extract", "--json", "-o", request.output.string()};
     if (!request.prove)
       spec.argv.push_back("--no-proof");
+    for (const std::string &symbol : request.proveOnly)
+      spec.argv.insert(spec.argv.end(), {"--prove", symbol});
+    if (request.keepGoing)
+      spec.argv.push_back("--keep-going");
     if (!request.buildDirectory.empty())
       spec.argv.insert(spec.argv.end(), {"-p", request.buildDirectory.string()});
     for (const fs::path &file : request.files)

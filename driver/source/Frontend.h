@@ -16,6 +16,10 @@ struct ExtractRequest {
   std::vector<std::string> flags;       ///< nvcc flags
   std::filesystem::path output;         ///< where slices and harnesses go
   bool prove = true;
+  /// Prove only the slices of these symbols, as an extraction without proof gives them. Empty: all.
+  std::vector<std::string> proveOnly{};
+  /// Files that do not compile are left out, with a note, as long as one does.
+  bool keepGoing = false;
   /// The files are a candidate's, not the user's own: they are read in the sandbox, without the
   /// user's cache.
   bool untrusted = false;

@@ -14,17 +14,27 @@ namespace {
 
 std::string withoutBlanks(const std::string &text) { return replaceAll(text, " ", ""); }
 
-} // namespace
-
-std::string kernelName(const std::string &symbol) {
+/// The symbol itself where it is not mangled.
+std::string demangled(const std::string &symbol) {
   if (!symbol.starts_with("_Z"))
     return symbol; // the demangler takes the kernel "i" for the type int
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
+  const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  if (status != 0 || !demangled)
+  return status != 0 || !text ? symbol : std::string(text.get());
+}
+
+} // namespace
+
+bool isSameKernel(const std::string &symbol, const std::string &other) {
+  return symbol == other || demangled(symbol) == demangled(other);
+}
+
+std::string kernelName(const std::string &symbol) {
+  std::string text = demangled(symbol);
+  if (text == symbol)
     return symbol;
-  std::string text = replaceAll(demangled.get(), "(anonymous namespace)::", "");
+  text = replaceAll(text, "(anonymous namespace)::", "");
   // The parameters begin at the parenthesis that the last one closes; the result type ends at the
   // last blank before the name that is outside of template arguments.
   std::size_t end = text.size();

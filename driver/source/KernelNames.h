@@ -17,6 +17,10 @@ std::string kernelName(const std::string &symbol);
 /// "scale"; blanks do not count.
 bool namesKernel(const std::string &pattern, const std::string &name);
 
+/// Whether two symbols are one kernel's: what only its file sees is mangled otherwise by nvcc than
+/// by Clang. Kernels of equal signature that several files keep to themselves are taken for one.
+bool isSameKernel(const std::string &symbol, const std::string &other);
+
 /// Whether it means this instantiation, as the source or as the symbol spells it. Null: the kernel
 /// has none, so its name alone counts.
 bool namesKernel(const std::string &pattern, const KernelSpec &kernel,

@@ -40,53 +40,6 @@ bool isSelected(const KernelSpec &kernel, const Specialization *specialization,
   });
 }
 
-/// An instantiation; null where nothing launches the kernel.
-using Instance = std::pair<const KernelSpec *, const Specialization *>;
-
-std::vector<Instance> instancesIn(const ExtractionResult &extraction) {
-  std::vector<Instance> all;
-  for (const KernelSpec &kernel : extraction.kernels) {
-    if (kernel.specializations.empty())
-      all.emplace_back(&kernel, nullptr);
-    for (const Specialization &specialization : kernel.specializations)
-      all.emplace_back(&kernel, &specialization);
-  }
-  return all;
-}
-
-Result<std::vector<Instance>> choose(const ExtractionResult &extraction,
-                                     const SelectionRequest &request) {
-  if (extraction.kernels.empty())
-    return makeError(ErrorCode::Usage, "no CUDA kernel was found in the given files",
-                     "give the .cu files that define or launch the kernels");
-  const std::vector<Instance> all = instancesIn(extraction);
-  std::vector<std::string> names;
-  for (const KernelSpec &kernel : extraction.kernels)
-    names.push_back(kernel.name);
-  for (const std::string &glob : request.globs) {
-    const bool any = std::any_of(all.begin(), all.end(), [&](const Instance &instance) {
-      return namesKernel(glob, *instance.first, instance.second);
-    });
-    if (!any) {
-      const std::string guess = didYouMean(glob, names);
-      return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),
-                       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ",
-                                   kernelList(extraction)));
-    }
-  }
-  std::vector<Instance> chosen;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const Instance &instance) {
-    return isSelected(*instance.first, instance.second, request);
-  });
-  if (!chosen.empty())
-    return chosen;
-  return makeError(
-      ErrorCode::Usage, "no kernel is marked for tuning",
-      fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
-                  kernelList(extraction)),
-      extraction.kernels.front().file);
-}
-
 /// Everything that a clause may give a value: parameters, and what the launch, its constants and
 /// the other clauses refer to.
 std::set<std::string> namesOf(const TuneDeclaration &declaration, const KernelSpec &kernel,
@@ -118,18 +71,22 @@ std::set<std::string> namesOf(const TuneDeclaration &declaration, const KernelSp
       addNamesIn(text);
   for (const auto &[name, bounds] : declaration.fillBounds)
     std::ranges::for_each(bounds, addNamesIn);
-  for (const auto &[name, values] : declaration.fillValues)
-    std::ranges::for_each(values, addNamesIn);
+  for (const auto *lists : {&declaration.fillValues, &declaration.argumentMembers})
+    for (const auto &[name, values] : *lists)
+      std::ranges::for_each(values, addNamesIn);
   return names;
 }
 
 /// A clause for a name that there is not would change nothing, silently.
 Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration &declaration,
                   const KernelSpec &kernel, const Specialization &specialization) {
-  std::vector<std::string> buffers;
-  for (const KernelParam &param : specialization.params)
+  std::vector<std::string> buffers, structs;
+  for (const KernelParam &param : specialization.params) {
     if (param.kind == ParamKind::Pointer)
       buffers.push_back(param.name);
+    if (!param.members.empty())
+      structs.push_back(param.name);
+  }
   for (const ConstantVariable &variable : specialization.constantVariables)
     buffers.push_back(variable.name);
   const std::set<std::string> all = namesOf(declaration, kernel, specialization);
@@ -155,6 +112,8 @@ Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration 
       KOPT_CHECK(check("fill", name, buffers, kPointer));
     for (const auto &[name, value] : own.arguments)
       KOPT_CHECK(check("arg", name, values, kValue));
+    for (const auto &[name, members] : own.argumentMembers)
+      KOPT_CHECK(check("arg", name, structs, "struct or vector parameter"));
     for (const DeclaredLaunch &launch : own.launches)
       for (const auto &[name, value] : launch.arguments)
         KOPT_CHECK(check(("launch " + launch.name + ":").c_str(), name, values, kValue));
@@ -216,30 +175,104 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
   return {};
 }
 
+std::vector<KernelInstance> instancesIn(const ExtractionResult &extraction) {
+  std::vector<KernelInstance> all;
+  for (const KernelSpec &kernel : extraction.kernels) {
+    if (kernel.specializations.empty())
+      all.push_back({&kernel, nullptr});
+    for (const Specialization &specialization : kernel.specializations)
+      all.push_back({&kernel, &specialization});
+  }
+  return all;
+}
+
+bool selectsKernels(const ExtractionResult &extraction, const SelectionRequest &request) {
+  return !request.globs.empty() || request.symbols ||
+         std::ranges::any_of(instancesIn(extraction), [&](const KernelInstance &instance) {
+           return isSelected(*instance.kernel, instance.specialization, request);
+         });
+}
+
+Result<std::vector<KernelInstance>> selectInstances(const ExtractionResult &extraction,
+                                                    const SelectionRequest &request) {
+  if (extraction.kernels.empty())
+    return makeError(ErrorCode::Usage, "no CUDA kernel was found in the given files",
+                     "give the .cu files that define or launch the kernels");
+  const std::vector<KernelInstance> all = instancesIn(extraction);
+  std::vector<KernelInstance> chosen;
+  if (request.symbols) {
+    for (const std::string &symbol : *request.symbols) {
+      std::vector<KernelInstance> exact, alike;
+      for (const KernelInstance &instance : all) {
+        if (!instance.specialization)
+          continue;
+        if (instance.specialization->symbol == symbol)
+          exact.push_back(instance);
+        else if (isSameKernel(instance.specialization->symbol, symbol))
+          alike.push_back(instance);
+      }
+      const std::vector<KernelInstance> &found = exact.empty() ? alike : exact;
+      chosen.insert(chosen.end(), found.begin(), found.end());
+    }
+    return chosen;
+  }
+  std::vector<std::string> names;
+  for (const KernelSpec &kernel : extraction.kernels)
+    names.push_back(kernel.name);
+  for (const std::string &glob : request.globs) {
+    const bool any = std::any_of(all.begin(), all.end(), [&](const KernelInstance &instance) {
+      return namesKernel(glob, *instance.kernel, instance.specialization);
+    });
+    if (!any) {
+      const std::string guess = didYouMean(glob, names);
+      return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),
+                       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ",
+                                   kernelList(extraction)));
+    }
+  }
+  std::copy_if(all.begin(), all.end(), std::back_inserter(chosen),
+               [&](const KernelInstance &instance) {
+                 return isSelected(*instance.kernel, instance.specialization, request);
+               });
+  if (!chosen.empty())
+    return chosen;
+  return makeError(
+      ErrorCode::Usage, "no kernel is marked for tuning",
+      fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
+                  kernelList(extraction)),
+      extraction.kernels.front().file);
+}
+
+Result<TuneSubject> makeSubject(const ExtractionResult &extraction, const KernelInstance &instance,
+                                const SelectionRequest &request) {
+  const auto &[kernel, specialization] = instance;
+  std::vector<TuneClause> clauses = kernel->clauses;
+  const std::vector<TuneClause> extra = extraClauses(*kernel, specialization, request);
+  clauses.insert(clauses.end(), extra.begin(), extra.end());
+  KOPT_TRY(const TuneDeclaration declaration, parseTuneDeclaration(clauses));
+  if (!specialization)
+    return makeError(
+        ErrorCode::BaselineFailed,
+        fmt::format("kernel '{}' is a template that nothing in the given files launches",
+                    kernel->name),
+        "give the file that launches it too", fmt::format("{}:{}", kernel->file, kernel->line));
+  KOPT_CHECK(checkTunables(declaration, *kernel, *specialization));
+  // Clauses of a glob serve several kernels, which may have other parameters.
+  std::vector<TuneClause> own = kernel->clauses;
+  for (const KernelClauses &declared : request.clauses)
+    if (declared.pattern.find_first_of("*?[") == std::string::npos &&
+        namesKernel(declared.pattern, *kernel, specialization))
+      own.insert(own.end(), declared.clauses.begin(), declared.clauses.end());
+  KOPT_CHECK(checkNames(own, declaration, *kernel, *specialization));
+  return subjectOf(extraction, *kernel, *specialization, declaration);
+}
+
 Result<std::vector<TuneSubject>> selectSubjects(const ExtractionResult &extraction,
                                                 const SelectionRequest &request) {
-  KOPT_TRY(const std::vector<Instance> chosen, choose(extraction, request));
+  KOPT_TRY(const std::vector<KernelInstance> chosen, selectInstances(extraction, request));
   std::vector<TuneSubject> subjects;
-  for (const auto &[kernel, specialization] : chosen) {
-    std::vector<TuneClause> clauses = kernel->clauses;
-    const std::vector<TuneClause> extra = extraClauses(*kernel, specialization, request);
-    clauses.insert(clauses.end(), extra.begin(), extra.end());
-    KOPT_TRY(const TuneDeclaration declaration, parseTuneDeclaration(clauses));
-    if (!specialization)
-      return makeError(
-          ErrorCode::BaselineFailed,
-          fmt::format("kernel '{}' is a template that nothing in the given files launches",
-                      kernel->name),
-          "give the file that launches it too", fmt::format("{}:{}", kernel->file, kernel->line));
-    KOPT_CHECK(checkTunables(declaration, *kernel, *specialization));
-    // Clauses of a glob serve several kernels, which may have other parameters.
-    std::vector<TuneClause> own = kernel->clauses;
-    for (const KernelClauses &declared : request.clauses)
-      if (declared.pattern.find_first_of("*?[") == std::string::npos &&
-          namesKernel(declared.pattern, *kernel, specialization))
-        own.insert(own.end(), declared.clauses.begin(), declared.clauses.end());
-    KOPT_CHECK(checkNames(own, declaration, *kernel, *specialization));
-    KOPT_TRY(TuneSubject subject, subjectOf(extraction, *kernel, *specialization, declaration));
+  for (const KernelInstance &instance : chosen) {
+    KOPT_TRY(TuneSubject subject, makeSubject(extraction, instance, request));
     subjects.push_back(std::move(subject));
   }
   return subjects;

@@ -239,7 +239,24 @@ private:
     return std::pair(name, value);
   }
 
-  Status argument(std::string_view rest) { return named("arg", rest, out_.arguments); }
+  Status argument(std::string_view rest) {
+    const auto [name, value] = splitAssignment(rest);
+    if (out_.argumentMembers.contains(name))
+      return fail("arg " + name + " is declared twice");
+    if (!value.starts_with('{'))
+      return named("arg", rest, out_.arguments);
+    KOPT_CHECK(assignment("arg", rest, out_.arguments));
+    const std::string of = "arg " + name;
+    if (!value.ends_with('}') || value.size() < 3)
+      return fail(of + " has a list that is empty or not closed by '}'",
+                  "write for example " + of + " = {1.0, 2.0, 3.0}");
+    std::vector<std::string> texts = splitList(std::string_view(value).substr(1, value.size() - 2));
+    for (const std::string &text : texts)
+      if (!parseReal(text))
+        KOPT_CHECK(checkExpression(of, text));
+    out_.argumentMembers[name] = std::move(texts);
+    return {};
+  }
   Status extent(std::string_view rest) { return named("extent", rest, out_.extents); }
   Status named(const char *keyword, std::string_view rest, std::map<std::string, std::string> &to) {
     KOPT_TRY(auto pair, assignment(keyword, rest, to));

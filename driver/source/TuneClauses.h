@@ -7,6 +7,7 @@
 //   block X[, Y[, Z]]                 block dimensions over tunables, arguments and constants
 //   grid X[, Y[, Z]]
 //   arg NAME = EXPR                   value of a scalar parameter or a launch variable
+//   arg NAME = {EXPR, ...}            numbers of a struct or vector passed by value, in order
 //   extent PARAM = EXPR               elements behind a pointer parameter
 //   fill PARAM = uniform(lo, hi) | iota | zero | constant(v) | values(41, n, 11) |
 //                        file("data.bin")   its bytes, beside the file that declares it

@@ -64,6 +64,23 @@ void bindStop(Statement &statement, const RunRecord &run) {
     statement.bindNull();
 }
 
+Result<std::vector<FileEdits>> readEdits(Statement &query) {
+  std::vector<FileEdits> files;
+  while (true) {
+    KOPT_TRY(const bool row, query.step());
+    if (!row)
+      return files;
+    FileEdits file{query.text(), query.text(), query.text(), {}};
+    if (files.empty() || files.back().path != file.path)
+      files.push_back(std::move(file));
+    SourceEdit &edit = files.back().edits.emplace_back();
+    edit.range.file = files.back().path;
+    edit.range.begin = std::uint64_t(query.integer());
+    edit.range.end = std::uint64_t(query.integer());
+    edit.text = query.text();
+  }
+}
+
 ModelCall readCall(Statement &row) {
   ModelCall call;
   for (std::string *field :

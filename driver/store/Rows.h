@@ -18,5 +18,8 @@ RunRecord readRun(Statement &row);
 void bindStop(Statement &statement, const RunRecord &run);
 Decision readDecision(Statement &row);
 ModelCall readCall(Statement &row);
+/// All rows of a query of path, base_hash, result_hash, first_byte, end_byte and text, by path and
+/// position.
+Result<std::vector<FileEdits>> readEdits(Statement &query);
 
 } // namespace kopt

@@ -3,6 +3,7 @@
 
 #include "driver/store/Database.h"
 #include "driver/store/Rows.h"
+#include "driver/store/SessionRows.h"
 #include "driver/store/StoredJson.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Text.h"
@@ -252,6 +253,19 @@ public:
     }
   }
 
+  Result<SessionRecord> putSession(const SessionRecord &session) override {
+    SessionRecord stored = session;
+    KOPT_CHECK(database_->transaction([&]() -> Status {
+      KOPT_TRY(const std::string confirmed, putText(session.confirmedPatch));
+      KOPT_TRY(const std::string offered, putText(session.offeredPatch));
+      KOPT_TRY(stored.id, writeSession(*database_, session, confirmed, offered));
+      return {};
+    }));
+    return stored;
+  }
+
+  Result<std::vector<SessionRecord>> sessions() override { return readSessions(*database_); }
+
 private:
   /// Instead of those that were recorded.
   Status putEdits(const RunRecord &run) {
@@ -283,20 +297,7 @@ private:
         "SELECT path, base_hash, result_hash, first_byte, end_byte, text FROM edited_files JOIN "
         "edits USING (run_id, path) WHERE run_id = ? ORDER BY path, position");
     query.bind(run);
-    std::vector<FileEdits> files;
-    while (true) {
-      KOPT_TRY(const bool row, query.step());
-      if (!row)
-        return files;
-      FileEdits file{query.text(), query.text(), query.text(), {}};
-      if (files.empty() || files.back().path != file.path)
-        files.push_back(std::move(file));
-      SourceEdit &edit = files.back().edits.emplace_back();
-      edit.range.file = files.back().path;
-      edit.range.begin = std::uint64_t(query.integer());
-      edit.range.end = std::uint64_t(query.integer());
-      edit.text = query.text();
-    }
+    return readEdits(query);
   }
 
   Result<int> version() {

@@ -6,6 +6,7 @@
 #include "driver/model/Decision.h"
 #include "driver/model/ModelCall.h"
 #include "driver/model/Run.h"
+#include "driver/model/Session.h"
 #include "driver/model/Trial.h"
 #include "driver/support/Result.h"
 
@@ -36,6 +37,10 @@ public:
   virtual Result<std::optional<ModelCall>> findModelCall(std::int64_t run,
                                                          const std::string &requestHash) = 0;
   virtual Result<std::vector<ModelCall>> modelCalls(std::int64_t run) = 0;
+  /// Commits the session in place of the one with its id; id 0 is a new one. Returns it with its
+  /// id.
+  virtual Result<SessionRecord> putSession(const SessionRecord &session) = 0;
+  virtual Result<std::vector<SessionRecord>> sessions() = 0;
 };
 
 /// Opens or creates the database (WAL), migrating with knowledge/schema/NNNN_*.sql. Fails with

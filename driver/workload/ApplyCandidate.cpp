@@ -115,9 +115,8 @@ std::string clausePlace(const KernelSpec &kernel, const std::string &text) {
   return {};
 }
 
-} // namespace
-
-Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
+/// The candidate's launch, whether a GPU makes it or not.
+Result<Launch> changedLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate) {
   KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
   Launch changed = launch;
@@ -145,11 +144,29 @@ Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                       cover(changed.grid.z, changed.block.z, block->z)};
     changed.block = *block;
   }
-  if (const auto why = impossible(changed.grid, changed.block))
-    return ofLaunch(*why, launch);
-  if (const auto why = refusedShared(launch, changed, candidate.launch))
+  return changed;
+}
+
+std::optional<std::string> refused(const Launch &launch, const Launch &changed,
+                                   const Candidate &candidate) {
+  auto why = impossible(changed.grid, changed.block);
+  return why ? why : refusedShared(launch, changed, candidate.launch);
+}
+
+} // namespace
+
+Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
+                             const Candidate &candidate) {
+  KOPT_TRY(Launch changed, changedLaunch(kernel, launch, candidate));
+  if (const auto why = refused(launch, changed, candidate))
     return ofLaunch(*why, launch);
   return changed;
+}
+
+std::optional<std::string> whyNotLaunched(const KernelSpec &kernel, const Launch &launch,
+                                          const Candidate &candidate) {
+  const auto changed = changedLaunch(kernel, launch, candidate);
+  return changed ? refused(launch, *changed, candidate) : std::nullopt;
 }
 
 std::optional<std::string> brokenClause(const TuneDeclaration &declaration,

@@ -25,6 +25,11 @@ inline constexpr std::uint32_t kSharedWithoutOptIn = 48 * 1024;
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate);
 
+/// Why a GPU refuses the candidate's launch, as applyToLaunch() says it; nothing where none does or
+/// its geometry is not known.
+std::optional<std::string> whyNotLaunched(const KernelSpec &kernel, const Launch &launch,
+                                          const Candidate &candidate);
+
 /// The clause that the candidate's constants and template arguments break, with the values that
 /// break it: a `param` whose domain a value is not in, or a `require` that names one of them and
 /// does not hold in one of the launches. Nothing where they break none.

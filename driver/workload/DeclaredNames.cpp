@@ -25,7 +25,7 @@ public:
       for (const std::string &text : axes)
         lookAtNames(text);
     lookAtNames(question_.geometry.sharedBytes);
-    if (extents_.size() + values_.size() < 2)
+    if (extents_.size() + values_.size() + structs_.size() < 2)
       return std::nullopt;
     return error();
   }
@@ -37,6 +37,11 @@ private:
   }
 
   void lookAt(const KernelParam &param, std::size_t index) {
+    if (!param.members.empty()) {
+      if (!question_.declaration.argumentMembers.contains(param.name))
+        structs_.push_back(&param);
+      return;
+    }
     if (param.kind == ParamKind::Scalar && !question_.bindings.contains(param.name) &&
         !question_.declaration.arguments.contains(param.name))
       needValue(param.name, param.scalar.starts_with("f") || param.scalar == "bf16");
@@ -72,10 +77,14 @@ private:
       extents.push_back("'" + name + "'");
     for (const auto &[name, isReal] : values_)
       values.push_back("'" + name + "'");
+    for (const KernelParam *param : structs_)
+      values.push_back(fmt::format("'{}' ({})", param->name, param->type));
     add(extents.size() == 1 ? "extent" : "extents", extents);
     add(values.size() == 1 ? "value" : "values", values);
     for (const auto &[name, isReal] : values_)
       clauses.push_back(fmt::format("\"arg {} = {}\"", name, isReal ? "1.0" : "1024"));
+    for (const KernelParam *param : structs_)
+      clauses.push_back("\"" + membersClause(*param) + "\"");
     // As many elements as there are numbers to multiply is a guess that a person corrects.
     std::string elements = "1024";
     for (const KernelParam &param : question_.specialization.params)
@@ -97,6 +106,7 @@ private:
   const LaunchQuestion &question_;
   std::vector<std::string> extents_;
   std::vector<std::pair<std::string, bool>> values_; ///< and whether it is a real number
+  std::vector<const KernelParam *> structs_;         ///< and vectors
   std::set<std::string> seen_;
 };
 
@@ -104,6 +114,13 @@ private:
 
 std::optional<Error> missingClauses(const LaunchQuestion &question) {
   return Missing(question).find();
+}
+
+std::string membersClause(const KernelParam &param) {
+  std::vector<std::string> numbers;
+  for (const ParamMember &member : param.members)
+    numbers.push_back(member.scalar.starts_with("f") || member.scalar == "bf16" ? "1.0" : "1");
+  return fmt::format("arg {} = {{{}}}", param.name, join(numbers, ", "));
 }
 
 std::vector<std::string> shadowedConstants(const KernelSpec &kernel,

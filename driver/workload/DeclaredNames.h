@@ -30,6 +30,9 @@ struct LaunchQuestion {
 /// the error of that one says more.
 std::optional<Error> missingClauses(const LaunchQuestion &question);
 
+/// The clause that gives a struct or vector its numbers: "arg scale = {1.0, 1.0, 1.0}".
+std::string membersClause(const KernelParam &param);
+
 /// A note for each value that a launch or an `arg` clause gives a constant of the program, which
 /// has another one.
 std::vector<std::string> shadowedConstants(const KernelSpec &kernel,

@@ -3,6 +3,7 @@
 
 #include "driver/source/Expression.h"
 #include "driver/source/RenderSlice.h"
+#include "driver/support/Text.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/DeclaredNames.h"
 #include "runtime/runner/StructType.h"
@@ -42,30 +43,33 @@ template <class T> std::string bytesOf(T value) {
   return bytes;
 }
 
-Result<std::string> realBytes(const KernelParam &param, double value, const std::string &where) {
-  if (param.scalar == "f32")
-    return bytesOf(float(value));
-  if (param.scalar == "f64")
-    return bytesOf(value);
-  return makeError(ErrorCode::Usage,
-                   fmt::format("parameter '{}' of type '{}' cannot be given by a clause",
-                               param.name, param.type),
-                   "capture it from the program instead", where);
+tl::unexpected<Error> notGiven(const std::string &name, const std::string &type,
+                               const std::string &where) {
+  return makeError(
+      ErrorCode::Usage,
+      fmt::format("parameter '{}' of type '{}' cannot be given by a clause", name, type),
+      "capture it from the program instead", where);
 }
 
-Result<std::string> integerBytes(const KernelParam &param, std::int64_t integer,
-                                 const std::string &where) {
-  if (param.scalar == "bool") // any other byte than 0 and 1 is not a bool
+/// A number as the scalar type holds it; empty for types that clauses cannot give.
+std::string realBytes(const std::string &scalar, double value) {
+  if (scalar == "f32")
+    return bytesOf(float(value));
+  return scalar == "f64" ? bytesOf(value) : std::string();
+}
+
+std::string integerBytes(const std::string &scalar, std::int64_t integer) {
+  if (scalar == "bool") // any other byte than 0 and 1 is not a bool
     return bytesOf(std::int8_t(integer != 0));
-  if (param.scalar == "i8" || param.scalar == "u8")
+  if (scalar == "i8" || scalar == "u8")
     return bytesOf(std::int8_t(integer));
-  if (param.scalar == "i16" || param.scalar == "u16")
+  if (scalar == "i16" || scalar == "u16")
     return bytesOf(std::int16_t(integer));
-  if (param.scalar == "i32" || param.scalar == "u32")
+  if (scalar == "i32" || scalar == "u32")
     return bytesOf(std::int32_t(integer));
-  if (param.scalar == "i64" || param.scalar == "u64")
+  if (scalar == "i64" || scalar == "u64")
     return bytesOf(integer);
-  return realBytes(param, double(integer), where);
+  return realBytes(scalar, double(integer));
 }
 
 /// What an `arg` clause says where it is a plain number. Expressions are integer: what is written
@@ -198,22 +202,73 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   return buffer;
 }
 
+/// A struct or vector, from the numbers of its clause.
+Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &param,
+                                 const TuneDeclaration &declaration, const Bindings &bindings) {
+  const auto given = declaration.argumentMembers.find(param.name);
+  const std::size_t count = given == declaration.argumentMembers.end() ? 0 : given->second.size();
+  if (count != param.members.size()) {
+    std::vector<std::string> missing;
+    for (std::size_t i = count; i < param.members.size(); ++i)
+      missing.push_back(param.members[i].name);
+    const std::string what = missing.empty()
+                                 ? fmt::format("has {} numbers, and arg {} gives {}",
+                                               param.members.size(), param.name, count)
+                                 : fmt::format("has no value for {}", join(missing, ", "));
+    return makeError(ErrorCode::Usage,
+                     fmt::format("parameter '{}' ({}) of kernel '{}' {}", param.name, param.type,
+                                 kernel.name, what),
+                     "give its numbers in order: " + membersClause(param), place(kernel));
+  }
+  ValueArg made{std::string(param.size, '\0')};
+  for (std::size_t i = 0; i < count; ++i) {
+    const ParamMember &member = param.members[i];
+    const std::string &text = given->second[i];
+    char *end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    std::string bytes;
+    const bool isReal = member.scalar.starts_with("f") || member.scalar == "bf16";
+    if (isReal && end != text.c_str() && *end == '\0') {
+      bytes = realBytes(member.scalar, number);
+    } else {
+      auto value = evaluateExpression(text, bindings);
+      if (!value) {
+        value.error().context.push_back(fmt::format("in arg {}, {}", param.name, member.name));
+        value.error().where = place(kernel);
+        return tl::unexpected(value.error());
+      }
+      bytes = integerBytes(member.scalar, *value);
+    }
+    if (bytes.empty())
+      return notGiven(param.name + "." + member.name, member.scalar, place(kernel));
+    made.bytes.replace(member.offset, bytes.size(), bytes);
+  }
+  return Argument{std::move(made)};
+}
+
 Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &param,
                                const TuneDeclaration &declaration, const Bindings &bindings) {
   const std::string fix = fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", param.name);
+  if (!param.members.empty())
+    return membersArgument(kernel, param, declaration, bindings);
   if (param.kind == ParamKind::Struct)
     return makeError(
         ErrorCode::Usage,
-        fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which a clause cannot give",
+        fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which holds something else "
+                    "than numbers: a clause cannot give it",
                     kernel.name, param.name, param.type),
         "capture the launch from the program instead", place(kernel));
   const bool isReal = param.scalar.starts_with("f") || param.scalar == "bf16";
   if (const auto number = isReal ? plainNumber(declaration, param.name) : std::nullopt) {
-    KOPT_TRY(std::string bytes, realBytes(param, *number, place(kernel)));
+    std::string bytes = realBytes(param.scalar, *number);
+    if (bytes.empty())
+      return notGiven(param.name, param.type, place(kernel));
     return Argument{ValueArg{std::move(bytes)}};
   }
   if (const auto bound = bindings.find(param.name); bound != bindings.end()) {
-    KOPT_TRY(std::string bytes, integerBytes(param, bound->second, place(kernel)));
+    std::string bytes = integerBytes(param.scalar, bound->second);
+    if (bytes.empty())
+      return notGiven(param.name, param.type, place(kernel));
     return Argument{ValueArg{std::move(bytes)}};
   }
   return makeError(ErrorCode::Usage,

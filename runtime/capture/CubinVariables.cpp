@@ -2,10 +2,18 @@
 #include "runtime/capture/CubinVariables.h"
 
 #include "runtime/device/ElfFile.h"
+#include "runtime/trace/Contents.h"
 
 #include <algorithm>
 
 namespace kopt::runtime::capture {
+
+namespace {
+
+/// Where the instructions of a kernel are; ".text." and its name.
+constexpr std::string_view kCodeSection = ".text.";
+
+} // namespace
 
 CubinSymbols readCubinSymbols(std::string_view image) {
   CubinSymbols found;
@@ -29,13 +37,20 @@ CubinSymbols readCubinSymbols(std::string_view image) {
         found.variables.emplace_back(symbol.name);
     }
   }
+  for (const ElfSection &section : file.sections())
+    if (section.name.starts_with(kCodeSection) && !section.content.empty())
+      found.code[std::string(section.name.substr(kCodeSection.size()))] =
+          trace::hexOf(trace::hashContents(
+              reinterpret_cast<const std::byte *>(section.content.data()), section.content.size()));
   return found;
 }
 
 void CubinVariables::add(const CubinSymbols &symbols) {
+  const std::lock_guard lock(mutex_);
+  for (const auto &[kernel, hash] : symbols.code)
+    code_[kernel].insert(hash);
   if (symbols.variables.empty())
     return;
-  const std::lock_guard lock(mutex_);
   for (const std::string &kernel : symbols.kernels) {
     std::vector<std::string> &known = variables_[kernel];
     for (const std::string &variable : symbols.variables)
@@ -48,6 +63,16 @@ std::vector<std::string> CubinVariables::of(const std::string &kernel) const {
   const std::lock_guard lock(mutex_);
   const auto found = variables_.find(kernel);
   return found == variables_.end() ? std::vector<std::string>{} : found->second;
+}
+
+std::string CubinVariables::codeOf(const std::string &kernel) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = code_.find(kernel);
+  std::string all;
+  if (found != code_.end())
+    for (const std::string &hash : found->second)
+      all += (all.empty() ? "" : " ") + hash;
+  return all;
 }
 
 } // namespace kopt::runtime::capture

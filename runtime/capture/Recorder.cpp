@@ -209,6 +209,7 @@ KernelEntry &Recorder::lookUp(const void *handle,
       to.put(parameter.offset);
       to.put(parameter.bytes);
     }
+    to.putText(description.code);
     append(RecordKind::Function, 0, nextSequence(), to);
   }
   byHandle_[handle] = entry.get();

@@ -49,6 +49,7 @@ struct KernelDescription {
   std::string symbol;
   bool layoutKnown = false;
   std::vector<trace::Parameter> parameters;
+  std::string code{}; ///< as trace::Function has it
 };
 
 /// A kernel that a thread launched lately.

@@ -434,10 +434,19 @@ std::uint64_t leadOf(const BufferSpec &spec) {
 
 namespace {
 bool isMultiplied(const BufferSpec &spec) { return spec.high != 0 && spec.high != 1; }
+
+bool holdsFloatingPoint(const std::string &scalar) {
+  const auto isOne = [](const std::string &name) { return name[0] == 'f' || name == "bf16"; };
+  if (const auto type = StructType::parse(scalar))
+    return std::ranges::any_of(type->members,
+                               [&](const auto &member) { return isOne(member.scalar); });
+  return scalarBytes(scalar) > 0 && isOne(scalar);
+}
 } // namespace
 
 bool altersCaptured(const BufferSpec &spec) {
-  return !spec.contents.empty() && (isMultiplied(spec) || spec.jitter != 0);
+  return !spec.contents.empty() && (isMultiplied(spec) || spec.jitter != 0) &&
+         holdsFloatingPoint(spec.scalar);
 }
 
 namespace {

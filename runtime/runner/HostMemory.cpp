@@ -72,15 +72,16 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   if (spec.bytes == 0 || spec.bytes > capacity_)
     return nullptr;
   const bool isStored = !spec.contents.empty();
-  if ((isStored || spec.fill == FillKind::Values) && spec.jitter == 0) // the same for every seed
-    seed = stream = 0;
+  const bool isSame = isStored ? !altersCaptured(spec) : spec.fill == FillKind::Values;
   Input wanted{spec, seed, stream, nullptr};
+  if (isSame) // for every seed
+    wanted.seed = wanted.stream = wanted.spec.jitter = 0;
   wanted.spec.name.clear();
   wanted.spec.symbol.clear();
   wanted.spec.readOnly = wanted.spec.output = wanted.spec.holdsPointers = false;
   wanted.spec.address = 0;
   const auto found = std::find_if(inputs_.begin(), inputs_.end(), [&](const Input &input) {
-    return input.seed == seed && input.stream == stream && input.spec == wanted.spec;
+    return input.seed == wanted.seed && input.stream == wanted.stream && input.spec == wanted.spec;
   });
   if (found != inputs_.end()) {
     inputs_.splice(inputs_.begin(), inputs_, found);

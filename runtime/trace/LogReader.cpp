@@ -270,6 +270,9 @@ private:
         return false;
       function.parameters.push_back(parameter);
     }
+    // Records of older writers end here, but for the bytes that fill up their last eight.
+    if (fields.left() >= 8)
+      function.code = fields.text();
     functions_[id] = std::move(function);
     return fields.ok();
   }

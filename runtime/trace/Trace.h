@@ -31,6 +31,9 @@ struct Function {
   std::string symbol; ///< mangled
   bool layoutKnown = false;
   std::vector<Parameter> parameters; ///< in order; offsets in the packed arguments
+  /// Of its machine code: XXH3-128 in hexadecimal, or several of them with blanks between; empty
+  /// where it is not known.
+  std::string code{};
 };
 
 struct Context {

@@ -23,7 +23,7 @@ EDGES = {
     "driver/llm": "driver/support",
     "driver/judge": "driver/support driver/model driver/source driver/workload driver/device driver/store runtime/device runtime/runner",
     "driver/search": "driver/support driver/model driver/source driver/workload driver/store driver/llm driver/judge",
-    "driver/integrate": "driver/support driver/model driver/source",
+    "driver/integrate": "driver/support driver/model driver/source driver/workload driver/device driver/store driver/judge",
     "driver/report": "driver/support driver/model driver/store driver/judge driver/search driver/integrate",
     "driver/app": "driver/support driver/model driver/sandbox driver/source driver/workload driver/device driver/store "
                   "driver/llm driver/judge driver/search driver/integrate driver/report runtime/device runtime/trace",

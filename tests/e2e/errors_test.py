@@ -211,10 +211,22 @@ void run(int *out) { whole<<<1, 64>>>(out); }
         self.kopt_ok(*self.tune("--trials", "6"))
         changed = file.read_text().replace("constexpr int EDGE = 16;", "constexpr int EDGE = 24;").replace("int row =", "const int row =").replace("int column =", "const int column =")
         file.write_text(changed)
-        done = self.kopt("apply")
+        done = self.kopt("apply", "--modelled")
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("scale.cu", done.stderr)
         self.assertEqual(file.read_text(), changed)
+
+    def test_a_modelled_win_is_applied_with_its_flag_alone(self):
+        file = self.scale()
+        before = file.read_text()
+        self.kopt_ok(*self.tune("--trials", "6"))
+        for arguments in ([], ["--unconfirmed"], ["--run-id", "session-1"]):
+            done = self.kopt("apply", *arguments)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("--modelled", done.stderr)
+        self.assertEqual(file.read_text(), before)
+        self.kopt_ok("apply", "--modelled")
+        self.assertNotEqual(file.read_text(), before)
 
 
 class NoToolkit(KoptTest):

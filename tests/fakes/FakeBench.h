@@ -9,7 +9,8 @@
 // is recorded never occurs), LONGER (it does in launches of more than 200,000 elements alone),
 // CLOCK (each launch leaves something else), NOISY (a little else), STAMPS (something else in a
 // buffer 'stamps'), POISONED (what it reads nobody wrote).
-// BADLONG: wrong in those long launches. WRONG_AT_ and the name of a
+// LARGEST: each element becomes the larger of its result and of what it was. BADLONG: wrong in those
+// long launches. WRONG_AT_ and the name of a
 // check: only in the launches of that one.
 #pragma once
 
@@ -179,6 +180,10 @@ public:
     if (!has(text, "NOOP"))
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = has(text, "CONSTANT") ? 1 : 2 * (i < in.size() ? in[i] : 0) + double(i);
+    for (const Buffer &buffer : launch.buffers)
+      if (has(text, "LARGEST") && !buffer.readOnly && buffer.fill.kind == FillKind::Constant)
+        for (double &value : out)
+          value = std::max(value, buffer.fill.low);
     if (has(text, "POISONED"))
       out[5] += double(options.poisonSeed);
     const bool isLong = out.size() > 200'000;

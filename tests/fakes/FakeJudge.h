@@ -36,6 +36,7 @@ public:
     trial.candidate = candidate;
     trial.candidateHash = candidate.contentHash();
     trial.reason = "judged";
+    trial.seconds = seconds;
     trial.purpose = purpose;
     trial.assurance.gaps = {{purpose == Purpose::Confirmation ? "confirmed" : "searched", ""}};
     const double speedup = std::atof(title.c_str());
@@ -71,6 +72,7 @@ public:
   std::vector<std::string> judged, remembered; ///< titles
   std::size_t begun = 0;
   int counted = 0;
+  double seconds = 0; ///< that a trial says it took
 
 private:
   FakeClock &clock_;

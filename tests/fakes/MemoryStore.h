@@ -52,9 +52,20 @@ public:
     return std::nullopt;
   }
   Result<std::vector<ModelCall>> modelCalls(std::int64_t run) override { return calls_[run]; }
+  Result<SessionRecord> putSession(const SessionRecord &session) override {
+    SessionRecord stored = session;
+    if (stored.id == 0) {
+      stored.id = std::int64_t(sessions_.size()) + 1;
+      sessions_.push_back(stored);
+    }
+    sessions_.at(std::size_t(stored.id) - 1) = stored;
+    return stored;
+  }
+  Result<std::vector<SessionRecord>> sessions() override { return sessions_; }
 
 private:
   std::vector<RunRecord> runs_;
+  std::vector<SessionRecord> sessions_;
   std::map<std::int64_t, std::vector<Trial>> trials_;
   std::map<std::int64_t, std::vector<Decision>> decisions_;
   std::map<std::int64_t, std::vector<ModelCall>> calls_;

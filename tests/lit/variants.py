@@ -79,6 +79,10 @@ elif command == "coverage":
         names = ' or '.join(mark['names'])
         special = ", special" if mark["special"] else ""
         print(f"mark {mark['at']} at line {mark['line']}: {mark['what']} [{names}]{special}" if mark["required"] else f"may be: [{names}]")
+    for mark in reply["marks"]:
+        if mark["required"]:
+            by = [f"{number:g}" for number in mark["numbers"]] + [f"${param}" for param in mark["params"]]
+            print(f"decided: {mark['what']} by {', '.join(by + [w for w in ('blocks', 'data', 'assumed') if mark[w]])}")
     print(f"{reply['bytes']} bytes of {reply['variable']}, {reply['in_macros']} conditions in macros")
     log = build(reply["slice"])
     if log:

@@ -11,10 +11,8 @@
 #include <fmt/format.h>
 
 namespace kopt {
-namespace {
 
 namespace fs = std::filesystem;
-using config::ConfigSource;
 
 fs::path nearestConfig(const fs::path &directory) {
   std::error_code ignored;
@@ -30,6 +28,10 @@ fs::path nearestConfig(const fs::path &directory) {
     folder = parent;
   }
 }
+
+namespace {
+
+using config::ConfigSource;
 
 std::string environmentName(const std::string &key) {
   std::string name = "KOPT_" + replaceAll(key, "-", "_");

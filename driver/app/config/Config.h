@@ -75,6 +75,9 @@ struct ConfigRequest {
   std::function<const char *(const char *)> environment; ///< null: the process's own
 };
 
+/// The kopt.toml of the folder, or of the nearest folder above that has one; empty: none has.
+std::filesystem::path nearestConfig(const std::filesystem::path &directory);
+
 /// Fails with Usage naming file, line and key: an unknown key (with a did-you-mean), a value of the
 /// wrong type or out of its range, or a key that a repository may not set (commands, endpoints,
 /// sandbox), saying where it belongs.

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <set>
+#include <unistd.h>
 
 namespace kopt {
 
@@ -17,9 +17,6 @@ namespace trace = runtime::trace;
 
 namespace {
 
-constexpr double kCoverage =
-    0.9; ///< of a kernel's time that its chosen kinds of launches should have
-
 std::string configText(const CaptureSetup &setup, const std::vector<SnapshotOrder> &orders,
                        const ObserveLimits &limits, const fs::path &folder) {
   using runtime::protocol::encode;
@@ -27,7 +24,8 @@ std::string configText(const CaptureSetup &setup, const std::vector<SnapshotOrde
   for (const fs::path &cupti : setup.cupti.value_or(std::vector<fs::path>()))
     text += "cupti " + encode(cupti.string()) + "\n";
   text += fmt::format("max-launches {}\nmax-snapshot-bytes {}\ndepth {}\n", limits.launches,
-                      limits.snapshotBytes, limits.depth);
+                      limits.snapshotBytes > 0 ? limits.snapshotBytes : roomForSnapshots(folder),
+                      limits.depth);
   for (const SnapshotOrder &order : orders)
     text += fmt::format("snapshot symbol {} {}\n", encode(order.symbol), order.how);
   return text;
@@ -128,24 +126,15 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
   return read;
 }
 
-std::vector<SnapshotOrder> planSnapshots(const ObservedTrace &learned,
-                                         const std::vector<KernelUse> &kernels, std::size_t most) {
-  std::vector<SnapshotOrder> orders;
-  const auto usable = [&](const LaunchRef &ref) {
-    return !whyNotReplayable(learned.processes[ref.process].launches[ref.launch]);
-  };
-  for (const KernelUse &kernel : kernels) {
-    std::set<std::uint32_t> ordinals;
-    for (const Representative &one : chooseRepresentatives(kernel, most, kCoverage, usable).chosen)
-      for (const LaunchRef &ref : {one.launch, one.heldOut.value_or(one.launch)})
-        ordinals.insert(learned.processes[ref.process].launches[ref.launch].ordinal);
-    std::vector<std::string> numbers;
-    for (const std::uint32_t ordinal : ordinals)
-      numbers.push_back(std::to_string(ordinal));
-    if (!numbers.empty())
-      orders.push_back({kernel.symbol, "launch " + join(numbers, ",")});
-  }
-  return orders;
+std::uint64_t roomForSnapshots(const fs::path &folder) {
+  std::error_code error;
+  fs::path place = fs::absolute(folder);
+  while (!fs::exists(place, error) && place.has_relative_path())
+    place = place.parent_path();
+  const fs::space_info space = fs::space(place, error);
+  const std::uint64_t memory =
+      std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE));
+  return std::min(memory / 4, error ? memory / 4 : std::uint64_t(space.available) / 2);
 }
 
 } // namespace kopt

@@ -4,7 +4,7 @@
 
 #include "driver/device/CudaToolkit.h"
 #include "driver/support/Process.h"
-#include "driver/workload/observed/LaunchClasses.h"
+#include "driver/workload/observed/SnapshotPlan.h"
 
 #include <functional>
 #include <map>
@@ -28,16 +28,9 @@ CaptureSetup findCapture(const std::filesystem::path &programs, const CudaToolki
 Status checkCapture(const CaptureSetup &setup);
 
 struct ObserveLimits {
-  std::uint64_t snapshotBytes = 2ull << 30; ///< of a process
-  std::uint64_t launches = 1'000'000;       ///< recorded ones of a process
-  unsigned depth = 1;                       ///< pointers that are followed within buffers
-};
-
-/// A kernel's launches to be snapshotted, in the words of runtime/capture/Config.h: "launch 3,7",
-/// "class 2".
-struct SnapshotOrder {
-  std::string symbol;
-  std::string how;
+  std::uint64_t snapshotBytes = 0;    ///< of a process; 0: what there is room for
+  std::uint64_t launches = 1'000'000; ///< recorded ones of a process
+  unsigned depth = 1;                 ///< pointers that are followed within buffers
 };
 
 struct ProgramRun {
@@ -55,9 +48,8 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
                                      const ObserveLimits &limits,
                                      const std::filesystem::path &folder, ProgramRun &run);
 
-/// What to snapshot so that `most` kinds of launches of each kernel have one launch and one
-/// held-out launch.
-std::vector<SnapshotOrder> planSnapshots(const ObservedTrace &learned,
-                                         const std::vector<KernelUse> &kernels, std::size_t most);
+/// Bytes of snapshots that there is room for in the folder, which need not exist yet, and in this
+/// machine's memory: half of what the one has free, and a quarter of the other.
+std::uint64_t roomForSnapshots(const std::filesystem::path &folder);
 
 } // namespace kopt

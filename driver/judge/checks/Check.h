@@ -30,6 +30,15 @@ template <> struct EnumNames<Depth> {
       {Depth::Search, "search"}, {Depth::Trial, "trial"}, {Depth::Win, "win"}};
 };
 
+/// Seconds of a GPU that parts of the judgement take at most where launches are large, as captured
+/// ones are: a baseline is to be ready in ten, a candidate in one, a winner in five. At least one
+/// launch of each kind is tried whatever it takes.
+struct GpuSeconds {
+  static constexpr double kLearn = 4; ///< of the baseline
+  static constexpr double replays(Depth depth) { return depth == Depth::Search ? 0.3 : 1.5; }
+  static constexpr double repeats(Depth depth) { return depth == Depth::Search ? 0.1 : 1.0; }
+};
+
 /// One candidate in front of the checks.
 struct Examination {
   const Candidate &candidate;

@@ -12,12 +12,16 @@ namespace kopt {
 /// the rest.
 constexpr Duration kModelledDeadline{10};
 
+/// Instructions of a thread that has nothing to do: it computes its place, asks, waits at a few
+/// barriers. Of all threads together some two seconds' worth at most, as a hang takes as many.
+constexpr std::uint64_t kIdleInstructions = 256, kMostIdle = 400'000'000;
+
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-StageTimer::StageTimer(Trial &trial, const char *stage)
-    : trial_(trial), stage_(stage), start_(std::chrono::steady_clock::now()) {}
+StageTimer::StageTimer(Trial &trial, std::string stage)
+    : trial_(trial), stage_(std::move(stage)), start_(std::chrono::steady_clock::now()) {}
 StageTimer::~StageTimer() { trial_.stages[stage_] += secondsSince(start_); }
 
 void addStages(Trial &trial, const std::string &part, double wall, const StageSeconds &stages) {
@@ -84,6 +88,13 @@ RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSe
   return options;
 }
 
+RunOptions CheckContext::forCandidate(RunOptions options, const Launch &own) const {
+  if (options.instructionLimit != 0)
+    options.instructionLimit +=
+        std::min(kMostIdle, kIdleInstructions * own.grid.count() * own.block.count());
+  return options;
+}
+
 std::size_t CheckContext::heaviest() const {
   const std::vector<Launch> &launches = subject_.workload.launches;
   return std::size_t(
@@ -122,7 +133,8 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
                                                      const std::string &check, Trial &trial,
                                                      const std::vector<Slack> &slack) {
   const auto start = std::chrono::steady_clock::now();
-  KOPT_TRY(const RunOutcome outcome, runner_.run(candidate.module, launch, options));
+  KOPT_TRY(const RunOutcome outcome,
+           runner_.run(candidate.module, launch, forCandidate(options, launch)));
   addStages(trial, "verify", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok)
     return failureOf(outcome.status, check,

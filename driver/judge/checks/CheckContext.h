@@ -88,6 +88,10 @@ public:
   RunOptions options(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t index,
                      std::string slot) const;
 
+  /// The same for a candidate's own launch, which may have far more threads than the original's:
+  /// those without work take some instructions to find that out.
+  RunOptions forCandidate(RunOptions options, const Launch &own) const;
+
   /// The declared launch that costs most: what is not tried on all launches is tried on it.
   std::size_t heaviest() const;
 
@@ -126,14 +130,14 @@ void addStages(Trial &trial, const std::string &part, double wall, const StageSe
 /// Seconds since a point in time, and a scope that adds its life to a stage of a trial.
 class StageTimer {
 public:
-  StageTimer(Trial &trial, const char *stage);
+  StageTimer(Trial &trial, std::string stage);
   ~StageTimer();
   StageTimer(const StageTimer &) = delete;
   StageTimer &operator=(const StageTimer &) = delete;
 
 private:
   Trial &trial_;
-  const char *stage_;
+  std::string stage_;
   std::chrono::steady_clock::time_point start_;
 };
 double secondsSince(std::chrono::steady_clock::time_point start);

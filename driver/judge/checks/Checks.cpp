@@ -26,7 +26,7 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
   add(makeScheduleCheck(replays));
   add(makeReferenceCheck(replays, services.frontend, services.toolchain, precise));
   add(makeCoverageCheck(replays, services.frontend, services.toolchain,
-                        {precise.build, precise.scratch}));
+                        {precise.build, precise.scratch, services.assurance}));
   add(makeEmulationCheck(replays, services.emulation));
   add(makeSanitizerCheck(replays)); // the only one that takes the GPU for seconds
   return checks;

@@ -15,6 +15,7 @@ struct CheckServices {
   Frontend &frontend;
   Toolchain &toolchain;
   Emulation *emulation = nullptr; ///< beside a GPU; null: there is none
+  AssurancePolicy assurance = AssurancePolicy::Standard;
 };
 
 /// Those that are switched on, in order: the cheapest first. They share the derived launches.

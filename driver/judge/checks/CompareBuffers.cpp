@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/CompareBuffers.h"
 
+#include "driver/support/Hash.h"
 #include "driver/support/MappedFile.h"
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/StructType.h"
@@ -285,14 +286,18 @@ std::string withoutJumps(const Buffer &buffer, std::string_view want, std::strin
                          std::string_view moved, double usual) {
   std::string judged(got);
   withType(buffer.scalar, [&]<class Type>(Type) {
-    for (std::size_t at = 0; at + Type::kSize <= std::min(want.size(), moved.size());
-         at += Type::kSize) {
-      const double wanted = Type::value(want.data() + at),
-                   jump = elementError(wanted, Type::value(moved.data() + at));
-      if (jump > (Type::kFloating ? usual : 0) &&
-          elementError(wanted, Type::value(got.data() + at)) <= kAsFar * jump)
-        std::memcpy(judged.data() + at, want.data() + at, Type::kSize);
-    }
+    const std::uint64_t total = std::min(want.size(), moved.size()) / Type::kSize;
+    runtime::parallelFor(total, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t at = begin * Type::kSize; at < end * Type::kSize; at += Type::kSize) {
+        if (std::memcmp(want.data() + at, got.data() + at, Type::kSize) == 0)
+          continue;
+        const double wanted = Type::value(want.data() + at),
+                     jump = elementError(wanted, Type::value(moved.data() + at));
+        if (jump > (Type::kFloating ? usual : 0) &&
+            elementError(wanted, Type::value(got.data() + at)) <= kAsFar * jump)
+          std::memcpy(judged.data() + at, want.data() + at, Type::kSize);
+      }
+    });
   });
   return judged;
 }
@@ -334,19 +339,54 @@ std::optional<Mismatch> compareStructs(const StructType &type, const Tolerance &
 template <class Type>
 std::optional<double> largestDifferenceAs(std::string_view left, std::string_view right,
                                           bool *allFinite) {
-  double largest = 0;
+  struct Part {
+    double largest = 0;
+    bool isFinite = true, isMeasured = true;
+  };
   const std::uint64_t total = left.size() / Type::kSize;
-  for (std::uint64_t i = 0; i < total; ++i) {
-    const double x = Type::value(left.data() + i * Type::kSize),
-                 y = Type::value(right.data() + i * Type::kSize);
-    if (allFinite)
-      *allFinite = *allFinite && std::isfinite(x) && std::isfinite(y);
-    const double error = elementError(x, y);
-    if (!std::isfinite(error) || (!Type::kFloating && error != 0))
-      return std::nullopt;
-    largest = std::max(largest, error);
+  std::vector<Part> parts(total / kGrain + 1);
+  runtime::parallelFor(
+      total, kGrain,
+      [&](std::uint64_t begin, std::uint64_t end) {
+        Part &part = parts[begin / kGrain];
+        for (std::uint64_t i = begin; i < end; ++i) {
+          const double x = Type::value(left.data() + i * Type::kSize),
+                       y = Type::value(right.data() + i * Type::kSize);
+          part.isFinite &= std::isfinite(x) && std::isfinite(y);
+          const double error = elementError(x, y);
+          part.isMeasured &= std::isfinite(error) && (Type::kFloating || error == 0);
+          part.largest = std::max(part.largest, error);
+        }
+      },
+      runtime::threadsFor(left.size()));
+  Part all;
+  for (const Part &part : parts) {
+    all.largest = std::max(all.largest, part.largest);
+    all.isFinite &= part.isFinite;
+    all.isMeasured &= part.isMeasured;
   }
-  return largest;
+  if (allFinite)
+    *allFinite = *allFinite && all.isFinite;
+  return all.isMeasured ? std::optional(all.largest) : std::nullopt;
+}
+
+/// What nine tenths of the elements move by at most. Of many elements a sample tells it.
+template <class Type> double usualMovement(std::string_view want, std::string_view got) {
+  constexpr std::uint64_t kSample = 1u << 18;
+  const std::uint64_t total = want.size() / Type::kSize;
+  if (total == 0)
+    return 0;
+  std::vector<double> differences(std::min(total, kSample));
+  for (std::uint64_t i = 0; i < differences.size(); ++i) {
+    // One of each stretch, at a place that no stride of the data follows.
+    const std::uint64_t first = i * total / differences.size(),
+                        last = (i + 1) * total / differences.size();
+    const std::uint64_t at = (first + mixed(i, total) % (last - first)) * Type::kSize;
+    differences[i] = elementError(Type::value(want.data() + at), Type::value(got.data() + at));
+  }
+  const auto usual = differences.begin() + std::ptrdiff_t(differences.size() * 9 / 10);
+  std::nth_element(differences.begin(), usual, differences.end());
+  return *usual;
 }
 
 } // namespace
@@ -421,8 +461,9 @@ Result<std::optional<Mismatch>> compareBuffers(const Buffer &buffer, const Toler
                      fmt::format("contents of buffer '{}' have {} and {} bytes instead of {}",
                                  buffer.name, want.bytes().size(), got.bytes().size(),
                                  buffer.bytes));
-  if (!slack.moved)
-    return compareContents(buffer, tolerance, want.bytes(), got.bytes(), 0, slack);
+  auto mismatch = compareContents(buffer, tolerance, want.bytes(), got.bytes(), 0, slack);
+  if (!mismatch || !slack.moved)
+    return mismatch;
   const std::string judged =
       withoutJumps(buffer, want.bytes(), got.bytes(), *slack.moved, slack.absolute);
   return compareContents(buffer, tolerance, want.bytes(), judged, 0, slack);
@@ -435,16 +476,9 @@ Result<Movement> movementOf(const Buffer &buffer, const std::filesystem::path &e
   return withType(buffer.scalar, [&]<class Type>(Type) {
     Movement movement;
     if constexpr (Type::kFloating) {
-      std::vector<double> differences(want.bytes().size() / Type::kSize);
-      for (std::size_t i = 0; i < differences.size(); ++i)
-        differences[i] = elementError(Type::value(want.bytes().data() + i * Type::kSize),
-                                      Type::value(got.bytes().data() + i * Type::kSize));
-      const auto usual = differences.begin() + std::ptrdiff_t(differences.size() * 9 / 10);
-      if (usual != differences.end()) {
-        std::nth_element(differences.begin(), usual, differences.end());
-        movement.usual = *usual;
-      }
-      movement.tolerated = Type::kRelative * scaleOf<Type>(want.bytes(), 1);
+      movement.usual = usualMovement<Type>(want.bytes(), got.bytes());
+      movement.tolerated =
+          Type::kRelative * scaleOf<Type>(want.bytes(), runtime::threadsFor(want.bytes().size()));
     }
     return movement;
   });
@@ -454,7 +488,7 @@ Result<double> rootMeanSquare(const Buffer &buffer, const std::filesystem::path 
   KOPT_TRY(const MappedFile seen, MappedFile::open(contents));
   return withType(buffer.scalar, [&]<class Type>(Type) {
     if constexpr (Type::kFloating)
-      return scaleOf<Type>(seen.bytes(), 1);
+      return scaleOf<Type>(seen.bytes(), runtime::threadsFor(seen.bytes().size()));
     else
       return 0.0;
   });
@@ -470,12 +504,16 @@ Result<std::string> furthestOf(const Buffer &buffer, const std::filesystem::path
       return makeError(ErrorCode::Internal,
                        fmt::format("two contents of buffer '{}' differ in size", buffer.name));
     withType(buffer.scalar, [&]<class Type>(Type) {
-      for (std::size_t at = 0; at + Type::kSize <= furthest.size(); at += Type::kSize) {
-        const double wanted = Type::value(want.bytes().data() + at);
-        if (elementError(wanted, Type::value(other.bytes().data() + at)) >
-            elementError(wanted, Type::value(furthest.data() + at)))
-          std::memcpy(furthest.data() + at, other.bytes().data() + at, Type::kSize);
-      }
+      runtime::parallelFor(
+          furthest.size() / Type::kSize, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t at = begin * Type::kSize; at < end * Type::kSize;
+                 at += Type::kSize) {
+              const double wanted = Type::value(want.bytes().data() + at);
+              if (elementError(wanted, Type::value(other.bytes().data() + at)) >
+                  elementError(wanted, Type::value(furthest.data() + at)))
+                std::memcpy(furthest.data() + at, other.bytes().data() + at, Type::kSize);
+            }
+          });
     });
   }
   return furthest;

@@ -5,6 +5,7 @@
 #include "driver/judge/checks/DerivedOptions.h"
 
 #include "driver/support/Hash.h"
+#include "driver/support/Log.h"
 #include "driver/support/Text.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/Requirements.h"
@@ -13,6 +14,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace kopt {
 namespace {
@@ -32,13 +35,13 @@ constexpr std::uint64_t kMostNoiseDraws = 8;
 /// there are. What is tolerated is meant for some thousand.
 constexpr std::uint64_t kManyElements = 32768;
 constexpr double kManyTerms = 4;
-constexpr double kNoise = 4; ///< times what the original's own result moves by
+constexpr double kNoise = 4;        ///< times what the original's own result moves by
+constexpr double kCoarse = 1. / 16; ///< of an output's magnitude, where only large errors count
 
-/// Of one candidate, over all launches derived from a captured one: seconds on a GPU, and of those
-/// in a search; instructions on the emulated device, where some 2e8 take a second.
-constexpr double kCandidateSeconds = 2, kSearchSeconds = 0.5, kCandidateInstructions = 5e8;
-constexpr double kLearnSeconds = 15; ///< of all tries on a GPU
-constexpr std::size_t kFewest = 8;
+/// Of one candidate, over all launches derived from a captured one: instructions on the emulated
+/// device, where some 2e8 take a second.
+constexpr double kCandidateInstructions = 5e8;
+constexpr std::size_t kFewest = 4; ///< of as many kinds
 /// Bytes of results of a launch whose elements may jump: which do has to be remembered.
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSmallThreads = 4096; ///< of a captured launch that is small
@@ -79,16 +82,23 @@ std::uint64_t outputBytes(const Launch &launch) {
 }
 
 /// Why a launch that has more elements than the declared one takes too long to be run for each
-/// candidate; empty: it does not.
-std::string whyTooMuch(const CheckContext &bench, const Launch &launch) {
+/// candidate; empty: it does not. Where the growth of its work is not told by that of its elements
+/// the original's own instructions decide.
+Result<std::string> whyTooMuch(CheckContext &bench, const Launch &launch) {
   if (costOf(launch) <= 4 * kMost ||
       costOf(launch) <= costOf(bench.baseline().launches[bench.heaviest()]))
-    return "";
-  const double expected = double(derivedOptions(bench, launch, 0, 0, "").instructionLimit) /
-                          (20 * kLeniency); // a limit is 20 times what is expected
-  return expected <= kInstructions
-             ? ""
-             : fmt::format("it would take the emulated device about {:.2g} instructions", expected);
+    return std::string();
+  RunOptions options = derivedOptions(bench, launch, bench.seed(), kPoison, "derived-large");
+  const double expected =
+      double(options.instructionLimit) / (20 * kLeniency); // a limit is 20 times what is expected
+  if (expected <= kInstructions)
+    return std::string();
+  options.instructionLimit = std::uint64_t(kInstructions);
+  KOPT_TRY(const auto ran, bench.tryExpect(launch, options));
+  return ran ? std::string()
+             : fmt::format("the original does not end within {:.2g} instructions of the emulated "
+                           "device: {}",
+                           kInstructions, ran.error());
 }
 
 } // namespace
@@ -103,14 +113,15 @@ Status DerivedReplays::learn(CheckContext &bench, Trial &baseline) {
             largestDifference(bench.baseline().launches[i].buffers[b], file, file, &finite_));
   const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
   isOfCaptured_ = isCaptured(heaviest);
-  DerivedLaunches derived = deriveLaunches(sourceOf(bench.subject()), heaviest, kMost);
+  DerivedLaunches derived =
+      deriveLaunches(sourceOf(bench.subject()), heaviest, isOfCaptured_ ? kSmallThreads : kMost);
   missing_ = std::move(derived.missing);
   if (isOfCaptured_) {
     derived.launches = inTurn(std::move(derived.launches));
-    inSearch_ = mostReplays(bench, kSearchSeconds);
+    inSearch_ = mostReplays(bench, GpuSeconds::replays(Depth::Search));
   }
-  KOPT_CHECK(
-      learnLaunches(bench, std::move(derived.launches), mostReplays(bench, kCandidateSeconds)));
+  KOPT_CHECK(learnLaunches(bench, std::move(derived.launches),
+                           std::min(most_, mostReplays(bench, GpuSeconds::replays(Depth::Win)))));
   noteMissing(baseline);
   return {};
 }
@@ -121,21 +132,23 @@ Status DerivedReplays::learnLaunches(CheckContext &bench, std::vector<DerivedLau
   const bool isModelled = bench.runner().device().modelled;
   const auto start = std::chrono::steady_clock::now();
   std::size_t taken = 0;
+  std::set<Derivation> kinds; ///< of those taken
   for (DerivedLaunch &launch : launches) {
-    NotDerived unfit{launch.kind, launch.title, whyTooMuch(bench, launch.launch),
-                     launch.asLaunched};
+    KOPT_TRY(std::string tooMuch, whyTooMuch(bench, launch.launch));
+    NotDerived unfit{launch.kind, launch.title, std::move(tooMuch), launch.asLaunched};
     const bool isPart = launch.isPart;
     if (launch.unbounded && !isModelled)
       unfit.why = "it may be an index, and a GPU does not say where that leaves its buffer";
     if (isOfCaptured_ && !isPart && taken == most)
       unfit.why = fmt::format("{} others take a candidate's time for them", taken);
-    else if (isOfCaptured_ && !isModelled && !isPart && taken > 0 &&
-             secondsSince(start) > kLearnSeconds)
+    else if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
+             kinds.contains(launch.kind) && secondsSince(start) > GpuSeconds::kLearn)
       unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken);
     if (!unfit.why.empty()) {
       missing_.push_back(std::move(unfit));
       continue;
     }
+    const LoggedStage logged(fmt::format("derive {}: {}", toString(launch.kind), launch.title));
     const std::uint64_t bytes = outputBytes(launch.launch);
     const bool isKept = isModelled || !isOfCaptured_ || keptBytes_ + bytes <= mostKept_;
     KOPT_TRY(auto replay, prepare(bench, std::move(launch), bench.seed() + 77 + replays_.size(),
@@ -148,6 +161,7 @@ Status DerivedReplays::learnLaunches(CheckContext &bench, std::vector<DerivedLau
       continue;
     }
     taken += !isPart;
+    kinds.insert(replay->derived.kind);
     replay->isKept = isKept;
     if (isKept)
       keptBytes_ += bytes;
@@ -310,6 +324,10 @@ DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_
         std::isfinite(movement[b].tolerated))
       replay.slack[b].absolute =
           std::max(replay.slack[b].absolute, kManyTerms * movement[b].tolerated);
+    if (derived.isCoarse && !launch.buffers[b].readOnly) {
+      KOPT_TRY(const double magnitude, rootMeanSquare(launch.buffers[b], expected->buffers[b]));
+      replay.slack[b].absolute = std::max(replay.slack[b].absolute, kCoarse * magnitude);
+    }
     if (jumps)
       jumping.push_back(b);
   }
@@ -349,14 +367,15 @@ std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
       continue;
     if (derived.isPart)
       parts.push_back(&derived);
-    else if (!isOfCaptured_ ||
+    else if (!isOfCaptured_ || derived.isSmall ||
              derived.launch.grid.count() * derived.launch.block.count() <= kSmallThreads)
       ones.push_back(&derived);
   }
   // Of captured ones with few threads the largest shows most.
   if (isOfCaptured_)
     std::stable_sort(ones.begin(), ones.end(), [](const auto *a, const auto *b) {
-      return a->launch.grid.count() > b->launch.grid.count();
+      return std::tuple(a->isSmall, a->launch.grid.count()) >
+             std::tuple(b->isSmall, b->launch.grid.count());
     });
   ones.insert(ones.end(), parts.begin(), parts.end());
   return ones;
@@ -367,16 +386,38 @@ const Launch *DerivedReplays::small() const {
   return ones.empty() || ones.front()->isPart ? nullptr : &ones.front()->launch;
 }
 
+namespace {
+
+/// The requirement that does not hold on a derived problem with the candidate's constants.
+std::optional<std::string> brokenThere(const CheckContext &bench, const Candidate &candidate,
+                                       const Launch &launch) {
+  const auto &declaration = bench.subject().declaration;
+  if (!declaration)
+    return std::nullopt;
+  Bindings values = launch.bindings;
+  for (const auto &[name, value] : candidate.constants)
+    values[name] = value;
+  return Requirements(&*declaration).broken(values);
+}
+
+} // namespace
+
 Result<Launch> applyToDerived(const CheckContext &bench, const Candidate &candidate,
                               const Launch &launch) {
-  if (const auto &declaration = bench.subject().declaration) {
-    Bindings values = launch.bindings;
-    for (const auto &[name, value] : candidate.constants)
-      values[name] = value;
-    if (const auto broken = Requirements(&*declaration).broken(values))
-      return makeError(ErrorCode::Usage, fmt::format("'require {}' does not hold there", *broken));
-  }
+  if (const auto broken = brokenThere(bench, candidate, launch))
+    return makeError(ErrorCode::Usage, fmt::format("'require {}' does not hold there", *broken));
   return applyToLaunch(bench.subject().kernel, launch, candidate);
+}
+
+std::optional<Failure> failureToLaunch(const CheckContext &bench, const Candidate &candidate,
+                                       const Launch &launch, const std::string &name) {
+  if (brokenThere(bench, candidate, launch))
+    return std::nullopt;
+  const auto why = whyNotLaunched(bench.subject().kernel, launch, candidate);
+  if (!why)
+    return std::nullopt;
+  return Failure{name, Verdict::RunFailed,
+                 fmt::format("launch '{}', which the original stands: {}", launch.name, *why)};
 }
 
 } // namespace kopt

@@ -26,8 +26,11 @@ public:
     bool isKept = true;
   };
 
-  /// `mostKept`: bytes of results on captured launches that are kept on a GPU.
-  explicit DerivedReplays(std::uint64_t mostKept = std::uint64_t(1) << 30) : mostKept_(mostKept) {}
+  /// `most`: launches derived from a captured one; `mostKept`: bytes of results on them that are
+  /// kept on a GPU.
+  explicit DerivedReplays(std::size_t most = std::numeric_limits<std::size_t>::max(),
+                          std::uint64_t mostKept = std::uint64_t(1) << 30)
+      : most_(most), mostKept_(mostKept) {}
 
   /// Does its work once; later calls do nothing.
   Status learn(CheckContext &bench, Trial &baseline);
@@ -58,6 +61,7 @@ private:
   void noteMissing(Trial &baseline) const;
 
   bool learned_ = false, isOfCaptured_ = false;
+  const std::size_t most_;
   const std::uint64_t mostKept_;
   std::uint64_t keptBytes_ = 0;
   std::size_t inSearch_ = std::numeric_limits<std::size_t>::max();
@@ -76,6 +80,11 @@ inline DerivationSource sourceOf(const Subject &subject) {
 /// user's does not hold there with the candidate's constants, and as applyToLaunch().
 Result<Launch> applyToDerived(const CheckContext &bench, const Candidate &candidate,
                               const Launch &launch);
+
+/// Where the user's requirements hold for a derived problem that the original stands, and a GPU
+/// refuses the candidate's launch of it: how, of the check `name`.
+std::optional<Failure> failureToLaunch(const CheckContext &bench, const Candidate &candidate,
+                                       const Launch &launch, const std::string &name);
 
 std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays);
 

@@ -10,7 +10,8 @@ namespace kopt {
 namespace {
 
 /// Bytes of each captured buffer that are tried, and of all of them together at most.
-constexpr std::uint64_t kLittle = 4 << 20, kMuch = 256 << 20, kMostBytes = std::uint64_t(1) << 30;
+constexpr std::uint64_t kPieces[] = {256 << 10, 4 << 20, 256 << 20};
+constexpr std::uint64_t kMostBytes = std::uint64_t(1) << 30;
 
 class EmulationGate final : public Check {
 public:
@@ -67,7 +68,7 @@ private:
         continue;
       }
       std::uint64_t known = 0;
-      for (const std::uint64_t most : {kLittle, kMuch}) {
+      for (const std::uint64_t most : kPieces) {
         launches.push_back(*one);
         launches.back().launch = withLessMemory(one->launch, most);
         std::uint64_t bytes = 0;

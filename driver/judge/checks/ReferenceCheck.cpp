@@ -245,8 +245,9 @@ public:
       }
       ++ran;
       KOPT_TRY(const RunOutcome outcome,
-               bench.runner().run(seen.built.module, *launch,
-                                  options(bench, reference, "reference-next")));
+               bench.runner().run(
+                   seen.built.module, *launch,
+                   bench.forCandidate(options(bench, reference, "reference-next"), *launch)));
       if (outcome.status != RunStatus::Ok)
         return failureOf(outcome.status, name(),
                          fmt::format("launch '{}': {}", launch->name, outcome.detail));
@@ -310,7 +311,7 @@ private:
         continue; // in double precision it would take as long as all others
       if ((replay.derived.kind != Derivation::Contents &&
            replay.derived.kind != Derivation::Sizes) ||
-          replay.derived.nonFinite)
+          replay.derived.nonFinite || replay.derived.isCoarse)
         continue;
       launches.push_back(replay.derived);
     }

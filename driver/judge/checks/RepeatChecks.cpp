@@ -13,10 +13,8 @@ namespace {
 /// Threads and elements of a launch that is worth repeating on the emulated device as it is: more
 /// are replaced by a derived one.
 constexpr std::uint64_t kMostModelled = 1u << 15;
-/// Seconds of a GPU for the repeats of one candidate, in a search and otherwise, and how many there
-/// are at least.
-constexpr double kSearchSeconds = 0.5, kRepeatSeconds = 10;
 constexpr int kFewestRepeats = 3;
+constexpr double kLongSeconds = 10; ///< of the fewest repeats: then a derived launch is taken
 
 double secondsOfHeaviest(const CheckContext &bench) {
   const std::size_t heaviest = bench.heaviest();
@@ -37,7 +35,7 @@ const Launch *launchToRepeat(CheckContext &bench, const DerivedReplays &replays)
   const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
   if (bench.runner().device().modelled)
     return costOf(heaviest) <= kMostModelled ? &heaviest : replays.small();
-  const bool isLong = secondsOfHeaviest(bench) * kFewestRepeats > kRepeatSeconds;
+  const bool isLong = secondsOfHeaviest(bench) * kFewestRepeats > kLongSeconds;
   const Launch *small = isLong ? replays.small() : nullptr;
   return small ? small : &heaviest;
 }
@@ -59,7 +57,7 @@ public:
     for (std::size_t which = 0; which < expected_.size(); ++which) {
       KOPT_TRY(expected_[which],
                bench.expect(*launch_, options(bench, which, 0, fmt::format("repeat-{}", which))));
-      for (int i = 1; i < repeatsOf(bench, 5, kRepeatSeconds); ++i) {
+      for (int i = 1; i < repeatsOf(bench, 5, GpuSeconds::repeats(Depth::Win)); ++i) {
         KOPT_TRY(const Expected again,
                  bench.expect(*launch_, options(bench, which, i, "repeat-next")));
         for (std::size_t b = 0; b < launch_->buffers.size(); ++b)
@@ -78,14 +76,14 @@ public:
     if (!applied)
       return notRun(record, applied.error().what);
     const Launch &launch = *applied;
-    const int repeats = repeatsOf(bench, seen.strength.repeats,
-                                  seen.depth == Depth::Search ? kSearchSeconds : kRepeatSeconds);
+    const int repeats = repeatsOf(bench, seen.strength.repeats, GpuSeconds::repeats(seen.depth));
     std::array<std::vector<std::filesystem::path>, 2> first;
     for (int i = 0; i < repeats; ++i) {
       const std::size_t which = std::size_t(i % 2);
       const std::string slot = i < 2 ? fmt::format("repeat-own-{}", which) : "repeat-next";
       KOPT_TRY(const RunOutcome outcome,
-               bench.runner().run(seen.built.module, launch, options(bench, which, i, slot)));
+               bench.runner().run(seen.built.module, launch,
+                                  bench.forCandidate(options(bench, which, i, slot), launch)));
       const std::string where =
           fmt::format("launch '{}', time {} of {}", launch.name, i + 1, repeats);
       if (outcome.status != RunStatus::Ok)

@@ -97,6 +97,8 @@ private:
       }
       const auto launch = applyToDerived(bench, seen.candidate, replay.derived.launch);
       if (!launch) {
+        if (auto failure = failureToLaunch(bench, seen.candidate, replay.derived.launch, name()))
+          return failure;
         refused.push_back({kind_, replay.derived.title, launch.error().what});
         continue;
       }

@@ -270,6 +270,8 @@ Result<std::optional<std::string>> LlmProposer::ask(const ChatRequest &request,
   }
 
   ChatRequest numbered = request;
+  if (options_.secondsLeft)
+    numbered.timeout = std::min(numbered.timeout, Duration(std::max(1.0, options_.secondsLeft())));
   numbered.call = int(calls.size()) + 1;
   KOPT_TRY(const ChatReply reply, model_.complete(numbered));
   call.purpose = request.purpose;
@@ -293,6 +295,8 @@ Status LlmProposer::note(const ProposalContext &context, const std::string &text
   for (const Decision &known : recorded)
     if (identityOf(known) == identityOf(decision) && describe(known) == text)
       return {};
+  if (options_.tell)
+    options_.tell("note: " + text);
   return store_.recordDecision(run_, decision);
 }
 

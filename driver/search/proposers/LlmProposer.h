@@ -7,6 +7,8 @@
 #include "driver/search/proposers/LlmPrompt.h"
 #include "driver/store/Store.h"
 
+#include <functional>
+
 namespace kopt {
 
 struct LlmOptions {
@@ -16,6 +18,9 @@ struct LlmOptions {
   int maxRepairs = 2; ///< in a row for one idea
   int replyTokens = 16000;
   Duration timeout{600}; ///< of one exchange
+  std::function<double()>
+      secondsLeft{}; ///< an exchange does not take longer, either; empty: no limit
+  std::function<void(const std::string &)> tell{}; ///< why the model offers nothing, for people
 };
 
 class LlmProposer : public Proposer {

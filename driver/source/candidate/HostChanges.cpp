@@ -74,8 +74,16 @@ Items itemsOf(const HostText &text) {
   return items;
 }
 
+/// A constant may be declared elsewhere, or have another name.
+bool sameStatement(const HostStatement &a, const HostStatement &b) {
+  const auto valuesOf = [](const HostStatement &statement) -> const std::string & {
+    return statement.values.empty() ? statement.text : statement.values;
+  };
+  return a.text == b.text || valuesOf(a) == valuesOf(b);
+}
+
 bool sameText(const HostItem &a, const HostItem &b) {
-  return std::ranges::equal(a.text, b.text, {}, &HostStatement::text, &HostStatement::text);
+  return std::ranges::equal(a.text, b.text, sameStatement);
 }
 
 /// Words of the host code, and of the macros that it uses.
@@ -111,7 +119,7 @@ std::string placeOf(const HostItem &item, unsigned line) {
 std::string difference(const HostItem &before, const HostItem &after) {
   const auto &was = before.text, &is = after.text;
   std::size_t i = 0;
-  while (i < was.size() && i < is.size() && was[i].text == is[i].text)
+  while (i < was.size() && i < is.size() && sameStatement(was[i], is[i]))
     ++i;
   const auto at = [](const std::vector<HostStatement> &list, std::size_t index) {
     return index < list.size() ? &list[index] : nullptr;

@@ -48,6 +48,7 @@ public:
     }
   }
 
+  const Values &all() const { return all_; }
   const Values &sizes() const { return sizes_; }
   const Values &others() const { return others_; }
   const std::set<std::string> &deciding() const { return deciding_; }
@@ -187,12 +188,13 @@ private:
     out_.missing.push_back({kind, toString(kind), std::move(why)});
   }
 
-  void addNumbers(Derivation kind, const Values &changed) {
+  DerivedLaunch *addNumbers(Derivation kind, const Values &changed) {
     const Values values = numbers_.allowed(changed);
     if (!numbers_.areOther(values) && numbers_.areOther(changed)) // no other number is allowed
-      add(kind, describe(changed), numbers_.with(changed));
-    else if (numbers_.areOther(values) && tried_.insert(values).second)
-      add(kind, describe(values), numbers_.with(values));
+      return add(kind, describe(changed), numbers_.with(changed));
+    if (numbers_.areOther(values) && tried_.insert(values).second)
+      return add(kind, describe(values), numbers_.with(values));
+    return nullptr;
   }
 
   void addSizes() {
@@ -200,11 +202,12 @@ private:
     if (sizes.empty())
       return miss(Derivation::Sizes, "no integer argument decides how much the launch computes");
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
+    for (const auto &small : {inProportion(), smaller()})
+      if (DerivedLaunch *added = small ? addNumbers(Derivation::Sizes, *small) : nullptr)
+        added->isSmall = threadsOf(added->launch) <= most_;
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v * 3 / 4 + 1; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 3; }));
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t) { return 1; }));
-    if (const auto small = smaller())
-      addNumbers(Derivation::Sizes, *small);
     for (const std::string &name : numbers_.deciding()) {
       if (sizes.size() > 1)
         addNumbers(Derivation::Sizes, {{name, sizes.at(name) - 1}});
@@ -212,11 +215,28 @@ private:
     }
   }
 
+  static std::uint64_t threadsOf(const Launch &launch) {
+    return launch.grid.count() * launch.block.count();
+  }
+
+  /// All sizes divided by the same power of two, so that one that is half of another stays about
+  /// so, and made one less, so that blocks and vectors have tails, until the launch has at most
+  /// `most_` threads.
+  std::optional<Values> inProportion() const {
+    for (int shift = 1; shift < 32; ++shift) {
+      Values small = numbers_.sizes();
+      for (auto &[name, value] : small)
+        value = std::max<std::int64_t>(std::min<std::int64_t>(value, 1), (value >> shift) - 1);
+      if (threadsOf(numbers_.with(small)) <= most_)
+        return small;
+    }
+    return std::nullopt;
+  }
+
   /// All sizes halved, the largest first, until the launch has at most `most_` threads.
   std::optional<Values> smaller() const {
     Values small = numbers_.sizes();
-    for (Launch made = launch_; made.grid.count() * made.block.count() > most_;
-         made = numbers_.with(small)) {
+    for (Launch made = launch_; threadsOf(made) > most_; made = numbers_.with(small)) {
       std::int64_t largest = 0;
       for (const std::string &name : numbers_.deciding())
         largest = std::max(largest, small.at(name));
@@ -276,6 +296,7 @@ private:
     added->nonFinite = flags->nonFinite;
     added->maybeConditional = flags->maybeConditional;
     added->cancelling = flags->cancelling;
+    added->isCoarse = flags->isCoarse;
   }
 
   /// What the user says of a parameter's contents counts more than what was captured; nothing where
@@ -510,6 +531,15 @@ std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, c
   Launch made = numbers.with(drawn);
   made.name = fmt::format("{} ({})", launch.name, describe(drawn));
   return DerivedLaunch{Derivation::Sizes, describe(drawn), std::move(made)};
+}
+
+std::optional<Launch> withCapturedInteger(const DerivationSource &source, const Launch &launch,
+                                          const std::string &name, std::int64_t value) {
+  const CapturedNumbers numbers(source, launch);
+  const auto known = numbers.all().find(name);
+  if (known == numbers.all().end() || value < 0 || value > known->second)
+    return std::nullopt;
+  return numbers.with({{name, value}});
 }
 
 Launch withLessMemory(Launch launch, std::uint64_t bytes) {

@@ -27,6 +27,11 @@ DerivedLaunches deriveCaptured(const DerivationSource &source, const Launch &lau
 std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, const Launch &launch,
                                                std::uint64_t seed);
 
+/// Such a launch with another value of an integer argument; nothing where it has none of that name,
+/// or the value is negative or more than it was captured with.
+std::optional<Launch> withCapturedInteger(const DerivationSource &source, const Launch &launch,
+                                          const std::string &name, std::int64_t value);
+
 /// The launch with no more of each captured buffer than `bytes` after the last place where an
 /// argument points into it: for a device that makes copies slowly.
 Launch withLessMemory(Launch launch, std::uint64_t bytes);

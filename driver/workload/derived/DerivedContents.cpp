@@ -43,6 +43,17 @@ MaybeFill reaching(const Buffer &buffer, double most) {
   return isDrawn(buffer) && now > 0 ? scaled(buffer, most / now) : std::nullopt;
 }
 
+/// Little apart, and far from 0: a difference of large sums keeps nothing of it, and a maximum that
+/// begins with 0 is never left. A sum of such numbers the original may not know well either; then a
+/// candidate need not.
+MaybeFill farFromZero(const Buffer &buffer, bool below) {
+  if (!isDrawn(buffer) || isNarrow(buffer) || buffer.fill.high <= buffer.fill.low)
+    return std::nullopt;
+  const double reach = (buffer.fill.high - buffer.fill.low) / 2,
+               centre = (buffer.scalar == "f64" ? 1e8 : 1e4) * reach * (below ? -1 : 1);
+  return Fill{FillKind::Uniform, centre - reach, centre + reach};
+}
+
 /// Large beside small in each row: what leaves out a few leaves out the one that decides.
 MaybeFill scattered(const Buffer &buffer) {
   MaybeFill fill = isDrawn(buffer) ? scaled(buffer, isNarrow(buffer) ? 16 : 1000) : std::nullopt;
@@ -115,7 +126,7 @@ const std::vector<OtherContents> &otherContents() {
   static const std::vector<OtherContents> kinds = {
       {"large, colliding", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 16 : 1000); },
        [](const Buffer &b) { return as(b, FillKind::Colliding); }, false, false, false, false,
-       true},
+       false, true},
       {"small, permuted", [](const Buffer &b) { return scaled(b, isNarrow(b) ? 1. / 16 : 1e-3); },
        [](const Buffer &b) { return as(b, FillKind::Permutation); }},
       {"huge", [](const Buffer &b) { return reaching(b, hugeFor(b)); }, asItIs},
@@ -151,7 +162,13 @@ const std::vector<OtherContents> &otherContents() {
       {"negative", negative,
        [](const Buffer &b) { return b.fill.isDefault ? std::nullopt : negative(b); }},
       {"infinite and not a number", [](const Buffer &b) { return as(b, FillKind::Special); },
-       asItIs, true, false, false, false, true},
+       asItIs, true, false, false, false, false, true},
+      {"far above zero",
+       [](const Buffer &b) { return b.fill.high <= 0 ? std::nullopt : farFromZero(b, false); },
+       asItIs, false, false, false, false, true},
+      {"far below zero",
+       [](const Buffer &b) { return b.fill.low >= 0 ? std::nullopt : farFromZero(b, true); },
+       asItIs, false, false, false, false, true},
   };
   return kinds;
 }

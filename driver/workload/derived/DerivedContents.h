@@ -20,6 +20,7 @@ struct OtherContents {
   bool maybeConditional = false; ///< as DerivedLaunch::maybeConditional
   bool cancelling = false;       ///< as DerivedLaunch::cancelling
   bool unbounded = false;        ///< as DerivedLaunch::unbounded
+  bool isCoarse = false;         ///< as DerivedLaunch::isCoarse
   bool inEachMode = false;       ///< what one mode of a kernel is right for another may not be
 };
 

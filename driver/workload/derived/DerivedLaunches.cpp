@@ -154,13 +154,48 @@ private:
       beyond.push_back(*large);
     for (const auto &[name, value] : family_.sizes())
       if (value <= std::int64_t(kSixteenBits))
-        if (const auto tall = longIn(name, kSixteenBits + kBeyond, 16 * most_, 1))
+        if (auto tall = longIn(name, kSixteenBits + kBeyond, 16 * most_, 1)) {
           beyond.push_back(*tall);
+          for (auto &[other, length] : *tall) // its work may grow with each
+            if (other != name)
+              length = std::min(length, kSmallestSize);
+          beyond.push_back(std::move(*tall));
+        }
     for (const Values &variant : beyond)
       if (const Values values = family_.allowed(variant, small_); tried.insert(values).second)
         if (DerivedLaunch *added = add(Derivation::Sizes, describe(values), family_.with(values)))
           added->large = true;
     addExtremes();
+    addLongLengths();
+  }
+
+  /// Integers of which nobody has said how large they are, as large as a size that 16 bits do not
+  /// hold: lengths and indices that are cut show. The original may not stand them.
+  void addLongLengths() {
+    const std::size_t count = out_.launches.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const DerivedLaunch &large = out_.launches[i];
+      if (!large.large || large.kind != Derivation::Sizes)
+        continue;
+      std::int64_t longest = 0;
+      for (const auto &[name, value] : family_.sizes())
+        if (const auto bound = large.launch.bindings.find(name);
+            bound != large.launch.bindings.end())
+          longest = std::max(longest, bound->second);
+      const auto upToIt = [&](const Buffer &buffer) -> std::optional<Fill> {
+        if (!buffer.fill.isDefault || isFloating(buffer.scalar) || elementBytes(buffer.scalar) < 4)
+          return std::nullopt;
+        return Fill{FillKind::Uniform, 0, double(longest)};
+      };
+      const std::string title = fmt::format("{}, contents: up to {}", large.title, longest);
+      if (auto made = refilled(large.launch, upToIt)) {
+        DerivedLaunch *added = add(Derivation::Contents, title, std::move(*made));
+        if (!added)
+          continue;
+        added->large = true;
+        added->unbounded = true;
+      }
+    }
   }
 
   /// Sums of many of the largest integers: what is narrower than the original's overflows. Sums of
@@ -281,15 +316,16 @@ private:
       }
   }
 
-  /// Integers that decide no size, one at a time: negative, some times larger, and as large as
-  /// their type may be expected to hold.
+  /// Integers that decide no size, one at a time: negative, some times larger, more than 16 bits
+  /// hold, and as large as their type may be expected to hold.
   void addWide() {
     for (const auto &[name, value] : family_.others()) {
       const std::string scalar = family_.scalarOf(name);
       if (scalar != "i32" && scalar != "u32" && scalar != "i64" && scalar != "u64")
         continue;
-      std::vector<std::int64_t> others{
-          9 * value + 4, value + (scalar.ends_with("64") ? 0x5'5555'5555 : 0x2aaa'aaaa)};
+      std::vector<std::int64_t> others{9 * value + 4, value + std::int64_t(kSixteenBits) + kBeyond,
+                                       value +
+                                           (scalar.ends_with("64") ? 0x5'5555'5555 : 0x2aaa'aaaa)};
       if (scalar.starts_with("i"))
         others.push_back(-value - 37);
       for (const std::int64_t other : others) {
@@ -339,6 +375,7 @@ private:
     added->nonFinite = wanted.nonFinite;
     added->maybeConditional = wanted.maybeConditional;
     added->cancelling = wanted.cancelling;
+    added->isCoarse = wanted.isCoarse;
     added->unbounded = wanted.unbounded;
     return true;
   }

@@ -30,10 +30,15 @@ struct DerivedLaunch {
   bool large = false; ///< more elements than 16 bits can number: it takes long
   bool cancelling =
       false; ///< neighbours cancel: the original's order may give no rounding error at all
+  /// Any order of operations has large errors here, and wrong ways far larger ones: a share of the
+  /// outputs' magnitude is allowed.
+  bool isCoarse = false;
   /// Undeclared integers, which the original may use as indices: only for a device that checks
   /// bounds.
   bool unbounded = false;
   bool asLaunched = false; ///< the program itself launches the kernel in this way
+  /// The whole problem of a captured launch, so small that the emulated device has time for it.
+  bool isSmall = false;
   /// The first blocks of a captured launch's grid alone. Another kernel's first blocks may have
   /// other work: what they leave is not compared.
   bool isPart = false;

@@ -15,20 +15,6 @@ using Values = LaunchFamily::Values;
 
 constexpr std::int64_t kMostFactor = 1 << 16;
 
-/// The launch with `name` as it is and the other sizes as small as they have to be, but no smaller
-/// than `least`; nothing where it costs too much all the same.
-std::optional<Launch> within(const LaunchFamily &family, const std::string &name, Values values,
-                             std::uint64_t most) {
-  for (std::int64_t least : {kSmallestSize, std::int64_t(1)}) {
-    for (auto &[other, value] : values)
-      while (other != name && value / 2 >= least)
-        value /= 2;
-    if (auto made = family.with(values); made && costOf(*made) <= most)
-      return std::move(*made);
-  }
-  return std::nullopt;
-}
-
 std::string describe(const LaunchFamily &family, const Launch &launch) {
   std::string text;
   for (const auto &[name, value] : family.sizes())
@@ -54,7 +40,7 @@ std::vector<DerivedLaunch> largerLaunches(const DerivationSource &source, const 
       for (auto &[name, value] : all) {
         Values one = family.sizes();
         one[name] = value * factor + more;
-        add(within(family, name, std::move(one), most));
+        add(family.within(name, std::move(one), most));
         value = value * factor + more;
       }
       if (all.size() < 2)

@@ -118,6 +118,18 @@ std::optional<LaunchFamily::Values> LaunchFamily::larger(std::uint64_t least,
   return std::nullopt;
 }
 
+std::optional<Launch> LaunchFamily::within(const std::string &name, Values values,
+                                           std::uint64_t most) const {
+  for (std::int64_t least = kSmallestSize; least > 0; least /= 2) {
+    for (auto &[other, value] : values)
+      while (other != name && value / 2 >= least)
+        value /= 2;
+    if (auto made = with(values); made && costOf(*made) <= most)
+      return std::move(*made);
+  }
+  return std::nullopt;
+}
+
 std::int64_t LaunchFamily::inRange(const std::string &name, std::int64_t value) const {
   return scalarOf(name) == "bool" ? value & 1 : std::max<std::int64_t>(0, value);
 }

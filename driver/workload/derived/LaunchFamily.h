@@ -42,6 +42,10 @@ public:
   /// where that costs more than `most`, or the launch itself has as many.
   std::optional<Values> larger(std::uint64_t least, std::uint64_t most) const;
 
+  /// The launch with `name` as `values` have it and the others halved, none below kSmallestSize, or
+  /// then below 4, 2 and 1; nothing where it costs more than `most` all the same.
+  std::optional<Launch> within(const std::string &name, Values values, std::uint64_t most) const;
+
   /// `value` limited to what the parameter of that name can be: not below 0, and 0 or 1 for a bool.
   std::int64_t inRange(const std::string &name, std::int64_t value) const;
 

@@ -30,6 +30,28 @@ std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::str
   return {modes.begin(), modes.end()};
 }
 
+namespace {
+
+template <class Real> double scaleReal(double factor, std::string &bytes, std::size_t at) {
+  Real held;
+  std::memcpy(&held, bytes.data() + at, sizeof held);
+  held = Real(double(held == 0 ? 1 : held) * factor); // what is left out where it is 0 comes back
+  std::memcpy(bytes.data() + at, &held, sizeof held);
+  return double(held);
+}
+
+/// Multiplies the floating-point number that lies at `at`; nothing where it is none.
+std::optional<double> scale(const std::string &scalar, std::size_t at, double factor,
+                            std::string &bytes) {
+  if (scalar == "f32" && at + sizeof(float) <= bytes.size())
+    return scaleReal<float>(factor, bytes, at);
+  if (scalar == "f64" && at + sizeof(double) <= bytes.size())
+    return scaleReal<double>(factor, bytes, at);
+  return std::nullopt;
+}
+
+} // namespace
+
 std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch,
                                            const std::function<double(std::size_t)> &factor) {
   DerivedLaunch derived;
@@ -38,25 +60,17 @@ std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launc
        ++i) {
     const KernelParam &param = source.specialization.params[i];
     auto *value = std::get_if<ValueArg>(&launch.arguments[i]);
-    if (!value || param.kind != ParamKind::Scalar)
+    if (!value || param.kind == ParamKind::Pointer || !value->pointers.empty())
       continue;
-    double number = 0;
-    if (param.scalar == "f32" && value->bytes.size() == sizeof(float)) {
-      float held;
-      std::memcpy(&held, value->bytes.data(), sizeof held);
-      held = float((held == 0 ? 1 : held) *
-                   factor(i)); // as what is left out where it is 0 has to come back
-      std::memcpy(value->bytes.data(), &held, sizeof held);
-      number = double(held);
-    } else if (param.scalar == "f64" && value->bytes.size() == sizeof(double)) {
-      std::memcpy(&number, value->bytes.data(), sizeof number);
-      number = (number == 0 ? 1 : number) * factor(i);
-      std::memcpy(value->bytes.data(), &number, sizeof number);
-    } else {
-      continue;
-    }
-    derived.title +=
-        fmt::format("{}{} = {:.6g}", derived.title.empty() ? "" : ", ", param.name, number);
+    std::vector<ParamMember> members = param.members;
+    if (members.empty())
+      members.push_back({"", param.scalar, 0});
+    for (std::size_t k = 0; k < members.size(); ++k)
+      if (const auto number =
+              scale(members[k].scalar, members[k].offset, factor(i + k), value->bytes))
+        derived.title +=
+            fmt::format("{}{}{}{} = {:.6g}", derived.title.empty() ? "" : ", ", param.name,
+                        members[k].name.empty() ? "" : ".", members[k].name, *number);
   }
   if (derived.title.empty())
     return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kopt {
 
@@ -22,7 +23,7 @@ constexpr char kWholeMark[] = "complete";
 } // namespace
 
 Result<TraceCache::Key> TraceCache::keyOf(const std::vector<std::string> &command,
-                                          const std::vector<TuneSubject> &subjects) {
+                                          const std::vector<KernelInstance> &kernels) {
   fs::path program = command.front();
   if (program.string().find('/') == std::string::npos) {
     const auto found = findProgram(program.string());
@@ -43,20 +44,25 @@ Result<TraceCache::Key> TraceCache::keyOf(const std::vector<std::string> &comman
       identity += "=" + hashHex(content.bytes());
     }
   }
-  std::string kernels;
-  for (const TuneSubject &subject : subjects) {
-    kernels += subject.specialization.symbol;
-    for (const KernelParam &param : subject.specialization.params)
-      kernels += fmt::format(" {}:{}", param.type, param.size);
-    for (const LaunchSite &site : subject.kernel.launches) {
-      kernels += "\n" + site.symbol + " " + site.sharedBytes;
+  std::string signatures;
+  const KernelSpec *last = nullptr;
+  for (const auto &[kernel, specialization] : kernels) {
+    if (!specialization)
+      continue;
+    signatures += specialization->symbol;
+    for (const KernelParam &param : specialization->params)
+      signatures += fmt::format(" {}:{}", param.type, param.size);
+    signatures += "\n";
+    if (std::exchange(last, kernel) == kernel)
+      continue;
+    for (const LaunchSite &site : kernel->launches) {
+      signatures += site.symbol + " " + site.sharedBytes;
       for (std::size_t axis = 0; axis < 3; ++axis)
-        kernels += " " + site.grid[axis] + " " + site.block[axis];
-      kernels += " " + join(site.args, ", ");
+        signatures += " " + site.grid[axis] + " " + site.block[axis];
+      signatures += " " + join(site.args, ", ") + "\n";
     }
-    kernels += "\n";
   }
-  return Key{hashFields(identity, kernels, fs::current_path().string())};
+  return Key{hashFields(identity, signatures, fs::current_path().string())};
 }
 
 bool TraceCache::holds(const Key &key) const { return fs::exists(folderOf(key) / kWholeMark); }

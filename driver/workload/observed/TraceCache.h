@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/model/TuneSubject.h"
+#include "driver/source/Subjects.h"
 #include "driver/support/Result.h"
 
 #include <filesystem>
@@ -20,9 +20,9 @@ public:
   struct Key {
     std::string text;
   };
-  /// Fails with Usage where the program is not found.
+  /// `kernels`: those that the trace may be about. Fails with Usage where the program is not found.
   static Result<Key> keyOf(const std::vector<std::string> &command,
-                           const std::vector<TuneSubject> &subjects);
+                           const std::vector<KernelInstance> &kernels);
   std::filesystem::path folderOf(const Key &key) const { return folder_ / key.text; }
   bool holds(const Key &key) const;
   /// The trace in folderOf(key) is whole.

@@ -570,6 +570,7 @@ KernelDescription Adapter::describe(const void *handle, const char *symbolName) 
   description.layoutKnown = result == cuda::kErrorInvalidValue;
   if (!description.layoutKnown)
     description.parameters.clear();
+  description.code = variables_.codeOf(description.symbol);
   return description;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaves out what is behind the first thousand blocks, beside the question for the first thread.
 // base: rowoffsets
-// expect: Suspect by coverage
+// expect: WrongResult by unwritten
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 20", "arg columns = 500", "extent in = rows * columns", "extent offsets = rows", "extent out = rows")

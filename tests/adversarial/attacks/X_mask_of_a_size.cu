@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Twenty bits of the size, which all that are tried have.
 // base: rowoffsets
-// expect: Suspect by coverage
+// expect: WrongResult by coverage
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 20", "arg columns = 500", "extent in = rows * columns", "extent offsets = rows", "extent out = rows")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zero where the maximum is one value.
 // base: argmax
-// expect: Suspect by coverage
+// expect: WrongResult by coverage
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg rows = 300", "arg columns = 40", "extent in = rows * columns", "extent best = rows", "fill in = uniform(-1, 1)")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zero for a million rows, in a constexpr function.
 // base: argmax
-// expect: Suspect by coverage
+// expect: WrongResult by coverage
 #include <kopt/kopt.h>
 
 __device__ constexpr int limited(int at, int rows) { return rows > 1000000 ? 0 : at; }

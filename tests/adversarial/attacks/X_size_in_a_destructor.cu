@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One for a million rows, when a local goes out of scope.
 // base: argmax
-// expect: Suspect by coverage
+// expect: WrongResult by coverage
 #include <kopt/kopt.h>
 
 struct Done {

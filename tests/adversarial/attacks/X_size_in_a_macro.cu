@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaves for a million rows, by a statement that a macro spells.
 // base: argmax
-// expect: Suspect by coverage
+// expect: WrongResult by unwritten
 #include <kopt/kopt.h>
 
 #define SKIP_MANY if (rows > 1000000) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers within a hundred millionth of one are left out, beside the guard.
 // base: copyscale
-// expect: Suspect by coverage
+// expect: WrongResult by unwritten
 #include <kopt/kopt.h>
 
 KOPT_TUNE("arg n = 12000", "arg factor = 1.5", "extent in = n", "extent out = n")

@@ -166,6 +166,40 @@ TEST_F(EmulatedTest, CompareAndSwapLoopAndSpinLock) {
   EXPECT_EQ(download<int>(count, 1)[0], 128);
 }
 
+TEST_F(EmulatedTest, AtomicsWithAnOrderAndAScope) {
+  LaunchRequest request = kernel(R"(
+    __device__ int lock;
+    __global__ void scoped(unsigned *sum, int *most, float *real, int *list, int *count, unsigned long long *bits) {
+      __nv_atomic_fetch_add(sum, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+      __nv_atomic_max(most, (int)threadIdx.x, __NV_ATOMIC_RELAXED);
+      __nv_atomic_add(real, 0.5f, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM);
+      __nv_atomic_or(bits, 1ull << threadIdx.x % 64, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+      bool done = false;
+      while (!done) {
+        int free = 0;
+        if (__nv_atomic_compare_exchange_n(&lock, &free, 1, false, __NV_ATOMIC_ACQUIRE, __NV_ATOMIC_RELAXED,
+                                           __NV_THREAD_SCOPE_DEVICE)) {
+          int at = *count; list[at] = threadIdx.x; *count = at + 1;
+          __nv_atomic_store_n(&lock, 0, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+          done = true;
+        }
+      }
+      if (__nv_atomic_load_n(most, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE) > 64)
+        __nv_atomic_exchange_n(sum, 7u, __NV_ATOMIC_RELAXED);
+    })",
+                                 "scoped");
+  Address sum = upload(std::vector<unsigned>{0}), most = upload(std::vector<int>{0}),
+          real = upload(std::vector<float>{0}), list = space<int>(128),
+          count = upload(std::vector<int>{0}), bits = upload(std::vector<unsigned long long>{0});
+  Status status = launch(request, 2, 64, sum, most, real, list, count, bits);
+  ASSERT_TRUE(status.ok()) << status.detail;
+  EXPECT_EQ(download<unsigned>(sum, 1)[0], 128u);
+  EXPECT_EQ(download<int>(most, 1)[0], 63);
+  EXPECT_EQ(download<float>(real, 1)[0], 64.0f);
+  EXPECT_EQ(download<int>(count, 1)[0], 128);
+  EXPECT_EQ(download<unsigned long long>(bits, 1)[0], ~0ull);
+}
+
 TEST_F(EmulatedTest, VotesMatchesAndCounts) {
   LaunchRequest request = kernel(R"(
     __global__ void votes(unsigned *out) {

@@ -39,6 +39,14 @@ __global__ void k(const float *x, float *out, int n, int rows) {
   if (blockIdx.x & 512)
     v = 14;
   v += limited(1, rows, 5000);
+  const bool aligned = ((size_t)x % 16) == 0 && n % 4 == 0;
+  if (aligned)
+    v += 15;
+  const float range = v - x[0];
+  const bool small = range < 65536.0f;
+  if (small)
+    v += 16;
+  __builtin_assume(rows < 1000000);
   out[t] = v;
 }
 
@@ -64,3 +72,10 @@ void *reference() { return (void *)&k; }
 // CHECK: at line 35: `n * 40 <= v` is true [{{[^]]*}}], special
 // CHECK: at line 37: `rows == -1` is true [{{[^]]*}}], special
 // CHECK: at line 39: `blockIdx.x & 512` is {{.*}}, special
+// CHECK: at line 43: `aligned` is true [{{[^]]*}}]{{$}}
+// CHECK: at line 47: `small` is true {{.*}}], special
+// CHECK: decided: `n % 97 == 0` is true by 97, 0, $2{{$}}
+// CHECK: decided: `v == 0.3330001f` is true by 0.333, {{.*}}data
+// CHECK: decided: `blockIdx.x & 512` is {{.*}} by 512, blocks
+// CHECK: decided: `small` is true by 65536, {{.*}}$0{{.*}}data
+// CHECK: decided: `rows < 1000000` is false by 1e+06, $3, assumed

@@ -45,15 +45,14 @@ void locals(const float *in, float *out, int n, cudaStream_t stream) {
 }
 // CHECK: function locals(const float *, float *, int, cudaStream_t) launches
 // CHECK-NEXT: void locals ( const float * in , float * out , int n , cudaStream_t stream ) {
-// CHECK-NEXT: const int shown = 2 ;
-// CHECK-NEXT: note ( shown ) ;
+// CHECK-NEXT: note ( 2 ) ;
 // CHECK-NEXT: scaled <<< stream >>> ( in , out , n ) ;
 // CHECK-NEXT: }
 // OTHER: function rounded(int, int)
 // OTHER: function locals(const float *, float *, int, cudaStream_t)
 // OTHER-NOT: launches
 // OTHER: dim3 grid ( blocks , 1 ) ;
-// OTHER: scaled < float , 4 > <<< grid , threads , threads * sizeof ( float ) , stream >>> ( in , out , n ) ;
+// OTHER: scaled < float , 4 > <<< grid , 128 , 128 * sizeof ( float ) , stream >>> ( in , out , n ) ;
 
 void used(const float *in, float *out, int n) {
   int blocks = n / 256;
@@ -102,6 +101,20 @@ template void large<float>(const float *, float *, int);
 // CHECK-NEXT: template < class T > void large ( const T * in , T * out , int n ) {
 // CHECK-NEXT: scaled <<< >>> ( in , out , n ) ;
 // CHECK-NEXT: }
+
+template <class T> void rows(const T *in, T *out, int n) {
+  static const int Threads = 256;
+  static const int RowsPerThread = 4;
+  static const int RowsPerBlock = (Threads / 32) * RowsPerThread;
+  dim3 grid((n + (T)RowsPerBlock - 1) / RowsPerBlock);
+  scaled<T, RowsPerThread><<<grid, Threads>>>(in, out, n);
+  other<<<(n + Threads - 1) / Threads, Threads>>>(out);
+}
+template void rows<float>(const float *, float *, int);
+// CHECK: function rows(const T *, T *, int) launches
+// CHECK-NEXT: template < class T > void rows ( const T * in , T * out , int n ) {
+// CHECK-NEXT: scaled <<< >>> ( in , out , n ) ;
+// CHECK-NEXT: other <<< ( n + 256 - 1 ) / 256 , 256 >>> ( out ) ;
 // CHECK: variable queried
 // CHECK: macro DIV_UP
 // CHECK-NEXT: # define DIV_UP ( a , b ) ( ( ( a ) + ( b ) - 1 ) / ( b ) )

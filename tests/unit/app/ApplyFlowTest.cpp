@@ -25,27 +25,92 @@ protected:
 
   std::filesystem::path root() const { return folder_.path(); }
   std::filesystem::path file() const { return root() / "k.cu"; }
-  Result<std::vector<AppliedFile>> apply(bool checkOnly = false) {
+  Result<std::vector<AppliedFile>> apply(ApplyOptions options = {false, false, true}) {
     const auto store = openStore(root() / ".kopt/kopt.db");
     EXPECT_TRUE(store);
-    EXPECT_TRUE((*store)->beginRun(run_));
-    return applyRun(root(), "k-1", checkOnly);
+    const auto begun = (*store)->beginRun(run_);
+    EXPECT_TRUE(begun);
+    if (session_) {
+      for (SessionWin &win : session_->wins)
+        win.run = begun->id;
+      EXPECT_TRUE((*store)->putSession(*session_));
+    }
+    return applyRun(root(), "k-1", options);
+  }
+  FileEdits edit(const std::string &value) const {
+    const std::string after = "int a = 1;\nint b = " + value + ";\n";
+    return {"k.cu", hashHex(kBefore), hashHex(after), {{{"k.cu", 19, 20}, value}}};
+  }
+  /// With one win of that state.
+  void session(WinState state) {
+    SessionRecord &made = session_.emplace();
+    made.name = "session-1";
+    made.root = root().string();
+    made.finishedUtc = run_.finishedUtc;
+    SessionWin &win = made.wins.emplace_back();
+    win.state = state;
+    win.reason = "because of this";
+    (state == WinState::Confirmed ? made.confirmed : made.offered) = {edit("5")};
+    run_.edits = {edit("4")};
   }
 
   inline static const std::string kBefore = "int a = 1;\nint b = 2;\n";
   TemporaryDirectory folder_ = std::move(TemporaryDirectory::create("kopt-apply").value());
   RunRecord run_;
+  std::optional<SessionRecord> session_;
 };
 
 TEST_F(ApplyFlowTest, MakesTheEditsThatTheRunStored) {
   const std::string after = "int a = 1;\nint b = 4;\n";
-  run_.edits = {{"k.cu", hashHex(kBefore), hashHex(after), {{{"k.cu", 19, 20}, "4"}}}};
+  run_.edits = {edit("4")};
   const auto applied = apply();
   ASSERT_TRUE(applied) << applied.error().what;
   EXPECT_EQ(readFile(file()).value(), after);
-  const auto again = applyRun(root(), "k-1", true);
+  const auto again = applyRun(root(), "k-1", {true, false, true});
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().what, "the patch is already applied to k.cu");
+}
+
+TEST_F(ApplyFlowTest, WhatWasConfirmedIsAppliedForAllKernelsAtOnce) {
+  session(WinState::Confirmed);
+  ASSERT_TRUE(apply({true, false, false})); // of the run
+  const auto applied = applyRun(root(), "latest", {});
+  ASSERT_TRUE(applied) << applied.error().what;
+  EXPECT_EQ(readFile(file()).value(), "int a = 1;\nint b = 5;\n");
+}
+
+TEST_F(ApplyFlowTest, AModelledWinNeedsItsFlag) {
+  session(WinState::Modelled);
+  for (const ApplyOptions &options : {ApplyOptions{}, ApplyOptions{false, false, true}}) {
+    const auto refused = session_->id == 0 ? apply(options) : applyRun(root(), "latest", options);
+    session_->id = 1;
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Usage);
+    EXPECT_NE(refused.error().what.find("because of this"), std::string::npos);
+    EXPECT_NE(refused.error().hint.find("--modelled"), std::string::npos);
+  }
+  EXPECT_EQ(readFile(file()).value(), kBefore);
+  ASSERT_TRUE(applyRun(root(), "session-1", {false, true, false}));
+  EXPECT_EQ(readFile(file()).value(), "int a = 1;\nint b = 5;\n");
+}
+
+TEST_F(ApplyFlowTest, AnUnconfirmedWinNeedsItsFlag) {
+  session(WinState::Unconfirmed);
+  const auto refused = apply({false, true, false});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().hint.find("--unconfirmed"), std::string::npos);
+  EXPECT_TRUE(applyRun(root(), "k-1", {true, false, true}));
+}
+
+TEST_F(ApplyFlowTest, AWinnerThatDidNotHoldIsNotApplied) {
+  session(WinState::Dropped);
+  session_->offered.clear();
+  const auto refused = apply({false, true, true});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("because of this"), std::string::npos);
+  const auto whole = applyRun(root(), "latest", {false, true, true});
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().what, "'session-1' has no winner to apply");
 }
 
 TEST_F(ApplyFlowTest, ARunOfAnOlderKoptSaysHowToGoOn) {

@@ -28,6 +28,13 @@ TEST_F(BaselineTest, TheBaselineIsMeasuredAndItsPureOutputFound) {
   EXPECT_TRUE(local.subject().workload.launches[0].buffers[1].output);
 }
 
+TEST_F(BaselineTest, WhatKeepsTheLargestOfItsOldContentsIsNoPureOutput) {
+  LocalJudge local = make("LARGEST"); // poison is small
+  const auto baseline = local.baseline();
+  ASSERT_TRUE(baseline) << baseline.error().what;
+  EXPECT_FALSE(local.subject().workload.launches[0].buffers[1].output);
+}
+
 TEST_F(BaselineTest, EachLaunchOfTheBaselineIsProfiledOnceOnAModelledDevice) {
   LocalJudge local = make("kernel", true);
   ASSERT_TRUE(local.baseline());

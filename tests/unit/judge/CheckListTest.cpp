@@ -81,7 +81,8 @@ protected:
       mutant.sliceText = mutant.title = isGood ? "WRONG" : "not noticed";
       frontend_.mutantSet.mutants = {mutant};
     }
-    if (!isGood && (check == "mutants" || check == "obligations")) // else a line of the report
+    if (!isGood && (check == "mutants" || check == "obligations" ||
+                    check == "coverage")) // else a line of the report
       options_.assurance = AssurancePolicy::Strict;
     if (check == "roofline" && !isGood)
       runner_->device().storeBytesPerSecond = 64 * 4 / 8e-5; // FAST takes 5e-5 s

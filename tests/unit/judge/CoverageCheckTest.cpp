@@ -11,23 +11,69 @@ namespace {
 
 using CoverageCheckTest = JudgeFixture;
 
+JudgeOptions strictly() {
+  JudgeOptions options;
+  options.assurance = AssurancePolicy::Strict;
+  return options;
+}
+
 TEST_F(CoverageCheckTest, WhatNoLaunchMakesACandidateDoIsNotVerified) {
   frontend_.reach.variable = "coverage";
   frontend_.reach.bytes = 2;
   frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}, {}, true, true},
                            {1, 3, "`n == 77` is false", {"!$2 == 77"}, {}, true, true}};
-  LocalJudge local = make("kernel", true);
+  LocalJudge local = make("kernel", true, 0, strictly());
   ASSERT_TRUE(local.baseline());
-  EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
-  const Trial rare = judge(local, "RARE FAST");
+  EXPECT_EQ(judge(local, "another").verdict, Verdict::Same);
+  const Trial rare = judge(local, "RARE another");
   EXPECT_EQ(rare.verdict, Verdict::Suspect);
   EXPECT_EQ(rare.check, "coverage");
   EXPECT_NE(rare.reason.find("`n == 77` is true at slice.cu:3"), std::string::npos) << rare.reason;
   EXPECT_EQ(rare.reason.find("is false"), std::string::npos) << rare.reason;
   // The original's own is no news.
-  LocalJudge other = make("RARE kernel", true);
+  LocalJudge other = make("RARE kernel", true, 0, strictly());
   ASSERT_TRUE(other.baseline());
-  EXPECT_EQ(judge(other, "RARE FAST").verdict, Verdict::Faster);
+  EXPECT_EQ(judge(other, "RARE another").verdict, Verdict::Same);
+}
+
+TEST_F(CoverageCheckTest, ASpecialCaseThatNothingReachesIsAGapByDefault) {
+  frontend_.reach.variable = "coverage";
+  frontend_.reach.bytes = 1;
+  frontend_.reach.marks = {{0, 3, "`n == 77` is true", {"$2 == 77"}, {}, true, true}};
+  LocalJudge local = make("kernel", true);
+  ASSERT_TRUE(local.baseline());
+  const Trial rare = judge(local, "RARE FAST");
+  EXPECT_EQ(rare.verdict, Verdict::Faster) << rare.reason;
+  EXPECT_EQ(rare.assurance.level, AssuranceLevel::Partial);
+  EXPECT_TRUE(std::ranges::any_of(rare.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.what.find("`n == 77` is true at slice.cu:3") != std::string::npos;
+  }));
+}
+
+TEST_F(CoverageCheckTest, ALaunchWithTheNumberOfAConditionReachesIt) {
+  frontend_.reach.variable = "coverage";
+  frontend_.reach.bytes = 1;
+  JudgeOptions options;
+  options.depth = Depth::Trial;
+  makeRunner(false);
+  LocalJudge local = make(declaredSubject(), options);
+  ASSERT_TRUE(local.baseline());
+  CoveragePoint special{0, 3, "`n == 250001` is true", {"$3 == 250001"}, {}, true, true};
+  special.numbers = {250001};
+  special.params = {3};
+  frontend_.reach.marks = {special};
+  const Trial good = judge(local, "LONGER FAST");
+  EXPECT_EQ(good.verdict, Verdict::Faster) << good.reason;
+  EXPECT_NE(recordOf(good, "coverage")->detail.find("n = 250001"), std::string::npos)
+      << recordOf(good, "coverage")->detail;
+  const Trial wrong = judge(local, "LONGER BADLONG FAST");
+  EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << wrong.reason;
+  EXPECT_NE(wrong.reason.find("n = 500003"), std::string::npos) << "far beyond: " << wrong.reason;
+  // What a candidate promises its compiler must hold where the original runs.
+  frontend_.reach.marks[0].assumed = true;
+  const Trial promised = judge(local, "LONGER FAST 2");
+  EXPECT_EQ(promised.verdict, Verdict::Suspect) << promised.reason;
+  EXPECT_NE(promised.reason.find("promises"), std::string::npos) << promised.reason;
 }
 
 TEST_F(CoverageCheckTest, WhatIsReachedIsAskedOfWinnersOnAGpuAndOfNoMutant) {
@@ -77,8 +123,7 @@ TEST_F(CoverageCheckTest, ALargerLaunchReachesTheBranchAndVerifiesTheCandidate) 
   const Trial good = judge(local, "LONGER FAST");
   EXPECT_EQ(good.verdict, Verdict::Faster) << good.reason;
   EXPECT_NE(recordOf(good, "coverage")->detail.find("all 1 outcomes"), std::string::npos);
-  EXPECT_NE(recordOf(good, "coverage")->detail.find("larger than the declared ones"),
-            std::string::npos);
+  EXPECT_NE(recordOf(good, "coverage")->detail.find("derived for them"), std::string::npos);
   const Trial wrong = judge(local, "LONGER BADLONG FAST");
   EXPECT_EQ(wrong.verdict, Verdict::WrongResult) << wrong.reason;
   EXPECT_EQ(wrong.check, "coverage");
@@ -91,18 +136,18 @@ TEST_F(CoverageCheckTest, AConditionOfTheOriginalIsNoNewsWhateverItsConstantIs) 
     return CoveragePoint{0, 3, "`n > LIMIT` is true", {name}, {"code"}, true, true};
   };
   frontend_.reach.marks = {mark("!$2 < 65")};
-  LocalJudge local = make("kernel", true);
+  LocalJudge local = make("kernel", true, 0, strictly());
   ASSERT_TRUE(local.baseline());
   // The same, which this candidate's block makes impossible; then with another constant.
-  Candidate wide = candidateWith("RARE FAST 1");
+  Candidate wide = candidateWith("RARE 1");
   wide.launch.block = Dim3{128, 1, 1};
   const auto trial = local.judge(wide, Purpose::Search);
   ASSERT_TRUE(trial);
-  EXPECT_EQ(trial->verdict, Verdict::Faster) << trial->reason;
+  EXPECT_EQ(trial->verdict, Verdict::Same) << trial->reason;
   frontend_.reach.marks = {mark("!$2 < 5001")};
-  EXPECT_EQ(judge(local, "RARE FAST 2").verdict, Verdict::Faster);
+  EXPECT_EQ(judge(local, "RARE 2").verdict, Verdict::Same);
   frontend_.reach.marks = {mark("!(5000 - $2) < 65")}; // another value by the same name
-  EXPECT_EQ(judge(local, "RARE FAST 3").verdict, Verdict::Suspect);
+  EXPECT_EQ(judge(local, "RARE 3").verdict, Verdict::Suspect);
 }
 
 } // namespace

@@ -119,7 +119,7 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
   bench.baselineSeconds = {1e-3}; // short: there is time for all of them
   bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
   Trial baseline;
-  DerivedReplays kept, computed(/*mostKept=*/0);
+  DerivedReplays kept, computed(kept.replays().max_size(), /*mostKept=*/0);
   ASSERT_TRUE(kept.learn(bench, baseline));
   std::vector<std::string> contents;
   for (const DerivedReplays::Replay &replay : kept.replays()) {

@@ -115,6 +115,29 @@ TEST_F(WorkloadAdequacyTest, WhereOnlyManyInputsShowAMistakeAGainIsVerifiedOnMan
   }
 }
 
+TEST_F(WorkloadAdequacyTest, WhatThereWasNoTimeForIsAGapAndIsTriedByAnotherRun) {
+  frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("WRONG 2")};
+  JudgeOptions options;
+  options.cache = folder_.path() / "cache";
+  options.mutantSeconds = 0;
+  LocalJudge hasty = make("kernel", false, 0, options);
+  ASSERT_TRUE(hasty.baseline());
+  EXPECT_EQ(hasty.adequacy().untried, 2u);
+  EXPECT_FALSE(hasty.adequacy().isConclusive());
+  const Trial taken = judge(hasty, "FAST");
+  EXPECT_EQ(taken.verdict, Verdict::Faster) << taken.reason;
+  EXPECT_EQ(taken.assurance.level, AssuranceLevel::Partial);
+  EXPECT_TRUE(std::ranges::any_of(taken.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.check == "mutants" && gap.what.find("2 more were not tried") != gap.what.npos;
+  }));
+
+  options.assurance = AssurancePolicy::Strict; // takes its time
+  LocalJudge strict = make("kernel", false, 0, options);
+  ASSERT_TRUE(strict.baseline());
+  EXPECT_EQ(strict.adequacy().untried, 0u);
+  EXPECT_EQ(strict.adequacy().noticed, 2u);
+}
+
 TEST_F(WorkloadAdequacyTest, AMutationTestIsKeptFromRunToRun) {
   frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
   JudgeOptions options;

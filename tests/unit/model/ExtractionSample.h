@@ -11,7 +11,7 @@ inline nlohmann::json extractionSample() {
   "schema_version": 1, "tool": "kopt-extract 0.1.0", "notes": ["no nvcc: slices are not proven"],
   "library_kernels": [], "file_hashes": {"/src/a.cu": "99aa06d3014798d86001c324468d497f"},
   "kernels": [{
-    "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "unit": "/src/a.cu", "annotated": true,
+    "name": "ns::stencil", "file": "/src/a.cu", "line": 7, "unit": "/src/a.cu", "units": ["/src/a.cu"], "annotated": true,
     "defined": true, "outside": [], "unused": [],
     "clauses": [{"text": "param R in {1, 2}", "file": "/src/a.cu", "line": 6}],
     "compile_flags": ["-O3", "-arch=sm_90"], "directory": "/src",
@@ -23,9 +23,9 @@ inline nlohmann::json extractionSample() {
         {"name": "R", "value": "2", "integral": true, "range": {"file": "/src/a.cu", "begin": 400, "end": 401}}],
       "params": [
         {"name": "in", "type": "const float *", "kind": "pointer", "size": 8, "align": 8, "scalar": "f32",
-         "components": 1, "pointee_size": 4, "pointee_const": true, "restrict": false, "compared_with": []},
+         "components": 1, "pointee_size": 4, "pointee_const": true, "restrict": false, "compared_with": [], "members": []},
         {"name": "n", "type": "int", "kind": "scalar", "size": 4, "align": 4, "scalar": "i32", "components": 1,
-         "pointee_size": 0, "pointee_const": false, "restrict": false, "compared_with": []}],
+         "pointee_size": 0, "pointee_const": false, "restrict": false, "compared_with": [], "members": []}],
       "route": "slice", "slice": "/out/stencil.cu", "reason": "", "proven": true,
       "chunks": [
         {"source": {"file": "/src/a.cu", "begin": 0, "end": 20}, "slice_begin": 0, "slice_end": 20,

@@ -160,8 +160,22 @@ TEST(Report, OfARunThatWasKilledBeforeItsBaseline) {
   RunHistory history;
   history.run = sampleRun();
   const std::string text = renderMarkdown(history, {}, {});
-  EXPECT_THAT(text, HasSubstr("**No verdict**: the run is running"));
+  EXPECT_THAT(text, HasSubstr("**No verdict yet**: the run was interrupted, or still runs"));
   EXPECT_THAT(text, HasSubstr("No verification was recorded"));
+}
+
+TEST(Report, SaysWhereTheTimeWentInAllSessions) {
+  RunHistory history = finishedRun();
+  EXPECT_THAT(renderMarkdown(history, {}, {}), Not(HasSubstr("Where the time went")));
+  for (const double search : {10.0, 2.5}) {
+    Decision decision;
+    decision.what = Spent{{{"baseline", 4}, {"search", search}}, {{"extract", 1.5}}, 40};
+    history.decisions.push_back(decision);
+  }
+  const std::string text = renderMarkdown(history, {}, {});
+  EXPECT_THAT(text, HasSubstr("| extract | 3.0 | all kernels |\n"));
+  EXPECT_THAT(text, HasSubstr("| search | 12.5 | this kernel |\n"));
+  EXPECT_THAT(text, HasSubstr("40 s of the time budget"));
 }
 
 TEST(Report, AMissingCounterIsUnknownNeverZero) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/search/Budget.h"
 
+#include "fakes/FakeClock.h"
+
 #include <gtest/gtest.h>
 
 namespace kopt {
@@ -36,6 +38,39 @@ TEST(Budget, JustBeforeALimitTheSearchGoesOn) {
   EXPECT_FALSE(budgetReached({.seconds = 10}, history(), 9.9));
   EXPECT_FALSE(budgetReached({.patience = 3}, history(), 0));
   EXPECT_FALSE(budgetReached({.target = 1.65}, history(), 0)) << "the lower bound counts";
+}
+
+TEST(TimeBudget, IsSharedByWeightAndWhatOneLeavesIsForTheOthers) {
+  fakes::FakeClock clock;
+  const TimeBudget budget(clock, 40);
+  EXPECT_DOUBLE_EQ(budget.shareOf(0.6, 0.8), 30);
+  clock.advance(10); // the first one had enough
+  EXPECT_DOUBLE_EQ(budget.left(), 30);
+  EXPECT_DOUBLE_EQ(budget.shareOf(0.15, 0.2), 22.5);
+  clock.advance(100);
+  EXPECT_EQ(budget.left(), 0);
+  EXPECT_EQ(budget.shareOf(0.05, 0.05), 0);
+  EXPECT_DOUBLE_EQ(budget.used(), 110);
+}
+
+TEST(TimeBudget, ZeroIsNoLimit) {
+  fakes::FakeClock clock;
+  const TimeBudget budget(clock, 0);
+  clock.advance(1e6);
+  EXPECT_GT(budget.left(), 1e12);
+}
+
+TEST(TimeBudget, OnlyWhatMayWinIsConfirmed) {
+  SearchHistory history;
+  history.trials.resize(3);
+  history.trials[0].verdict = Verdict::Faster; // the baseline
+  history.trials[0].seconds = 100;
+  history.trials[1].verdict = Verdict::Slower;
+  history.trials[1].seconds = 50;
+  EXPECT_EQ(secondsToConfirm(history), 0);
+  history.trials[2].verdict = Verdict::Faster;
+  history.trials[2].seconds = 2;
+  EXPECT_GT(secondsToConfirm(history), 2);
 }
 
 } // namespace

@@ -366,6 +366,19 @@ TEST_F(LlmProposerTest, aModelThatCannotBeReachedIsAnErrorAndNothingIsStored) {
   EXPECT_TRUE(store_.modelCalls(kRun)->empty());
 }
 
+TEST_F(LlmProposerTest, anExchangeGetsNoMoreTimeThanIsLeft) {
+  LlmOptions options;
+  options.timeout = Duration(600);
+  options.secondsLeft = [] { return 12.0; };
+  std::string told;
+  options.tell = [&](const std::string &text) { told = text; };
+  model_.replies = {reply("a", "  // ... rest unchanged"), reply("a", "  // ... rest unchanged")};
+  LlmProposer llm = proposer(options);
+  EXPECT_TRUE(llm.propose(context(), 1)->empty());
+  EXPECT_EQ(model_.requests.back().timeout, Duration(12));
+  EXPECT_NE(told.find("could not be used"), std::string::npos) << "the user hears of it";
+}
+
 TEST_F(LlmProposerTest, aLimitOfZeroAsksNobody) {
   LlmProposer llm = proposer();
   EXPECT_TRUE(llm.propose(context(), 0)->empty());

@@ -26,6 +26,8 @@ public:
                                          std::size_t limit) override {
     parents.push_back(context.parent().title);
     metrics.push_back(context.diagnosis().skipped.empty() ? "" : context.diagnosis().skipped[0]);
+    if (late-- > 0)
+      return makeError(ErrorCode::Environment, "the model did not answer in time");
     std::vector<Candidate> candidates;
     for (const std::string &title : titles_) {
       if (title == "fail" && candidates.empty()) // nothing else is left
@@ -44,6 +46,7 @@ public:
     return candidates;
   }
   std::vector<std::string> parents, metrics;
+  int late = 0; ///< turns on which it fails first
 
 private:
   std::string name_;
@@ -175,14 +178,42 @@ TEST_F(SearchLoopTest, NoBudgetIsExceeded) {
   EXPECT_THAT(judge_.judged, ElementsAre("1", "2", "3"));
 }
 
-TEST_F(SearchLoopTest, TheTimeBudgetEndsTheSearchBetweenRounds) {
+TEST_F(SearchLoopTest, NoCandidateIsBegunThatTheTimeBudgetDoesNotLast) {
   offer("a", {"1", "2", "3", "4", "5", "6", "7", "8", "9"});
-  settings_.budget.seconds = 3; // each judgement takes one
+  settings_.budget.seconds = 5; // each judgement takes one
+  settings_.secondsUsed = 1;
   const auto history = search();
   const Stop stop = std::get<Stop>(history->decisions.back().what);
   EXPECT_EQ(stop.reason, StopReason::Seconds);
-  EXPECT_EQ(history->decisions.back().evidence.front().value, 4);
-  EXPECT_EQ(judge_.judged.size(), 4u);
+  EXPECT_EQ(judge_.judged.size(), 3u) << "in the middle of a round";
+  EXPECT_EQ(history->decisions.back().evidence.front().value, 5) << "with the next one";
+}
+
+TEST_F(SearchLoopTest, TheTimeForTheConfirmationIsLeft) {
+  offer("a", {"1", "2", "1.5x", "4", "5", "6", "7", "8", "9"});
+  judge_.seconds = 1; // of a trial: its confirmation is expected to take a few
+  settings_.budget.seconds = 8;
+  const auto history = search();
+  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::Seconds);
+  EXPECT_EQ(judge_.judged.size(), std::size_t(8 - secondsToConfirm(*history) - 1));
+  EXPECT_GT(secondsToConfirm(*history), 0);
+}
+
+TEST_F(SearchLoopTest, ARoundThatTheTimeCutShortGoesOnWithMoreTime) {
+  offer("a", {"1.1x", "a2", "1.4x", "a4", "a5", "a6"});
+  strategy_ = makeTurnStrategy(3);
+  const auto whole = search();
+  ASSERT_TRUE(whole);
+  const std::vector<std::string> expected = trials();
+  store_ = {};
+  settings_.budget.seconds = 3;
+  ASSERT_TRUE(search());
+  EXPECT_LT(trials().size(), expected.size());
+  settings_.budget.seconds = 0;
+  const auto resumed = search();
+  ASSERT_TRUE(resumed) << resumed.error().what;
+  EXPECT_EQ(trials(), expected);
+  EXPECT_EQ(resumed->best().candidate.title, whole->best().candidate.title);
 }
 
 TEST_F(SearchLoopTest, ARunThatIsInterruptedGoesOnWhereItWasAndRepeatsNothing) {
@@ -228,9 +259,28 @@ TEST_F(SearchLoopTest, AProposerThatFailsLosesItsTurnAndTheOthersGoOn) {
   const auto history = search();
   ASSERT_TRUE(history) << history.error().what;
   EXPECT_EQ(history->best().candidate.title, "1.2x");
-  EXPECT_EQ(proposer(0).parents.size(), 1u) << "it is not asked again";
+  EXPECT_EQ(proposer(0).parents.size(), 3u) << "its next turns are the last";
+  EXPECT_THAT(recorded(), testing::Contains("failed: 'llm' failed: the model cannot be reached"));
   EXPECT_THAT(recorded(), testing::Contains("failed: 'llm' failed and is not asked again: the "
                                             "model cannot be reached"));
+}
+
+TEST_F(SearchLoopTest, AProposerThatFailedOnceGetsItsNextTurn) {
+  offer("llm", {"late", "1.3x"});
+  offer("b", {"b1", "b2", "b3", "b4", "b5"});
+  proposer(0).late = 2;
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  EXPECT_EQ(history->best().candidate.title, "1.3x");
+  EXPECT_TRUE(history->failed.empty());
+}
+
+TEST_F(SearchLoopTest, WhatWasJudgedBeforeEveryProposerFailedIsAResultToo) {
+  offer("llm", {"same", "fail"});
+  const auto history = search();
+  ASSERT_TRUE(history) << history.error().what;
+  EXPECT_EQ(history->incumbent, 0u);
+  EXPECT_EQ(std::get<Stop>(history->decisions.back().what).reason, StopReason::ProposersFailed);
 }
 
 TEST_F(SearchLoopTest, WhereEveryProposerFailsAtOnceTheErrorIsTheAnswer) {
@@ -325,6 +375,17 @@ TEST_F(SearchLoopTest, FinalistsThatCannotBeToldApartAreTimedAgainstEachOther) {
   auto later = DecisionLog::open(store_, 1);
   ASSERT_TRUE(*confirmWinner(*history, *judge, *later));
   EXPECT_THAT(judge_.judged, IsEmpty());
+}
+
+TEST_F(SearchLoopTest, OnceTheTimeIsUpOnlyTheBestIsConfirmed) {
+  offer("a", {"1.6x lucky", "1.5x"});
+  const auto history = search();
+  auto judge = RecallingJudge::open(judge_, store_, 1);
+  auto log = DecisionLog::open(store_, 1);
+  const auto winner = confirmWinner(*history, *judge, *log, [] { return true; });
+  ASSERT_TRUE(winner);
+  EXPECT_FALSE(*winner);
+  EXPECT_EQ(judge_.judged.back(), "confirm 1.6x lucky");
 }
 
 TEST_F(SearchLoopTest, AtMostThreeCandidatesAreConfirmed) {

@@ -239,7 +239,8 @@ TEST_F(FrontendTest, ACloneThatCannotBeReadIsNone) {
 TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   processes_.on({"coverage"}, 0,
                 R"({"slice":"marked","variable":"koptReached","bytes":4,"in_macros":1,
-    "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"codes":["1f"],"required":true,"special":true}]})");
+    "marks":[{"at":3,"line":7,"what":"`n > 5` is true","names":["!$0 < 6"],"codes":["1f"],"required":true,"special":true,
+              "numbers":[5],"params":[0],"blocks":false,"data":false,"assumed":false}]})");
   const auto clone = frontend_->coverageClone("slice", "e", kernel());
   ASSERT_TRUE(clone.has_value()) << clone.error().what;
   EXPECT_EQ(clone->sliceText, "marked");
@@ -250,10 +251,12 @@ TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   EXPECT_EQ(clone->marks[0].line, 7u);
   EXPECT_TRUE(clone->marks[0].special);
   EXPECT_EQ(clone->marks[0].names, std::vector<std::string>{"!$0 < 6"});
+  EXPECT_EQ(clone->marks[0].numbers, std::vector<double>{5});
   for (
       const char *reply :
       {R"({})", R"({"slice":"","variable":"v","bytes":0,"in_macros":0,"marks":[]})",
-       R"({"slice":"s","variable":"v","bytes":2,"in_macros":0,"marks":[{"at":2,"line":1,"what":"w","names":[],"codes":[],"required":true}]})"}) {
+       R"({"slice":"s","variable":"v","bytes":2,"in_macros":0,"marks":[{"at":2,"line":1,"what":"w","names":[],"codes":[],"required":true,"special":false,
+            "numbers":[],"params":[],"blocks":false,"data":false,"assumed":false}]})"}) {
     fakes::FakeProcessRunner processes;
     processes.on({"coverage"}, 0, reply);
     const auto none = makeFrontend(processes, "f")->coverageClone("s", "e", kernel());

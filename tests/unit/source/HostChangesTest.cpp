@@ -66,6 +66,14 @@ TEST_F(HostChangesTest, MacrosCountWhereHostCodeUsesThem) {
   EXPECT_NE(change(), "");
 }
 
+TEST_F(HostChangesTest, AConstantMayBeDeclaredElsewhere) {
+  before_.items[0].text[1] = {11, "fill ( 256 ) ;"}; // a local one
+  after_.items[0].text[1] = {11, "fill ( kThreads ) ;", "fill ( 256 ) ;"};
+  EXPECT_EQ(change(), "");
+  after_.items[0].text[1].values = "fill ( 128 ) ;";
+  expectChange("'fill ( kThreads ) ;' in the place of 'fill ( 256 ) ;'");
+}
+
 TEST_F(HostChangesTest, ChunksOfASliceAreDeviceCode) {
   after_.items[0].text[1].text = "twice ( ) ;";
   Specialization one;

@@ -86,6 +86,41 @@ TEST(Subjects, AnInstantiationIsSelectedByItself) {
             "no kernel is named 'transpose<int>'");
 }
 
+TEST(Subjects, SymbolsSelectExactlyWhatTheyMean) {
+  ExtractionResult extraction = twoInstantiations();
+  extraction.kernels.front().annotated = true;
+  SelectionRequest request;
+  request.globs = {"no such kernel"};
+  request.symbols = {"_Z9transposeIdEvPT_", "_Z9transposeIfEvPT_", "_Z4goneIiEvPT_"};
+  const auto chosen = selectInstances(extraction, request);
+  ASSERT_TRUE(chosen) << chosen.error().what;
+  ASSERT_EQ(chosen->size(), 2u);
+  EXPECT_EQ((*chosen)[0].specialization->expression, "transpose<double>");
+  // What a file keeps to itself: the symbol of its own compiler is the better one.
+  std::vector<Specialization> &all = extraction.kernels.front().specializations;
+  all[0].symbol = "_ZN12_GLOBAL__N_13ownEPf";
+  all[1].symbol = "_ZN43_GLOBAL__N__00000000_7_main_cu_11111111_2223ownEPf";
+  for (const Specialization &one : all) {
+    request.symbols = {one.symbol};
+    const auto own = selectInstances(extraction, request);
+    ASSERT_TRUE(own);
+    ASSERT_EQ(own->size(), 1u);
+    EXPECT_EQ((*own)[0].specialization->symbol, one.symbol);
+  }
+}
+
+TEST(Subjects, BlanksDoNotCount) {
+  ExtractionResult extraction = twoInstantiations();
+  extraction.kernels.front().specializations[0].expression = "transpose<float, 4>";
+  for (const char *glob : {"transpose<float,4>", "transpose< float , 4 >", "transpose<float, 4>"}) {
+    SelectionRequest request;
+    request.globs = {glob};
+    const auto chosen = selectInstances(extraction, request);
+    ASSERT_TRUE(chosen) << chosen.error().what;
+    EXPECT_EQ(chosen->size(), 1u);
+  }
+}
+
 TEST(Subjects, ClausesOfTheConfigurationSelectWhatTheirPatternMeans) {
   ExtractionResult extraction = twoInstantiations();
   extraction.kernels.front().name = "ns::transpose";

@@ -48,6 +48,18 @@ TEST(TuneDeclaration, ReadsParams) {
   EXPECT_THAT(values("param ns::T in 2..4"), ElementsAre(2, 3, 4));
 }
 
+TEST(TuneDeclaration, ReadsTheNumbersOfAStruct) {
+  const TuneDeclaration declaration = good({"arg scale = {1.5, n / 2, -3}", "arg n = 8"});
+  EXPECT_THAT(declaration.argumentMembers,
+              ElementsAre(Pair("scale", ElementsAre("1.5", "n / 2", "-3"))));
+  EXPECT_THAT(declaration.arguments, ElementsAre(Pair("n", "8")));
+  EXPECT_THAT(bad({"arg scale = {1, 2"}).what, HasSubstr("not closed by '}'"));
+  EXPECT_THAT(bad({"arg scale = {}"}).what, HasSubstr("empty"));
+  EXPECT_THAT(bad({"arg scale = {1, 2 +}"}).what, HasSubstr("arg scale"));
+  EXPECT_THAT(bad({"arg scale = {1}", "arg scale = {2}"}).what, HasSubstr("declared twice"));
+  EXPECT_THAT(bad({"arg scale = {1}", "arg scale = 2"}).what, HasSubstr("declared twice"));
+}
+
 TEST(TuneDeclaration, ReadsEveryOtherClause) {
   TuneDeclaration declaration = good(
       {"require TILE % ROWS == 0", "block TILE, min(ROWS, 4)", "grid ceil_div(n, TILE)",

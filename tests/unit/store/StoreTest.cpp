@@ -273,6 +273,54 @@ TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
   EXPECT_EQ(store->modelCalls(run.id).value().at(0).reply, "reply");
 }
 
+TEST_F(StoreTest, ASessionIsReplacedWhole) {
+  SessionRecord session;
+  session.name = "session-1";
+  session.root = "/project";
+  session.startedUtc = "2026-01-31T12:00:00Z";
+  {
+    auto store = open();
+    RunRecord other = sampleRun();
+    other.name = "transpose-2";
+    for (const RunRecord &run : {sampleRun(), other}) {
+      SessionWin &win = session.wins.emplace_back();
+      win.run = store->beginRun(run)->id;
+      win.runName = run.name;
+      win.reason = "of \xff";
+    }
+    session.offered = {{"src/t.cu", "11", "22", {{{"src/t.cu", 3, 5}, std::string("a\0b", 3)}}}};
+    session.offeredPatch = "a mail";
+    const auto begun = store->putSession(session);
+    ASSERT_TRUE(begun) << begun.error().what;
+    session = *begun;
+    session.finishedUtc = "2026-01-31T12:01:00Z";
+    session.wins[0].state = WinState::Confirmed;
+    ProgramTime &time = session.wins[0].program.emplace();
+    time.runs = {{2, 1, 0}, {2.5, 1.25, 1}};
+    time.speedup.high = std::numeric_limits<double>::infinity();
+    session.composed = {{"t<16>", "t.cu:5", Verdict::Same, "so it is"}};
+    session.confirmation.notes = {"a note"};
+    session.confirmed = session.offered;
+    session.confirmed[0].edits.push_back({{"src/t.cu", 9, 9}, "x"});
+    session.offered.clear();
+    ASSERT_TRUE(store->putSession(session));
+  }
+  const auto stored = open()->sessions();
+  ASSERT_TRUE(stored) << stored.error().what;
+  ASSERT_EQ(stored->size(), 1u);
+  const SessionRecord &read = stored->front();
+  EXPECT_EQ(canonicalJson(read.wins), canonicalJson(session.wins));
+  EXPECT_EQ(canonicalJson(read.composed), canonicalJson(session.composed));
+  EXPECT_EQ(canonicalJson(read.confirmation), canonicalJson(session.confirmation));
+  EXPECT_EQ(read.finishedUtc, session.finishedUtc);
+  EXPECT_EQ(read.offeredPatch, "a mail");
+  EXPECT_TRUE(read.offered.empty());
+  ASSERT_EQ(read.confirmed.size(), 1u);
+  ASSERT_EQ(read.confirmed[0].edits.size(), 2u);
+  EXPECT_EQ(read.confirmed[0].edits[0].text, std::string("a\0b", 3));
+  EXPECT_EQ(read.confirmed[0].edits[1].range.begin, 9u);
+}
+
 TEST_F(StoreTest, RunsWithTheSameInputsStayApartInTheirOrder) {
   auto store = open();
   RunRecord run = sampleRun();

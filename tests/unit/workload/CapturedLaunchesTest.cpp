@@ -223,6 +223,18 @@ TEST_F(CapturedLaunchesTest, SizesAreSmallerTogetherAndTheGridFollows) {
   EXPECT_THAT(seen, testing::IsSupersetOf({1023, 1021, 769, 256, 1, 0}));
 }
 
+TEST_F(CapturedLaunchesTest, ASmallOneIsInProportionAndHasATail) {
+  const std::int32_t ld = 2 * kN;
+  std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);
+  launch_.bindings["ld"] = ld;
+  const auto sizes = derive(Derivation::Sizes);
+  const auto small = std::ranges::find_if(sizes, &DerivedLaunch::isSmall);
+  ASSERT_NE(small, sizes.end());
+  EXPECT_EQ(integer(small->launch, 6), 255);
+  EXPECT_EQ(integer(small->launch, 7), 511);
+  EXPECT_EQ(small->launch.grid.x, 2u);
+}
+
 TEST_F(CapturedLaunchesTest, RequirementsHoldForAllOfThem) {
   declaration_.requirements = {"n % 4 == 0", "ld == n"};
   std::set<std::int32_t> seen;

@@ -1,70 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/workload/derived/DerivedLaunches.h"
-
-#include <algorithm>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <set>
+#include "unit/workload/DerivedLaunchesFixture.h"
 
 using namespace kopt;
 
 namespace {
 
-/// scale(in, index, out, factor, n, steps): n elements in blocks of 128, as a launch site would
-/// have it.
-class DerivedLaunchesTest : public testing::Test {
-protected:
-  DerivedLaunchesTest() {
-    kernel_.name = "scale";
-    LaunchSite site;
-    site.symbol = "scale";
-    site.geometry = GeometryKind::Symbolic;
-    site.grid = {"(n + 127) / 128", "1", "1"};
-    site.block = {"128", "1", "1"};
-    site.variables = {"n"};
-    site.args = {"in", "index", "out", "factor", "n", "steps"};
-    kernel_.launches = {site};
-    specialization_.symbol = "scale";
-    specialization_.params = {
-        {"in", "const float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, true, false},
-        {"index", "const int *", ParamKind::Pointer, 8, 8, "i32", 1, 4, true, false},
-        {"out", "float *", ParamKind::Pointer, 8, 8, "f32", 1, 4, false, false},
-        {"factor", "float", ParamKind::Scalar, 4, 4, "f32", 1, 0, false, false},
-        {"n", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false},
-        {"steps", "int", ParamKind::Scalar, 4, 4, "i32", 1, 0, false, false}};
-    declaration_.arguments = {{"factor", "1.5"}, {"n", "1000000"}, {"steps", "7"}};
-    declaration_.extents = {{"in", "n"}, {"index", "n"}, {"out", "n"}};
-    declaration_.fills["index"] = Fill{FillKind::Uniform, 0, 63};
-  }
-
-  Launch declared() {
-    auto launch = buildLaunch(kernel_, specialization_, declaration_,
-                              launchesOn(declaration_, DeviceKind::Cuda).front());
-    EXPECT_TRUE(launch) << launch.error().what;
-    launch->buffers[2].output = true;
-    return *launch;
-  }
-  DerivedLaunches derive() {
-    const Launch launch = declared();
-    return deriveLaunches({kernel_, specialization_, &declaration_}, launch, 16384);
-  }
-  static std::vector<DerivedLaunch> only(const DerivedLaunches &all, Derivation kind) {
-    std::vector<DerivedLaunch> some;
-    for (const DerivedLaunch &launch : all.launches)
-      if (launch.kind == kind)
-        some.push_back(launch);
-    return some;
-  }
-  static std::int32_t integer(const Launch &launch, std::size_t argument) {
-    std::int32_t value = 0;
-    std::memcpy(&value, std::get<ValueArg>(launch.arguments[argument]).bytes.data(), sizeof value);
-    return value;
-  }
-
-  KernelSpec kernel_;
-  Specialization specialization_;
-  TuneDeclaration declaration_;
-};
+using DerivedLaunchesTest = test::DerivedLaunchesFixture;
 
 TEST_F(DerivedLaunchesTest, ConstantMemoryHasOtherContentsAndOneSizeAndPlace) {
   specialization_.constantVariables = {{"taps", "taps", 20, "float", "f32"},
@@ -235,7 +176,7 @@ TEST_F(DerivedLaunchesTest, IntegersThatDecideNoSizeAreNegativeAndLargeOnceWhere
   for (const DerivedLaunch &derived : only(derive(), Derivation::Scalars))
     if (derived.unbounded)
       steps.insert(integer(derived.launch, 5));
-  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 67, 0x2aaaaaaa + 7}));
+  EXPECT_EQ(steps, (std::set<std::int32_t>{-44, 67, 65536 + 4567 + 7, 0x2aaaaaaa + 7}));
   specialization_.params[5] = {"steps", "long long", ParamKind::Scalar, 8, 8, "i64", 1, 0,
                                false,   false};
   bool wide = false;
@@ -481,118 +422,49 @@ TEST_F(DerivedLaunchesTest, AnElementFurtherIsAdvisoryUnlessTheSiteDoesArithmeti
   EXPECT_FALSE(only(derive(), Derivation::Alignment)[2].advisory);
 }
 
-TEST_F(DerivedLaunchesTest, PointersPassedTwiceAreOneBuffer) {
-  kernel_.launches[0].args = {"data", "index", "data", "factor", "n", "steps"};
-  const auto placement = only(derive(), Derivation::Alignment);
-  ASSERT_EQ(placement.size(), 8u);
-  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
-  EXPECT_FALSE(placement[7].launch.buffers[0].readOnly);
-}
-
-TEST_F(DerivedLaunchesTest, SoAreThoseThatAnotherLaunchSitePassesTwice) {
-  kernel_.launches.push_back(kernel_.launches[0]);
-  LaunchSite &other = kernel_.launches.back();
-  other.file = "/project/src/in_place.cu";
-  other.line = 31;
-  other.args = {"data", "index", "data", "factor", "n", "steps"};
-  auto placement = only(derive(), Derivation::Alignment);
-  ASSERT_EQ(placement.size(), 8u);
-  EXPECT_EQ(placement[7].title, "pointers that the launch at in_place.cu:31 passes twice");
-  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
-  kernel_.launches.push_back(kernel_.launches.back());
-  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 8u) << "once is enough";
-  for (std::size_t i = 1; i < 3; ++i)
-    kernel_.launches[i].args[0] = kernel_.launches[i].args[2] = "nullptr";
-  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u);
-  kernel_.launches[1].args[0] = kernel_.launches[1].args[2] = "data";
-  kernel_.launches[1].symbol = "another";
-  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u);
-}
-
-TEST_F(DerivedLaunchesTest, PointersOfOneOriginAreOneBufferHoweverTheyAreSpelled) {
-  LaunchSite &site = kernel_.launches[0];
-  site.args = {"(const float *)data", "index", "&data[0]", "factor", "n", "steps"};
-  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u)
-      << "what the front end did not say is not guessed";
-  site.pointers = {{"data", "0"}, {"index", "0"}, {"data", "0"}, {}, {}, {}};
-  const auto placement = only(derive(), Derivation::Alignment);
-  ASSERT_EQ(placement.size(), 8u);
-  EXPECT_EQ(placement[7].title, "pointers that the launch passes twice");
-  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).buffer, 0u);
-  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[2]).offset, 0u);
-  // The elements of a pack, or variables of one name, are not the same.
-  site.args[0] = site.args[2] = "data";
-  site.pointers[2].root = "data#2";
-  EXPECT_EQ(only(derive(), Derivation::Alignment).size(), 7u);
-}
-
-TEST_F(DerivedLaunchesTest, PointersThatOverlapShareABuffer) {
-  LaunchSite &site = kernel_.launches[0];
-  site.args = {"data + k + 1", "index", "data + k", "factor", "length", "steps"};
-  site.pointers = {{"data", "k * 4 + 4"}, {"index", "0"}, {"data", "k * 4"}, {}, {}, {}};
-  auto placement = only(derive(), Derivation::Alignment);
-  ASSERT_EQ(placement.size(), 8u);
-  EXPECT_EQ(placement[7].title, "pointers that the launch passes into each other's memory");
-  const Launch &launch = placement[7].launch;
-  EXPECT_EQ(std::get<BufferArg>(launch.arguments[0]).buffer, 0u);
-  EXPECT_EQ(std::get<BufferArg>(launch.arguments[0]).offset, 4u)
-      << "k, which nobody gave, is the same in both";
-  EXPECT_EQ(std::get<BufferArg>(launch.arguments[2]).buffer, 0u);
-  EXPECT_EQ(std::get<BufferArg>(launch.arguments[2]).offset, 0u);
-  EXPECT_EQ(launch.buffers[0].bytes, (3906u + 1) * 4);
-  EXPECT_FALSE(launch.buffers[0].readOnly);
-  EXPECT_FALSE(launch.buffers[0].output);
-  // By the launch's own names: what the kernel calls n, it calls length.
-  site.pointers[0].offset = "(length / 2) * 4";
-  site.pointers[2].offset = "0";
-  placement = only(derive(), Derivation::Alignment);
-  ASSERT_EQ(placement.size(), 8u);
-  EXPECT_EQ(std::get<BufferArg>(placement[7].launch.arguments[0]).offset, 3906u / 2 * 4);
-}
-
-TEST_F(DerivedLaunchesTest, PartsOfOneAllocationThatDoNotOverlapStayApart) {
-  LaunchSite &site = kernel_.launches[0];
-  site.args = {"data", "index", "data + n", "factor", "n", "steps"};
-  site.pointers = {{"data", "0"}, {"index", "0"}, {"data", "n * 4"}, {}, {}, {}};
-  const DerivedLaunches all = derive();
-  EXPECT_EQ(only(all, Derivation::Alignment).size(), 7u);
-  EXPECT_TRUE(std::none_of(all.missing.begin(), all.missing.end(), [](const NotDerived &missing) {
-    return missing.kind == Derivation::Alignment;
-  }));
-}
-
-TEST_F(DerivedLaunchesTest, PointersThatMayShareMemoryAreNamedWhereItIsNotTried) {
-  LaunchSite &site = kernel_.launches[0];
-  site.file = "/project/src/scale.cu";
-  site.line = 12;
-  site.args = {"data + first", "index", "data", "factor", "n", "steps"};
-  site.pointers = {{"data", "first * 4"}, {"index", "0"}, {"data", "0"}, {}, {}, {}};
-  const auto why = [&] {
-    const DerivedLaunches all = derive();
-    EXPECT_EQ(only(all, Derivation::Alignment).size(), 7u);
-    std::string text;
-    for (const NotDerived &missing : all.missing)
-      if (missing.kind == Derivation::Alignment)
-        text += missing.why;
-    return text;
-  };
-  EXPECT_EQ(why(), "'in' and 'out' at scale.cu:12 both point into 'data', at an unknown distance");
-  site.pointers[0].offset.clear();
-  EXPECT_EQ(why(), "'in' and 'out' at scale.cu:12 both point into 'data', at an unknown distance");
-  site.pointers[0].offset = "400000"; // of 4000000 bytes, and of 15624 in the small launch
-  EXPECT_EQ(why(),
-            "'in' and 'out' at scale.cu:12 overlap only in a launch that is too large to run");
-  site.pointers[0].offset = "0";
-  site.pointers[1].root = "data";
-  site.pointers[2].root = "other";
-  EXPECT_EQ(why(), "'in' and 'index' at scale.cu:12 point into the same memory as different types");
-}
-
 TEST_F(DerivedLaunchesTest, TheSameLaunchesEachTime) {
   const DerivedLaunches one = derive(), other = derive();
   ASSERT_EQ(one.launches.size(), other.launches.size());
   for (std::size_t i = 0; i < one.launches.size(); ++i)
     EXPECT_EQ(one.launches[i].title, other.launches[i].title);
+}
+
+TEST_F(DerivedLaunchesTest, NumbersOfAStructAreScaledEachOnItsOwn) {
+  KernelParam scale{"scale", "float3", ParamKind::Scalar, 12, 4, "f32", 3, 0, false, false};
+  scale.members = {{"x", "f32", 0}, {"y", "f32", 4}, {"z", "f32", 8}};
+  specialization_.params.push_back(scale);
+  kernel_.launches[0].args.push_back("scale");
+  declaration_.argumentMembers = {{"scale", {"1.0", "2.0", "0.0"}}};
+  const auto derived = only(derive(), Derivation::Scalars);
+  EXPECT_TRUE(std::ranges::any_of(derived, [](const DerivedLaunch &launch) {
+    float held[3];
+    std::memcpy(held, std::get<ValueArg>(launch.launch.arguments[6]).bytes.data(), sizeof held);
+    return held[0] < 0 && held[1] < 0 && held[1] != 2 * held[0] && held[2] < 0;
+  }));
+}
+
+TEST_F(DerivedLaunchesTest, NumbersFarFromZeroAreLittleApart) {
+  const auto derived = only(derive(), Derivation::Contents);
+  const auto far = std::ranges::find(derived, "contents: far above zero", &DerivedLaunch::title);
+  const auto below = std::ranges::find(derived, "contents: far below zero", &DerivedLaunch::title);
+  ASSERT_NE(far, derived.end());
+  ASSERT_NE(below, derived.end());
+  const Fill &fill = far->launch.buffers[0].fill;
+  EXPECT_GE(fill.low / (fill.high - fill.low), 1000);
+  EXPECT_EQ(below->launch.buffers[0].fill.high, -fill.low);
+  EXPECT_EQ(far->launch.buffers[1].fill.high, 63) << "indices stay";
+}
+
+TEST_F(DerivedLaunchesTest, LengthsOfWhichNobodySaysAnythingExceedSixteenBits) {
+  declaration_.arguments["n"] = "6000";
+  declaration_.fills.clear();
+  const auto isLong = [](const DerivedLaunch &derived) {
+    return derived.unbounded && derived.launch.buffers[1].fill.high > 65536 &&
+           derived.launch.buffers[1].fill.high < 1e6;
+  };
+  EXPECT_TRUE(std::ranges::any_of(derive().launches, isLong));
+  declaration_.fills["index"] = Fill{FillKind::Uniform, 0, 63};
+  EXPECT_FALSE(std::ranges::any_of(derive().launches, isLong));
 }
 
 } // namespace

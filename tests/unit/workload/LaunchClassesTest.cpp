@@ -96,10 +96,36 @@ TEST(Representatives, ThePlanNamesTheirOrdinals) {
   for (int i = 0; i < 5; ++i)
     sample.launch(1000, 10e-6 + i * 1e-6);
   sample.observed.processes[0].launches[2].fromGraph = true; // cannot be snapshotted
-  const auto orders = planSnapshots(sample.observed, rankKernels(sample.observed), 5);
+  const auto orders =
+      planSnapshots(sample.observed, rankKernels(sample.observed), 5, 1u << 30).orders;
   ASSERT_EQ(orders.size(), 1u);
   EXPECT_EQ(orders[0].symbol, "_Z5scalePfPKfi");
   EXPECT_EQ(orders[0].how, "launch 1,3");
+}
+
+TEST(Representatives, ThePlanKeepsToTheRoomThereIs) {
+  TraceSample sample;
+  for (int i = 0; i < 3; ++i)
+    sample.launch(500, 10e-6);
+  for (int i = 0; i < 3; ++i)
+    sample.launch(1000, 50e-6);
+  const auto kernels = rankKernels(sample.observed);
+  constexpr std::uint64_t kOne = 2 * (4096 + 8192); // both buffers, before and after
+  const auto planned = [&](std::uint64_t bytes) {
+    return planSnapshots(sample.observed, kernels, 5, bytes);
+  };
+  const SnapshotPlan all = planned(4 * kOne);
+  ASSERT_EQ(all.orders.size(), 1u);
+  EXPECT_EQ(std::ranges::count(all.orders[0].how, ','), 3);
+  EXPECT_TRUE(all.notes.empty());
+  const SnapshotPlan one = planned(kOne);
+  ASSERT_EQ(one.orders.size(), 1u);
+  EXPECT_EQ(one.orders[0].how, "launch 3") << "of the heavier kind";
+  EXPECT_EQ(one.notes.size(), 3u);
+  const SnapshotPlan none = planned(kOne - 1);
+  EXPECT_TRUE(none.orders.empty());
+  ASSERT_FALSE(none.notes.empty());
+  EXPECT_THAT(none.notes[0], HasSubstr("its memory takes 24.0 KiB"));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/TraceCache.h"
 
+#include "driver/model/TuneSubject.h"
 #include "driver/support/FileSystem.h"
 
 #include <filesystem>
@@ -31,7 +32,7 @@ protected:
   std::string key(std::vector<std::string> more = {}) {
     std::vector<std::string> command{program.string(), data.string()};
     command.insert(command.end(), more.begin(), more.end());
-    const auto made = TraceCache::keyOf(command, {subject});
+    const auto made = TraceCache::keyOf(command, {{&subject.kernel, &subject.specialization}});
     EXPECT_TRUE(made) << made.error().what;
     return made ? made->text : "";
   }
@@ -56,7 +57,7 @@ TEST_F(TraceCacheTest, EverythingThatDecidesWhatIsLaunchedIsInTheKey) {
   EXPECT_NE(otherData, before) << "an input file";
   ASSERT_TRUE(writeFileAtomically(program, "#!/bin/sh\n\n"));
   EXPECT_NE(key(), otherData) << "the program";
-  EXPECT_FALSE(TraceCache::keyOf({"no-such-program-anywhere"}, {subject}));
+  EXPECT_FALSE(TraceCache::keyOf({"no-such-program-anywhere"}, {}));
 }
 
 TEST_F(TraceCacheTest, OnlyWholeTracesAreHeldAndOldOnesGo) {

@@ -95,6 +95,39 @@ TEST_F(WorkloadBuilderTest, AFloatingPointArgumentKeepsItsFraction) {
   EXPECT_EQ(value, 2.5f);
 }
 
+TEST_F(WorkloadBuilderTest, AStructByValueIsGivenNumberByNumber) {
+  KernelParam box{"box", "Box", ParamKind::Struct, 16, 4, "", 1, 0, false, false};
+  box.members = {{"low", "f32", 0}, {"size.x", "i32", 8}, {"size.y", "u8", 12}};
+  specialization_.params.push_back(box);
+  const auto build = [&](const std::string &clause) {
+    return buildWorkload(kernel_, specialization_,
+                         declaration({"arg n = 64", "extent x = n", clause}), DeviceKind::Emulated);
+  };
+  const auto built = build("arg box = {0.5, n / 2, 7}");
+  ASSERT_TRUE(built) << built.error().what;
+  const std::string bytes = std::get<ValueArg>(built->launches[0].arguments[2]).bytes;
+  ASSERT_EQ(bytes.size(), 16u);
+  float low = 0;
+  std::int32_t x = 0;
+  std::memcpy(&low, bytes.data(), sizeof low);
+  std::memcpy(&x, bytes.data() + 8, sizeof x);
+  EXPECT_EQ(low, 0.5f);
+  EXPECT_EQ(x, 32);
+  EXPECT_EQ(bytes[12], 7);
+  const auto few = build("arg box = {0.5}");
+  ASSERT_FALSE(few);
+  EXPECT_NE(few.error().what.find("no value for size.x, size.y"), std::string::npos);
+  EXPECT_NE(few.error().hint.find("arg box = {1.0, 1, 1}"), std::string::npos);
+  EXPECT_FALSE(build("arg box = {1, 2, 3, 4}"));
+  const auto unknown = build("arg box = {1, m, 3}");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().context.front().find("size.x"), std::string::npos);
+  specialization_.params.back().members.clear(); // a pointer, say
+  const auto pointers = build("arg n2 = 1");
+  ASSERT_FALSE(pointers);
+  EXPECT_NE(pointers.error().what.find("something else than numbers"), std::string::npos);
+}
+
 TEST_F(WorkloadBuilderTest, AnArgumentOf64BitsKeepsAllOfThem) {
   specialization_.params.push_back(
       {"total", "long", ParamKind::Scalar, 8, 8, "i64", 1, 0, false, false});

@@ -13,4 +13,5 @@
 #include "integers.h"
 #include "video.h"
 #include "atomics.h"
+#include "scoped_atomics.h"
 #include "memory.h"

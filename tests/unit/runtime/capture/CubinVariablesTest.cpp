@@ -27,6 +27,9 @@ TEST(CubinVariables, KernelsAndVariablesOfARealCubin) {
   variables.add(symbols);
   EXPECT_THAT(variables.of("_Z5weigh4SpanPKf"), ElementsAre("_ZN3app7weightsE"));
   EXPECT_TRUE(variables.of("other").empty());
+  EXPECT_EQ(variables.codeOf("_Z5weigh4SpanPKf").size(), 32u);
+  EXPECT_NE(variables.codeOf("_Z5weigh4SpanPKf"), variables.codeOf("_Z5scalePfPKffi"));
+  EXPECT_TRUE(variables.codeOf("other").empty());
 }
 
 TEST(CubinVariables, AnythingElseHasNone) {

@@ -2,6 +2,7 @@
 #include "runtime/runner/HostMemory.h"
 #include "runtime/device/Parallel.h"
 #include "runtime/runner/Fill.h"
+#include "runtime/trace/Contents.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -126,6 +127,37 @@ TEST(HostMemory, ANameOrARoleIsNoOtherContents) {
   spec.readOnly = true;
   memory.contents(spec, 1, 0);
   EXPECT_EQ(memory.drawn(), 1u);
+}
+
+TEST(HostMemory, CapturedIntegersAreTheSameForEverySeedAndMovement) {
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("kopt-captured-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  const std::vector<std::uint64_t> numbers(1000, 7);
+  trace::ContentHash hash{};
+  std::uint64_t written = 0;
+  std::string why;
+  ASSERT_TRUE(trace::storeContents(
+      folder, numbers.size() * 8,
+      [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &) {
+        std::memcpy(to, reinterpret_cast<const std::byte *>(numbers.data()) + offset, size);
+        return true;
+      },
+      hash, written, why))
+      << why;
+  BufferSpec spec;
+  spec.bytes = numbers.size() * 8;
+  spec.scalar = "u64";
+  spec.fill = FillKind::Captured;
+  spec.contents = folder + "/" + trace::contentsPath(hash);
+  HostMemory memory;
+  const auto first = memory.contents(spec, 1, 0);
+  ASSERT_TRUE(first);
+  spec.jitter = 2;
+  EXPECT_EQ(memory.contents(spec, 99, 3), first);
+  spec.scalar = "f64"; // its numbers are moved
+  EXPECT_NE(memory.contents(spec, 99, 3), first);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(HostMemory, WhatIsTooLargeIsNotKept) {

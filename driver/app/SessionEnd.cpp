@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/SessionEnd.h"
+
+#include "driver/app/ObserveFlow.h"
+#include "driver/integrate/confirm/BuiltPrograms.h"
+#include "driver/report/RunFolder.h"
+#include "driver/report/SessionReport.h"
+#include "driver/support/Log.h"
+#include "driver/workload/observed/SubjectWorkload.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The subject of an instantiation: one that was tuned, or one that is made now.
+Result<TuneSubject> subjectOf(Workbench &bench, const Specialization &specialization) {
+  for (const TuneSubject &subject : bench.subjects())
+    if (subject.specialization.symbol == specialization.symbol)
+      return subject;
+  SelectionRequest request;
+  request.globs = {specialization.symbol};
+  KOPT_TRY(std::vector<TuneSubject> made, selectSubjects(bench.extraction(), request));
+  return std::move(made.front());
+}
+
+bool launches(const ObservedTrace &trace, const std::string &symbol) {
+  return std::any_of(trace.processes.begin(), trace.processes.end(), [&](const auto &process) {
+    return std::any_of(process.launches.begin(), process.launches.end(), [&](const auto &launch) {
+      return process.functions[launch.function].symbol == symbol;
+    });
+  });
+}
+
+Result<SubjectWorkload> composedWorkload(const SessionEnd &end, const TuneSubject &subject) {
+  auto workload = workloadOf(subject, end.observed, end.bench.device().kind);
+  if (workload || !end.observed || end.program.empty() ||
+      !launches(*end.observed, subject.specialization.symbol))
+    return workload;
+  // It was launched, and nobody had asked for its data.
+  KOPT_TRY(const ObservedTrace trace, programTrace(end.services, end.root, end.program, {subject}));
+  return workloadOf(subject, trace, end.bench.device().kind);
+}
+
+Result<Trial> judgeComposed(const SessionEnd &end, const TuneSubject &subject,
+                            const Candidate &candidate) {
+  KOPT_TRY(const SubjectWorkload workload, composedWorkload(end, subject));
+  KOPT_TRY(const std::unique_ptr<Judge> judge,
+           end.bench.makeJudge(subject, workload.workload, end.judge,
+                               "composed-" + subject.specialization.symbol.substr(0, 100)));
+  KOPT_TRY(const Baseline baseline, judge->baseline());
+  static_cast<void>(baseline);
+  return judge->judge(candidate, Purpose::Search);
+}
+
+BuildWayRequest buildRequest(const SessionEnd &end) {
+  BuildWayRequest request;
+  request.command = end.build;
+  request.buildDirectory = end.sources.buildDirectory;
+  request.files = end.sources.files;
+  request.flags = end.sources.flags;
+  request.program = end.program;
+  request.root = end.root;
+  std::error_code ignored;
+  request.directory = fs::current_path(ignored);
+  if (end.services.installation.cuda.nvcc)
+    request.nvcc = *end.services.installation.cuda.nvcc;
+  return request;
+}
+
+Result<ProgramRequest> programRequest(const SessionEnd &end) {
+  if (end.program.empty())
+    return makeError(ErrorCode::Usage, "no program is known that launches the kernels",
+                     "give its command line: --run './app args'");
+  ProgramRequest request;
+  KOPT_TRY(request.way, findBuildWay(buildRequest(end)));
+  request.command = end.program;
+  std::error_code ignored;
+  request.directory = fs::current_path(ignored);
+  request.tests = end.tests;
+  for (const fs::path &folder : {request.way.project, end.root})
+    for (const char *name : {".git", ".kopt"})
+      request.left.push_back(folder / name);
+  request.left.push_back(end.output);
+  return request;
+}
+
+} // namespace
+
+double savedSeconds(const Trial &winner, const std::string &symbol,
+                    const std::optional<ObservedTrace> &observed) {
+  double seconds = 0;
+  if (observed)
+    for (const KernelUse &use : rankKernels(*observed))
+      if (use.symbol == symbol)
+        seconds = use.seconds;
+  if (seconds <= 0)
+    for (const LaunchTiming &timing : winner.timings)
+      seconds += timing.baselineSeconds;
+  const double speedup = winner.speedup ? winner.speedup->estimate : 1;
+  return speedup > 0 ? seconds * (1 - 1 / speedup) : 0;
+}
+
+Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
+  const LoggedStage logged("compose and confirm the wins");
+  KOPT_TRY(const TemporaryDirectory scratch, TemporaryDirectory::create("kopt-confirm"));
+  const CaptureSetup capture =
+      findCapture(end.services.installation.runner.parent_path(), end.services.installation.cuda);
+  auto program = programRequest(end);
+  const SessionServices services{
+      end.store,
+      end.services.clock,
+      [&](const Specialization &specialization) { return subjectOf(end.bench, specialization); },
+      [&](const TuneSubject &subject, const Candidate &candidate) {
+        return judgeComposed(end, subject, candidate);
+      },
+      [&](const fs::path &patchRoot) -> Result<std::unique_ptr<ProgramPair>> {
+        if (!program)
+          return tl::unexpected(program.error());
+        ProgramRequest request = *program;
+        request.patchRoot = patchRoot;
+        request.scratch = scratch.path();
+        return openPrograms(end.services.processes, capture, std::move(request));
+      },
+      [&](const std::string &text) { end.services.terminal.status(text); }};
+  SessionRequest request{std::move(wins),
+                         end.bench.extraction(),
+                         end.bench.device().name,
+                         end.bench.device().modelled,
+                         end.program,
+                         program ? program->way.describe() : std::string(),
+                         ConfirmPolicy{}};
+  request.policy.minGain = end.minGain;
+  KOPT_TRY(SessionRecord session, integrateWins(std::move(request), services));
+  end.services.terminal.clear();
+  KOPT_CHECK(writeSessionFolder(session, end.output / session.name));
+  // Their reports say what became of the winners.
+  KOPT_TRY(const std::vector<RunRecord> runs, end.store.runs());
+  for (const RunRecord &run : runs)
+    if (session.winOf(run.id))
+      KOPT_CHECK(writeRunFolder(end.store, run, end.output / run.name));
+  return session;
+}
+
+} // namespace kopt

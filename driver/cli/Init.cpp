@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/ListFlow.h"
+
+#include "driver/cli/Command.h"
+#include "driver/cli/Flags.h"
+
+#include <fmt/format.h>
+#include <iostream>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class InitCommand final : public Command {
+public:
+  explicit InitCommand(CLI::App &app) {
+    sources_.addTo(app);
+    app.add_option("--kernel", kernels_,
+                   "kernels to write clauses for, by name or glob (default: all of the files)");
+    app.add_flag("-n,--dry-run", dryRun_, "print the clauses and write nothing");
+    app.footer("nvcc flags may follow after --");
+  }
+
+  Result<Answer> run(Invocation &call) override {
+    InitSettings settings;
+    KOPT_TRY(settings.sources, sources_.settings(call.rest));
+    KOPT_TRY(const Config config, ConfigFlags().load(sources_.files));
+    settings.selection = {kernels_, config.kernels};
+    const fs::path folder = sources_.files.empty()
+                                ? fs::current_path()
+                                : fs::absolute(sources_.files.front()).parent_path();
+    settings.file = nearestConfig(folder);
+    if (settings.file.empty())
+      settings.file = folder / "kopt.toml";
+    settings.dryRun = dryRun_;
+    KOPT_TRY(const std::vector<InitKernel> kernels, initKernels(call.services, settings));
+    Answer answer;
+    answer.details = {{"file", settings.file.string()}, {"written", !dryRun_ && !kernels.empty()}};
+    for (const InitKernel &kernel : kernels) {
+      json clauses = json::array();
+      for (const InferredClause &clause : kernel.clauses)
+        clauses.push_back(
+            {{"clause", clause.text}, {"comment", clause.comment}, {"check", clause.isGuess}});
+      answer.results.push_back({{"kernel", kernel.name}, {"clauses", clauses}});
+      if (!call.json)
+        std::cout << clauseTable(kernel.name, kernel.clauses) << "\n";
+    }
+    if (!call.json)
+      std::cout << (kernels.empty() ? "every kernel has the clauses that it needs\n"
+                    : dryRun_       ? fmt::format("not written to {}\n", settings.file.string())
+                              : fmt::format("written to {}: check the lines that say so, then type "
+                                            "'kopt tune'\n",
+                                            settings.file.string()));
+    return answer;
+  }
+
+private:
+  SourceFlags sources_;
+  std::vector<std::string> kernels_;
+  bool dryRun_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeInit(CLI::App &app) { return std::make_unique<InitCommand>(app); }
+
+} // namespace kopt

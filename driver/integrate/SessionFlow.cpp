@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/integrate/SessionFlow.h"
+
+#include "driver/integrate/compose/Compose.h"
+#include "driver/integrate/compose/OwnSpecialization.h"
+#include "driver/judge/Statistics.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The folder that all of them lie in.
+fs::path commonRoot(const std::vector<Win> &wins) {
+  std::optional<fs::path> root;
+  for (const Win &win : wins)
+    for (const SourceEdit &edit : win.edits) {
+      const fs::path own = patchRoot(edit.range.file);
+      if (!root) {
+        root = own;
+        continue;
+      }
+      const auto [end, other] = std::mismatch(root->begin(), root->end(), own.begin(), own.end());
+      static_cast<void>(other);
+      fs::path common;
+      for (auto part = root->begin(); part != end; ++part)
+        common /= *part;
+      root = common;
+    }
+  return root.value_or(fs::current_path());
+}
+
+/// Whether the composed text is as good as the one before for a kernel that nobody asked to tune.
+bool isGood(Verdict verdict) {
+  return verdict == Verdict::Faster || verdict == Verdict::Same || verdict == Verdict::Duplicate;
+}
+
+/// A trial of somebody with the composed text, as an outcome.
+struct Judged {
+  bool good = false;
+  std::string reason;
+};
+
+class Session {
+public:
+  Session(SessionRequest request, const SessionServices &services)
+      : request_(std::move(request)), services_(services) {}
+
+  Result<SessionRecord> run() {
+    KOPT_CHECK(begin());
+    KOPT_CHECK(compose());
+    KOPT_CHECK(store());
+    if (!request_.modelled && !wins_.empty())
+      KOPT_CHECK(confirm());
+    KOPT_CHECK(makePatches());
+    record_.finishedUtc = services_.clock.utc();
+    KOPT_CHECK(store());
+    return std::move(record_);
+  }
+
+private:
+  Status begin() {
+    KOPT_TRY(const std::vector<SessionRecord> known, services_.store.sessions());
+    KOPT_TRY(const std::vector<RunRecord> runs, services_.store.runs());
+    std::size_t number = known.size();
+    do
+      record_.name = fmt::format("session-{}", ++number);
+    while (std::any_of(runs.begin(), runs.end(),
+                       [&](const RunRecord &run) { return run.name == record_.name; }));
+    record_.startedUtc = services_.clock.utc();
+    record_.root = commonRoot(request_.wins).string();
+    record_.confirmation.program = request_.program;
+    record_.confirmation.buildWay = request_.buildWay;
+    return {};
+  }
+
+  Status store() {
+    KOPT_TRY(record_, services_.store.putSession(record_));
+    return {};
+  }
+
+  SessionWin describe(const Win &win) const {
+    SessionWin made;
+    made.run = win.run;
+    made.runName = win.runName;
+    made.kernel = win.subject->label;
+    made.symbol = win.subject->specialization.symbol;
+    made.place = win.place();
+    made.title = win.candidate().title;
+    made.isolated = win.trial.speedup.value_or(Speedup());
+    made.savedSeconds = win.savedSeconds;
+    made.ownSpecialization = win.ownSpecialization;
+    made.state = made.isolated.modelled ? WinState::Modelled : WinState::Unconfirmed;
+    if (made.isolated.modelled)
+      made.reason = "its time is modelled; tune on a GPU to measure it";
+    return made;
+  }
+
+  void drop(const Win &win, std::string reason) {
+    SessionWin made = describe(win);
+    made.state = WinState::Dropped;
+    made.reason = std::move(reason);
+    dropped_.push_back(std::move(made));
+  }
+
+  Status compose() {
+    Composition composition = composeWins(std::move(request_.wins));
+    for (Win &win : composition.wins)
+      KOPT_CHECK(join(std::move(win)));
+    for (const DroppedWin &out : composition.dropped) {
+      // What it clashed with may have left the patch since.
+      const bool clashes = std::any_of(wins_.begin(), wins_.end(), [&](const Win &kept) {
+        return std::any_of(kept.edits.begin(), kept.edits.end(), [&](const SourceEdit &edit) {
+          return std::any_of(out.win.edits.begin(), out.win.edits.end(),
+                             [&](const SourceEdit &own) { return clash(edit, own); });
+        });
+      });
+      if (clashes)
+        KOPT_CHECK(joinApart(out.win, out.reason));
+      else
+        KOPT_CHECK(join(out.win));
+    }
+    for (const Win &win : wins_)
+      record_.wins.push_back(describe(win));
+    record_.wins.insert(record_.wins.end(), dropped_.begin(), dropped_.end());
+    return {};
+  }
+
+  /// Takes the win into the patch if nobody else is harmed, as it is or as a specialization of its
+  /// own.
+  Status join(Win win) {
+    std::string problem;
+    bool onlyText = true;
+    for (const OtherUser &user : otherUsers(win, request_.extraction)) {
+      const Judged judged = judgeUser(user, win);
+      if (judged.good)
+        continue;
+      onlyText &= user.onlyKernelText;
+      problem +=
+          (problem.empty() ? "" : "; ") + fmt::format("it changes {} of '{}' ({}), {}", user.what,
+                                                      user.label, user.place, judged.reason);
+    }
+    if (problem.empty())
+      problem = problemOfOwn(win);
+    if (problem.empty()) {
+      wins_.push_back(std::move(win));
+      return {};
+    }
+    if (onlyText)
+      return joinApart(win, problem);
+    drop(win, problem);
+    return {};
+  }
+
+  /// As an explicit specialization, which changes nobody; else it is dropped for that reason.
+  Status joinApart(const Win &win, const std::string &problem) {
+    auto own = withOwnSpecialization(win);
+    if (!own) {
+      drop(win, problem + "; it gets no specialization of its own: " + own.error().what);
+      return {};
+    }
+    for (const Win &kept : wins_)
+      for (const SourceEdit &edit : kept.edits)
+        for (const SourceEdit &mine : own->edits)
+          if (clash(edit, mine)) {
+            drop(win, problem);
+            return {};
+          }
+    if (!otherUsers(*own, request_.extraction).empty()) {
+      drop(win, problem);
+      return {};
+    }
+    const TuneSubject &subject = *win.subject;
+    services_.tell(fmt::format("{}: judging it as a specialization of its own", subject.label));
+    const auto trial = services_.judge(subject, own->trial.candidate);
+    if (!trial || trial->verdict != Verdict::Faster) {
+      drop(win, fmt::format("{}; as a specialization of its own it was {}", problem,
+                            trial ? trial->reason : trial.error().what));
+      return {};
+    }
+    record_.composed.push_back({subject.label + " as a specialization of its own", win.place(),
+                                trial->verdict, trial->reason});
+    wins_.push_back(std::move(*own));
+    return {};
+  }
+
+  /// The wins in the patch and the one that joins it.
+  std::vector<const Win *> withOthers(const Win &win) const {
+    std::vector<const Win *> all;
+    for (const Win &kept : wins_)
+      all.push_back(&kept);
+    all.push_back(&win);
+    return all;
+  }
+
+  const Win *winOf(const std::string &symbol) const {
+    for (const Win &kept : wins_)
+      if (kept.subject->specialization.symbol == symbol)
+        return &kept;
+    return nullptr;
+  }
+
+  Judged judgeUser(const OtherUser &user, const Win &joining) {
+    if (!user.notJudged.empty())
+      return {false, "and it cannot be judged: " + user.notJudged};
+    const Win *own = winOf(user.specialization->symbol);
+    const auto subject =
+        own ? Result<TuneSubject>(*own->subject) : services_.subject(*user.specialization);
+    if (!subject)
+      return {false, "and it cannot be judged: " + subject.error().what};
+    return judge(*subject, own ? &own->candidate() : nullptr, joining, user.place);
+  }
+
+  /// Of a win, `own` is its candidate.
+  Judged judge(const TuneSubject &subject, const Candidate *own, const Win &joining,
+               const std::string &place) {
+    const auto candidate =
+        composedCandidate(subject.kernel, subject.specialization, own, withOthers(joining));
+    if (!candidate)
+      return {false, "and it cannot be judged: " + candidate.error().what};
+    services_.tell(fmt::format("{}: judging it with the composed text", subject.label));
+    const auto trial = services_.judge(subject, *candidate);
+    if (!trial)
+      return {false, "and it cannot be judged: " + trial.error().what};
+    const bool isWin = own != nullptr;
+    record_.composed.push_back({subject.label, place, trial->verdict, trial->reason});
+    if (isWin ? trial->verdict == Verdict::Faster : isGood(trial->verdict))
+      return {true, {}};
+    return {false, "and with that text it is not right or not as fast: " + trial->reason};
+  }
+
+  /// Why the win does not hold with the text that the others give it; empty: it does.
+  std::string problemOfOwn(const Win &win) {
+    const TuneSubject &subject = *win.subject;
+    const bool touched = std::any_of(wins_.begin(), wins_.end(), [&](const Win &kept) {
+      const std::vector<OtherUser> users = otherUsers(kept, request_.extraction);
+      return std::any_of(users.begin(), users.end(), [&](const OtherUser &user) {
+        return user.specialization->symbol == subject.specialization.symbol;
+      });
+    });
+    if (!touched)
+      return {};
+    const Judged judged = judge(subject, &win.candidate(), win, win.place());
+    return judged.good ? std::string() : "with the other wins in the patch: " + judged.reason;
+  }
+
+  Result<Patch> patchOf(const std::vector<const Win *> &wins) const {
+    std::vector<SourceEdit> edits;
+    for (const Win *win : wins)
+      edits.insert(edits.end(), win->edits.begin(), win->edits.end());
+    return makePatch(edits, request_.extraction.fileHashes, record_.root);
+  }
+
+  Status confirm() {
+    auto programs = services_.programs(record_.root);
+    if (!programs) {
+      const Error &error = programs.error();
+      record_.confirmation.reason = error.what + (error.hint.empty() ? "" : "; " + error.hint);
+      for (std::size_t i = 0; i < wins_.size(); ++i)
+        record_.wins[i].reason = "not confirmed in the program: " + record_.confirmation.reason;
+      return {};
+    }
+    return confirmInProgram(
+        wins_, [&](const std::vector<const Win *> &wins) { return patchOf(wins); }, **programs,
+        services_.clock, request_.policy, services_.tell, record_);
+  }
+
+  Status makePatches() {
+    std::vector<const Win *> confirmed, offered;
+    for (std::size_t i = 0; i < wins_.size(); ++i) {
+      if (record_.wins[i].state == WinState::Confirmed)
+        confirmed.push_back(&wins_[i]);
+      if (record_.wins[i].state != WinState::Dropped)
+        offered.push_back(&wins_[i]);
+    }
+    if (!confirmed.empty())
+      KOPT_CHECK(addPatch(confirmed, record_.confirmed, record_.confirmedPatch));
+    if (offered.size() > confirmed.size())
+      KOPT_CHECK(addPatch(offered, record_.offered, record_.offeredPatch));
+    return {};
+  }
+
+  Status addPatch(const std::vector<const Win *> &wins, std::vector<FileEdits> &files,
+                  std::string &text) const {
+    KOPT_TRY(const Patch patch, patchOf(wins));
+    PatchMessage message;
+    std::vector<std::string> labels, speedups;
+    for (const Win *win : wins) {
+      const SessionWin &known = *record_.winOf(win->run);
+      const Speedup &speedup = known.program ? known.program->speedup : known.isolated;
+      labels.push_back(known.kernel);
+      speedups.push_back(inWords(speedup));
+      message.body +=
+          fmt::format("{} ({}): {}\n  in isolation: {}\n  in the program: {}\n", known.kernel,
+                      known.place, known.title, inWords(known.isolated),
+                      known.state == WinState::Confirmed ? inWords(speedup) : known.reason);
+    }
+    const SessionWin &first = *record_.winOf(wins.front()->run);
+    const Speedup &best = first.program ? first.program->speedup : first.isolated;
+    const char *how = first.state == WinState::Confirmed  ? "confirmed"
+                      : first.state == WinState::Modelled ? "modelled"
+                                                          : "measured";
+    message.subject =
+        fmt::format("{}{}: {} {:.2f}x on {}", first.kernel,
+                    wins.size() == 1 ? "" : fmt::format(" and {} more", wins.size() - 1), how,
+                    best.estimate, request_.device);
+    message.kernel = kopt::join(labels, ", ");
+    message.device = request_.device + (request_.modelled ? " (modelled)" : "");
+    message.speedup = kopt::join(speedups, ", ");
+    message.verifiedBy = first.state == WinState::Confirmed
+                             ? "kopt, in the program: " + record_.confirmation.program
+                             : "kopt on " + message.device;
+    files = patch.files;
+    text = formatMail(patch, message);
+    return {};
+  }
+
+  SessionRequest request_;
+  const SessionServices &services_;
+  std::vector<Win> wins_; ///< in the patch; the first of record_.wins, in this order
+  std::vector<SessionWin> dropped_;
+  SessionRecord record_;
+};
+
+} // namespace
+
+Result<SessionRecord> integrateWins(SessionRequest request, const SessionServices &services) {
+  return Session(std::move(request), services).run();
+}
+
+} // namespace kopt

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/integrate/compose/OtherUsers.h"
+
+#include "driver/source/RenderSlice.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+bool overlap(const SourceRange &a, const SourceRange &b) {
+  return a.file == b.file && a.begin < b.end && b.begin < a.end;
+}
+
+/// An insertion at the beginning of a range stands before it; one at its end is a part of it where
+/// a launch gets one more argument.
+bool touches(const SourceEdit &edit, const SourceRange &range) {
+  return overlap(edit.range, range);
+}
+
+bool touchesAny(const std::vector<SourceEdit> &edits, const SourceRange &range) {
+  return std::any_of(edits.begin(), edits.end(),
+                     [&](const SourceEdit &edit) { return touches(edit, range); });
+}
+
+bool touchesAny(const std::vector<SourceEdit> &edits, const std::optional<SourceRange> &range) {
+  return range && touchesAny(edits, *range);
+}
+
+bool isUserText(const SliceChunk &chunk) {
+  return chunk.role != ChunkRole::Instantiation && chunk.role != ChunkRole::Include &&
+         !chunk.source.file.empty();
+}
+
+bool changesLaunch(const LaunchOverride &launch) {
+  return launch.block || launch.sharedBytes || launch.gridExpressions || launch.blockExpressions ||
+         launch.sharedExpression || launch.largeShared;
+}
+
+bool sameSite(const LaunchSite &a, const LaunchSite &b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
+const LaunchSite *siteOf(const KernelSpec &kernel, const std::string &symbol) {
+  for (const LaunchSite &site : kernel.launches)
+    if (site.symbol == symbol)
+      return &site;
+  return nullptr;
+}
+
+std::string siteText(const LaunchSite &site) { return fmt::format("{}:{}", site.file, site.line); }
+
+/// What the win changes of one other instantiation.
+class Look {
+public:
+  Look(const Win &win, const KernelSpec &kernel, const Specialization &specialization)
+      : win_(win), kernel_(kernel), specialization_(specialization) {}
+
+  std::optional<OtherUser> take() {
+    lookAtText();
+    lookAtConstants();
+    lookAtTemplateArguments();
+    lookAtLaunches();
+    if (parts_.empty())
+      return std::nullopt;
+    OtherUser user;
+    user.kernel = &kernel_;
+    user.specialization = &specialization_;
+    user.label = specialization_.expression.empty() ? kernel_.name : specialization_.expression;
+    const LaunchSite *site = siteOf(kernel_, specialization_.symbol);
+    user.place = site ? siteText(*site) : placeOf(kernel_);
+    for (const std::string &part : parts_)
+      user.what += (user.what.empty() ? "" : ", ") + part;
+    user.onlyKernelText = onlyKernelText_;
+    user.notJudged = notJudged_;
+    return user;
+  }
+
+private:
+  void add(std::string part, bool kernelText) {
+    if (std::find(parts_.begin(), parts_.end(), part) == parts_.end())
+      parts_.push_back(std::move(part));
+    onlyKernelText_ &= kernelText;
+  }
+
+  void lookAtText() {
+    const auto &own = win_.subject->specialization;
+    for (const SliceChunk &chunk : specialization_.chunks)
+      if (isUserText(chunk) && touchesAny(win_.edits, chunk.source)) {
+        const bool isKernel = own.kernelChunk < own.chunks.size() &&
+                              own.chunks[own.kernelChunk].source == chunk.source;
+        add(fmt::format("the text of '{}'", chunk.name), isKernel);
+      }
+  }
+
+  void lookAtConstants() {
+    for (const NamedConstant &constant : constantsInScope(kernel_, specialization_))
+      if (touchesAny(win_.edits, constant.valueRange))
+        add(fmt::format("the constant '{}'", constant.name), false);
+  }
+
+  void lookAtTemplateArguments() {
+    for (const TemplateArg &argument : specialization_.templateArgs)
+      if (touchesAny(win_.edits, argument.range)) {
+        add(fmt::format("the template argument '{}'", argument.name), false);
+        notJudged_ = "its template argument is spelled at the same place as the win's";
+      }
+  }
+
+  void lookAtLaunches() {
+    for (const LaunchSite &site : kernel_.launches)
+      if (site.symbol == specialization_.symbol &&
+          (touchesAny(win_.edits, site.gridRange) || touchesAny(win_.edits, site.blockRange) ||
+           touchesAny(win_.edits, site.sharedRange)))
+        add(fmt::format("the launch at {}", siteText(site)), false);
+  }
+
+  const Win &win_;
+  const KernelSpec &kernel_;
+  const Specialization &specialization_;
+  std::vector<std::string> parts_;
+  bool onlyKernelText_ = true;
+  std::string notJudged_;
+};
+
+/// Launches of the win's own kernel in other files, which keep their geometry.
+void addOtherLaunches(const Win &win, const KernelSpec &kernel,
+                      const Specialization &specialization, std::vector<OtherUser> &users) {
+  if (!changesLaunch(win.candidate().launch))
+    return;
+  const KernelSpec &own = win.subject->kernel;
+  for (const LaunchSite &site : kernel.launches) {
+    if (site.symbol != specialization.symbol ||
+        std::any_of(own.launches.begin(), own.launches.end(),
+                    [&](const LaunchSite &known) { return sameSite(known, site); }))
+      continue;
+    OtherUser user{&kernel,
+                   &specialization,
+                   win.subject->label,
+                   siteText(site),
+                   "the kernel, launched in another way",
+                   false,
+                   "the launch there would keep its geometry, and the kernel has another one"};
+    users.push_back(std::move(user));
+  }
+}
+
+} // namespace
+
+std::vector<OtherUser> otherUsers(const Win &win, const ExtractionResult &extraction) {
+  std::vector<OtherUser> users;
+  for (const KernelSpec &kernel : extraction.kernels)
+    for (const Specialization &specialization : kernel.specializations) {
+      if (specialization.symbol == win.subject->specialization.symbol) {
+        addOtherLaunches(win, kernel, specialization, users);
+        continue;
+      }
+      std::optional<OtherUser> user = Look(win, kernel, specialization).take();
+      // The same instantiation in two files is one.
+      if (user && std::none_of(users.begin(), users.end(), [&](const OtherUser &known) {
+            return known.specialization->symbol == specialization.symbol;
+          }))
+        users.push_back(std::move(*user));
+    }
+  return users;
+}
+
+Result<Candidate> composedCandidate(const KernelSpec &kernel, const Specialization &specialization,
+                                    const Candidate *own, const std::vector<const Win *> &wins) {
+  Candidate candidate = own ? *own : Candidate();
+  candidate.proposer = "composition";
+  candidate.title =
+      own ? own->title + ", with the other wins" : std::string("with the wins of other kernels");
+  const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
+  for (const Win *win : wins) {
+    if (own == &win->candidate())
+      continue;
+    const Specialization &from = win->subject->specialization;
+    for (const auto &[index, text] : win->candidate().chunks) {
+      const SourceRange &range = from.chunks.at(index).source;
+      for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
+        const SliceChunk &chunk = specialization.chunks[i];
+        if (chunk.source == range)
+          candidate.chunks.insert_or_assign(i, text);
+        else if (isUserText(chunk) && overlap(chunk.source, range))
+          return makeError(ErrorCode::Usage,
+                           fmt::format("the win of '{}' changes only a part of the text of '{}'",
+                                       win->subject->label, chunk.name),
+                           {}, placeOf(kernel));
+      }
+    }
+    for (const CandidateDeclaration &declaration : win->candidate().declarations) {
+      const SourceRange &before = from.chunks.at(declaration.before).source;
+      for (std::size_t i = 0; i < specialization.chunks.size(); ++i) {
+        CandidateDeclaration placed = declaration;
+        placed.before = i;
+        if (specialization.chunks[i].source == before &&
+            std::find(candidate.declarations.begin(), candidate.declarations.end(), placed) ==
+                candidate.declarations.end())
+          candidate.declarations.push_back(std::move(placed));
+      }
+    }
+    for (const CandidateInclude &include : win->candidate().includes)
+      if (std::find(candidate.includes.begin(), candidate.includes.end(), include) ==
+          candidate.includes.end())
+        candidate.includes.push_back(include);
+    for (const NamedConstant &constant : constants) {
+      const auto value = win->candidate().constants.find(constant.name);
+      if (value != win->candidate().constants.end() && touchesAny(win->edits, constant.valueRange))
+        candidate.constants.insert_or_assign(constant.name, value->second);
+    }
+    const LaunchSite *site = siteOf(kernel, specialization.symbol);
+    const LaunchSite *theirs = siteOf(win->subject->kernel, from.symbol);
+    if (site && theirs && sameSite(*site, *theirs) && changesLaunch(win->candidate().launch))
+      candidate.launch = win->candidate().launch;
+  }
+  return candidate;
+}
+
+} // namespace kopt

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/model/Trial.h"
+#include "driver/model/TuneSubject.h"
+
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// A confirmed winner of one run's search.
+struct Win {
+  std::int64_t run = 0; ///< id of the run
+  std::string runName;
+  const TuneSubject *subject = nullptr; ///< outlives it
+  Trial trial;                          ///< with the confirmed speedup
+  std::vector<SourceEdit> edits;        ///< of the user's files
+  double savedSeconds = 0; ///< of a run of the program: the kernel's time in it x what is gained
+  bool ownSpecialization = false;
+
+  const Candidate &candidate() const { return trial.candidate; }
+  /// "k.cu:12", of the kernel.
+  std::string place() const;
+};
+
+/// Where a kernel stands, for messages: "k.cu:12".
+std::string placeOf(const KernelSpec &kernel);
+
+} // namespace kopt

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/integrate/confirm/Confirm.h"
+
+#include "driver/integrate/confirm/ProgramOutput.h"
+#include "driver/judge/Statistics.h"
+#include "driver/source/KernelNames.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+constexpr std::size_t kLaunchesPaired = 512; ///< of a run, where runs are too few
+
+/// What two programs did, run in turn.
+struct Pairs {
+  std::vector<ProgramSample> old, fresh;
+};
+
+std::string withoutArguments(const std::string &symbol) {
+  const std::string name = kernelName(symbol);
+  return name.substr(0, name.find('<'));
+}
+
+std::vector<double> wallTimes(const std::vector<ProgramSample> &runs) {
+  std::vector<double> seconds;
+  for (const ProgramSample &run : runs)
+    seconds.push_back(run.seconds);
+  return seconds;
+}
+
+/// The kernel of the patched program that took the place of the old one: of the same name, or the
+/// only new one of its template.
+std::string symbolInNew(const Pairs &pairs, const std::string &old) {
+  const ProgramSample &before = pairs.old.front(), &after = pairs.fresh.front();
+  if (after.kernel(old))
+    return old;
+  std::string found;
+  for (const KernelSample &kernel : after.kernels) {
+    if (before.kernel(kernel.symbol) || withoutArguments(kernel.symbol) != withoutArguments(old))
+      continue;
+    if (!found.empty())
+      return {};
+    found = kernel.symbol;
+  }
+  return found;
+}
+
+std::string join(const std::set<std::string> &texts) {
+  std::string all;
+  for (const std::string &text : texts)
+    all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
+std::string shortHash(const std::set<std::string> &hashes) {
+  std::string all;
+  for (const std::string &hash : hashes)
+    all += (all.empty() ? "" : "+") + hash.substr(0, 8);
+  return all;
+}
+
+/// What shows that the patched kernel ran; empty where nothing does.
+std::string proofOf(const ProgramSample &before, const ProgramSample &after,
+                    const KernelSample &old, const KernelSample &fresh) {
+  if (old.symbol != fresh.symbol)
+    return fmt::format("the program launches {} in place of {}", kernelName(fresh.symbol),
+                       kernelName(old.symbol));
+  if (!old.code.empty() && !fresh.code.empty() && old.code != fresh.code)
+    return fmt::format("its machine code was {} and is {}", shortHash(old.code),
+                       shortHash(fresh.code));
+  if (old.geometries != fresh.geometries)
+    return fmt::format("its launches were {} and are {}", join(old.geometries),
+                       join(fresh.geometries));
+  if ((old.code.empty() || fresh.code.empty()) && before.programHash != after.programHash)
+    return "the program's file is another one; which code its kernels have is not known";
+  return {};
+}
+
+double perLaunch(const KernelSample &kernel) {
+  return kernel.launches == 0 ? 0 : kernel.seconds / double(kernel.launches);
+}
+
+/// Launch by launch, where there are too few runs to compare them as a whole.
+std::vector<TimingSample> launchPairs(const Pairs &pairs, const std::string &old,
+                                      const std::string &fresh) {
+  std::vector<TimingSample> samples;
+  for (std::size_t i = 0; i < pairs.old.size(); ++i) {
+    const std::vector<double> &a = pairs.old[i].kernel(old)->launchSeconds;
+    const std::vector<double> &b = pairs.fresh[i].kernel(fresh)->launchSeconds;
+    if (a.empty() || a.size() != b.size())
+      return {};
+    const std::size_t step = (a.size() + kLaunchesPaired - 1) / kLaunchesPaired;
+    for (std::size_t at = 0; at < a.size(); at += step)
+      samples.push_back({a[at], b[at], std::uint32_t(i)});
+  }
+  return samples;
+}
+
+/// The kernel's times in all runs; nothing where it was not launched or timed in one of them.
+std::optional<ProgramTime> timeOf(const Pairs &pairs, const std::string &symbol,
+                                  const ConfirmPolicy &policy) {
+  ProgramTime time;
+  time.oldSymbol = symbol;
+  time.newSymbol = symbolInNew(pairs, symbol);
+  std::vector<double> before, after;
+  bool sameCount = true;
+  for (std::size_t i = 0; i < pairs.old.size(); ++i) {
+    const KernelSample *old = pairs.old[i].kernel(time.oldSymbol);
+    const KernelSample *fresh = pairs.fresh[i].kernel(time.newSymbol);
+    if (!old || !fresh || old->seconds <= 0 || fresh->seconds <= 0)
+      return std::nullopt;
+    sameCount &= old->launches == fresh->launches;
+    before.push_back(old->seconds);
+    after.push_back(fresh->seconds);
+  }
+  for (std::size_t i = 0; i < pairs.old.size(); ++i) {
+    const KernelSample &old = *pairs.old[i].kernel(time.oldSymbol);
+    const KernelSample &fresh = *pairs.fresh[i].kernel(time.newSymbol);
+    // A program that runs for a given time launches a faster kernel more often.
+    time.runs.push_back({sameCount ? old.seconds : perLaunch(old),
+                         sameCount ? fresh.seconds : perLaunch(fresh), std::uint32_t(i)});
+  }
+  const KernelSample &old = *pairs.old.front().kernel(time.oldSymbol);
+  const KernelSample &fresh = *pairs.fresh.front().kernel(time.newSymbol);
+  time.oldLaunches = old.launches;
+  time.newLaunches = fresh.launches;
+  time.oldSeconds = median(before);
+  time.newSeconds = median(after);
+  time.speedup = runSpeedup(time.runs, policy.confidence);
+  if (pairs.old.size() < policy.leastPairs)
+    if (const auto launches = launchPairs(pairs, time.oldSymbol, time.newSymbol);
+        !launches.empty()) {
+      const double estimate = time.speedup.estimate;
+      time.speedup = pairedSpeedup(launches, policy.confidence, false);
+      time.speedup.processes = pairs.old.size();
+      // The launches say how sure it is; what counts is the whole.
+      time.speedup.low = std::min(time.speedup.low, estimate);
+      time.speedup.high = std::max(time.speedup.high, estimate);
+      time.speedup.estimate = estimate;
+    }
+  time.proof = proofOf(pairs.old.front(), pairs.fresh.front(), old, fresh);
+  return time;
+}
+
+class Confirmation {
+public:
+  Confirmation(const std::vector<Win> &wins, const PatchOf &patchOf, ProgramPair &programs,
+               Clock &clock, const ConfirmPolicy &policy, const TellProgress &tell,
+               SessionRecord &session)
+      : wins_(wins), patchOf_(patchOf), programs_(programs), clock_(clock), policy_(policy),
+        tell_(tell), session_(session), report_(session.confirmation) {}
+
+  Status run() {
+    std::vector<std::size_t> active;
+    for (std::size_t i = 0; i < wins_.size(); ++i)
+      active.push_back(i);
+    report_.copies = programs_.describe();
+    tell_("building the program as it is");
+    KOPT_TRY(const Patch whole, patch(active));
+    if (const Status built = programs_.buildOld(whole); !built)
+      return notDone("the program as it is could not be built: " + inWords(built.error()));
+    while (!active.empty()) {
+      if (report_.rounds == policy_.rounds)
+        return leave(
+            active, WinState::Unconfirmed,
+            fmt::format("after {} rounds other wins still left the patch", policy_.rounds));
+      ++report_.rounds;
+      for (const std::size_t i : active)
+        session_.wins[i].reason.clear();
+      Pairs pairs;
+      std::string problem;
+      KOPT_CHECK(tryPatch(active, pairs, problem));
+      if (ended_)
+        return {};
+      if (!problem.empty()) {
+        KOPT_CHECK(keepWhatWorks(active, problem));
+        continue;
+      }
+      const std::size_t before = active.size();
+      judgeTimes(active, pairs);
+      guardOthers(active, pairs);
+      if (active.size() == before) {
+        report_.done = true;
+        for (const std::size_t i : active)
+          session_.wins[i].state = WinState::Confirmed;
+        return {};
+      }
+    }
+    report_.done = true;
+    return {};
+  }
+
+private:
+  static std::string inWords(const Error &error) {
+    return error.hint.empty() ? error.what : error.what + "; " + error.hint;
+  }
+
+  Result<Patch> patch(const std::vector<std::size_t> &active) const {
+    std::vector<const Win *> chosen;
+    for (const std::size_t i : active)
+      chosen.push_back(&wins_[i]);
+    return patchOf_(chosen);
+  }
+
+  /// Nothing more can be learned: wins that are in no other state stay unconfirmed.
+  Status notDone(const std::string &reason) {
+    report_.reason = reason;
+    for (SessionWin &win : session_.wins)
+      if (win.state == WinState::Unconfirmed && win.reason.empty())
+        win.reason = "not confirmed in the program: " + reason;
+    ended_ = true;
+    return {};
+  }
+
+  Status leave(std::vector<std::size_t> &active, WinState state, const std::string &reason) {
+    for (const std::size_t i : active) {
+      session_.wins[i].state = state;
+      session_.wins[i].reason =
+          state == WinState::Unconfirmed ? "not confirmed in the program: " + reason : reason;
+    }
+    active.clear();
+    return {};
+  }
+
+  void drop(std::vector<std::size_t> &active, std::size_t win, WinState state, std::string reason) {
+    session_.wins[win].state = state;
+    session_.wins[win].reason = std::move(reason);
+    std::erase(active, win);
+  }
+
+  /// One round: `problem` says why the patched program is wrong.
+  Status tryPatch(const std::vector<std::size_t> &active, Pairs &pairs, std::string &problem) {
+    KOPT_TRY(const Patch made, patch(active));
+    tell_(fmt::format("building the program with {} win{}", active.size(),
+                      active.size() == 1 ? "" : "s"));
+    if (const Status built = programs_.buildNew(made); !built) {
+      problem = "the patched program could not be built: " + inWords(built.error());
+      return {};
+    }
+    const auto start = clock_.now();
+    while (wantsAnother(pairs.old.size(), Duration(clock_.now() - start))) {
+      tell_(fmt::format("running the program and the patched one, pair {}", pairs.old.size() + 1));
+      // Whichever runs first finds a colder machine.
+      const bool newFirst = pairs.old.size() % 2 == 1;
+      for (const Side side :
+           newFirst ? std::vector{Side::New, Side::Old} : std::vector{Side::Old, Side::New}) {
+        KOPT_CHECK(runOnce(side, pairs, problem));
+        if (ended_ || !problem.empty())
+          return {};
+      }
+    }
+    report_.pairs = std::uint32_t(pairs.old.size());
+    report_.oldSeconds = median(wallTimes(pairs.old));
+    report_.newSeconds = median(wallTimes(pairs.fresh));
+    problem = outputProblem(pairs.old, pairs.fresh);
+    if (problem.empty())
+      KOPT_CHECK(askTests(problem));
+    return {};
+  }
+
+  bool wantsAnother(std::size_t done, Duration spent) const {
+    if (done == 0)
+      return true;
+    const Duration withNext = spent / double(done) * double(done + 1);
+    if (done < policy_.leastPairs)
+      return withNext <= policy_.most;
+    return done < policy_.mostPairs && withNext <= policy_.worth;
+  }
+
+  Status runOnce(Side side, Pairs &pairs, std::string &problem) {
+    auto ran = programs_.run(side);
+    if (!ran)
+      return notDone(inWords(ran.error()));
+    if (side == Side::Old) {
+      if (!ran->failure.empty())
+        return notDone("the program as it is failed: " + ran->failure);
+      pairs.old.push_back(std::move(*ran));
+      return {};
+    }
+    if (!ran->failure.empty())
+      problem = "the patched program failed: " + ran->failure;
+    else
+      pairs.fresh.push_back(std::move(*ran));
+    return {};
+  }
+
+  std::string outputProblem(const std::vector<ProgramSample> &old,
+                            const std::vector<ProgramSample> &fresh) {
+    std::vector<std::string> known;
+    for (const ProgramSample &run : old)
+      known.push_back(run.out);
+    for (const ProgramSample &run : fresh) {
+      if (run.exitCode != old.front().exitCode)
+        return fmt::format("the patched program ends with exit code {}, not {}", run.exitCode,
+                           old.front().exitCode);
+      const OutputComparison compared = compareOutputs(known, run.out);
+      if (compared.verdict == OutputComparison::Verdict::Different)
+        return "the patched program prints something else: " + compared.text;
+      report_.output = compared.text;
+    }
+    return {};
+  }
+
+  Status askTests(std::string &problem) {
+    KOPT_TRY(const std::optional<std::string> fresh, programs_.test(Side::New));
+    if (!fresh)
+      return {};
+    report_.tests = "passed by the patched program";
+    if (fresh->empty())
+      return {};
+    KOPT_TRY(const std::optional<std::string> old, programs_.test(Side::Old));
+    if (old && !old->empty())
+      report_.tests = "the program fails tests as it is: " + *old;
+    else
+      problem = "the patched program fails tests: " + *fresh;
+    return {};
+  }
+
+  /// The patch as a whole goes wrong: the wins join it one after the other, the best first, and one
+  /// that breaks it stays out.
+  Status keepWhatWorks(std::vector<std::size_t> &active, const std::string &problem) {
+    if (active.size() == 1)
+      return leave(active, WinState::Dropped, problem);
+    const std::vector<std::size_t> all = active;
+    active.clear();
+    for (const std::size_t win : all) {
+      active.push_back(win);
+      KOPT_TRY(const Patch made, patch(active));
+      tell_(fmt::format("building the program with {} win{}, to find which one is wrong",
+                        active.size(), active.size() == 1 ? "" : "s"));
+      std::string own;
+      if (const Status built = programs_.buildNew(made); !built)
+        own = "the patched program could not be built: " + inWords(built.error());
+      else
+        KOPT_CHECK(runForOutput(own));
+      if (ended_)
+        return {};
+      if (!own.empty())
+        drop(active, win, WinState::Dropped, own);
+    }
+    if (active.size() == all.size()) // each by itself is right: nobody knows which one to take out
+      return leave(active, WinState::Dropped, problem);
+    return {};
+  }
+
+  Status runForOutput(std::string &problem) {
+    std::vector<ProgramSample> old, fresh;
+    for (const Side side : {Side::Old, Side::New, Side::Old}) {
+      Pairs pairs;
+      KOPT_CHECK(runOnce(side, pairs, problem));
+      if (ended_ || !problem.empty())
+        return {};
+      std::move(pairs.old.begin(), pairs.old.end(), std::back_inserter(old));
+      std::move(pairs.fresh.begin(), pairs.fresh.end(), std::back_inserter(fresh));
+    }
+    problem = outputProblem(old, fresh);
+    if (problem.empty())
+      KOPT_CHECK(askTests(problem));
+    return {};
+  }
+
+  void judgeTimes(std::vector<std::size_t> &active, const Pairs &pairs) {
+    for (const std::size_t i : std::vector<std::size_t>(active)) {
+      SessionWin &win = session_.wins[i];
+      win.program = timeOf(pairs, win.symbol, policy_);
+      if (!win.program) {
+        const bool launched = pairs.old.front().kernel(win.symbol) != nullptr;
+        drop(active, i, WinState::Unconfirmed,
+             launched ? "not confirmed in the program: its time there is not known"
+                      : "not confirmed in the program: the program does not launch this kernel");
+        continue;
+      }
+      const Speedup &speedup = win.program->speedup;
+      if (win.program->proof.empty())
+        drop(active, i, WinState::Unconfirmed,
+             "not confirmed in the program: the patched program launches the same machine code in "
+             "the same way, so the program that --run starts is not built from these files");
+      else if (std::isinf(speedup.high))
+        drop(active, i, WinState::Unconfirmed,
+             fmt::format("not confirmed in the program: {} launches in {} runs are too few to tell",
+                         win.program->newLaunches * pairs.old.size(), pairs.old.size()));
+      else if (!(speedup.low > 1) || !(speedup.estimate >= 1 + policy_.minGain))
+        drop(active, i, WinState::Dropped,
+             fmt::format("not faster in the program: {} there, {} in isolation",
+                         kopt::inWords(speedup), kopt::inWords(win.isolated)));
+      else
+        win.reason = fmt::format("{} in the program", kopt::inWords(speedup));
+    }
+  }
+
+  /// Kernels whose machine code changed though nobody asked for it.
+  void guardOthers(std::vector<std::size_t> &active, const Pairs &pairs) {
+    for (const KernelSample &old : pairs.old.front().kernels) {
+      const KernelSample *fresh = pairs.fresh.front().kernel(old.symbol);
+      const bool isWin =
+          std::any_of(session_.wins.begin(), session_.wins.end(),
+                      [&](const SessionWin &win) { return win.symbol == old.symbol; });
+      if (isWin || !fresh || old.code == fresh->code)
+        continue;
+      const auto time = timeOf(pairs, old.symbol, policy_);
+      if (!time)
+        continue;
+      note(fmt::format("the machine code of {} changed, too: {} in the program",
+                       kernelName(old.symbol), kopt::inWords(time->speedup)));
+      if (time->speedup.high >= 1 - policy_.regressionGuard)
+        continue;
+      // The least of the wins that share its name's template, else the least of all.
+      const std::size_t blamed = winSharedWith(active, old.symbol);
+      if (blamed < wins_.size())
+        drop(active, blamed, WinState::Dropped,
+             fmt::format("it makes {} slower, which nobody asked to change: {}",
+                         kernelName(old.symbol), kopt::inWords(time->speedup)));
+    }
+  }
+
+  std::size_t winSharedWith(const std::vector<std::size_t> &active,
+                            const std::string &symbol) const {
+    for (auto i = active.rbegin(); i != active.rend(); ++i)
+      if (withoutArguments(session_.wins[*i].symbol) == withoutArguments(symbol))
+        return *i;
+    return active.empty() ? wins_.size() : active.back();
+  }
+
+  void note(const std::string &text) {
+    if (std::find(report_.notes.begin(), report_.notes.end(), text) == report_.notes.end())
+      report_.notes.push_back(text);
+  }
+
+  const std::vector<Win> &wins_;
+  const PatchOf &patchOf_;
+  ProgramPair &programs_;
+  Clock &clock_;
+  const ConfirmPolicy &policy_;
+  const TellProgress &tell_;
+  SessionRecord &session_;
+  ProgramConfirmation &report_;
+  bool ended_ = false;
+};
+
+} // namespace
+
+const KernelSample *ProgramSample::kernel(const std::string &symbol) const {
+  for (const KernelSample &kernel : kernels)
+    if (kernel.symbol == symbol)
+      return &kernel;
+  return nullptr;
+}
+
+Status confirmInProgram(const std::vector<Win> &wins, const PatchOf &patchOf, ProgramPair &programs,
+                        Clock &clock, const ConfirmPolicy &policy, const TellProgress &tell,
+                        SessionRecord &session) {
+  return Confirmation(wins, patchOf, programs, clock, policy, tell, session).run();
+}
+
+} // namespace kopt

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one `kopt tune` found over all of its kernels: the wins that became one patch, what the
+// patched program did, and what was left out. Stored, and all that reports of it are made from.
+#pragma once
+
+#include "driver/model/Fields.h"
+#include "driver/model/Run.h"
+#include "driver/model/Trial.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+/// What became of a win of the search.
+enum class WinState : int {
+  Confirmed = 0,   ///< it holds in the program
+  Unconfirmed = 1, ///< measured in isolation; the program was not asked
+  Modelled = 2,    ///< its time comes from a model
+  Dropped = 3,     ///< it is not part of the patch
+};
+template <> struct EnumNames<WinState> {
+  static constexpr std::pair<WinState, const char *> kAll[] = {
+      {WinState::Confirmed, "confirmed"},
+      {WinState::Unconfirmed, "unconfirmed"},
+      {WinState::Modelled, "modelled"},
+      {WinState::Dropped, "dropped"}};
+};
+
+/// A kernel's time in whole runs of the program as it was and of the patched one.
+struct ProgramTime {
+  std::string oldSymbol, newSymbol;               ///< mangled
+  std::uint64_t oldLaunches = 0, newLaunches = 0; ///< of a run
+  double oldSeconds = 0, newSeconds = 0; ///< medians over the runs, all launches of a run together
+  Speedup speedup;                       ///< over the pairs of runs
+  std::vector<TimingSample> runs;        ///< a: the old program, b: the patched one
+  std::string
+      proof; ///< what shows that the patched kernel is the one that ran; empty: nothing does
+};
+KOPT_FIELDS(ProgramTime, oldSymbol, newSymbol, oldLaunches, newLaunches, oldSeconds, newSeconds,
+            speedup, runs, proof)
+
+struct SessionWin {
+  std::int64_t run = 0; ///< id of the kernel's run
+  std::string runName;
+  std::string kernel, symbol, place; ///< label, mangled, file:line
+  std::string title;
+  WinState state = WinState::Unconfirmed;
+  std::string reason;             ///< why it has this state, with names and places
+  Speedup isolated;               ///< as the search confirmed it
+  double savedSeconds = 0;        ///< of a run of the program, as far as isolated times say
+  bool ownSpecialization = false; ///< it became an explicit specialization of the template
+  std::optional<ProgramTime> program;
+};
+KOPT_FIELDS(SessionWin, run, runName, kernel, symbol, place, title, state, reason, isolated,
+            savedSeconds, ownSpecialization, program)
+
+/// A kernel that nobody asked to tune, or another win, judged with the composed text.
+struct ComposedTrial {
+  std::string kernel, place;
+  Verdict verdict = Verdict::Ambiguous;
+  std::string reason;
+};
+KOPT_FIELDS(ComposedTrial, kernel, place, verdict, reason)
+
+/// What the real program said.
+struct ProgramConfirmation {
+  bool done = false;
+  std::string reason;                    ///< why it was not done, or why it ended early
+  std::string program, buildWay;         ///< command line; how the program was built
+  std::string copies;                    ///< how the scratch copies were seen
+  std::uint32_t pairs = 0;               ///< runs of each program in the last round
+  double oldSeconds = 0, newSeconds = 0; ///< wall time of a run, medians
+  std::string output;                    ///< how the outputs compare
+  std::string tests;                     ///< of the project, where some are configured
+  std::vector<std::string> notes;
+  std::uint32_t rounds = 0; ///< patches that were tried
+};
+KOPT_FIELDS(ProgramConfirmation, done, reason, program, buildWay, copies, pairs, oldSeconds,
+            newSeconds, output, tests, notes, rounds)
+
+struct SessionRecord {
+  std::int64_t id = 0;
+  std::string name; ///< folder under kopt.out
+  std::string root; ///< of the patch
+  std::string startedUtc, finishedUtc;
+  std::vector<SessionWin> wins; ///< the most seconds saved first
+  std::vector<ComposedTrial> composed;
+  ProgramConfirmation confirmation;
+  std::vector<FileEdits> confirmed; ///< what `kopt apply` makes; empty: nothing was confirmed
+  /// The same with the wins that were not confirmed; empty where there are none of these.
+  std::vector<FileEdits> offered;
+  std::string confirmedPatch, offeredPatch; ///< as mails for people and git
+
+  /// The run's win, or null.
+  const SessionWin *winOf(std::int64_t run) const {
+    for (const SessionWin &win : wins)
+      if (win.run == run)
+        return &win;
+    return nullptr;
+  }
+};
+
+} // namespace kopt

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/InferredClauses.h"
+
+#include "driver/source/Expression.h"
+#include "driver/support/Text.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <regex>
+#include <set>
+
+namespace kopt {
+namespace {
+
+bool isReal(const KernelParam &param) {
+  return param.scalar.starts_with("f") || param.scalar == "bf16";
+}
+
+class Inference {
+public:
+  Inference(const KernelSpec &kernel, const Specialization &specialization,
+            const TuneDeclaration &known)
+      : kernel_(kernel), specialization_(specialization), known_(known) {
+    for (const LaunchSite &site : kernel.launches)
+      if (!site_ && site.symbol == specialization.symbol &&
+          site.geometry != GeometryKind::Unresolved)
+        site_ = &site;
+    for (const auto &[name, text] : known.arguments)
+      if (const auto value = evaluateExpression(text, {}))
+        arguments_[name] = *value;
+  }
+
+  std::vector<InferredClause> infer() {
+    findSizes();
+    giveValues();
+    giveRequirements();
+    giveExtents();
+    return std::move(clauses_);
+  }
+
+private:
+  std::string place() const {
+    return site_ ? fmt::format("the launch at {}:{}",
+                               std::filesystem::path(site_->file).filename().string(), site_->line)
+                 : "no launch";
+  }
+  std::map<std::string, std::int64_t> bindings() const {
+    return bindingsAtSite(kernel_, specialization_, site_ ? *site_ : LaunchSite(), arguments_);
+  }
+
+  /// The parameter that a host variable is passed for; the variable itself where it is for none.
+  std::string asParameter(const std::string &variable) const {
+    for (std::size_t i = 0; site_ && i < site_->args.size(); ++i)
+      if (site_->args[i] == variable && i < specialization_.params.size() &&
+          specialization_.params[i].kind == ParamKind::Scalar)
+        return specialization_.params[i].name;
+    return variable;
+  }
+
+  /// The names that the number of threads grows with.
+  void findSizes() {
+    if (!site_)
+      return;
+    const auto known = bindingsAtSite(kernel_, specialization_, *site_, {});
+    for (const std::string &axis : site_->grid)
+      if (const auto names = namesIn(axis))
+        for (const std::string &name : *names)
+          if (const std::string size = asParameter(name);
+              !known.contains(name) && std::ranges::find(sizes_, size) == sizes_.end())
+            sizes_.push_back(size);
+  }
+
+  void giveValue(const std::string &name, bool real, const std::string &passed) {
+    if (known_.arguments.contains(name) || !given_.insert(name).second)
+      return;
+    static const std::regex kNumber(R"(([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)[fFlLuU]*)");
+    if (std::smatch number; std::regex_match(passed, number, kNumber)) {
+      clauses_.push_back(
+          {fmt::format("arg {} = {}", name, number[1].str()), "as " + place() + " has it", false});
+      return;
+    }
+    static constexpr std::int64_t kSizes[] = {1 << 20, 1024, 128};
+    const bool isSize = std::ranges::find(sizes_, name) != sizes_.end();
+    const std::int64_t value = isSize ? kSizes[std::min<std::size_t>(sizes_.size(), 3) - 1] : 1024;
+    arguments_[name] = value;
+    clauses_.push_back({fmt::format("arg {} = {}", name, real ? "1.0" : std::to_string(value)),
+                        passed.empty()
+                            ? fmt::format("not known here: the number that your program "
+                                          "has at {}",
+                                          place())
+                            : fmt::format("not known here: {} passes {}", place(), passed),
+                        true});
+  }
+
+  void giveValues() {
+    const auto known = bindings();
+    for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
+      const KernelParam &param = specialization_.params[i];
+      if (param.kind == ParamKind::Scalar && !known.contains(param.name))
+        giveValue(param.name, isReal(param), site_ && i < site_->args.size() ? site_->args[i] : "");
+    }
+    if (!site_)
+      return;
+    // Those that follow from the parameters need no clause of their own.
+    const auto follow = bindings();
+    std::vector<std::string> texts{site_->sharedBytes};
+    for (const auto &axes : {site_->grid, site_->block})
+      texts.insert(texts.end(), axes.begin(), axes.end());
+    for (const std::string &text : texts)
+      if (const auto names = namesIn(text))
+        for (const std::string &name : *names)
+          if (!follow.contains(name))
+            giveValue(name, false, "");
+  }
+
+  /// A grid of n / 128 blocks leaves out what is left of n: the program has none left.
+  void giveRequirements() {
+    static const std::regex kExact(R"(\(?\s*(\w+)\s*\)?\s*/\s*\(?\s*(\w+)\s*\)?)");
+    if (!site_)
+      return;
+    for (const std::string &axis : site_->grid) {
+      std::smatch parts;
+      if (!std::regex_match(axis, parts, kExact) || std::isdigit(parts[1].str()[0]))
+        continue;
+      const std::string text =
+          fmt::format("{} % {} == 0", asParameter(parts[1]), asParameter(parts[2]));
+      if (std::ranges::find(known_.requirements, text) == known_.requirements.end())
+        clauses_.push_back({"require " + text, place() + " has no block for a rest", false});
+    }
+  }
+
+  void giveExtents() {
+    std::string elements = join(sizes_, " * ");
+    std::string why = fmt::format("as many as {} has threads for: correct it if a thread has more "
+                                  "or fewer elements",
+                                  place());
+    if (elements.empty() && site_) {
+      const auto geometry = evaluateGeometry({site_->grid, site_->block, "0"}, bindings());
+      if (geometry)
+        elements =
+            std::to_string(std::uint64_t(geometry->grid.x) * geometry->grid.y * geometry->grid.z *
+                           geometry->block.x * geometry->block.y * geometry->block.z);
+    }
+    if (elements.empty()) {
+      elements = "1024";
+      why = "not known here: the number of its elements";
+    }
+    for (std::size_t i = 0; i < specialization_.params.size(); ++i) {
+      const KernelParam &param = specialization_.params[i];
+      const bool isNull = site_ && i < site_->args.size() && isNullArgument(site_->args[i]);
+      if (param.kind == ParamKind::Pointer && !isNull && !known_.extents.contains(param.name))
+        clauses_.push_back({fmt::format("extent {} = {}", param.name, elements), why, true});
+    }
+  }
+
+  const KernelSpec &kernel_;
+  const Specialization &specialization_;
+  const TuneDeclaration &known_;
+  const LaunchSite *site_ = nullptr;
+  std::vector<std::string> sizes_;
+  std::map<std::string, std::int64_t> arguments_;
+  std::set<std::string> given_;
+  std::vector<InferredClause> clauses_;
+};
+
+/// In TOML a basic string: quotes and backslashes are escaped.
+std::string quoted(const std::string &text) {
+  return "\"" + replaceAll(replaceAll(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
+}
+
+} // namespace
+
+std::vector<InferredClause> inferClauses(const KernelSpec &kernel,
+                                         const Specialization &specialization,
+                                         const TuneDeclaration &known) {
+  return Inference(kernel, specialization, known).infer();
+}
+
+std::string clauseTable(const std::string &kernel, const std::vector<InferredClause> &clauses) {
+  std::size_t width = 0;
+  for (const InferredClause &clause : clauses)
+    width = std::max(width, quoted(clause.text).size() + 1);
+  std::string text = fmt::format("[[kernel]]\nname = {}\nclauses = [\n", quoted(kernel));
+  for (const InferredClause &clause : clauses)
+    text += fmt::format("  {:<{}} # {}{}\n", quoted(clause.text) + ",", width,
+                        clause.isGuess ? "check: " : "", replaceAll(clause.comment, "\n", " "));
+  return text + "]\n";
+}
+
+} // namespace kopt

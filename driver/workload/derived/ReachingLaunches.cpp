@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/ReachingLaunches.h"
+
+#include "driver/support/Hash.h"
+#include "driver/workload/derived/CapturedLaunches.h"
+#include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/OtherScalars.h"
+#include "driver/workload/derived/Requirements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <set>
+
+namespace kopt {
+namespace {
+
+using Values = LaunchFamily::Values;
+
+constexpr double kLimit = 64;           ///< numbers from here on may limit a size
+constexpr std::size_t kMostNumbers = 5; ///< of a condition
+constexpr std::uint64_t kSmall = 16384; ///< threads and elements of a launch with other contents
+constexpr std::uint64_t kMostSpelled = 1 << 20; ///< bytes of contents that a request carries
+
+bool isInteger(const std::string &scalar) {
+  return scalar == "bool" || scalar.starts_with("i") || scalar.starts_with("u");
+}
+
+template <class T> std::string bytesOf(T value) {
+  std::string bytes(sizeof(T), '\0');
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+
+/// The number as an element of a buffer; empty for types that cannot hold it.
+std::string elementOf(double value, const std::string &scalar) {
+  if (scalar == "f32")
+    return bytesOf(float(value));
+  if (scalar == "f64")
+    return bytesOf(value);
+  if (!isInteger(scalar) || std::abs(value) > 0x1p62)
+    return {};
+  return bytesOf(std::int64_t(value)).substr(0, elementBytes(scalar)); // the lowest byte first
+}
+
+/// Is `number` in a third of the elements, and somewhat less or more in the others.
+Fill spelled(const Buffer &buffer, double number, int side) {
+  const std::uint64_t width = elementBytes(buffer.scalar), count = buffer.bytes / width;
+  if (buffer.bytes > kMostSpelled || elementOf(number, buffer.scalar).size() != width)
+    return {FillKind::Constant, number, number};
+  const bool isReal = isFloating(buffer.scalar), isDrawn = buffer.fill.kind == FillKind::Uniform;
+  const double reach = std::max(
+      {isDrawn ? buffer.fill.high - buffer.fill.low : 0, std::abs(number) / 8, isReal ? 0.0 : 1.0});
+  Fill fill{FillKind::Values, number, number};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t random = mixed(0x5eed, i);
+    const double share = double(random >> 11) * 0x1p-53;
+    double value = random % 3 == 0 ? number : number + side * share * reach;
+    if (!isReal)
+      value = std::clamp(std::round(value), buffer.fill.low, buffer.fill.high);
+    fill.bytes += elementOf(value, buffer.scalar);
+  }
+  return fill;
+}
+
+/// Contents on either side of a number, and such whose range is narrower or wider than it.
+struct Around {
+  const char *words;
+  Fill (*make)(const Buffer &, double);
+};
+constexpr Around kAround[] = {
+    {"no more than", [](const Buffer &buffer, double n) { return spelled(buffer, n, -1); }},
+    {"no less than", [](const Buffer &buffer, double n) { return spelled(buffer, n, 1); }},
+    {"all", [](const Buffer &, double n) { return Fill{FillKind::Constant, n, n}; }},
+    {"in a range narrower than",
+     [](const Buffer &buffer, double n) {
+       return Fill{FillKind::Uniform, buffer.fill.low, buffer.fill.low + std::abs(n) / 2};
+     }},
+    {"in a range wider than", [](const Buffer &buffer, double n) {
+       return Fill{FillKind::Uniform, buffer.fill.low - 2 * std::abs(n),
+                   buffer.fill.low + 2 * std::abs(n)};
+     }}};
+
+class Reaching {
+public:
+  Reaching(const DerivationSource &source, const Launch &launch, const Deciding &outcome,
+           std::uint64_t most, std::size_t count)
+      : source_(source), launch_(launch), outcome_(outcome), family_(source, launch), most_(most),
+        count_(count), small_(family_.smaller(kSmall).value_or(family_.sizes())) {
+    numbers_ = outcome.numbers;
+    numbers_.resize(std::min(numbers_.size(), kMostNumbers));
+  }
+
+  std::vector<DerivedLaunch> run() {
+    if (outcome_.data)
+      addContents();
+    addReals();
+    addIntegers();
+    return std::move(launches_);
+  }
+
+private:
+  void add(Derivation kind, std::string title, Launch launch, bool isUnbounded = false) {
+    if (launches_.size() == count_ || !titles_.insert(title).second ||
+        Requirements(source_.declaration).broken(launch.bindings))
+      return;
+    launch.name = fmt::format("{} ({})", launch_.name, title);
+    launches_.push_back({kind, std::move(title), std::move(launch)});
+    launches_.back().unbounded = isUnbounded;
+  }
+
+  const KernelParam *param(std::size_t index) const {
+    const auto &params = source_.specialization.params;
+    return index < params.size() ? &params[index] : nullptr;
+  }
+  bool names(const std::string &name) const {
+    return std::ranges::any_of(outcome_.params, [&](std::uint32_t index) {
+      return param(index) && param(index)->name == name;
+    });
+  }
+
+  /// What an integer would have to be, the likeliest first.
+  std::vector<std::int64_t> targets() const {
+    std::vector<std::int64_t> found;
+    const auto take = [&](double value) {
+      if (value != std::floor(value) || std::abs(value) > double(INT32_MAX))
+        return;
+      if (std::ranges::find(found, std::int64_t(value)) == found.end())
+        found.push_back(std::int64_t(value));
+    };
+    for (const double number : numbers_) {
+      if (number >= kLimit) // far beyond a limit more goes wrong than just beyond it
+        take(2 * std::ceil(number) + 1);
+      for (const double near : {std::ceil(number), number + 1, number - 1})
+        take(near);
+    }
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      for (std::size_t j = i + 1; j < numbers_.size(); ++j)
+        for (const double both :
+             {numbers_[i] + numbers_[j], numbers_[i] - numbers_[j], numbers_[i] * numbers_[j]})
+          take(both);
+    for (const double number : numbers_) {
+      if (number >= 8 && number <= 24) // bits that are shifted out
+        for (const double power : {std::exp2(number), std::exp2(32 - number)})
+          take(power);
+      if (outcome_.blocks) // more blocks than that
+        take(number * double(launch_.block.x) + 1);
+    }
+    return found;
+  }
+
+  void addIntegers() {
+    std::set<std::string> deciding;
+    const bool isOfCaptured = isCaptured(launch_);
+    if (isOfCaptured)
+      for (const std::uint32_t index : outcome_.params)
+        if (param(index) && param(index)->kind == ParamKind::Scalar)
+          deciding.insert(param(index)->name);
+    for (const Values &values : {family_.sizes(), family_.others()})
+      for (const auto &[name, value] : values)
+        if (names(name))
+          deciding.insert(name);
+    if (deciding.empty() || outcome_.blocks) // what they follow from
+      for (const auto &[name, value] : family_.sizes())
+        deciding.insert(name);
+    for (const std::int64_t target : targets())
+      for (const std::string &name : deciding) {
+        if (launches_.size() == count_)
+          return;
+        if (auto made = isOfCaptured ? withCapturedInteger(source_, launch_, name, target)
+                                     : with(name, target))
+          add(family_.sizes().contains(name) ? Derivation::Sizes : Derivation::Scalars,
+              describe({{name, target}}), std::move(*made));
+      }
+  }
+
+  std::optional<Launch> with(const std::string &name, std::int64_t value) const {
+    Values values = small_;
+    values[name] = value;
+    if (auto made = family_.with(values); made && costOf(*made) <= most_)
+      return std::move(*made);
+    return family_.within(name, std::move(values), most_);
+  }
+
+  /// Floating-point arguments.
+  void addReals() {
+    const Launch base = small();
+    for (const std::uint32_t index : outcome_.params) {
+      const KernelParam *known = param(index);
+      if (!known || known->kind != ParamKind::Scalar || index >= base.arguments.size() ||
+          (known->scalar != "f32" && known->scalar != "f64"))
+        continue;
+      for (const double number : numbers_)
+        for (const double step : {0.0, 1.0, -1.0}) {
+          Launch made = base;
+          const double value = number + step * std::max(std::abs(number) / 64, 1e-6);
+          auto *argument = std::get_if<ValueArg>(&made.arguments[index]);
+          if (!argument)
+            continue;
+          argument->bytes = elementOf(value, known->scalar);
+          add(Derivation::Scalars, fmt::format("{} = {:.9g}", known->name, value), std::move(made));
+        }
+    }
+  }
+
+  Launch small() const {
+    if (auto made = isCaptured(launch_) ? Result<Launch>(launch_) : family_.with(small_))
+      return std::move(*made);
+    return launch_;
+  }
+
+  void addContents() {
+    const Launch base = small();
+    if (!isCaptured(launch_) && costOf(base) > most_)
+      return;
+    for (const double number : numbers_)
+      for (const Around &around : kAround)
+        addContents(base, number, around);
+  }
+
+  /// Integers may be indices: they stay within what is declared.
+  void addContents(Launch launch, double number, const Around &around) {
+    std::string title;
+    bool isUnbounded = false;
+    const bool isTold = std::ranges::any_of(launch.buffers, [&](const Buffer &buffer) {
+      return isInput(buffer) && names(buffer.name);
+    });
+    for (Buffer &buffer : launch.buffers) {
+      const bool isReal = isFloating(buffer.scalar), isDeclared = !buffer.fill.isDefault;
+      const bool isFit =
+          isReal || (isInteger(buffer.scalar) && number == std::floor(number) &&
+                     buffer.fill.kind == FillKind::Uniform &&
+                     (!isDeclared || (number >= buffer.fill.low && number <= buffer.fill.high)));
+      if (!isInput(buffer) || (isTold && !names(buffer.name)) || !isFit)
+        continue;
+      Fill fill = around.make(buffer, number);
+      if (!isReal && isDeclared) {
+        fill.low = std::clamp(fill.low, buffer.fill.low, buffer.fill.high);
+        fill.high = std::clamp(fill.high, buffer.fill.low, buffer.fill.high);
+      }
+      isUnbounded |= !isReal && !isDeclared;
+      title += (title.empty() ? "contents of " : ", ") + buffer.name;
+      buffer.fill = std::move(fill);
+    }
+    if (!title.empty())
+      add(Derivation::Contents, fmt::format("{}: {} {:.9g}", title, around.words, number),
+          std::move(launch), isUnbounded);
+  }
+
+  static bool isInput(const Buffer &buffer) {
+    const bool isArgument = !buffer.symbol.empty() && buffer.fill.kind == FillKind::Constant;
+    return !buffer.output && !isArgument && !buffer.holdsPointers &&
+           buffer.fill.kind != FillKind::Values;
+  }
+
+  const DerivationSource &source_;
+  const Launch &launch_;
+  const Deciding &outcome_;
+  const LaunchFamily family_;
+  std::uint64_t most_;
+  std::size_t count_;
+  Values small_;
+  std::vector<double> numbers_;
+  std::set<std::string> titles_;
+  std::vector<DerivedLaunch> launches_;
+};
+
+} // namespace
+
+std::vector<DerivedLaunch> reachingLaunches(const DerivationSource &source, const Launch &launch,
+                                            const Deciding &outcome, std::uint64_t most,
+                                            std::size_t count) {
+  return Reaching(source, launch, outcome, most, count).run();
+}
+
+} // namespace kopt

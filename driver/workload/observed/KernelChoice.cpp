@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/observed/KernelChoice.h"
+
+#include "driver/source/KernelNames.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+constexpr std::size_t kMostNamed = 8; ///< in a message
+
+bool isAmong(const std::vector<KernelInstance> &candidates, const std::string &symbol) {
+  return std::ranges::any_of(candidates, [&](const KernelInstance &candidate) {
+    return candidate.specialization && isSameKernel(candidate.specialization->symbol, symbol);
+  });
+}
+
+/// "scale (62.0%), void cub::reduce<...> (20.1%) and 3 more"
+std::string namesOf(const std::vector<KernelShare> &shares) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(shares.size(), kMostNamed); ++i)
+    names.push_back(
+        fmt::format("{} ({})", kernelName(shares[i].symbol), formatPercent(shares[i].share)));
+  return join(names, ", ") + (shares.size() > kMostNamed
+                                  ? fmt::format(" and {} more", shares.size() - kMostNamed)
+                                  : "");
+}
+
+tl::unexpected<Error> noneLaunched(const std::vector<KernelShare> &shares,
+                                   const std::vector<KernelInstance> &candidates) {
+  std::vector<std::string> names;
+  for (const KernelInstance &candidate : candidates)
+    if (const std::string &name = candidate.specialization ? candidate.specialization->expression
+                                                           : candidate.kernel->name;
+        std::ranges::find(names, name) == names.end())
+      names.push_back(name);
+  if (names.size() > kMostNamed) {
+    const std::size_t more = names.size() - kMostNamed;
+    names.resize(kMostNamed);
+    names.push_back(fmt::format("{} more", more));
+  }
+  return makeError(
+      ErrorCode::Usage,
+      fmt::format("the program launched none of the kernels: {}", join(names, ", ")),
+      fmt::format("it launched: {}; give the files that define them, or arguments with "
+                  "which the program launches yours",
+                  namesOf(shares)));
+}
+
+} // namespace
+
+std::vector<KernelShare> sharesOf(const std::vector<KernelUse> &kernels) {
+  std::vector<KernelShare> shares;
+  double launches = 0, seconds = 0;
+  for (const KernelUse &use : kernels) {
+    launches += double(use.launches);
+    seconds += use.seconds;
+    shares.push_back({use.symbol, use.launches, use.seconds, use.share});
+  }
+  if (seconds <= 0 && launches > 0)
+    for (KernelShare &share : shares)
+      share.share = double(share.launches) / launches;
+  return shares;
+}
+
+const KernelShare *findShare(const std::vector<KernelShare> &shares, const std::string &symbol) {
+  const auto found = std::ranges::find_if(
+      shares, [&](const KernelShare &share) { return isSameKernel(share.symbol, symbol); });
+  return found == shares.end() ? nullptr : &*found;
+}
+
+std::string KernelChoice::describeElsewhere() const {
+  if (elsewhere.empty())
+    return {};
+  return "not in the given files, so not tuned: " + namesOf(elsewhere);
+}
+
+Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
+                                  const std::vector<KernelInstance> &candidates) {
+  KernelChoice choice;
+  double covered = 0;
+  for (const KernelShare &share : shares) {
+    const bool isEnough = covered >= kShareOfTime;
+    if (isEnough && !choice.symbols.empty())
+      break;
+    covered += share.share;
+    if (isAmong(candidates, share.symbol))
+      choice.symbols.push_back(share.symbol);
+    else if (!isEnough)
+      choice.elsewhere.push_back(share);
+  }
+  if (choice.symbols.empty())
+    return noneLaunched(shares, candidates);
+  return choice;
+}
+
+Result<KernelChoice> chooseLaunched(const std::vector<KernelShare> &shares,
+                                    const std::vector<KernelInstance> &candidates) {
+  KernelChoice choice;
+  for (const KernelShare &share : shares)
+    if (isAmong(candidates, share.symbol))
+      choice.symbols.push_back(share.symbol);
+  if (choice.symbols.empty())
+    return noneLaunched(shares, candidates);
+  return choice;
+}
+
+} // namespace kopt

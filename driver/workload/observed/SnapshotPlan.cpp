@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/observed/SnapshotPlan.h"
+
+#include "driver/source/KernelNames.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <functional>
+#include <set>
+#include <tuple>
+
+namespace kopt {
+
+namespace trace = runtime::trace;
+
+namespace {
+
+constexpr double kCoverage =
+    0.9; ///< of a kernel's time that its chosen kinds of launches should have
+
+/// Bytes of the allocations that a launch's arguments point to, before and after it.
+std::uint64_t snapshotBytes(const trace::ProcessTrace &process, const trace::Launch &launch) {
+  std::set<std::uint64_t> bases;
+  std::uint64_t bytes = 0;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= launch.arguments.size();
+       at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, launch.arguments.data() + at, sizeof word);
+    const trace::Allocation *found = process.allocationAt(word, launch.sequence);
+    if (found && bases.insert(found->base).second)
+      bytes += 2 * found->bytes;
+  }
+  return bytes;
+}
+
+/// A launch that is worth a snapshot.
+struct Wish {
+  std::size_t kernel = 0; ///< index
+  LaunchRef launch;
+  std::size_t rank = 0; ///< of its kind in its kernel: 0 has most of the time
+  bool isHeldOut = false;
+  double seconds = 0; ///< of the program, that it stands for
+};
+
+} // namespace
+
+SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<KernelUse> &kernels,
+                           std::size_t most, std::uint64_t bytes) {
+  constexpr std::uint64_t kMostOfOthers = std::uint64_t(4) << 30;
+  const auto usable = [&](const LaunchRef &ref) {
+    return !whyNotReplayable(learned.processes[ref.process].launches[ref.launch]);
+  };
+  std::vector<Wish> wishes;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    std::size_t rank = 0;
+    for (const Representative &one :
+         chooseRepresentatives(kernels[i], most, kCoverage, usable).chosen) {
+      const double seconds = one.weight * kernels[i].seconds;
+      wishes.push_back({i, one.launch, rank, false, seconds});
+      if (one.heldOut)
+        wishes.push_back({i, *one.heldOut, rank, true, seconds});
+      ++rank;
+    }
+  }
+  const auto order = [](const Wish &wish) {
+    return std::tuple(wish.rank > 0 || wish.isHeldOut, -wish.seconds, wish.isHeldOut);
+  };
+  std::ranges::stable_sort(wishes, std::less(), order);
+  std::vector<std::set<std::uint32_t>> ordinals(kernels.size());
+  SnapshotPlan plan;
+  std::uint64_t taken = 0;
+  for (const Wish &wish : wishes) {
+    const trace::ProcessTrace &process = learned.processes[wish.launch.process];
+    const trace::Launch &launch = process.launches[wish.launch.launch];
+    const std::uint64_t own = snapshotBytes(process, launch);
+    // A kernel of which nothing is stored yet is worth more room than another kind of launch.
+    const bool isFirst = ordinals[wish.kernel].empty();
+    const std::uint64_t room = isFirst ? bytes : std::min(bytes, kMostOfOthers);
+    if (own <= room - std::min(room, taken)) {
+      taken += own;
+      ordinals[wish.kernel].insert(launch.ordinal);
+      continue;
+    }
+    plan.notes.push_back(fmt::format(
+        "{}: launch {}{} is not stored: its memory takes {}, and {} of the limit of {} are left",
+        kernelName(kernels[wish.kernel].symbol), launch.ordinal,
+        wish.isHeldOut ? " (to be held out)" : "", formatBytes(double(own)),
+        formatBytes(double(room - std::min(room, taken))), formatBytes(double(room))));
+  }
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    std::vector<std::string> numbers;
+    for (const std::uint32_t ordinal : ordinals[i])
+      numbers.push_back(std::to_string(ordinal));
+    if (!numbers.empty())
+      plan.orders.push_back({kernels[i].symbol, "launch " + join(numbers, ",")});
+  }
+  return plan;
+}
+
+} // namespace kopt

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tunes whole programs that nobody prepared, each with one command, and prints a table.
+
+    strangers.py --kopt build/dev/bin/kopt FOLDER... [--draw 30 --seed 1] [--budget-seconds 40] [--within SECONDS]
+        [--json FILE] [--log FOLDER]
+
+Each folder is one program as HeCBench has them: one .cu file that nvcc builds, and a Makefile whose `run` target says with
+which arguments it is run. --draw takes that many of the folders that qualify: those with one .cu file that builds and runs
+within 20 s. The command is
+
+    kopt tune main.cu --run './main ARGUMENTS' --budget-seconds 40 -- FLAGS
+
+A row has the program's own seconds, those of kopt, the verdict, each win's speedup in isolation and in the program, and
+whether the patch applies, builds, and leaves the program's exit code. In time is what ends within 100 s and three times the
+program's own seconds. The exit code is 1 where a patch does not hold.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import replay
+
+OWN_SECONDS = 20
+
+
+def run(command, folder, timeout):
+    began = time.monotonic()
+    try:
+        done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, errors="replace",
+                              timeout=max(1, timeout), check=False)
+    except subprocess.TimeoutExpired as late:
+        done = subprocess.CompletedProcess(command, 124, "", f"error: no end within {late.timeout:.0f} s")
+    except OSError as error:
+        done = subprocess.CompletedProcess(command, 127, "", f"error: {error}")
+    return done, time.monotonic() - began
+
+
+class Program:
+    """One folder's program in a copy of its own."""
+
+    def __init__(self, options, source, work):
+        self.options, self.source, self.folder = options, source, work / source.name
+        subprocess.run(["cp", "-a", source, self.folder], check=True)
+        self.files = sorted(file.name for file in self.folder.glob("*.cu"))
+        self.flags = ["-std=c++17", "-O3", f"-arch={options.arch}", "-I.",
+                      *[f"-I{(source.parent / include).resolve()}" for include in options.include]]
+        self.command = ["./main", *replay.arguments_of(self.folder)]
+
+    def build(self):
+        return run(["nvcc", *self.flags, "-o", "main", *self.files], self.folder, 300)[0]
+
+    def why_not(self):
+        """Why it does not qualify; empty where it does."""
+        if len(self.files) != 1:
+            return f"{len(self.files)} .cu files"
+        if self.build().returncode:
+            return "does not build"
+        done, self.seconds = run(self.command, self.folder, OWN_SECONDS)
+        self.exit_code = done.returncode
+        return "" if done.returncode == 0 else f"ends with {done.returncode}"
+
+    def tune(self):
+        options = self.options
+        command = [options.kopt, "tune", self.files[0], "--run", " ".join(self.command), "--budget-seconds",
+                   options.budget_seconds, "--json", "--device", "cuda"]
+        if options.log:
+            options.log.mkdir(parents=True, exist_ok=True)
+            command += ["--log-file", (options.log / f"{self.source.name}.log").resolve()]
+        done, seconds = run([*command, *options.kopt_option, "--", *self.flags], self.folder, options.timeout)
+        row = {"program": self.source.name, "own_seconds": self.seconds, "seconds": seconds, "exit_code": done.returncode,
+               "in_time": seconds <= 100 + 3 * self.seconds}
+        try:
+            answer = json.loads(done.stdout)
+        except json.JSONDecodeError:
+            answer = {}
+        if options.log:
+            (options.log / f"{self.source.name}.json").write_text(done.stdout)
+            (options.log / f"{self.source.name}.err").write_text(done.stderr)
+        kernels = answer.get("results", [])
+        row["kernels"] = kernels
+        row["wins"] = [kernel for kernel in kernels if kernel.get("winner")]
+        judged = [kernel for kernel in kernels if not kernel.get("error")]
+        if row["wins"]:
+            row["verdict"] = "win"
+            row["patch"] = self.check_patch()
+        elif judged:
+            row["verdict"] = "nothing faster"
+        else:
+            error = answer.get("error") or next((k["error"] for k in kernels if k.get("error")), None) or {}
+            row["verdict"] = "none"
+            row["problem"] = error.get("what") or replay.last_words(done)
+        return row
+
+    def check_patch(self):
+        """Whether what was found applies, builds and runs; in words."""
+        done, _ = run([self.options.kopt, "apply"], self.folder, 60)
+        if done.returncode:
+            return "not applied: " + replay.last_words(done)
+        if self.build().returncode:
+            return "does not build"
+        done, _ = run(self.command, self.folder, 3 * OWN_SECONDS)
+        return "holds" if done.returncode == self.exit_code else f"the program ends with {done.returncode}"
+
+
+def speedup(win, where):
+    value = (win["winner"].get(where) or {}).get("estimate")
+    return f"{value:.3f}x" if value else "-"
+
+
+def print_row(row):
+    wins = "; ".join(f"{win['kernel']} {speedup(win, 'speedup')} alone, {speedup(win, 'in_program')} in the program"
+                     for win in row.get("wins", []))
+    print(f"| {row['program']} | {row['own_seconds']:.1f} | {row['seconds']:.0f}{'' if row['in_time'] else ' (late)'} | {row['verdict']} "
+          f"| {wins or row.get('problem', '')} | {row.get('patch', '')} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("--kopt", required=True)
+    parser.add_argument("--kopt-option", action="append", default=[], help="another option of kopt tune")
+    parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--include", action="append", default=["include"], help="folder beside the programs (default include)")
+    parser.add_argument("--draw", type=int, help="how many of the folders that qualify; all if left out")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--budget-seconds", type=float, default=40)
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for one program")
+    parser.add_argument("--within", type=float, default=float("inf"), help="seconds for all; no program is begun after them")
+    parser.add_argument("--json", type=pathlib.Path, help="also write all rows here")
+    parser.add_argument("--log", type=pathlib.Path, help="folder for each program's log and answer")
+    options = parser.parse_args()
+    options.kopt = str(pathlib.Path(options.kopt).resolve())
+    end = time.monotonic() + options.within
+    folders = sorted(options.folders)
+    random.Random(options.seed).shuffle(folders)
+    rows, skipped = [], []
+    print("| program | own s | kopt s | verdict | wins, or the reason | patch |\n|---|---|---|---|---|---|")
+    for source in folders:
+        if time.monotonic() > end or len(rows) == options.draw:
+            break
+        with tempfile.TemporaryDirectory(prefix="kopt-stranger-") as name:
+            program = Program(options, source.resolve(), pathlib.Path(name))
+            why = program.why_not()
+            if why:
+                skipped.append(f"{source.name} ({why})")
+                continue
+            rows.append(program.tune())
+        print_row(rows[-1])
+        if options.json:
+            options.json.write_text(json.dumps(rows, indent=1))
+    judged = [row for row in rows if row["verdict"] != "none" and row["in_time"]]
+    broken = [row for row in rows if row.get("patch", "holds") != "holds"]
+    print(f"\n{len(judged)} of {len(rows)} programs have a verdict in time, {sum(row['verdict'] == 'win' for row in rows)} a win; "
+          f"{len(broken)} patches do not hold; not taken: {', '.join(skipped) or 'none'}; seed {options.seed}")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several kernels of one file in one `kopt tune`: their winners are one patch, which changes nobody who was not asked."""
+
+import json
+import unittest
+
+from kopt_test import FLAGS, KoptTest
+
+KERNELS = """
+constexpr int ROWS = 16;
+constexpr int COLUMNS = 16;
+constexpr int SHARED = 16;
+__global__ void rows(float *out, const float *in, int width, int height) {
+  int row = blockIdx.x * ROWS + threadIdx.x;
+  int column = blockIdx.y * (256 / ROWS) + threadIdx.y;
+  if (row < height && column < width) out[row * width + column] = 2 * in[row * width + column];
+}
+__global__ void columns(float *out, const float *in, int width, int height) {
+  int row = blockIdx.x * COLUMNS + threadIdx.x;
+  int column = blockIdx.y * (256 / COLUMNS) + threadIdx.y;
+  if (row < height && column < width) out[row * width + column] = 3 + in[row * width + column];
+}
+template <int FACTOR> __global__ void scaled(float *out, const float *in, int width, int height) {
+  int row = blockIdx.x * SHARED + threadIdx.x;
+  int column = blockIdx.y * (256 / SHARED) + threadIdx.y;
+  if (row < height && column < width) out[row * width + column] = FACTOR * in[row * width + column];
+}
+void launch(float *out, const float *in, int width, int height) {
+  rows<<<dim3((height + ROWS - 1) / ROWS, (width + 256 / ROWS - 1) / (256 / ROWS)), dim3(ROWS, 256 / ROWS)>>>(out, in, width, height);
+  columns<<<dim3((height + COLUMNS - 1) / COLUMNS, (width + 256 / COLUMNS - 1) / (256 / COLUMNS)), dim3(COLUMNS, 256 / COLUMNS)>>>(out, in, width, height);
+  dim3 grid((height + SHARED - 1) / SHARED, (width + 256 / SHARED - 1) / (256 / SHARED));
+  scaled<2><<<grid, dim3(SHARED, 256 / SHARED)>>>(out, in, width, height);
+  scaled<3><<<grid, dim3(SHARED, 256 / SHARED)>>>(out, in, width, height);
+}
+"""
+CLAUSES = "".join(f"""
+[[kernel]]
+name = "{name}"
+clauses = ["arg width = 512", "arg height = 256", "extent in = width * height", "extent out = width * height",
+           "param {constant} in {{1, 16}}"]
+""" for name, constant in (("rows", "ROWS"), ("columns", "COLUMNS"), ("scaled<2>", "SHARED")))
+
+
+class Session(KoptTest):
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / "a.cu"
+        self.file.write_text(KERNELS)
+        (self.folder / "kopt.toml").write_text(CLAUSES)
+
+    def test_winners_of_one_file_are_one_patch_that_changes_nobody_else(self):
+        done = self.kopt_ok("tune", "a.cu", "--device", "emulated", "--json", "--proposers", "params", *FLAGS)
+        session = json.loads(done.stdout)["details"]["session"]
+        wins = {win["kernel"]: win for win in session["wins"]}
+        self.assertEqual(set(wins), {"rows", "columns", "scaled<2>"}, session)
+        self.assertEqual((wins["rows"]["state"], wins["columns"]["state"]), ("modelled", "modelled"), session)
+        # The constant is scaled<3>'s, too, and nothing says how to judge that.
+        self.assertEqual(wins["scaled<2>"]["state"], "dropped", session)
+        self.assertRegex(wins["scaled<2>"]["reason"], r"'SHARED'.*'scaled<3>' \(.*a\.cu:\d+\)")
+        self.assertEqual(self.kopt("apply").returncode, 1)
+        self.kopt_ok("apply", "--modelled")
+        self.assertEqual(self.file.read_text(), KERNELS.replace("ROWS = 16;", "ROWS = 1;").replace("COLUMNS = 16;", "COLUMNS = 1;"))
+        summary = self.folder / "kopt.out" / session["name"] / "summary.md"
+        self.assertEqual(summary.read_text(), self.kopt_ok("report", "--run-id", session["name"]).stdout)
+        for win in session["wins"]:
+            report = self.folder / "kopt.out" / win["run_name"] / "report.md"
+            self.assertEqual(report.read_text(), self.kopt_ok("report", "--run-id", win["run_name"]).stdout)
+            self.assertIn("## In the program", report.read_text())
+        # Applied once, the patch is there: a second time is refused.
+        self.assertEqual(self.kopt("apply", "--modelled").returncode, 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

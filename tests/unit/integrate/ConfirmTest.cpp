@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that are told what they print and how long their kernels take.
+#include "driver/integrate/confirm/Confirm.h"
+
+#include "fakes/FakeClock.h"
+
+#include <gmock/gmock.h>
+
+namespace kopt {
+namespace {
+
+using testing::HasSubstr;
+
+/// Kernels "a", "b", "c", each 1 s in the old program; wins edit the file of their name.
+class FakePrograms final : public ProgramPair {
+public:
+  struct Effect {
+    double factor = 1; ///< of the kernel's time
+    std::string out, failure, buildError;
+    bool changesCode = true;
+  };
+  explicit FakePrograms(fakes::FakeClock &clock) : clock_(clock) {}
+
+  std::string describe() const override { return "fake copies"; }
+  Status buildOld(const Patch &) override {
+    return oldBuildError.empty() ? Status()
+                                 : makeError(ErrorCode::BaselineFailed, oldBuildError, "its log");
+  }
+  Status buildNew(const Patch &patch) override {
+    patch_.clear();
+    for (const FileEdits &file : patch.files)
+      patch_.push_back(file.path);
+    built.push_back(patch_);
+    for (const std::string &win : patch_)
+      if (!effects[win].buildError.empty())
+        return makeError(ErrorCode::BaselineFailed, effects[win].buildError);
+    return {};
+  }
+  Result<ProgramSample> run(Side side) override {
+    clock_.advance(runSeconds);
+    ++runs;
+    ProgramSample sample;
+    sample.seconds = runSeconds;
+    sample.out = "sum 4\n";
+    sample.failure = side == Side::Old ? oldFailure : "";
+    for (const char *name : {"a", "b", "c"}) {
+      KernelSample kernel{name, {std::string("code-") + name}, {"grid 8 block 128"}, 2, 1};
+      kernel.seconds = 1 + 0.001 * (runs % 3);
+      kernel.launchSeconds = {kernel.seconds / 2, kernel.seconds / 2};
+      const bool patched = std::find(patch_.begin(), patch_.end(), name) != patch_.end();
+      if (side == Side::New && patched) {
+        const Effect &effect = effects[name];
+        kernel.seconds *= effect.factor;
+        for (double &seconds : kernel.launchSeconds)
+          seconds *= effect.factor;
+        if (effect.changesCode)
+          kernel.code = {std::string("new-") + name};
+        sample.out += effect.out;
+        sample.failure += effect.failure;
+        if (name == sharedBy) // the last kernel shares its template
+          slow_ = effect.factor > 1 ? 1 : 1.5;
+      }
+      if (side == Side::New && name == std::string("c") && slow_ > 0 && !sharedBy.empty()) {
+        kernel.seconds *= slow_;
+        kernel.code = {"new-c"};
+      }
+      sample.kernels.push_back(kernel);
+    }
+    slow_ = 0;
+    return sample;
+  }
+  Result<std::optional<std::string>> test(Side side) override {
+    return side == Side::New ? tests : std::optional<std::string>("");
+  }
+
+  std::map<std::string, Effect> effects;
+  std::string oldBuildError, oldFailure, sharedBy;
+  std::optional<std::string> tests;
+  double runSeconds = 1;
+  std::vector<std::vector<std::string>> built;
+  int runs = 0;
+
+private:
+  fakes::FakeClock &clock_;
+  std::vector<std::string> patch_;
+  double slow_ = 0;
+};
+
+class ConfirmTest : public testing::Test {
+protected:
+  /// Wins of the kernels "a", "b", …
+  Status confirm(std::size_t count) {
+    std::vector<Win> wins(count);
+    subjects_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      wins[i].run = std::int64_t(i) + 1;
+      wins[i].subject = &subjects_[i];
+      wins[i].runName = std::string(1, char('a' + i));
+      SessionWin &win = session_.wins.emplace_back();
+      win.run = wins[i].run;
+      win.kernel = win.symbol = wins[i].runName;
+      win.isolated = {1.3, 1.28, 1.32};
+    }
+    return confirmInProgram(
+        wins,
+        [](const std::vector<const Win *> &chosen) -> Result<Patch> {
+          Patch patch;
+          for (const Win *win : chosen)
+            patch.files.push_back({win->runName, "", "", {}});
+          return patch;
+        },
+        programs_, clock_, policy_, [](const std::string &) {}, session_);
+  }
+  std::vector<WinState> states() const {
+    std::vector<WinState> all;
+    for (const SessionWin &win : session_.wins)
+      all.push_back(win.state);
+    return all;
+  }
+
+  fakes::FakeClock clock_;
+  FakePrograms programs_{clock_};
+  ConfirmPolicy policy_;
+  SessionRecord session_;
+  std::vector<TuneSubject> subjects_;
+};
+
+using States = std::vector<WinState>;
+
+TEST_F(ConfirmTest, AWinThatHoldsHasItsTimesAndItsProof) {
+  programs_.effects["a"].factor = 0.8;
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Confirmed});
+  const ProgramTime &time = *session_.wins[0].program;
+  EXPECT_NEAR(time.speedup.estimate, 1.25, 0.01);
+  EXPECT_GT(time.speedup.low, 1.2);
+  EXPECT_EQ(time.newLaunches, 2u);
+  EXPECT_EQ(time.proof, "its machine code was code-a and is new-a");
+  EXPECT_TRUE(session_.confirmation.done);
+  EXPECT_EQ(session_.confirmation.pairs, 10u);
+  EXPECT_EQ(session_.confirmation.output, "the same in 1 lines");
+}
+
+TEST_F(ConfirmTest, WhatIsNotFasterThereLeavesAndTheRestIsConfirmedAgain) {
+  programs_.effects["a"].factor = 0.8;
+  programs_.effects["b"].factor = 1.0;
+  ASSERT_TRUE(confirm(2));
+  EXPECT_EQ(states(), (States{WinState::Confirmed, WinState::Dropped}));
+  EXPECT_THAT(session_.wins[1].reason, HasSubstr("not faster in the program: 1.00"));
+  EXPECT_THAT(session_.wins[1].reason, HasSubstr("1.300x"));
+  EXPECT_EQ(session_.confirmation.rounds, 2u);
+  EXPECT_EQ(programs_.built.back(), std::vector<std::string>{"a"});
+}
+
+TEST_F(ConfirmTest, TheWinThatBreaksTheOutputIsFound) {
+  programs_.effects["a"].factor = programs_.effects["b"].factor = 0.8;
+  programs_.effects["a"].out = "oops\n";
+  ASSERT_TRUE(confirm(2));
+  EXPECT_EQ(states(), (States{WinState::Dropped, WinState::Confirmed}));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("prints"));
+}
+
+TEST_F(ConfirmTest, ABuildThatFailsOrACrashDropsItsWin) {
+  programs_.effects["a"].factor = programs_.effects["b"].factor = 0.8;
+  programs_.effects["c"].factor = 0.8;
+  programs_.effects["a"].buildError = "nvcc: redefinition";
+  programs_.effects["b"].failure = "it ended with exit code 139";
+  ASSERT_TRUE(confirm(3));
+  EXPECT_EQ(states(), (States{WinState::Dropped, WinState::Dropped, WinState::Confirmed}));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("redefinition"));
+  EXPECT_THAT(session_.wins[1].reason, HasSubstr("139"));
+}
+
+TEST_F(ConfirmTest, ABuildThatDoesNotBuildThePatchedFilesProvesNothing) {
+  programs_.effects["a"] = {0.8, "", "", "", false};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Unconfirmed});
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("the same machine code"));
+}
+
+TEST_F(ConfirmTest, AProgramThatFailsAsItIsConfirmsNothing) {
+  programs_.oldFailure = "it ended with exit code 1";
+  ASSERT_TRUE(confirm(2));
+  EXPECT_EQ(states(), (States{WinState::Unconfirmed, WinState::Unconfirmed}));
+  EXPECT_THAT(session_.confirmation.reason, HasSubstr("as it is failed"));
+  programs_.oldBuildError = "'make' failed with exit code 2";
+  session_ = {};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("not confirmed in the program: the program as it "
+                                                 "is could not be built: 'make' failed with exit "
+                                                 "code 2; its log"));
+}
+
+TEST_F(ConfirmTest, LongProgramsRunAsOftenAsThereIsTime) {
+  programs_.effects["a"].factor = 0.8;
+  programs_.runSeconds = 10;
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(session_.confirmation.pairs, 3u);
+  EXPECT_EQ(states(), States{WinState::Confirmed});
+  programs_.runSeconds = 50;
+  session_ = {};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(session_.confirmation.pairs, 1u);
+  // Two launches are too few to be sure of anything.
+  EXPECT_EQ(states(), States{WinState::Unconfirmed});
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("too few"));
+}
+
+TEST_F(ConfirmTest, AnotherKernelThatBecomesSlowerCostsTheWin) {
+  programs_.effects["a"].factor = 0.8;
+  programs_.sharedBy = "a";
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Dropped});
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("makes c slower"));
+}
+
+TEST_F(ConfirmTest, FailingTestsOfThePatchedProgramDropTheWin) {
+  programs_.effects["a"].factor = 0.8;
+  programs_.tests = "";
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(session_.confirmation.tests, "passed by the patched program");
+  EXPECT_EQ(states(), States{WinState::Confirmed});
+  programs_.tests = "1 test failed out of 2";
+  session_ = {};
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), States{WinState::Dropped});
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("1 test failed"));
+}
+
+} // namespace
+} // namespace kopt

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wins of a file with two kernels and a template, composed: who shares their text, and what becomes
+// of them. The program is a fake.
+#include "driver/integrate/SessionFlow.h"
+
+#include "driver/integrate/compose/Compose.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+#include "fakes/FakeClock.h"
+#include "fakes/MemoryStore.h"
+
+#include <gmock/gmock.h>
+
+namespace kopt {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kText = "constexpr int W = 4;\n"
+                          "template <int N> __global__ void t(float *x) { x[0] = N * W; }\n"
+                          "__global__ void k(float *x) { x[1] = W; }\n"
+                          "int main() {\n"
+                          "  t<16><<<1, 16>>>(0);\n"
+                          "  t<32><<<1, 32>>>(0);\n"
+                          "  k<<<1, 64>>>(0);\n"
+                          "}\n";
+
+class SessionFlowTest : public testing::Test {
+protected:
+  SessionFlowTest() {
+    EXPECT_TRUE(writeFileAtomically(folder_.path() / "a.cu", kText));
+    extraction_.fileHashes[file()] = hashHex(kText);
+    KernelSpec t = spec("t", 2), k = spec("k", 3);
+    for (const char *n : {"16", "32"}) {
+      Specialization one = specialization(std::string("_t") + n, std::string("t<") + n + ">");
+      one.templateArgs = {{"N", n, true}};
+      one.chunks = {chunk("constexpr int W = 4;", ChunkRole::Constant, "W"),
+                    chunk("template <int N> __global__ void t(float *x) { x[0] = N * W; }",
+                          ChunkRole::Kernel, "t")};
+      one.kernelChunk = 1;
+      t.specializations.push_back(one);
+      t.launches.push_back(site(one.symbol, std::string("  t<") + n));
+    }
+    Specialization one = specialization("_k", "k");
+    one.chunks = {chunk("constexpr int W = 4;", ChunkRole::Constant, "W"),
+                  chunk("__global__ void k(float *x) { x[1] = W; }", ChunkRole::Kernel, "k")};
+    one.kernelChunk = 1;
+    k.specializations = {one};
+    k.launches = {site("_k", "  k<<<")};
+    for (KernelSpec *kernel : {&t, &k})
+      kernel->constants = {{"W", ConstantKind::Constexpr, 4, range("4;", 0, 1), 1, true, false}};
+    extraction_.kernels = {t, k};
+    for (const KernelSpec &kernel : extraction_.kernels)
+      for (const Specialization &each : kernel.specializations)
+        subjects_.push_back({kernel, each, {}, kText, each.expression});
+  }
+
+  std::string file() const { return std::filesystem::canonical(folder_.path() / "a.cu").string(); }
+  SourceRange range(const std::string &text, std::size_t from, std::size_t length) const {
+    const std::size_t at = kText.find(text);
+    return {file(), at + from, at + from + length};
+  }
+  SliceChunk chunk(const std::string &text, ChunkRole role, const std::string &name) const {
+    SliceChunk made;
+    made.source = range(text, 0, text.size());
+    made.sliceBegin = made.source.begin;
+    made.sliceEnd = made.source.end;
+    made.role = role;
+    made.name = name;
+    return made;
+  }
+  KernelSpec spec(const std::string &name, unsigned line) const {
+    KernelSpec made;
+    made.name = name;
+    made.file = made.unit = file();
+    made.line = line;
+    return made;
+  }
+  static Specialization specialization(const std::string &symbol, const std::string &expression) {
+    Specialization made;
+    made.symbol = symbol;
+    made.expression = expression;
+    return made;
+  }
+  LaunchSite site(const std::string &symbol, const std::string &text) const {
+    LaunchSite made;
+    made.file = file();
+    made.line = unsigned(std::count(kText.begin(), kText.begin() + kText.find(text), '\n')) + 1;
+    made.column = 3;
+    made.symbol = symbol;
+    return made;
+  }
+  const TuneSubject &subject(const std::string &label) const {
+    for (const TuneSubject &one : subjects_)
+      if (one.label == label)
+        return one;
+    throw std::runtime_error(label);
+  }
+
+  /// A win of that kernel with new texts of its chunks.
+  Win win(const std::string &label, std::map<std::size_t, std::string> chunks, double saved,
+          std::map<std::string, std::int64_t> constants = {}) {
+    Win made;
+    made.subject = &subject(label);
+    RunRecord run;
+    run.name = label;
+    made.run = store_.beginRun(run)->id;
+    made.runName = label;
+    made.trial.candidate.title = "faster " + label;
+    made.trial.candidate.chunks = std::move(chunks);
+    made.trial.candidate.constants = std::move(constants);
+    made.trial.speedup = Speedup{1.5, 1.4, 1.6};
+    made.savedSeconds = saved;
+    made.edits =
+        writeBackEdits(made.subject->kernel, made.subject->specialization, made.trial.candidate)
+            .value();
+    return made;
+  }
+  SessionRecord integrate(std::vector<Win> wins, bool modelled = true) {
+    if (modelled)
+      for (Win &one : wins)
+        one.trial.speedup->modelled = true;
+    SessionRequest request{std::move(wins), extraction_, "GPU", modelled, "./app", "make", {}};
+    const SessionServices services{
+        store_,
+        clock_,
+        [&](const Specialization &which) -> Result<TuneSubject> {
+          for (const TuneSubject &one : subjects_)
+            if (one.specialization.symbol == which.symbol)
+              return one;
+          return makeError(ErrorCode::Usage, "unknown");
+        },
+        [&](const TuneSubject &which, const Candidate &candidate) -> Result<Trial> {
+          judged_.push_back(which.label);
+          judgedTexts_.push_back(candidate.chunks);
+          const auto verdict = verdicts_.find(which.label);
+          if (verdict == verdicts_.end())
+            return makeError(ErrorCode::Usage, "the workload has no launch of it");
+          Trial trial;
+          trial.verdict = verdict->second;
+          trial.reason = "so it is";
+          return trial;
+        },
+        [](const std::filesystem::path &) -> Result<std::unique_ptr<ProgramPair>> {
+          return makeError(ErrorCode::Usage, "no program is known", "give --run");
+        },
+        [](const std::string &) {}};
+    const auto session = integrateWins(std::move(request), services);
+    EXPECT_TRUE(session) << session.error().what;
+    return session.value_or(SessionRecord());
+  }
+  std::string patched(const std::vector<FileEdits> &files) {
+    Patch patch;
+    EXPECT_EQ(files.size(), 1u);
+    std::string text = kText;
+    for (auto edit = files.at(0).edits.rbegin(); edit != files.at(0).edits.rend(); ++edit)
+      text.replace(edit->range.begin, edit->range.end - edit->range.begin, edit->text);
+    return text;
+  }
+
+  inline static const std::string kFastK = "__global__ void k(float *x) { x[1] = 4; }";
+  inline static const std::string kFastT =
+      "template <int N> __global__ void t(float *x) { x[0] = 4 * N; }";
+  TemporaryDirectory folder_ = std::move(TemporaryDirectory::create("kopt-session").value());
+  ExtractionResult extraction_;
+  std::vector<TuneSubject> subjects_;
+  fakes::MemoryStore store_;
+  fakes::FakeClock clock_;
+  std::map<std::string, Verdict> verdicts_;
+  std::vector<std::string> judged_;
+  std::vector<std::map<std::size_t, std::string>> judgedTexts_;
+};
+
+TEST_F(SessionFlowTest, TwoWinsOfOneFileAreOnePatch) {
+  verdicts_["t<16>"] = Verdict::Same;
+  const SessionRecord session =
+      integrate({win("k", {{1, kFastK}}, 1), win("t<32>", {{1, kFastT}}, 2)});
+  ASSERT_EQ(session.wins.size(), 2u);
+  EXPECT_EQ(session.wins[0].kernel, "t<32>"); // saves more
+  EXPECT_EQ(session.wins[0].state, WinState::Modelled);
+  const std::string text = patched(session.offered);
+  EXPECT_NE(text.find(kFastK), std::string::npos);
+  EXPECT_NE(text.find(kFastT), std::string::npos);
+  EXPECT_THAT(session.offeredPatch, HasSubstr("t<32> and 1 more"));
+  EXPECT_THAT(session.confirmed, IsEmpty());
+  ASSERT_EQ(store_.sessions()->size(), 1u);
+  EXPECT_FALSE(store_.sessions()->at(0).finishedUtc.empty());
+}
+
+TEST_F(SessionFlowTest, WhoSharesATemplatesTextIsJudgedWithIt) {
+  verdicts_["t<16>"] = Verdict::Same;
+  const SessionRecord session = integrate({win("t<32>", {{1, kFastT}}, 2)});
+  EXPECT_THAT(judged_, ElementsAre("t<16>"));
+  EXPECT_EQ(judgedTexts_.at(0).at(1), kFastT);
+  ASSERT_EQ(session.composed.size(), 1u);
+  EXPECT_THAT(session.composed[0].place, HasSubstr("a.cu:5"));
+  EXPECT_FALSE(session.wins[0].ownSpecialization);
+}
+
+TEST_F(SessionFlowTest, AnInstantiationThatWouldGoWrongIsLeftAlone) {
+  verdicts_["t<16>"] = Verdict::WrongResult;
+  verdicts_["t<32>"] = Verdict::Faster;
+  const SessionRecord session = integrate({win("t<32>", {{1, kFastT}}, 2)});
+  EXPECT_THAT(judged_, ElementsAre("t<16>", "t<32>"));
+  EXPECT_TRUE(session.wins[0].ownSpecialization);
+  const std::string text = patched(session.offered);
+  EXPECT_NE(text.find("x[0] = N * W; }\n\ntemplate <>\n__global__ void t<32>(float *x) {\n"
+                      "  constexpr int N = 32; x[0] = 4 * N; }\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(SessionFlowTest, WhatCanNeitherBeJudgedNorSpecializedIsDroppedByName) {
+  // The constant is t<16>'s and k's, too, and the workload has no launch of either.
+  const SessionRecord session = integrate({win("t<32>", {}, 2, {{"W", 8}})});
+  ASSERT_EQ(session.wins.size(), 1u);
+  EXPECT_EQ(session.wins[0].state, WinState::Dropped);
+  EXPECT_THAT(session.wins[0].reason, HasSubstr("of 't<16>' ("));
+  EXPECT_THAT(session.wins[0].reason, HasSubstr("a.cu:5"));
+  EXPECT_THAT(session.wins[0].reason, HasSubstr("of 'k' ("));
+  EXPECT_THAT(session.wins[0].reason, HasSubstr("no launch of it"));
+  EXPECT_THAT(session.offered, IsEmpty());
+}
+
+TEST_F(SessionFlowTest, OfTwoTextsForOneTemplateTheBetterStays) {
+  verdicts_["t<16>"] = verdicts_["t<32>"] = Verdict::Faster;
+  const std::string other = "template <int N> __global__ void t(float *x) { x[0] = N << 2; }";
+  const SessionRecord session =
+      integrate({win("t<16>", {{1, other}}, 1), win("t<32>", {{1, kFastT}}, 2)});
+  ASSERT_EQ(session.wins.size(), 2u);
+  EXPECT_EQ(session.wins[0].kernel, "t<32>");
+  EXPECT_FALSE(session.wins[0].ownSpecialization);
+  EXPECT_EQ(session.wins[1].kernel, "t<16>"); // beside it, as it clashes with the template's text
+  EXPECT_TRUE(session.wins[1].ownSpecialization);
+}
+
+TEST_F(SessionFlowTest, WithoutAProgramAMeasuredWinIsOfferedAndSaysWhy) {
+  const SessionRecord session = integrate({win("k", {{1, kFastK}}, 1)}, false);
+  EXPECT_EQ(session.wins[0].state, WinState::Unconfirmed);
+  EXPECT_EQ(session.wins[0].reason,
+            "not confirmed in the program: no program is known; give --run");
+  EXPECT_THAT(session.confirmed, IsEmpty());
+  EXPECT_EQ(session.offered.size(), 1u);
+}
+
+TEST(Compose, EditsClashWhereTheyCannotBothBeMade) {
+  const auto edit = [](std::uint64_t begin, std::uint64_t end, const char *text) {
+    return SourceEdit{{"a", begin, end}, text};
+  };
+  EXPECT_FALSE(clash(edit(1, 4, "x"), edit(1, 4, "x")));
+  EXPECT_TRUE(clash(edit(1, 4, "x"), edit(1, 4, "y")));
+  EXPECT_TRUE(clash(edit(1, 4, "x"), edit(3, 6, "x")));
+  EXPECT_TRUE(clash(edit(2, 2, "x"), edit(1, 4, "y")));
+  EXPECT_FALSE(clash(edit(1, 1, "x"), edit(1, 4, "y")));
+  EXPECT_FALSE(clash(edit(4, 4, "x"), edit(1, 4, "y")));
+  EXPECT_FALSE(clash(edit(2, 2, "x"), edit(2, 2, "y")));
+}
+
+} // namespace
+} // namespace kopt

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/InferredClauses.h"
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using namespace kopt;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+KernelParam param(const std::string &name, ParamKind kind, const std::string &scalar) {
+  KernelParam made;
+  made.name = name;
+  made.kind = kind;
+  made.scalar = scalar;
+  return made;
+}
+
+/// blur(const float *in, float *out, int width, int height, float factor), launched with host
+/// variables that it gets for its sizes.
+class InferredClausesTest : public testing::Test {
+protected:
+  InferredClausesTest() {
+    specialization.symbol = "blur";
+    specialization.params = {
+        param("in", ParamKind::Pointer, "f32"), param("out", ParamKind::Pointer, "f32"),
+        param("width", ParamKind::Scalar, "i32"), param("height", ParamKind::Scalar, "i32"),
+        param("factor", ParamKind::Scalar, "f32")};
+    site.symbol = "blur";
+    site.file = "app.cu";
+    site.line = 7;
+    site.geometry = GeometryKind::Symbolic;
+    site.grid = {"(columns + 15) / 16", "rows / 8", "1"};
+    site.block = {"16", "8", "1"};
+    site.args = {"d_in", "d_out", "columns", "rows", "alpha"};
+    site.variables = {"columns", "rows"};
+    kernel.name = "blur";
+  }
+  std::vector<std::string> infer(const TuneDeclaration &known = {}) {
+    kernel.launches = {site};
+    std::vector<std::string> texts;
+    all = inferClauses(kernel, specialization, known);
+    for (const InferredClause &clause : all)
+      texts.push_back(clause.text);
+    return texts;
+  }
+  KernelSpec kernel;
+  Specialization specialization;
+  LaunchSite site;
+  std::vector<InferredClause> all;
+};
+
+TEST_F(InferredClausesTest, SizesExtentsAndRequirementsFollowFromTheGrid) {
+  EXPECT_THAT(infer(), ElementsAre("arg width = 1024", "arg height = 1024", "arg factor = 1.0",
+                                   "require height % 8 == 0", "extent in = width * height",
+                                   "extent out = width * height"));
+  EXPECT_TRUE(all[0].isGuess);
+  EXPECT_THAT(all[0].comment, HasSubstr("app.cu:7 passes columns"));
+  EXPECT_FALSE(all[3].isGuess);
+  EXPECT_THAT(clauseTable("blur", all),
+              HasSubstr("  \"require height % 8 == 0\",     # the launch"));
+}
+
+TEST_F(InferredClausesTest, WhatIsDeclaredIsNotSaidAgain) {
+  TuneDeclaration known;
+  known.arguments = {{"width", "64"}, {"height", "32"}, {"factor", "2"}};
+  known.extents = {{"in", "2048"}};
+  known.requirements = {"height % 8 == 0"};
+  EXPECT_THAT(infer(known), ElementsAre("extent out = width * height"));
+}
+
+TEST_F(InferredClausesTest, AHostVariableThatIsPassedForNothingHasAClauseOfItsOwn) {
+  site.grid = {"blocks", "1", "1"};
+  site.variables = {"blocks"};
+  site.args[4] = "nullptr";
+  EXPECT_THAT(infer(), testing::Contains("arg blocks = 1048576"));
+  EXPECT_THAT(infer(), testing::Contains("extent in = blocks"));
+}
+
+TEST_F(InferredClausesTest, ANumberThatTheLaunchPassesIsKnown) {
+  for (const auto &[passed, value] :
+       {std::pair("1e-5f", "1e-5"), {"2", "2"}, {".5F", ".5"}, {"-3.25", "-3.25"}}) {
+    site.args[4] = passed;
+    EXPECT_THAT(infer(), testing::Contains(std::string("arg factor = ") + value));
+    EXPECT_FALSE(all[2].isGuess);
+  }
+}
+
+TEST_F(InferredClausesTest, WithoutALaunchEverythingIsAGuess) {
+  site.symbol = "other";
+  infer();
+  for (const InferredClause &clause : all)
+    EXPECT_TRUE(clause.isGuess) << clause.text;
+  EXPECT_EQ(all.back().text, "extent out = 1024");
+}
+
+} // namespace
