@@ -22,7 +22,7 @@ CHECKS = "SELECT t.candidate_hash, g.position, g.name, g.state, g.detail FROM ch
 COUNTERS = "SELECT t.candidate_hash, c.name, c.value FROM counters c JOIN trials t ON t.id = c.trial_id ORDER BY 1, 2"
 TIMINGS = """SELECT t.candidate_hash, m.launch, m.baseline_seconds, m.candidate_seconds, s.baseline_seconds, s.candidate_seconds
     FROM trials t JOIN timings m ON m.trial_id = t.id JOIN samples s ON s.timing_id = m.id ORDER BY t.id, m.position, s.position"""
-DECISIONS = "SELECT sequence, round, kind, text FROM decisions ORDER BY sequence"
+DECISIONS = "SELECT sequence, round, kind, text FROM decisions WHERE kind != 'time' ORDER BY sequence"  # the clock's
 RUN = "SELECT winner_hash, stop_reason, state FROM runs"
 
 
