@@ -116,26 +116,26 @@ private:
 
   json toJson(const CandidateTrials &result, const TrialOutcome &outcome) const {
     const Trial &trial = outcome.trial;
-    json object{{"kernel", outcome.label},
-                {"verdict", toString(trial.verdict)},
-                {"stage", toString(trial.stage)},
-                {"reason", trial.reason},
-                {"device", outcome.device.name},
-                {"modelled", outcome.device.modelled},
-                {"build_log", trial.buildLog},
-                {"speedup", kopt::toJson(trial.speedup)},
-                {"counters", trial.counters},
-                {"candidate", result.candidate.string()},
-                {"check", trial.check},
-                {"checks", kopt::toJson(trial.checks)},
-                {"assurance", kopt::toJson(trial.assurance)},
-                {"without", flags_.without},
-                {"findings", kopt::toJson(trial.findings)},
-                {"seconds", trial.seconds},
-                {"stages", trial.stages},
-                {"baseline",
-                 {{"seconds", outcome.baseline.seconds}, {"stages", outcome.baseline.stages}}},
-                {"sandbox", kopt::toJson(outcome.sandbox)}};
+    json object{
+        {"kernel", outcome.label},
+        {"verdict", toString(trial.verdict)},
+        {"stage", toString(trial.stage)},
+        {"reason", trial.reason},
+        {"device", outcome.device.name},
+        {"modelled", outcome.device.modelled},
+        {"build_log", trial.buildLog},
+        {"speedup", kopt::toJson(trial.speedup)},
+        {"counters", trial.counters},
+        {"candidate", result.candidate.string()},
+        {"check", trial.check},
+        {"checks", kopt::toJson(trial.checks)},
+        {"assurance", kopt::toJson(trial.assurance)},
+        {"without", flags_.without},
+        {"findings", kopt::toJson(trial.findings)},
+        {"seconds", trial.seconds},
+        {"stages", trial.stages},
+        {"baseline", {{"seconds", outcome.baseline.seconds}, {"stages", outcome.baseline.stages}}},
+        {"sandbox", kopt::toJson(outcome.sandbox)}};
     return object;
   }
 

@@ -291,7 +291,7 @@ private:
                   const std::optional<SessionRecord> &session, const Invocation &call) const {
     Answer answer;
     answer.details = toJson(overview);
-    bool won = false, undecided = false, any = false, tuned = false;
+    bool won = false, undecided = false, deserted = false, any = false, tuned = false;
     for (const TuneOutcome &outcome : outcomes) {
       answer.results.push_back(toJson(outcome));
       const SessionWin *win = session ? session->winOf(outcome.run.id) : nullptr;
@@ -302,6 +302,8 @@ private:
         answer.error = outcome.error;
       undecided |= outcome.skipped.empty() && !outcome.error && outcome.judged == 0 &&
                    !flags_.dryRun && outcome.run.stop == StopReason::Seconds;
+      deserted |= outcome.skipped.empty() && !outcome.error &&
+                  outcome.run.stop == StopReason::ProposersFailed;
       if (call.json || outcome.error || !outcome.skipped.empty())
         continue;
       if (flags_.dryRun)
@@ -318,6 +320,8 @@ private:
     }
     if (undecided)
       answer.exitCode = int(ErrorCode::BudgetEnded);
+    else if (deserted && !won)
+      answer.exitCode = int(ErrorCode::Environment);
     else if (won && flags_.failOn == "win")
       answer.exitCode = kFailOnMatched;
     return answer;

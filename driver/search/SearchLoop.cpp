@@ -109,7 +109,10 @@ Result<std::vector<Candidate>> SearchLoop::candidatesFor(const Ask &ask) {
     const bool givenUp = ++history_.failures[ask.role] >= kMostFailures;
     if (givenUp)
       history_.failed.insert(ask.role);
-    const ProposerFailure failure{ask.role, failure_->what, givenUp};
+    // The hint holds what only the proposer knows, such as the words of a model's command.
+    const std::string words =
+        failure_->hint.empty() ? failure_->what : failure_->what + "; " + failure_->hint;
+    const ProposerFailure failure{ask.role, words, givenUp};
     services_.observer.proposerFailed(failure);
     answer.what = failure;
     KOPT_CHECK(record(std::move(answer)));

@@ -9,9 +9,8 @@
 // is recorded never occurs), LONGER (it does in launches of more than 200,000 elements alone),
 // CLOCK (each launch leaves something else), NOISY (a little else), STAMPS (something else in a
 // buffer 'stamps'), POISONED (what it reads nobody wrote).
-// LARGEST: each element becomes the larger of its result and of what it was. BADLONG: wrong in those
-// long launches. WRONG_AT_ and the name of a
-// check: only in the launches of that one.
+// LARGEST: each element becomes the larger of its result and of what it was. BADLONG: wrong in
+// those long launches. WRONG_AT_ and the name of a check: only in the launches of that one.
 #pragma once
 
 #include "driver/judge/LocalJudge.h"

@@ -68,7 +68,7 @@ def main():
     check(stopped.returncode == EXIT_ENVIRONMENT, "a model that cannot be reached ends the run with status 6")
     check("0 recorded replies to call 3" in stopped.stdout + stopped.stderr, "the error holds the command's own words")
     check(prompt_numbers(prompts) == ["01.txt", "02.txt", "03.txt"], "three calls were made")
-    check(not list(folder.glob("kopt.out/**/*.patch")), "there is no patch yet")
+    check(not list(folder.glob("kopt.out/**/winner.patch")), "nothing was won yet")
 
     copy_replies(source, replies, (3, 4, 5))
     first = (prompts / "01.txt").stat().st_mtime_ns
@@ -91,7 +91,7 @@ def main():
         check("key-that-must-not-leak" not in text, f"prompt {number} holds a key")
         check(str(folder) not in text and "/tmp/" not in text, f"prompt {number} holds a path of this machine")
 
-    patches = list(folder.glob("kopt.out/**/*.patch"))
+    patches = list(folder.glob("kopt.out/**/winner.patch"))
     check(len(patches) >= 1, "an accepted candidate gives a patch")
     for action in (["apply", "--check", patches[0]], ["apply", patches[0]]):
         check(run(["git", *action], folder, environment).returncode == 0, "git takes the patch")

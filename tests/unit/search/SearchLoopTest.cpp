@@ -260,9 +260,10 @@ TEST_F(SearchLoopTest, AProposerThatFailsLosesItsTurnAndTheOthersGoOn) {
   ASSERT_TRUE(history) << history.error().what;
   EXPECT_EQ(history->best().candidate.title, "1.2x");
   EXPECT_EQ(proposer(0).parents.size(), 3u) << "its next turns are the last";
-  EXPECT_THAT(recorded(), testing::Contains("failed: 'llm' failed: the model cannot be reached"));
+  EXPECT_THAT(recorded(), testing::Contains(
+                              "failed: 'llm' failed: the model cannot be reached; check the key"));
   EXPECT_THAT(recorded(), testing::Contains("failed: 'llm' failed and is not asked again: the "
-                                            "model cannot be reached"));
+                                            "model cannot be reached; check the key"));
 }
 
 TEST_F(SearchLoopTest, AProposerThatFailedOnceGetsItsNextTurn) {
