@@ -10,7 +10,7 @@ using namespace clang;
 
 namespace {
 
-constexpr unsigned kMostDepth = 8;
+constexpr unsigned kMostNesting = 8;
 
 class IndexReader {
 public:
@@ -48,7 +48,7 @@ private:
   void pointerRoots(const Expr *pointer, std::set<unsigned> &roots, unsigned depth = 0) const {
     const auto *reference = dyn_cast<DeclRefExpr>(pointer->IgnoreParenCasts());
     const auto *parameter = reference ? dyn_cast<ParmVarDecl>(reference->getDecl()) : nullptr;
-    if (!parameter || depth > kMostDepth)
+    if (!parameter || depth > kMostNesting)
       return;
     if (parameter->getDeclContext() == &view_.kernel())
       roots.insert(parameter->getFunctionScopeIndex());
@@ -69,7 +69,7 @@ private:
     const Expr *made = cast ? cast->getSubExprAsWritten() : computedInitializer(computed);
     if (made && made->getType()->isRealFloatingType())
       return std::min(bits, precisionOf(made->getType()));
-    if (!made || !made->getType()->isIntegerType() || depth > kMostDepth)
+    if (!made || !made->getType()->isIntegerType() || depth > kMostNesting)
       return bits;
     const unsigned before =
         indexWidth(made, depth + 1); // a byte that is widened is no narrow index
@@ -79,7 +79,7 @@ private:
   /// Bits of the narrowest product in the expression and in the locals that it names: a sum with
   /// something wide does not widen it. Products of coordinates and constants stay small.
   unsigned narrowestProduct(const Expr *expression, unsigned depth = 0) const {
-    if (depth > kMostDepth)
+    if (depth > kMostNesting)
       return 64;
     if (const auto *cast = dyn_cast<ExplicitCastExpr>(expression->IgnoreParenImpCasts()))
       return std::min(widthOfCast(*cast), narrowestProduct(cast->getSubExprAsWritten(), depth + 1));
@@ -167,7 +167,7 @@ private:
       return true;
     if (const auto *reference = dyn_cast<DeclRefExpr>(expression))
       if (const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
-          variable && variable->isLocalVarDecl() && variable->getInit() && depth < kMostDepth)
+          variable && variable->isLocalVarDecl() && variable->getInit() && depth < kMostNesting)
         return isData(variable->getInit(), depth + 1);
     return llvm::any_of(expression->children(),
                         [&](const Stmt *child) { return child && isData(child, depth); });

@@ -13,7 +13,7 @@ namespace {
 constexpr long long kMostFactor = 4096; ///< products of larger constants overflow on purpose
 
 constexpr std::size_t kLongestName = 160,
-                      kDeepest = 8; ///< variables made of variables would be endless to spell
+                      kMostOpen = 8; ///< variables made of variables would be endless to spell
 
 /// What a call gives, of a function that does nothing else; null for any other expression.
 const Expr *returnedBy(const Expr *expression) {
@@ -270,7 +270,7 @@ std::string Values::nameOf(const VarDecl *variable, Variables &open) const {
     return isParameter ? parameter : declared;
   if (const auto named = names_.find(variable); named != names_.end())
     return named->second;
-  if (open.size() >= kDeepest)
+  if (open.size() >= kMostOpen)
     return declared + " deep within";
   if (!open.insert(variable).second)
     return "@";
@@ -368,7 +368,7 @@ std::string Values::spelled(const Expr *value, Variables &open) const {
   if (const Expr *memory = memoryOf(value))
     return name(memory, open) + "[]";
   if (const Expr *given = returnedBy(value);
-      given && open.size() < kDeepest &&
+      given && open.size() < kMostOpen &&
       open.insert(cast<CallExpr>(value)->getDirectCallee()).second) {
     const std::string text = name(given, open);
     open.erase(cast<CallExpr>(value)->getDirectCallee());
@@ -418,7 +418,7 @@ NamedCondition Values::condition(const Expr *asked, Variables &open) const {
     }
   }
   if (const Expr *given = returnedBy(asked);
-      given && open.size() < kDeepest &&
+      given && open.size() < kMostOpen &&
       open.insert(cast<CallExpr>(asked)->getDirectCallee()).second) {
     const NamedCondition told = condition(given, open);
     open.erase(cast<CallExpr>(asked)->getDirectCallee());

@@ -21,8 +21,6 @@ namespace {
 
 using runtime::emulated::SiteKind;
 
-constexpr llvm::StringLiteral kTrampoline = "kopt_emulated_call";
-
 /// Calls after which other threads may have run: what follows is a block of its own for the
 /// runtime.
 bool isParking(const llvm::CallBase &call) {

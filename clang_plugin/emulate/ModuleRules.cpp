@@ -14,7 +14,6 @@ namespace kopt::frontend::emulate {
 namespace {
 
 constexpr llvm::StringLiteral kReserved = "kopt_emulated_";
-constexpr llvm::StringLiteral kTrampoline = "kopt_emulated_call";
 
 void refuse(ModulePlan &plan, const std::string &what) {
   if (plan.errors.size() < 20)

@@ -5,14 +5,18 @@
 
 #include "clang_plugin/emulate/Instrument.h"
 
+#include <llvm/ADT/StringRef.h>
+
 namespace llvm {
 class DILocation;
 class Instruction;
 class Module;
-class StringRef;
 } // namespace llvm
 
 namespace kopt::frontend::emulate {
+
+/// Through which emulated code calls function pointers.
+inline constexpr llvm::StringLiteral kTrampoline = "kopt_emulated_call";
 
 /// Whether an instruction is written in kopt's own headers.
 bool isOfHeaders(const llvm::Instruction &instruction, const ModulePlan &plan);

@@ -56,9 +56,9 @@ std::optional<NeedKind> objectKind(QualType type, unsigned depth = 0) {
   return next.getTypePtr() == pointer ? std::nullopt : objectKind(next, depth + 1);
 }
 
-class Finder : public clang::RecursiveASTVisitor<Finder> {
+class NeedsFinder : public clang::RecursiveASTVisitor<NeedsFinder> {
 public:
-  explicit Finder(const SourceIndex &index) : index_(index) {}
+  explicit NeedsFinder(const SourceIndex &index) : index_(index) {}
 
   LaunchNeeds run(const FunctionDecl &kernel) {
     for (const clang::ParmVarDecl *parameter : kernel.parameters())
@@ -228,7 +228,7 @@ private:
 } // namespace
 
 LaunchNeeds launchNeeds(const SourceIndex &index, const FunctionDecl &kernel) {
-  return Finder(index).run(kernel);
+  return NeedsFinder(index).run(kernel);
 }
 
 } // namespace kopt::frontend

@@ -9,9 +9,9 @@
 namespace kopt::frontend {
 namespace {
 
-class Finder {
+class LibraryKernelFinder {
 public:
-  explicit Finder(const SourceIndex &index) : index_(index) {}
+  explicit LibraryKernelFinder(const SourceIndex &index) : index_(index) {}
 
   // Kernels stand at namespace scope, so bodies and classes need no look.
   void visit(const clang::DeclContext *context) {
@@ -50,7 +50,7 @@ private:
 } // namespace
 
 std::vector<LibraryKernel> findLibraryKernels(const SourceIndex &index) {
-  Finder finder(index);
+  LibraryKernelFinder finder(index);
   finder.visit(index.unit().getASTContext().getTranslationUnitDecl());
   std::vector<LibraryKernel> kernels;
   for (auto &[symbol, kernel] : finder.found)

@@ -13,11 +13,6 @@ namespace {
 
 using Kind = Definition::Kind;
 
-bool isLoop(const Stmt *statement) {
-  return llvm::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(
-      statement);
-}
-
 bool contains(const Stmt *statement, llvm::function_ref<bool(const Stmt *)> is) {
   if (!statement || llvm::isa<clang::LambdaExpr>(statement))
     return false;

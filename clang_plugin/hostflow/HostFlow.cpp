@@ -13,11 +13,6 @@ using clang::Stmt;
 
 namespace {
 
-bool isLoop(const Stmt *statement) {
-  return llvm::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(
-      statement);
-}
-
 /// data(), begin(), get(): a method that has a const twin, or does nothing but return something,
 /// leaves its object as it is.
 bool isAccessor(const clang::CXXMethodDecl &method) {
@@ -40,6 +35,11 @@ bool isAccessor(const clang::CXXMethodDecl &method) {
 }
 
 } // namespace
+
+bool isLoop(const Stmt *statement) {
+  return llvm::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(
+      statement);
+}
 
 const FunctionFlow::Node &FunctionFlow::node(const Stmt *statement) const {
   static const Node kNone;

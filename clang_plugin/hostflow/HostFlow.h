@@ -15,6 +15,8 @@
 
 namespace kopt::frontend {
 
+bool isLoop(const clang::Stmt *statement);
+
 /// How a place came by its value.
 struct Definition {
   enum class Kind {

@@ -104,9 +104,8 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   if (learns) {
     KOPT_TRY(const std::vector<KernelUse> chosen,
              chooseKernels(settings, outcome.sources, outcome.kernels));
-    SnapshotPlan plan = planSnapshots(
-        outcome.trace, chosen, settings.snapshots,
-        settings.limits.snapshotBytes > 0 ? settings.limits.snapshotBytes : roomForSnapshots(kept));
+    SnapshotPlan plan = planSnapshots(outcome.trace, chosen, settings.snapshots,
+                                      settings.limits.snapshotBytesIn(kept));
     orders = std::move(plan.orders);
     for (const std::string &note : plan.notes)
       outcome.notes.push_back("note: " + note);

@@ -91,13 +91,8 @@ Result<ProgramRequest> programRequest(const SessionEnd &end) {
 
 } // namespace
 
-double savedSeconds(const Trial &winner, const std::string &symbol,
-                    const std::optional<ObservedTrace> &observed) {
-  double seconds = 0;
-  if (observed)
-    for (const KernelUse &use : rankKernels(*observed))
-      if (use.symbol == symbol)
-        seconds = use.seconds;
+double savedSeconds(const Trial &winner, const KernelShare *share) {
+  double seconds = share ? share->seconds : 0;
   if (seconds <= 0)
     for (const LaunchTiming &timing : winner.timings)
       seconds += timing.baselineSeconds;

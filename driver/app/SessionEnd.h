@@ -4,6 +4,7 @@
 
 #include "driver/app/Workbench.h"
 #include "driver/integrate/SessionFlow.h"
+#include "driver/workload/observed/KernelChoice.h"
 #include "driver/workload/observed/TraceFolder.h"
 
 namespace kopt {
@@ -22,9 +23,8 @@ struct SessionEnd {
 };
 
 /// How much of a run of the program a win saves, as far as its isolated times say: the kernel's
-/// time in it, or in the workload where no program was observed, times what is gained.
-double savedSeconds(const Trial &winner, const std::string &symbol,
-                    const std::optional<ObservedTrace> &observed);
+/// time in it, or in the workload where no program was observed (null), times what is gained.
+double savedSeconds(const Trial &winner, const KernelShare *share);
 
 /// Composes, confirms, stores, and writes the session's folder. Fails as integrateWins().
 Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins);

@@ -10,6 +10,7 @@
 #include "driver/model/Version.h"
 #include "driver/report/RunFolder.h"
 #include "driver/search/Confirmation.h"
+#include "driver/search/Trim.h"
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
@@ -387,9 +388,15 @@ Result<TuneOutcome> TuneSession::tuneInRun(const TuneSubject &subject,
   run.record.stopText = describe(stop);
   outcome.judged = history.trials.size() - 1;
   KOPT_TRY(outcome.winner, stage(subject, "confirm the winner", [&] {
-             return confirmWinner(history, judge, decisions, [&] {
+             const auto isTimeUp = [&] {
                return turnLimit_ > 0 && secondsUsed() + secondsToConfirm(history) > turnLimit_;
-             });
+             };
+             const SearchProblem problem{subject.kernel, subject.specialization, baseline.workload,
+                                         subject.sliceText, bench_->device()};
+             const auto trim = [&](const Trial &best) {
+               return trimWinner(problem, best, history.round, judge, decisions, isTimeUp);
+             };
+             return confirmWinner(history, judge, decisions, trim, isTimeUp);
            }));
   KOPT_CHECK(stage(subject, "write the results", [&] {
     return writeResults(subject, baseline, history, run, decisions, outcome);
@@ -568,7 +575,7 @@ Status TuneSession::writeResults(const TuneSubject &subject, const Baseline &bas
     KOPT_TRY(std::vector<SourceEdit> edits, addWinnerPatch(tuned, record));
     outcome.patch = run.folder / "winner.patch";
     wins_.push_back({record.id, record.name, &subject, *outcome.winner, std::move(edits),
-                     savedSeconds(*outcome.winner, record.symbol, observed_)});
+                     savedSeconds(*outcome.winner, findShare(shares_, record.symbol))});
   }
   record.state = RunState::Finished;
   record.finishedUtc = services_.clock.utc();

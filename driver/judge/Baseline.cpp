@@ -22,14 +22,14 @@ std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.fi
 
 Result<Expected> DeviceJudge::expect(std::size_t launch, std::uint64_t inputSeed,
                                      std::uint64_t poisonSeed, const std::string &slot) {
-  return bench_.expect(
-      bench_.baseline().launches[launch],
-      bench_.options(inputSeed, poisonSeed, launch, fmt::format("{}-{}", slot, launch)));
+  return context_.expect(
+      context_.baseline().launches[launch],
+      context_.options(inputSeed, poisonSeed, launch, fmt::format("{}-{}", slot, launch)));
 }
 
 Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
-  bench_.baseline() = built;
-  KOPT_TRY(const bool loaded, load(bench_.baseline(), trial));
+  context_.baseline() = built;
+  KOPT_TRY(const bool loaded, load(context_.baseline(), trial));
   if (!loaded)
     return makeError(
         ErrorCode::BaselineFailed,
@@ -38,16 +38,13 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
   return {};
 }
 
-/// A buffer is a pure output where poison in place of its old contents changes nothing and nothing
-/// of it stays unwritten. All others keep their drawn contents before each launch, so a partial
-/// write is compared in full too.
 /// Whether a small buffer, which seems to be a pure output, may begin with the largest and with the
 /// smallest numbers: random bits may happen to be smaller than what an atomicMax() leaves.
 Result<bool> DeviceJudge::ignoresExtremes(std::size_t index, std::size_t buffer,
                                           const Expected &reference) {
   constexpr std::uint64_t kFew = 4096; // of more elements some are as large as any
   constexpr double kExtreme = 1e30;    // clipped to what the type holds
-  Launch launch = bench_.baseline().launches[index];
+  Launch launch = context_.baseline().launches[index];
   Buffer &changed = launch.buffers[buffer];
   if (writableElements(changed) > kFew)
     return true;
@@ -55,8 +52,8 @@ Result<bool> DeviceJudge::ignoresExtremes(std::size_t index, std::size_t buffer,
   for (const double value : {kExtreme, -kExtreme}) {
     changed.fill = Fill{FillKind::Constant, value, value};
     KOPT_TRY(const RunOutcome outcome,
-             runner_.run(bench_.baseline().module, launch,
-                         bench_.options(options_.seed, kPoison, index, "extreme")));
+             runner_.run(context_.baseline().module, launch,
+                         context_.options(options_.seed, kPoison, index, "extreme")));
     if (outcome.status != RunStatus::Ok)
       return false;
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
@@ -71,23 +68,27 @@ Result<bool> DeviceJudge::ignoresExtremes(std::size_t index, std::size_t buffer,
   return true;
 }
 
+/// A buffer is a pure output where poison in place of its old contents changes nothing and nothing
+/// of it stays unwritten. All others keep their drawn contents before each launch, so a partial
+/// write is compared in full too.
 Status DeviceJudge::classifyBuffers() {
-  bench_.baselineSeconds.clear();
-  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
-    Launch &launch = bench_.baseline().launches[i];
+  context_.baselineSeconds.clear();
+  for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
+    Launch &launch = context_.baseline().launches[i];
     KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
     const auto waited = reference.stages.find("lock"); // another kopt's time
-    bench_.baselineSeconds.push_back(reference.seconds -
-                                     (waited == reference.stages.end() ? 0 : waited->second));
+    context_.baselineSeconds.push_back(reference.seconds -
+                                       (waited == reference.stages.end() ? 0 : waited->second));
     bool writesAnything = false;
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       Buffer &buffer = launch.buffers[b];
       if (buffer.readOnly)
         continue;
       buffer.output = true;
-      KOPT_TRY(const RunOutcome poisoned, runner_.run(bench_.baseline().module, launch,
-                                                      bench_.options(options_.seed, kOtherPoison, i,
-                                                                     fmt::format("run-{}", i))));
+      KOPT_TRY(
+          const RunOutcome poisoned,
+          runner_.run(context_.baseline().module, launch,
+                      context_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i))));
       bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
       const bool complete = same && poisoned.unwritten[b] == 0;
       for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
@@ -112,7 +113,7 @@ Status DeviceJudge::classifyBuffers() {
                                    subject().kernel.name, launch.name),
                        "give the launch arguments with which it has work to do",
                        at(subject().kernel));
-    bench_.subject().workload.launches[i].buffers = launch.buffers;
+    context_.subject().workload.launches[i].buffers = launch.buffers;
   }
   return {};
 }
@@ -130,7 +131,7 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, Trial &trial) {
   constexpr int kRepeats = 5;
   constexpr double kLittle = 0.125; ///< of the root mean square of a buffer's elements
   constexpr double kSpread = 2;     ///< times what a few repeats show
-  Launch &launch = bench_.baseline().launches[index];
+  Launch &launch = context_.baseline().launches[index];
   KOPT_TRY(const Expected first, expect(index, options_.seed, kPoison, "expected"));
   std::vector<std::optional<double>> apart(launch.buffers.size(), 0.0); // nothing: not as numbers
   std::vector<bool> differs(launch.buffers.size(), false);
@@ -176,8 +177,8 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, Trial &trial) {
 }
 
 Status DeviceJudge::checkRepeatability(Trial &trial) {
-  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
-    const std::vector<Buffer> &buffers = bench_.baseline().launches[i].buffers;
+  for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
+    const std::vector<Buffer> &buffers = context_.baseline().launches[i].buffers;
     const auto repeats = [&]() -> Result<std::string> {
       KOPT_TRY(Expected first, expect(i, options_.seed, kPoison, "expected"));
       KOPT_TRY(const Expected second, expect(i, options_.seed, kOtherPoison, "second"));
@@ -189,8 +190,8 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
         if (mismatch)
           return mismatch->describe(buffers[b]);
       }
-      bench_.expected.resize(i);
-      bench_.expected.push_back(std::move(first));
+      context_.expected.resize(i);
+      context_.expected.push_back(std::move(first));
       return std::string();
     };
     KOPT_TRY(std::string why, repeats());
@@ -210,9 +211,9 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
         isNothingLeft
             ? fmt::format("kernel '{}' leaves other contents each time in every output of launch "
                           "'{}', so nothing can be compared",
-                          subject().kernel.name, bench_.baseline().launches[i].name)
+                          subject().kernel.name, context_.baseline().launches[i].name)
             : fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
-                          subject().kernel.name, bench_.baseline().launches[i].name, why),
+                          subject().kernel.name, context_.baseline().launches[i].name, why),
         isNothingLeft
             ? "if its result is meant to vary, say how far with a 'tolerance relative=... "
               "absolute=...' clause"
@@ -226,8 +227,8 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
 /// Other inputs should give other outputs: where they do not, a wrong kernel is not told from a
 /// right one.
 Status DeviceJudge::checkSensitivity(Trial &trial) {
-  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
-    const Launch &launch = bench_.baseline().launches[i];
+  for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
+    const Launch &launch = context_.baseline().launches[i];
     bool drawn = false, differs = false;
     for (const Buffer &buffer : launch.buffers)
       drawn |= !buffer.output && buffer.fill.kind == FillKind::Uniform &&
@@ -237,7 +238,7 @@ Status DeviceJudge::checkSensitivity(Trial &trial) {
     KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "second"));
     for (std::size_t b = 0; b < launch.buffers.size() && !differs; ++b)
       if (!launch.buffers[b].readOnly && !launch.buffers[b].varies) {
-        KOPT_TRY(const bool same, sameBytes(bench_.expected[i].buffers[b], other.buffers[b]));
+        KOPT_TRY(const bool same, sameBytes(context_.expected[i].buffers[b], other.buffers[b]));
         differs = !same;
       }
     if (!differs)
@@ -255,8 +256,8 @@ Status DeviceJudge::checkSensitivity(Trial &trial) {
 /// what a candidate does with it goes unseen. The user is told; a parameter the kernel ignores is
 /// no error.
 Status DeviceJudge::findUnseenInputs(Trial &trial) {
-  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
-    Launch &launch = bench_.baseline().launches[i];
+  for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
+    Launch &launch = context_.baseline().launches[i];
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       if (!launch.buffers[b].readOnly || launch.buffers[b].fill.kind != FillKind::Uniform)
         continue;
@@ -270,7 +271,7 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
       for (std::size_t out = 0; out < launch.buffers.size() && !differs; ++out)
         if (!launch.buffers[out].readOnly) {
           KOPT_TRY(const bool same,
-                   sameBytes(bench_.expected[i].buffers[out], other->buffers[out]));
+                   sameBytes(context_.expected[i].buffers[out], other->buffers[out]));
           differs = !same;
         }
       if (!differs)
@@ -288,7 +289,7 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
 Status DeviceJudge::timeBaseline(Trial &trial) {
   VerdictPolicy policy = options_.policy;
   policy.candidates = 1;
-  KOPT_TRY(const bool timed, time(bench_.baseline(), policy, 1, trial));
+  KOPT_TRY(const bool timed, time(context_.baseline(), policy, 1, trial));
   if (!timed)
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
@@ -309,7 +310,7 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
   for (std::size_t i = 0; i < trial.timings.size(); ++i)
     total += subject().workload.launches[i].weight * trial.timings[i].baselineSeconds;
   for (std::size_t i = 0; total > 0 && i < trial.timings.size(); ++i)
-    bench_.subject().workload.launches[i].weight *= trial.timings[i].baselineSeconds / total;
+    context_.subject().workload.launches[i].weight *= trial.timings[i].baselineSeconds / total;
   return {};
 }
 
@@ -318,16 +319,16 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
 Status DeviceJudge::limitInstructions(const Trial &baseline) {
   if (!runner_.device().modelled)
     return {};
-  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
+  for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
     Counters counters = baseline.counters; // of the heaviest launch
-    if (i != bench_.heaviest()) {
+    if (i != context_.heaviest()) {
       KOPT_TRY(ProfileOutcome outcome,
-               device_.profile(bench_.baseline().module, bench_.baseline().path,
-                               bench_.baseline().launches[i]));
+               device_.profile(context_.baseline().module, context_.baseline().path,
+                               context_.baseline().launches[i]));
       counters = std::move(outcome.counters);
     }
     const auto executed = counters.find("smsp__thread_inst_executed.sum");
-    bench_.instructionLimits.push_back(
+    context_.instructionLimits.push_back(
         executed == counters.end() ? 0 : std::uint64_t(20 * executed->second + 1e6));
   }
   return {};
@@ -336,12 +337,12 @@ Status DeviceJudge::limitInstructions(const Trial &baseline) {
 /// Blocks that read each other's results with no order between them are the original's own affair;
 /// where they do not, they may not in a candidate.
 Status DeviceJudge::findBlocksApart(Trial &trial) {
-  if (!bench_.runner().device().modelled)
+  if (!context_.runner().device().modelled)
     return {};
-  for (std::size_t i = 0; i < bench_.baseline().launches.size(); ++i) {
-    RunOptions options = bench_.options(options_.seed, kPoison, i, "second");
+  for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
+    RunOptions options = context_.options(options_.seed, kPoison, i, "second");
     options.checkAcrossBlocks = true;
-    KOPT_TRY(const auto run, bench_.tryExpect(bench_.baseline().launches[i], options));
+    KOPT_TRY(const auto run, context_.tryExpect(context_.baseline().launches[i], options));
     if (run)
       continue;
     trial.findings.push_back(
@@ -350,14 +351,14 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
          at(subject().kernel)});
     return {};
   }
-  bench_.blocksAreApart = true;
+  context_.blocksAreApart = true;
   return {};
 }
 
 Status DeviceJudge::learnChecks(Trial &trial) {
   for (const std::unique_ptr<Check> &check : checks_) {
     const LoggedStage logged("learn " + check->name());
-    KOPT_CHECK(check->learn(bench_, trial));
+    KOPT_CHECK(check->learn(context_, trial));
   }
   return {};
 }
@@ -375,7 +376,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
   settings.threads = std::max(1u, options_.buildThreads);
   if (!device_.runner.device().modelled && options_.assurance == AssurancePolicy::Standard)
     settings.mostSeconds = options_.mutantSeconds;
-  auto report = testAdequacy(bench_, checks_, *replays_, frontend_, toolchain_, settings);
+  auto report = testAdequacy(context_, checks_, *replays_, frontend_, toolchain_, settings);
   noteIncidents(trial);
   if (!report && report.error().code != ErrorCode::Internal)
     return tl::unexpected(report.error());
@@ -408,7 +409,7 @@ Status DeviceJudge::takeMutations(const AdequacyReport &report) {
   mutations_ = report;
   for (const AdequacyReport::Addition &addition : report.additions) {
     KOPT_TRY(auto replay,
-             remake(bench_, *replays_, addition,
+             remake(context_, *replays_, addition,
                     fmt::format("derived-{}-{}", addition.kind, replays_->replays().size())));
     if (replay)
       replays_->add(std::move(*replay));
@@ -431,7 +432,7 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
     return findUnseenInputs(trial);
   }));
   KOPT_CHECK(step("time", [&] { return timeBaseline(trial); }));
-  KOPT_CHECK(step("profile", [&] { return profile(bench_.baseline(), trial); }));
+  KOPT_CHECK(step("profile", [&] { return profile(context_.baseline(), trial); }));
   KOPT_CHECK(step("emulated limits", [&]() -> Status {
     KOPT_CHECK(limitInstructions(trial));
     return findBlocksApart(trial);
@@ -448,10 +449,10 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
   KOPT_CHECK(checkRepeatability(own));
   KOPT_CHECK(agreesWith(first));
   for (std::size_t i = 0; i < subject().workload.launches.size(); ++i)
-    bench_.subject().workload.launches[i].weight = first.subject().workload.launches[i].weight;
-  bench_.instructionLimits =
-      first.bench_.instructionLimits; // of a modelled device: the program's, not the device's
-  bench_.blocksAreApart = first.bench_.blocksAreApart;
+    context_.subject().workload.launches[i].weight = first.subject().workload.launches[i].weight;
+  context_.instructionLimits =
+      first.context_.instructionLimits; // of a modelled device: the program's, not the device's
+  context_.blocksAreApart = first.context_.blocksAreApart;
   KOPT_CHECK(learnChecks(own));
   gaps_ = first.gaps_; // of the workload, not of the device
   noteIncidents(trial);
@@ -461,8 +462,8 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
 /// Devices of one kind give one kernel's results, as far as its tolerance goes: one that does not
 /// is broken.
 Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
-  for (std::size_t i = 0; i < bench_.expected.size(); ++i) {
-    const Launch &launch = bench_.baseline().launches[i];
+  for (std::size_t i = 0; i < context_.expected.size(); ++i) {
+    const Launch &launch = context_.baseline().launches[i];
     const auto differs = [&](const std::string &what) {
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' is not the same on every GPU of the pool: on {}, "
@@ -474,15 +475,15 @@ Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
     };
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       const Buffer &buffer = launch.buffers[b];
-      const bool isOutput = first.bench_.baseline().launches[i].buffers[b].output;
+      const bool isOutput = first.context_.baseline().launches[i].buffers[b].output;
       if (buffer.output != isOutput)
         return differs(
             fmt::format("'{}' is {} output", buffer.name, buffer.output ? "a pure" : "no pure"));
       if (buffer.readOnly)
         continue;
-      KOPT_TRY(const auto mismatch,
-               compareBuffers(buffer, subject().workload.tolerance,
-                              first.bench_.expected[i].buffers[b], bench_.expected[i].buffers[b]));
+      KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject().workload.tolerance,
+                                                   first.context_.expected[i].buffers[b],
+                                                   context_.expected[i].buffers[b]));
       if (mismatch)
         return differs(mismatch->describe(buffer));
     }

@@ -18,12 +18,12 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
                          Subject subject, JudgeOptions options, const OpenEmulated &emulate)
     : device_(std::move(device)), runner_(device_.runner), frontend_(frontend),
       toolchain_(toolchain), options_(std::move(options)),
-      bench_(runner_, std::move(subject), options_.seed, options_.checks),
-      emulation_(makeEmulation(emulate, frontend_, bench_.subject(), options_)),
+      context_(runner_, std::move(subject), options_.seed, options_.checks),
+      emulation_(makeEmulation(emulate, frontend_, context_.subject(), options_)),
       replays_(std::make_shared<DerivedReplays>(options_.mostDerived)),
       checks_(makeChecks(
           options_.checks, {frontend_, toolchain_, emulation_.get(), options_.assurance},
-          {CandidateBuilder::baselineRequest(bench_.subject(), options_), options_.scratch},
+          {CandidateBuilder::baselineRequest(context_.subject(), options_), options_.scratch},
           replays_)) {
   if (options_.ownLaunchesOnly)
     std::erase_if(checks_, [](const std::unique_ptr<Check> &check) {
@@ -55,7 +55,7 @@ Result<bool> DeviceJudge::verify(const Candidate &candidate, const Built &built,
   Examination examination{candidate, built, freshSeed, strength, depth, trial};
   for (const std::unique_ptr<Check> &check : checks_) {
     CheckRecord record{check->name(), CheckState::Passed, ""};
-    KOPT_TRY(const std::optional<Failure> failure, check->check(bench_, examination, record));
+    KOPT_TRY(const std::optional<Failure> failure, check->check(context_, examination, record));
     if (!failure) {
       trial.checks.push_back(std::move(record));
       continue;
@@ -75,7 +75,7 @@ Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
                                                               Trial &trial) {
   const StageTimer timer(trial, "time/judge");
   const auto &expected =
-      outcome.buffersA.empty() ? bench_.expected[index].buffers : outcome.buffersA;
+      outcome.buffersA.empty() ? context_.expected[index].buffers : outcome.buffersA;
   for (std::size_t b = 0; b < expected.size() && b < outcome.buffersB.size(); ++b) {
     if (launch.buffers[b].readOnly || expected[b].empty() || outcome.buffersB[b].empty())
       continue;
@@ -152,14 +152,14 @@ void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial 
 
 TimeOptions DeviceJudge::timeOptions(std::size_t index) const {
   TimeOptions options = options_.timing;
-  options.inputSeed = bench_.expected[index].inputSeed;
+  options.inputSeed = context_.expected[index].inputSeed;
   options.skip = options_.checks.runnerChecks();
   options.slot = fmt::format("time-{}", index);
-  options.deadline = std::max(
-      options.deadline, Duration(20 * bench_.baselineSeconds[index] + 2 * options.budget.count()));
+  options.deadline = std::max(options.deadline, Duration(20 * context_.baselineSeconds[index] +
+                                                         2 * options.budget.count()));
   if (runner_.device()
           .modelled) // one sample, of launches whose length the limit of instructions bounds
-    options.deadline = bench_.options(0, 0, index, options.slot).deadline;
+    options.deadline = context_.options(0, 0, index, options.slot).deadline;
   return options;
 }
 
@@ -171,8 +171,8 @@ Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std:
   const TimeOptions options = timeOptions(index);
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(const TimingOutcome outcome,
-           runner_.time(bench_.baseline().module, bench_.baseline().launches[index], built.module,
-                        launch, options));
+           runner_.time(context_.baseline().module, context_.baseline().launches[index],
+                        built.module, launch, options));
   addStages(trial, "time", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
     refuse(failureOf(outcome.status, "timed",
@@ -270,7 +270,7 @@ void DeviceJudge::noteIncidents(Trial &trial) {
 Status DeviceJudge::profile(const Built &built, Trial &trial) {
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(ProfileOutcome outcome,
-           device_.profile(built.module, built.path, built.launches[bench_.heaviest()]));
+           device_.profile(built.module, built.path, built.launches[context_.heaviest()]));
   addStages(trial, "profile", secondsSince(start), outcome.stages);
   if (outcome.status != RunStatus::Ok) {
     trial.findings.push_back({"profile", Severity::Note, "no counters: " + outcome.detail, ""});
@@ -334,7 +334,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   return {};
 }
 
-Result<Trial> DeviceJudge::examine(const Prepared &prepared, Purpose purpose) {
+Result<Trial> DeviceJudge::judge(const Prepared &prepared, Purpose purpose) {
   const auto start = std::chrono::steady_clock::now();
   Trial trial = prepared.trial;
   Built built = prepared.built;

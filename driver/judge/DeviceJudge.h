@@ -36,7 +36,7 @@ public:
   Status takeMutations(const AdequacyReport &report);
 
   /// Everything after the build. Fails only with Environment, Internal or Interrupted.
-  Result<Trial> examine(const Prepared &prepared, Purpose purpose);
+  Result<Trial> judge(const Prepared &prepared, Purpose purpose);
 
   /// Why the module, which is not loaded yet, does not pass the checks; nothing: it does. Neither
   /// screened nor timed.
@@ -50,8 +50,8 @@ public:
   /// Adds counters to a trial of the candidate that was prepared.
   Status addCounters(const Prepared &prepared, Trial &trial);
 
-  const Subject &subject() const { return bench_.subject(); }
-  const Built &baseline() const { return bench_.baseline(); }
+  const Subject &subject() const { return context_.subject(); }
+  const Built &baseline() const { return context_.baseline(); }
   const AdequacyReport &mutations() const { return mutations_; }
   const JudgeDevice &device() const { return device_; }
 
@@ -96,7 +96,7 @@ private:
   Frontend &frontend_;
   Toolchain &toolchain_;
   JudgeOptions options_;
-  CheckContext bench_;
+  CheckContext context_;
   std::unique_ptr<Emulation> emulation_; ///< null: there is none
   std::shared_ptr<DerivedReplays> replays_;
   std::vector<std::unique_ptr<Check>> checks_;

@@ -38,7 +38,7 @@ public:
       if (status.error().code == ErrorCode::Interrupted ||
           status.error().code == ErrorCode::Internal)
         return tl::unexpected(status.error());
-      examiner_.reset();
+      judge_.reset();
       why_ = "the original itself: " + status.error().what;
     }
     return why_;
@@ -58,7 +58,7 @@ public:
       return unable("the emulated device cannot run it: " +
                     outcome.log.substr(0, outcome.log.find('\n')));
     Built built{outcome.module, request.symbol, outcome.hash, outcome.externals, 0, {*launch}};
-    KOPT_TRY(auto failure, examiner_->whyNot(candidate, built, freshSeed));
+    KOPT_TRY(auto failure, judge_->whyNot(candidate, built, freshSeed));
     // Whether the original's first blocks have the same work as the candidate's nobody knows: these
     // may have all of it, in memory that is cut to what the original's need.
     if (isPart_ && failure && failure->check != "races")
@@ -90,10 +90,10 @@ private:
       KOPT_TRY(built_, builder.buildBaseline(baseline));
     }
     built_->launches = subject_.workload.launches;
-    examiner_ =
+    judge_ =
         std::make_unique<DeviceJudge>(JudgeDevice{*device_.runner, profile, "emulated", nullptr},
                                       frontend_, *device_.toolchain, subject_, options_);
-    return examiner_->measureBaseline(*built_, baseline);
+    return judge_->measureBaseline(*built_, baseline);
   }
 
   OpenEmulated open_;
@@ -102,7 +102,7 @@ private:
   JudgeOptions options_;
   EmulatedDevice device_;
   std::optional<Built> built_;            ///< the original
-  std::unique_ptr<DeviceJudge> examiner_; ///< after the device, which it uses
+  std::unique_ptr<DeviceJudge> judge_;    ///< after the device, which it uses
   bool learned_ = false, isPart_ = false; ///< of the grid
   std::string why_;
   std::size_t builds_ = 0;

@@ -15,8 +15,8 @@ LocalJudge::LocalJudge(JudgeServices services, Subject subject, JudgeOptions opt
     if (!lanes_.empty())
       own.scratch /= fmt::format("device-{}", lanes_.size());
     auto lane = std::make_unique<Lane>();
-    lane->examiner = std::make_unique<DeviceJudge>(device, services_.frontend, services_.toolchain,
-                                                   subject_, std::move(own), services_.emulate);
+    lane->judge = std::make_unique<DeviceJudge>(device, services_.frontend, services_.toolchain,
+                                                subject_, std::move(own), services_.emulate);
     lanes_.push_back(std::move(lane));
   }
 }
@@ -31,7 +31,7 @@ LocalJudge::~LocalJudge() {
 }
 
 Status LocalJudge::on(Lane &lane, const std::function<Status()> &function) {
-  JobQueue *const thread = lane.examiner->device().thread;
+  JobQueue *const thread = lane.judge->device().thread;
   if (!thread)
     return function();
   std::packaged_task<Status()> job(function);
@@ -49,11 +49,11 @@ LocalJudge::Lane *LocalJudge::first() {
 }
 
 bool LocalJudge::isLoss(const Lane &lane, const Error &error) {
-  return error.code == ErrorCode::Environment && !lane.examiner->device().runner.lost().empty();
+  return error.code == ErrorCode::Environment && !lane.judge->device().runner.lost().empty();
 }
 
 void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
-  const std::string &name = lane.examiner->device().name;
+  const std::string &name = lane.judge->device().name;
   std::size_t left = 0;
   {
     const std::lock_guard turn(turn_);
@@ -104,7 +104,7 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
     if (lane.hasLearned || lane.isLost)
       continue;
     auto job = std::make_shared<std::packaged_task<Status()>>([&, i]() -> Status {
-      const Status status = lane.examiner->learnAs(*leader.examiner, built, trials[i]);
+      const Status status = lane.judge->learnAs(*leader.judge, built, trials[i]);
       lane.hasLearned = status.has_value();
       if (!status && isLoss(lane, status.error())) {
         lose(lane, status.error(), nullptr);
@@ -113,7 +113,7 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
       return status;
     });
     learned.push_back(job->get_future());
-    lane.examiner->device().thread->add([job] { (*job)(); });
+    lane.judge->device().thread->add([job] { (*job)(); });
   }
   Status status;
   const Lane *tested = nullptr;
@@ -121,8 +121,8 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
     status = onFirst([&](Lane &lane) -> Status {
       if (!lane.hasLearned)
         return {}; // which is an error of its own
-      KOPT_CHECK(lane.examiner->testMutants(trial));
-      adequacy_ = lane.examiner->mutations();
+      KOPT_CHECK(lane.judge->testMutants(trial));
+      adequacy_ = lane.judge->mutations();
       tested = &lane;
       return {};
     });
@@ -133,7 +133,7 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
     Lane &lane = *lanes_[i];
     if (status && lane.hasLearned && &lane != tested && !lane.isLost)
       status = on(lane, [&]() -> Status {
-        const Status taken = lane.examiner->takeMutations(adequacy_);
+        const Status taken = lane.judge->takeMutations(adequacy_);
         if (taken || !isLoss(lane, taken.error()))
           return taken;
         lose(lane, taken.error(), nullptr);
@@ -155,10 +155,10 @@ Result<Baseline> LocalJudge::baseline() {
   Trial trial;
   KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
     trial = begun;
-    KOPT_CHECK(lane.examiner->measureBaseline(built, trial));
+    KOPT_CHECK(lane.judge->measureBaseline(built, trial));
     lane.hasLearned = true;
-    subject_ = lane.examiner->subject();
-    baseline_ = lane.examiner->baseline();
+    subject_ = lane.judge->subject();
+    baseline_ = lane.judge->baseline();
     return {};
   }));
   KOPT_CHECK(learnOthers(built, trial));
@@ -189,7 +189,7 @@ bool LocalJudge::isDuplicate(const std::vector<Launch> &launches, Trial &trial) 
 void LocalJudge::begin(const std::vector<Candidate> &candidates) {
   const std::lock_guard turn(turn_);
   builder_.ahead(candidates);
-  if (!lanes_.front()->examiner->device().thread)
+  if (!lanes_.front()->judge->device().thread)
     return; // the one device is used when judge() asks
   for (const Candidate &candidate : candidates)
     if (!begun_.contains(candidate.contentHash()))
@@ -199,7 +199,7 @@ void LocalJudge::begin(const std::vector<Candidate> &candidates) {
 
 void LocalJudge::wake() {
   for (const auto &lane : lanes_)
-    if (JobQueue *const thread = lane->examiner->device().thread)
+    if (JobQueue *const thread = lane->judge->device().thread)
       thread->add([this, lane = lane.get()] { work(*lane); });
 }
 
@@ -237,7 +237,7 @@ LocalJudge::TaskPointer LocalJudge::next(const Lane &lane) {
 
 void LocalJudge::work(Lane &lane) {
   while (const TaskPointer task = next(lane)) {
-    Result<Trial> trial = lane.examiner->examine(*task->prepared, Purpose::Search);
+    Result<Trial> trial = lane.judge->judge(*task->prepared, Purpose::Search);
     if (!trial && isLoss(lane, trial.error()))
       return lose(lane, trial.error(), task);
     if (trial)
@@ -260,7 +260,7 @@ Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
       const std::lock_guard turn(turn_);
       task = add(candidate);
     }
-    if (lanes_.front()->examiner->device().thread)
+    if (lanes_.front()->judge->device().thread)
       wake();
     else
       work(*lanes_.front());
@@ -292,7 +292,7 @@ Result<Trial> LocalJudge::confirm(const Candidate &candidate) {
     return prepared.trial;
   Trial trial;
   KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
-    KOPT_TRY(trial, lane.examiner->examine(prepared, Purpose::Confirmation));
+    KOPT_TRY(trial, lane.judge->judge(prepared, Purpose::Confirmation));
     return {};
   }));
   if (trial.verdict == Verdict::Faster)
@@ -310,7 +310,7 @@ Result<std::optional<Speedup>> LocalJudge::compare(const Candidate &candidate,
   if (!one.ready || !two.ready)
     return speedup;
   KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
-    KOPT_TRY(speedup, lane.examiner->compare(one.built, two.built));
+    KOPT_TRY(speedup, lane.judge->compare(one.built, two.built));
     return {};
   }));
   return speedup;
@@ -324,7 +324,7 @@ Status LocalJudge::addCounters(Trial &trial) {
     return tl::unexpected(*prepared.error);
   if (!prepared.ready)
     return {};
-  return onFirst([&](Lane &lane) { return lane.examiner->addCounters(prepared, trial); });
+  return onFirst([&](Lane &lane) { return lane.judge->addCounters(prepared, trial); });
 }
 
 void LocalJudge::remember(const Trial &trial) {

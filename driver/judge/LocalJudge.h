@@ -59,7 +59,7 @@ public:
 private:
   /// A device with what it has learned.
   struct Lane {
-    std::unique_ptr<DeviceJudge> examiner;
+    std::unique_ptr<DeviceJudge> judge;
     bool hasLearned = false;
     bool isLost = false; ///< guarded by turn_
   };

@@ -14,6 +14,18 @@
 namespace kopt {
 namespace {
 
+/// Logarithms of a/b. Empty where one has none: a zero or non-finite time is a broken measurement,
+/// never a win.
+std::vector<double> logRatios(const std::vector<TimingSample> &samples) {
+  std::vector<double> ratios;
+  for (const TimingSample &sample : samples) {
+    if (!(sample.a > 0 && sample.b > 0 && std::isfinite(sample.a) && std::isfinite(sample.b)))
+      return {};
+    ratios.push_back(std::log(sample.a / sample.b));
+  }
+  return ratios;
+}
+
 constexpr int kResamples = 2000;
 
 /// mean +- t s / sqrt(n) of at least two values.
@@ -68,12 +80,8 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
   result.low = 0;
   result.high = std::numeric_limits<double>::infinity();
 
-  std::vector<double> ratios;
-  for (const TimingSample &sample : samples)
-    if (sample.a > 0 && sample.b > 0 && std::isfinite(sample.a) && std::isfinite(sample.b))
-      ratios.push_back(std::log(sample.a / sample.b));
-  // A zero or non-finite time is a broken measurement, never a win.
-  if (ratios.size() != samples.size() || ratios.empty()) {
+  std::vector<double> ratios = logRatios(samples);
+  if (ratios.empty()) {
     result.estimate = std::numeric_limits<double>::quiet_NaN();
     return result;
   }
@@ -146,11 +154,8 @@ Speedup runSpeedup(const std::vector<TimingSample> &runs, double confidence) {
   result.low = 0;
   result.high = std::numeric_limits<double>::infinity();
   result.pairs = result.processes = runs.size();
-  std::vector<double> ratios;
-  for (const TimingSample &run : runs)
-    if (run.a > 0 && run.b > 0 && std::isfinite(run.a) && std::isfinite(run.b))
-      ratios.push_back(std::log(run.a / run.b));
-  if (ratios.size() != runs.size() || ratios.empty()) {
+  std::vector<double> ratios = logRatios(runs);
+  if (ratios.empty()) {
     result.estimate = std::numeric_limits<double>::quiet_NaN();
     return result;
   }

@@ -17,13 +17,13 @@ using Replay = DerivedReplays::Replay;
 constexpr std::uint64_t kMostOnGpu = 1u << 20, kMostModelled = 1u << 16;
 constexpr std::size_t kLarger = 48, kSteps = 6; ///< that there may be; that are tried
 
-std::optional<DerivedLaunch> derive(CheckContext &bench, const DerivedReplays &replays,
+std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays &replays,
                                     const Addition &addition) {
-  const DerivationSource source = sourceOf(bench.subject());
+  const DerivationSource source = sourceOf(context.subject());
   if (addition.kind == "larger") {
     auto larger =
-        largerLaunches(source, bench.baseline().launches[bench.heaviest()],
-                       bench.runner().device().modelled ? kMostModelled : kMostOnGpu, kLarger);
+        largerLaunches(source, context.baseline().launches[context.heaviest()],
+                       context.runner().device().modelled ? kMostModelled : kMostOnGpu, kLarger);
     if (larger.empty())
       return std::nullopt;
     const std::size_t step = addition.seed % kSteps + 1; // the last of them is the largest
@@ -43,19 +43,19 @@ std::optional<DerivedLaunch> derive(CheckContext &bench, const DerivedReplays &r
 
 } // namespace
 
-Result<std::optional<Replay>> remake(CheckContext &bench, const DerivedReplays &replays,
+Result<std::optional<Replay>> remake(CheckContext &context, const DerivedReplays &replays,
                                      const Addition &addition, const std::string &slot) {
-  auto derived = derive(bench, replays, addition);
+  auto derived = derive(context, replays, addition);
   if (!derived || derived->advisory)
     return std::nullopt;
-  KOPT_TRY(auto replay, replays.prepare(bench, std::move(*derived), addition.seed | 1, slot));
+  KOPT_TRY(auto replay, replays.prepare(context, std::move(*derived), addition.seed | 1, slot));
   if (!replay)
     return std::nullopt;
   return std::optional(std::move(*replay));
 }
 
 Result<std::optional<Addition>>
-findTellingLaunch(CheckContext &bench, const DerivedReplays &replays, const Built &mutant,
+findTellingLaunch(CheckContext &context, const DerivedReplays &replays, const Built &mutant,
                   std::uint64_t seed, std::size_t tries, const std::vector<Addition> &known,
                   const std::function<bool()> &isOutOfTime) {
   static const char *const kKinds[] = {"sizes", "contents", "scalars", "larger"};
@@ -71,15 +71,15 @@ findTellingLaunch(CheckContext &bench, const DerivedReplays &replays, const Buil
   for (const Addition &addition : wanted) {
     if (isOutOfTime())
       break;
-    KOPT_TRY(const auto replay, remake(bench, replays, addition, "derived-fresh"));
+    KOPT_TRY(const auto replay, remake(context, replays, addition, "derived-fresh"));
     if (!replay)
       continue;
     const Launch &launch = replay->derived.launch;
     KOPT_TRY(const auto failure,
-             bench.compare(
-                 mutant, launch, replay->expected,
-                 derivedOptions(bench, launch, replay->expected.inputSeed, kOtherPoison, "derived"),
-                 "mutants", unused, replay->slack));
+             context.compare(mutant, launch, replay->expected,
+                             derivedOptions(context, launch, replay->expected.inputSeed,
+                                            kOtherPoison, "derived"),
+                             "mutants", unused, replay->slack));
     if (failure)
       return std::optional(addition);
   }

@@ -13,7 +13,7 @@ namespace kopt {
 
 /// Makes the launch that an addition stands for. Nothing where the original does not stand it.
 /// `slot` names its files, which hold until the next of that name.
-Result<std::optional<DerivedReplays::Replay>> remake(CheckContext &bench,
+Result<std::optional<DerivedReplays::Replay>> remake(CheckContext &context,
                                                      const DerivedReplays &replays,
                                                      const AdequacyReport::Addition &addition,
                                                      const std::string &slot);
@@ -22,7 +22,7 @@ Result<std::optional<DerivedReplays::Replay>> remake(CheckContext &bench,
 /// check, differs from it: first those that told others, then other sizes, scalars, contents and
 /// larger problems, at most `tries` until `isOutOfTime`, the same each time. Nothing: none does.
 Result<std::optional<AdequacyReport::Addition>>
-findTellingLaunch(CheckContext &bench, const DerivedReplays &replays, const Built &mutant,
+findTellingLaunch(CheckContext &context, const DerivedReplays &replays, const Built &mutant,
                   std::uint64_t seed, std::size_t tries,
                   const std::vector<AdequacyReport::Addition> &known,
                   const std::function<bool()> &isOutOfTime);

@@ -23,22 +23,22 @@ using nlohmann::json;
 constexpr int kFormat =
     6; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
 
-std::string identity(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
+std::string identity(CheckContext &context, const std::vector<std::unique_ptr<Check>> &checks,
                      const AdequacySettings &settings, const MutantSet &mutants) {
-  const Subject &subject = bench.subject();
+  const Subject &subject = context.subject();
   std::string names, versions;
   for (const std::unique_ptr<Check> &check : checks)
     names += check->name() + " ";
   for (const Mutant &mutant : mutants.mutants)
     versions += mutant.sliceText;
-  const DeviceInfo &device = bench.runner().device();
+  const DeviceInfo &device = context.runner().device();
   Workload workload = subject.workload;
   for (Launch &launch : workload.launches)
     launch.weight = 0; // measured, so another each time, and of no consequence here
-  return hashFields(std::to_string(kFormat), hashHex(versions), subject.sliceText,
-                    settings.build.expression, join(settings.build.flags, " "),
-                    canonicalJson(workload), names + bench.switches().list(), toString(device.kind),
-                    device.name, settings.toolchain, std::to_string(bench.seed()));
+  return hashFields(
+      std::to_string(kFormat), hashHex(versions), subject.sliceText, settings.build.expression,
+      join(settings.build.flags, " "), canonicalJson(workload), names + context.switches().list(),
+      toString(device.kind), device.name, settings.toolchain, std::to_string(context.seed()));
 }
 
 /// Nothing where there is none, or none that can be read: then it is made anew.
@@ -78,9 +78,9 @@ constexpr std::size_t kTries = 24, kAllTries = 96;
 /// The mutants of one kernel in front of the checks.
 class MutantTest {
 public:
-  MutantTest(CheckContext &bench, const std::vector<std::unique_ptr<Check>> &checks,
+  MutantTest(CheckContext &context, const std::vector<std::unique_ptr<Check>> &checks,
              const DerivedReplays &replays, std::string symbol, double mostSeconds)
-      : bench_(bench), checks_(checks), replays_(replays), symbol_(std::move(symbol)),
+      : context_(context), checks_(checks), replays_(replays), symbol_(std::move(symbol)),
         mostSeconds_(mostSeconds) {}
 
   bool isOutOfTime() const { return secondsSince(start_) > mostSeconds_; }
@@ -110,7 +110,7 @@ public:
       }
       const std::size_t own = std::min(tries_, kTries);
       tries_ -= own;
-      KOPT_TRY(auto addition, findTellingLaunch(bench_, replays_, built, seed, own, additions,
+      KOPT_TRY(auto addition, findTellingLaunch(context_, replays_, built, seed, own, additions,
                                                 [this] { return isOutOfTime(); }));
       return Noticed{addition ? 1 : 0, std::move(addition)};
     });
@@ -123,15 +123,15 @@ private:
     Built built;
     built.path = outcome.module;
     built.symbol = symbol_;
-    built.launches = bench_.baseline().launches;
-    auto loaded = bench_.runner().load(built.path, built.symbol);
+    built.launches = context_.baseline().launches;
+    auto loaded = context_.runner().load(built.path, built.symbol);
     if (!loaded && loaded.error().code == ErrorCode::BaselineFailed)
       return untaken;
     if (!loaded)
       return tl::unexpected(loaded.error());
     built.module = loaded->id;
     Result<Answer> answer = look(built);
-    bench_.runner().unload(built.module);
+    context_.runner().unload(built.module);
     return answer;
   }
 
@@ -147,14 +147,14 @@ private:
       if (!check->seesResults())
         continue;
       CheckRecord record;
-      KOPT_TRY(const auto failure, check->check(bench_, examination, record));
+      KOPT_TRY(const auto failure, check->check(context_, examination, record));
       if (failure)
         return true;
     }
     return false;
   }
 
-  CheckContext &bench_;
+  CheckContext &context_;
   const std::vector<std::unique_ptr<Check>> &checks_;
   const DerivedReplays &replays_;
   const std::string symbol_;
@@ -165,20 +165,20 @@ private:
 
 } // namespace
 
-Result<AdequacyReport> testAdequacy(CheckContext &bench,
+Result<AdequacyReport> testAdequacy(CheckContext &context,
                                     const std::vector<std::unique_ptr<Check>> &checks,
                                     const DerivedReplays &replays, Frontend &frontend,
                                     Toolchain &toolchain, const AdequacySettings &settings) {
-  const Subject &subject = bench.subject();
+  const Subject &subject = context.subject();
   MutantRequest request;
   request.atMost = settings.atMost;
-  request.seed = bench.seed();
+  request.seed = context.seed();
   KOPT_TRY(const MutantSet mutants,
            frontend.mutants(subject.sliceText, settings.build.expression, subject.kernel, request));
   const std::filesystem::path file =
       settings.cache.empty()
           ? settings.cache
-          : settings.cache / (identity(bench, checks, settings, mutants) + ".json");
+          : settings.cache / (identity(context, checks, settings, mutants) + ".json");
   if (!file.empty())
     if (auto known = findReport(file))
       return *known;
@@ -196,7 +196,7 @@ Result<AdequacyReport> testAdequacy(CheckContext &bench,
     builders.add([job] { (*job)(); });
   }
   AdequacyReport report;
-  MutantTest test(bench, checks, replays, settings.build.symbol, settings.mostSeconds);
+  MutantTest test(context, checks, replays, settings.build.symbol, settings.mostSeconds);
   // By machine code, for several mutants may be the same program. First all are tried as candidates
   // are, and then those that pass are looked at more closely, so that the time goes round.
   struct Version {
@@ -207,7 +207,7 @@ Result<AdequacyReport> testAdequacy(CheckContext &bench,
   std::vector<Version> versions;
   for (BuiltMutant &item : built) {
     KOPT_TRY(BuildOutcome outcome, item.outcome.get());
-    if (!outcome.ok || outcome.hash == bench.baseline().hash)
+    if (!outcome.ok || outcome.hash == context.baseline().hash)
       continue; // no wrong version of the kernel
     const auto known = std::ranges::find(
         versions, outcome.hash, [](const Version &version) { return version.outcome.hash; });

@@ -32,7 +32,7 @@ struct AdequacySettings {
 /// report's additions, which the caller adds to the replays. A report of the same kernel, workload,
 /// device and checks is taken from the cache, where the time did not end it. Fails with Environment
 /// or Internal.
-Result<AdequacyReport> testAdequacy(CheckContext &bench,
+Result<AdequacyReport> testAdequacy(CheckContext &context,
                                     const std::vector<std::unique_ptr<Check>> &checks,
                                     const DerivedReplays &replays, Frontend &frontend,
                                     Toolchain &toolchain, const AdequacySettings &settings);

@@ -2,10 +2,11 @@
 #include "driver/report/Report.h"
 #include "driver/search/diagnose/RuleBook.h"
 
-#include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/judge/Statistics.h"
 #include "driver/report/CounterTable.h"
+#include "driver/report/Markdown.h"
 #include "driver/support/Text.h"
+#include "driver/support/UnifiedDiff.h"
 
 #include <algorithm>
 #include <cctype>
@@ -24,12 +25,6 @@ namespace {
 using nlohmann::json;
 
 bool isOfSearch(const Trial &trial) { return trial.purpose == Purpose::Search; }
-
-/// Text inside a table cell: one line, nothing that Markdown would take for structure.
-std::string cell(const std::string &text) {
-  std::string result = replaceAll(replaceAll(text, "|", "\\|"), "<", "&lt;");
-  return replaceAll(replaceAll(result, "\r", ""), "\n", " ");
-}
 
 std::string interval(const Speedup &speedup) {
   if (speedup.modelled)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/RunFolder.h"
 
-#include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/report/Report.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
+#include "driver/support/UnifiedDiff.h"
 
 #include <fmt/format.h>
 

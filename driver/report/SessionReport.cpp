@@ -3,6 +3,7 @@
 
 #include "driver/judge/Statistics.h"
 #include "driver/model/Json.h"
+#include "driver/report/Markdown.h"
 #include "driver/report/Report.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
@@ -26,11 +27,7 @@ WinState offeredState(const SessionRecord &session) {
   return countOf(session, WinState::Modelled) > 0 ? WinState::Modelled : WinState::Unconfirmed;
 }
 
-std::string cell(const std::string &text) {
-  return replaceAll(replaceAll(replaceAll(text, "|", "\\|"), "<", "&lt;"), "\n", " ");
-}
-
-std::string factor(const Speedup &speedup) {
+std::string measuredFactor(const Speedup &speedup) {
   if (speedup.modelled)
     return fmt::format("{:.2f}x modelled", speedup.estimate);
   return fmt::format("{:.3f}x [{:.3f}, {:.3f}]", speedup.estimate, speedup.low, speedup.high);
@@ -42,7 +39,8 @@ std::string winsTable(const SessionRecord &session) {
   for (const SessionWin &win : session.wins)
     text += fmt::format(
         "| {} ({}) | {} | {} | {} | {} | {}{} |\n", cell(win.kernel), cell(win.place),
-        toString(win.state), factor(win.isolated), win.program ? factor(win.program->speedup) : "",
+        toString(win.state), measuredFactor(win.isolated),
+        win.program ? measuredFactor(win.program->speedup) : "",
         win.program
             ? fmt::format("{} -> {} in {} launches", formatDuration(win.program->oldSeconds),
                           formatDuration(win.program->newSeconds), win.program->newLaunches)

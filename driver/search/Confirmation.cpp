@@ -23,38 +23,15 @@ bool overlap(const Trial &faster, const Trial &slower) {
   return !faster.speedup->modelled && slower.speedup->high > faster.speedup->low;
 }
 
-/// Whether the candidate is surely faster than the other. Recorded; a resumed run reads it there.
-Result<bool> beats(const Trial &candidate, const Trial &other, int round, Judge &judge,
-                   DecisionLog &decisions) {
-  Decision decision;
-  decision.round = round;
-  Compare compare{candidate.candidateHash, other.candidateHash, candidate.candidate.title,
-                  other.candidate.title};
-  decision.what = compare;
-  if (const Decision *known = decisions.recorded(decision)) {
-    decision = *known;
-  } else {
-    KOPT_TRY(const auto speedup, judge.compare(candidate.candidate, other.candidate));
-    if (!speedup)
-      return false;
-    compare.low = speedup->low;
-    compare.estimate = speedup->estimate;
-    compare.high = speedup->high;
-    decision.what = compare;
-  }
-  KOPT_CHECK(decisions.record(decision));
-  return std::get<Compare>(decision.what).low > 1;
-}
-
 /// The finalists with the best of those that cannot be told apart in front.
 Status putBestFirst(std::vector<const Trial *> &finalists, int round, Judge &judge,
                     DecisionLog &decisions) {
   for (std::size_t i = 1; i < finalists.size(); ++i) {
     if (!overlap(*finalists.front(), *finalists[i]))
       continue;
-    KOPT_TRY(const bool isBetter,
-             beats(*finalists[i], *finalists.front(), round, judge, decisions));
-    if (isBetter)
+    KOPT_TRY(const auto compared,
+             compareTrials(*finalists[i], *finalists.front(), round, judge, decisions));
+    if (compared && compared->low > 1)
       std::rotate(finalists.begin(), finalists.begin() + std::ptrdiff_t(i),
                   finalists.begin() + std::ptrdiff_t(i) + 1);
   }
@@ -63,11 +40,41 @@ Status putBestFirst(std::vector<const Trial *> &finalists, int round, Judge &jud
 
 } // namespace
 
+Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &other, int round,
+                                             Judge &judge, DecisionLog &decisions) {
+  Decision decision;
+  decision.round = round;
+  Compare compare{trial.candidateHash, other.candidateHash, trial.candidate.title,
+                  other.candidate.title};
+  decision.what = compare;
+  if (const Decision *known = decisions.recorded(decision)) {
+    decision = *known;
+  } else {
+    KOPT_TRY(const auto speedup, judge.compare(trial.candidate, other.candidate));
+    if (!speedup)
+      return std::nullopt;
+    compare.low = speedup->low;
+    compare.estimate = speedup->estimate;
+    compare.high = speedup->high;
+    decision.what = compare;
+  }
+  KOPT_CHECK(decisions.record(decision));
+  return std::get<Compare>(decision.what);
+}
+
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
-                                           DecisionLog &decisions,
+                                           DecisionLog &decisions, const Trimmer &trim,
                                            const std::function<bool()> &isTimeUp) {
   std::vector<const Trial *> finalists = fastestFirst(history);
   KOPT_CHECK(putBestFirst(finalists, history.round, judge, decisions));
+  std::optional<Trial> trimmed;
+  if (trim && !finalists.empty()) {
+    KOPT_TRY(trimmed, trim(*finalists.front()));
+    if (trimmed) {
+      finalists.insert(finalists.begin(), &*trimmed);
+      finalists.resize(std::min(finalists.size(), std::size_t(kMostConfirmations)));
+    }
+  }
   for (const Trial *chosen : finalists) {
     if (chosen != finalists.front() && isTimeUp && isTimeUp())
       break;

@@ -131,7 +131,7 @@ Result<std::string> hostText(const std::string &expression, const LaunchSite &si
                                  "not have",
                                  expression),
                      "write (a + b - 1) / b", launchPlace(site));
-  return renamed(expression, argumentsAt(site, specialization));
+  return kopt::renamed(expression, argumentsAt(site, specialization));
 }
 
 Result<std::string> dim3Text(const std::array<std::string, 3> &axes, const LaunchSite &site,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/support/Child.h"
 
+#include "driver/support/Text.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -19,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
-
-std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
 
 struct Pipe {
   Fd read, write;
@@ -139,13 +139,13 @@ tl::unexpected<Error> startError(const ProcessSpec &spec, const StartFailure &fa
   if (failure.step == 'd')
     return makeError(ErrorCode::Environment,
                      "cannot run " + spec.argv[0] + " in " + spec.cwd.string() + ": " +
-                         reason(failure.error),
+                         systemMessage(failure.error),
                      "check that the folder exists", spec.cwd.string());
   if (failure.step == 'l')
     return makeError(ErrorCode::Environment, "cannot limit the processor time of " + spec.argv[0] +
-                                                 ": " + reason(failure.error));
+                                                 ": " + systemMessage(failure.error));
   return makeError(ErrorCode::Environment,
-                   "cannot start " + spec.argv[0] + ": " + reason(failure.error));
+                   "cannot start " + spec.argv[0] + ": " + systemMessage(failure.error));
 }
 
 } // namespace
@@ -238,7 +238,7 @@ Result<Child> Child::start(const ProcessSpec &spec, bool socketInput) {
   Pipe in, out, err, report;
   if (!(socketInput ? makeSocket(in) : makePipe(in)) || !makePipe(out) || !makePipe(err) ||
       !makePipe(report))
-    return makeError(ErrorCode::Environment, "cannot create a pipe: " + reason(errno),
+    return makeError(ErrorCode::Environment, "cannot create a pipe: " + systemMessage(errno),
                      "raise the limit of open files (ulimit -n)");
 
   ChildPlan plan{program->c_str(), argv.data(),
@@ -248,7 +248,8 @@ Result<Child> Child::start(const ProcessSpec &spec, bool socketInput) {
                  spec.cpuSeconds,  ::getpid()};
   pid_t pid = ::fork();
   if (pid < 0)
-    return makeError(ErrorCode::Environment, "cannot start " + spec.argv[0] + ": " + reason(errno),
+    return makeError(ErrorCode::Environment,
+                     "cannot start " + spec.argv[0] + ": " + systemMessage(errno),
                      "the machine is out of processes or memory");
   if (pid == 0)
     becomeProgram(plan);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/support/FileSystem.h"
 
+#include "driver/support/Text.h"
+
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -13,8 +15,6 @@ namespace kopt {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
 
 tl::unexpected<Error> ioError(const char *verb, const fs::path &path, int error) {
   std::string hint;
@@ -36,8 +36,9 @@ tl::unexpected<Error> ioError(const char *verb, const fs::path &path, int error)
     break;
   }
   return makeError(ErrorCode::Environment,
-                   std::string("cannot ") + verb + " " + path.string() + ": " + reason(error), hint,
-                   path.string());
+                   std::string("cannot ") + verb + " " + path.string() + ": " +
+                       systemMessage(error),
+                   hint, path.string());
 }
 
 class FileDescriptor {
@@ -158,9 +159,10 @@ Result<TemporaryDirectory> TemporaryDirectory::create(std::string_view prefix) {
   if (!::mkdtemp(name.data()))
     return errno == ENOSPC || errno == EDQUOT
                ? ioError("create a temporary folder in", parent, errno)
-               : makeError(
-                     ErrorCode::Environment, "cannot create a temporary folder: " + reason(errno),
-                     "set TMPDIR to a folder that exists and can be written to", parent.string());
+               : makeError(ErrorCode::Environment,
+                           "cannot create a temporary folder: " + systemMessage(errno),
+                           "set TMPDIR to a folder that exists and can be written to",
+                           parent.string());
   return TemporaryDirectory(fs::path(name));
 }
 

@@ -6,8 +6,13 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 namespace kopt {
+
+std::string systemMessage(int error) {
+  return std::error_code(error, std::generic_category()).message();
+}
 
 std::string_view trim(std::string_view text) {
   auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };

@@ -8,6 +8,8 @@
 
 namespace kopt {
 
+/// What the system calls an errno.
+std::string systemMessage(int error);
 std::string_view trim(std::string_view text);
 /// Pieces between the separators, empty ones included; "" gives one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);

@@ -13,12 +13,6 @@
 namespace kopt {
 namespace {
 
-template <class T> std::string bytesOf(T value) {
-  std::string bytes(sizeof(T), '\0');
-  std::memcpy(bytes.data(), &value, sizeof(T));
-  return bytes;
-}
-
 /// One element of a `values` fill as the device holds it.
 Result<std::string> elementOf(const std::string &text, const Buffer &buffer,
                               const Bindings &bindings) {

@@ -7,11 +7,19 @@
 #include "driver/support/Result.h"
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace kopt {
+
+/// A scalar as the device holds it.
+template <class T> std::string bytesOf(T value) {
+  std::string bytes(sizeof(T), '\0');
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
 
 /// What is declared of the contents of a buffer, of which name, size and element type are known:
 /// bounds and values evaluated; nothing where nothing is declared. Fails with Usage where one

@@ -37,12 +37,6 @@ const LaunchSite *findSite(const KernelSpec &kernel, const Specialization &speci
   return nullptr;
 }
 
-template <class T> std::string bytesOf(T value) {
-  std::string bytes(sizeof(T), '\0');
-  std::memcpy(bytes.data(), &value, sizeof(T));
-  return bytes;
-}
-
 tl::unexpected<Error> notGiven(const std::string &name, const std::string &type,
                                const std::string &where) {
   return makeError(

@@ -2,6 +2,7 @@
 #include "clang_plugin/output/RecordJson.h"
 #include "clang_plugin/output/Variants.h"
 #include "driver/device/Toolchain.h"
+#include "driver/device/build/CompilerLimits.h"
 #include "driver/device/build/CubinImage.h"
 #include "driver/device/build/ModuleFile.h"
 #include "driver/device/build/Toolchains.h"
@@ -18,13 +19,6 @@ namespace kopt {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A text that is made to be slow to compile costs a multiple of an honest one, the baseline's first
-// of all.
-constexpr Duration kLeastDeadline{20}, kMostDeadline{300};
-constexpr double kTimesAsLong = 20;
-constexpr std::size_t kFloodLimit =
-    64u << 20; ///< bytes of diagnostics after which a compiler is stopped
 
 /// "19" of "kopt-extract 0.1.0 (Clang 19)", "19.1.7" of "clang version 19.1.7"; empty where there
 /// is none.
@@ -53,7 +47,7 @@ private:
   std::string version_;
   CompilerSandbox sandbox_;
   std::atomic<bool> hasAnswered_{false};
-  RelativeDeadline deadline_{kLeastDeadline, kMostDeadline, kTimesAsLong};
+  RelativeDeadline deadline_{Duration(20), Duration(300), kTimesAsLong};
 };
 
 tl::unexpected<Error> badReply(const ProcessResult &result, const std::string &what) {

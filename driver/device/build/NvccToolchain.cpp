@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device/Toolchain.h"
+#include "driver/device/build/CompilerLimits.h"
 #include "driver/device/build/CubinImage.h"
 #include "driver/device/build/ModuleFile.h"
 #include "driver/device/build/NvccFlags.h"
@@ -18,12 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A text that is made to be slow to compile costs a multiple of an honest one, the baseline's first
-// of all. Honest candidates unroll more than it does.
-constexpr Duration kLeastDeadline{30}, kMostDeadline{600};
-constexpr double kTimesAsLong = 20;
-constexpr std::size_t kFloodLimit =
-    64u << 20; ///< bytes of diagnostics after which a compiler is stopped
 constexpr std::size_t kLogLimit = 1u << 20;
 
 /// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88".
@@ -51,7 +46,7 @@ private:
   std::string version_;
   CompilerSandbox sandbox_;
   std::atomic<bool> hasBuilt_ = false;
-  RelativeDeadline deadline_{kLeastDeadline, kMostDeadline, kTimesAsLong};
+  RelativeDeadline deadline_{Duration(30), Duration(600), kTimesAsLong};
 };
 
 /// One of nvcc's processes, or itself.

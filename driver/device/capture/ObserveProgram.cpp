@@ -24,8 +24,7 @@ std::string configText(const CaptureSetup &setup, const std::vector<SnapshotOrde
   for (const fs::path &cupti : setup.cupti.value_or(std::vector<fs::path>()))
     text += "cupti " + encode(cupti.string()) + "\n";
   text += fmt::format("max-launches {}\nmax-snapshot-bytes {}\ndepth {}\n", limits.launches,
-                      limits.snapshotBytes > 0 ? limits.snapshotBytes : roomForSnapshots(folder),
-                      limits.depth);
+                      limits.snapshotBytesIn(folder), limits.depth);
   for (const SnapshotOrder &order : orders)
     text += fmt::format("snapshot symbol {} {}\n", encode(order.symbol), order.how);
   return text;
@@ -126,7 +125,9 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
   return read;
 }
 
-std::uint64_t roomForSnapshots(const fs::path &folder) {
+std::uint64_t ObserveLimits::snapshotBytesIn(const fs::path &folder) const {
+  if (snapshotBytes > 0)
+    return snapshotBytes;
   std::error_code error;
   fs::path place = fs::absolute(folder);
   while (!fs::exists(place, error) && place.has_relative_path())

@@ -31,6 +31,10 @@ struct ObserveLimits {
   std::uint64_t snapshotBytes = 0;    ///< of a process; 0: what there is room for
   std::uint64_t launches = 1'000'000; ///< recorded ones of a process
   unsigned depth = 1;                 ///< pointers that are followed within buffers
+
+  /// For a trace in the folder, which need not exist yet. Where no limit is set: half of what its
+  /// disk has free, and at most a quarter of this machine's memory.
+  std::uint64_t snapshotBytesIn(const std::filesystem::path &folder) const;
 };
 
 struct ProgramRun {
@@ -47,9 +51,5 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
                                      const std::vector<SnapshotOrder> &orders,
                                      const ObserveLimits &limits,
                                      const std::filesystem::path &folder, ProgramRun &run);
-
-/// Bytes of snapshots that there is room for in the folder, which need not exist yet, and in this
-/// machine's memory: half of what the one has free, and a quarter of the other.
-std::uint64_t roomForSnapshots(const std::filesystem::path &folder);
 
 } // namespace kopt

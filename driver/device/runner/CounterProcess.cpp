@@ -14,7 +14,6 @@ namespace protocol = runtime::protocol;
 
 namespace {
 
-constexpr Duration kLoadDeadline{30};
 constexpr int kMaxFailures = 3; ///< in a row: after them a process is started no more
 
 } // namespace

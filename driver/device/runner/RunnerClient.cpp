@@ -28,7 +28,6 @@ namespace {
 using runtime::protocol::Message;
 namespace protocol = runtime::protocol;
 
-constexpr Duration kLoadDeadline{30};
 constexpr Duration kProbeDeadline{30}; ///< a driver compiles the probe's PTX in 0.1 s or less
 constexpr Duration kMargin{3};         ///< on top of what the launches may take
 constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks

@@ -14,6 +14,9 @@
 
 namespace kopt {
 
+/// To load a module or to give it back.
+inline constexpr Duration kLoadDeadline{30};
+
 /// What came of one request. `message` is the reply where one came.
 struct RunnerReply {
   RunStatus status = RunStatus::Ok; ///< TimedOut, Crashed, or what the reply says

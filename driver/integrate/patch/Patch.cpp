@@ -2,10 +2,10 @@
 #include "driver/integrate/patch/Patch.h"
 
 #include "driver/integrate/patch/FileSwap.h"
-#include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "driver/support/UnifiedDiff.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -58,10 +58,10 @@ public:
   /// part of the mutation test.
   virtual bool seesResults() const { return true; }
   /// Once for each kernel and workload, before any candidate: what the original does in this check.
-  virtual Status learn(CheckContext &bench, Trial &baseline) = 0;
+  virtual Status learn(CheckContext &context, Trial &baseline) = 0;
   /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the
   /// machine's.
-  virtual Result<std::optional<Failure>> check(CheckContext &bench, Examination &examination,
+  virtual Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,
                                                CheckRecord &record) = 0;
 
 protected:

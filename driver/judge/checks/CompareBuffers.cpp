@@ -82,6 +82,17 @@ struct Bfloat {
 /// made them.
 constexpr std::uint64_t kGrain = 64u << 10;
 
+/// What `look(begin, end, part)` finds in each piece of `total` elements, in their order.
+template <class Part, class Look>
+std::vector<Part> inParts(std::uint64_t total, unsigned threads, Look look) {
+  std::vector<Part> parts(total / kGrain + 1);
+  runtime::parallelFor(
+      total, kGrain,
+      [&](std::uint64_t begin, std::uint64_t end) { look(begin, end, parts[begin / kGrain]); },
+      threads);
+  return parts;
+}
+
 /// Root mean square of the finite elements.
 template <class Type> double scaleOf(std::string_view bytes, unsigned threads) {
   struct Part {
@@ -89,22 +100,17 @@ template <class Type> double scaleOf(std::string_view bytes, unsigned threads) {
     std::uint64_t count = 0;
   };
   const std::uint64_t total = bytes.size() / Type::kSize;
-  std::vector<Part> parts(total / kGrain + 1);
-  runtime::parallelFor(
-      total, kGrain,
-      [&](std::uint64_t begin, std::uint64_t end) {
-        Part &part = parts[begin / kGrain];
-        for (std::uint64_t i = begin; i < end; ++i) {
-          const double value = Type::value(bytes.data() + i * Type::kSize);
-          if (std::isfinite(value)) {
-            part.sum += value * value;
-            ++part.count;
-          }
-        }
-      },
-      threads);
+  const auto look = [&](std::uint64_t begin, std::uint64_t end, Part &part) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const double value = Type::value(bytes.data() + i * Type::kSize);
+      if (std::isfinite(value)) {
+        part.sum += value * value;
+        ++part.count;
+      }
+    }
+  };
   Part all;
-  for (const Part &part : parts) {
+  for (const Part &part : inParts<Part>(total, threads, look)) {
     all.sum += part.sum;
     all.count += part.count;
   }
@@ -152,47 +158,43 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
     std::uint64_t worst = 0; ///< which element is
   };
   const std::uint64_t total = want.size() / Type::kSize;
-  std::vector<Part> parts(total / kGrain + 1);
-  runtime::parallelFor(
-      total, kGrain,
-      [&](std::uint64_t begin, std::uint64_t end) {
-        const char *wanted = want.data() + begin * Type::kSize,
-                   *seen = got.data() + begin * Type::kSize;
-        if (std::memcmp(wanted, seen, (end - begin) * Type::kSize) == 0)
-          return;
-        Part &part = parts[begin / kGrain];
-        for (std::uint64_t i = begin; i < end; ++i, wanted += Type::kSize, seen += Type::kSize) {
-          if (std::memcmp(wanted, seen, Type::kSize) == 0)
-            continue;
-          const double expected = Type::value(wanted), actual = Type::value(seen);
-          const double error = errorAs<Type>(wanted, seen, slack.nonFinite);
-          double allowed = 0;
-          if (!bitwise) {
-            const double byType = Type::kRelative * std::max(std::abs(expected), scale);
-            const double size =
-                slack.orDefault ? std::max(std::abs(expected), scale) : std::abs(expected);
-            const double byUser = tolerance.relative * size + tolerance.absolute;
-            allowed = slack.absolute + (!user             ? byType
-                                        : slack.orDefault ? std::max(byUser, byType)
-                                                          : byUser);
-          }
-          const bool bothNaN = std::isnan(expected) && std::isnan(actual);
-          // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0
-          // is not +0). No error is within any tolerance, that of a NaN included.
-          if (bitwise ? bothNaN : error == 0 || (std::isfinite(error) && error <= allowed))
-            continue;
-          Mismatch &mismatch = part.mismatch;
-          if (mismatch.wrong++ == 0)
-            mismatch.index = i;
-          if (error - allowed > part.worstExcess) {
-            part.worstExcess = error - allowed;
-            part.worst = i;
-            mismatch.worstError = error;
-            mismatch.allowed = allowed;
-          }
-        }
-      },
-      threads);
+  const auto look = [&](std::uint64_t begin, std::uint64_t end, Part &part) {
+    const char *wanted = want.data() + begin * Type::kSize,
+               *seen = got.data() + begin * Type::kSize;
+    if (std::memcmp(wanted, seen, (end - begin) * Type::kSize) == 0)
+      return;
+    for (std::uint64_t i = begin; i < end; ++i, wanted += Type::kSize, seen += Type::kSize) {
+      if (std::memcmp(wanted, seen, Type::kSize) == 0)
+        continue;
+      const double expected = Type::value(wanted), actual = Type::value(seen);
+      const double error = errorAs<Type>(wanted, seen, slack.nonFinite);
+      double allowed = 0;
+      if (!bitwise) {
+        const double byType = Type::kRelative * std::max(std::abs(expected), scale);
+        const double size =
+            slack.orDefault ? std::max(std::abs(expected), scale) : std::abs(expected);
+        const double byUser = tolerance.relative * size + tolerance.absolute;
+        allowed = slack.absolute + (!user             ? byType
+                                    : slack.orDefault ? std::max(byUser, byType)
+                                                      : byUser);
+      }
+      const bool bothNaN = std::isnan(expected) && std::isnan(actual);
+      // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0
+      // is not +0). No error is within any tolerance, that of a NaN included.
+      if (bitwise ? bothNaN : error == 0 || (std::isfinite(error) && error <= allowed))
+        continue;
+      Mismatch &mismatch = part.mismatch;
+      if (mismatch.wrong++ == 0)
+        mismatch.index = i;
+      if (error - allowed > part.worstExcess) {
+        part.worstExcess = error - allowed;
+        part.worst = i;
+        mismatch.worstError = error;
+        mismatch.allowed = allowed;
+      }
+    }
+  };
+  std::vector<Part> parts = inParts<Part>(total, threads, look);
   // A buffer that ends inside an element: what there is of it counts as one and has to be the same.
   if (const std::size_t rest = want.size() % Type::kSize;
       rest > 0 && want.substr(want.size() - rest) != got.substr(want.size() - rest)) {
@@ -344,23 +346,18 @@ std::optional<double> largestDifferenceAs(std::string_view left, std::string_vie
     bool isFinite = true, isMeasured = true;
   };
   const std::uint64_t total = left.size() / Type::kSize;
-  std::vector<Part> parts(total / kGrain + 1);
-  runtime::parallelFor(
-      total, kGrain,
-      [&](std::uint64_t begin, std::uint64_t end) {
-        Part &part = parts[begin / kGrain];
-        for (std::uint64_t i = begin; i < end; ++i) {
-          const double x = Type::value(left.data() + i * Type::kSize),
-                       y = Type::value(right.data() + i * Type::kSize);
-          part.isFinite &= std::isfinite(x) && std::isfinite(y);
-          const double error = elementError(x, y);
-          part.isMeasured &= std::isfinite(error) && (Type::kFloating || error == 0);
-          part.largest = std::max(part.largest, error);
-        }
-      },
-      runtime::threadsFor(left.size()));
+  const auto look = [&](std::uint64_t begin, std::uint64_t end, Part &part) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const double x = Type::value(left.data() + i * Type::kSize),
+                   y = Type::value(right.data() + i * Type::kSize);
+      part.isFinite &= std::isfinite(x) && std::isfinite(y);
+      const double error = elementError(x, y);
+      part.isMeasured &= std::isfinite(error) && (Type::kFloating || error == 0);
+      part.largest = std::max(part.largest, error);
+    }
+  };
   Part all;
-  for (const Part &part : parts) {
+  for (const Part &part : inParts<Part>(total, runtime::threadsFor(left.size()), look)) {
     all.largest = std::max(all.largest, part.largest);
     all.isFinite &= part.isFinite;
     all.isMeasured &= part.isMeasured;

@@ -82,11 +82,11 @@ public:
   std::string name() const override { return "coverage"; }
   bool seesResults() const override { return false; }
 
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    KOPT_CHECK(replays_->learn(bench, baseline));
+  Status learn(CheckContext &context, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(context, baseline));
     KOPT_TRY(const Answer answer,
-             neverDone(bench, Candidate(), bench.subject().sliceText, settings_.build.expression,
-                       settings_.build.symbol, nullptr));
+             neverDone(context, Candidate(), context.subject().sliceText,
+                       settings_.build.expression, settings_.build.symbol, nullptr));
     for (const CoveragePoint &mark : answer.missing)
       for (const std::string &name : mark.names)
         neverOfOriginal_[name].insert(mark.codes.begin(), mark.codes.end());
@@ -98,17 +98,17 @@ public:
     return {};
   }
 
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
-    if (!bench.runner().device().modelled && seen.depth == Depth::Search)
+    if (!context.runner().device().modelled && seen.depth == Depth::Search)
       return notRun(record, kForWinners);
     const StageTimer timer(seen.trial, "verify/coverage");
-    const Subject &subject = bench.subject();
+    const Subject &subject = context.subject();
     KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
                                                        subject.specialization, seen.candidate));
     KOPT_TRY(
         Answer answer,
-        neverDone(bench, seen.candidate, rendered.text, rendered.expression,
+        neverDone(context, seen.candidate, rendered.text, rendered.expression,
                   rendered.expression == settings_.build.expression ? settings_.build.symbol : "",
                   &seen));
     if (!answer.fails.empty())
@@ -206,11 +206,11 @@ private:
 
   /// The outcomes that no launch brings about. `seen` is null for the original: then those that do
   /// not matter count as well, and no launch is made for them.
-  Result<Answer> neverDone(CheckContext &bench, const Candidate &candidate, const std::string &text,
-                           const std::string &expression, const std::string &symbol,
-                           Examination *seen) {
+  Result<Answer> neverDone(CheckContext &context, const Candidate &candidate,
+                           const std::string &text, const std::string &expression,
+                           const std::string &symbol, Examination *seen) {
     Answer answer;
-    const auto clone = frontend_.coverageClone(text, expression, bench.subject().kernel);
+    const auto clone = frontend_.coverageClone(text, expression, context.subject().kernel);
     if (!clone && clone.error().code == ErrorCode::Environment)
       return tl::unexpected(clone.error());
     if (!clone) {
@@ -232,7 +232,7 @@ private:
                    built.log.substr(0, built.log.find('\n'));
       return answer;
     }
-    const auto loaded = bench.runner().load(built.module, symbol);
+    const auto loaded = context.runner().load(built.module, symbol);
     if (!loaded && loaded.error().code != ErrorCode::BaselineFailed)
       return tl::unexpected(loaded.error());
     if (!loaded) {
@@ -243,31 +243,31 @@ private:
     if (seen)
       std::erase_if(answer.missing, [](const CoveragePoint &mark) { return !mark.required; });
     Recorder recorder{built.module, symbol, loaded->id};
-    Status ran = runAll(bench, candidate, *clone, recorder, answer);
+    Status ran = runAll(context, candidate, *clone, recorder, answer);
     if (seen && ran && answer.fails.empty()) {
       std::erase_if(answer.missing,
                     [&](const CoveragePoint &mark) { return isOfOriginal(mark, candidate); });
-      ran = reach(bench, *seen, *clone, recorder, answer);
+      ran = reach(context, *seen, *clone, recorder, answer);
       if (ran && !answer.failure)
-        ran = climb(bench, *seen, *clone, recorder, answer);
+        ran = climb(context, *seen, *clone, recorder, answer);
     }
-    bench.runner().unload(recorder.module);
+    context.runner().unload(recorder.module);
     KOPT_CHECK(ran);
     return answer;
   }
 
-  Status runAll(CheckContext &bench, const Candidate &candidate, const CoverageClone &clone,
+  Status runAll(CheckContext &context, const Candidate &candidate, const CoverageClone &clone,
                 Recorder &recorder, Answer &answer) const {
     std::vector<CoveragePoint> &missing = answer.missing;
     const auto runOwn = [&](const Launch &launch) -> Result<RunOutcome> {
-      const auto own = applyToDerived(bench, candidate, launch);
+      const auto own = applyToDerived(context, candidate, launch);
       if (!own || missing.empty())
         return RunOutcome();
-      return run(bench, *own, clone, recorder, missing);
+      return run(context, *own, clone, recorder, missing);
     };
     for (const DerivedReplays::Replay &replay : replays_->replays()) // the small ones first
       KOPT_CHECK(runOwn(replay.derived.launch));
-    for (const Launch &launch : bench.baseline().launches) {
+    for (const Launch &launch : context.baseline().launches) {
       KOPT_TRY(const RunOutcome outcome, runOwn(launch));
       if (outcome.status == RunStatus::Fault || outcome.status == RunStatus::Uninitialised)
         answer.fails = fmt::format("launch '{}': {}", launch.name, outcome.detail);
@@ -276,19 +276,19 @@ private:
     // means nothing.
     const Launch *small = missing.empty() ? nullptr : replays_->small();
     for (std::size_t i = 0; small && i < small->arguments.size() && !missing.empty(); ++i)
-      KOPT_CHECK(runOwn(withZero(bench.subject(), *small, i)));
+      KOPT_CHECK(runOwn(withZero(context.subject(), *small, i)));
     return {};
   }
 
   /// Launches with the numbers that the conditions name, special cases first: a fast path for a
   /// value or a range is judged where it is taken.
-  Status reach(CheckContext &bench, Examination &seen, const CoverageClone &clone,
+  Status reach(CheckContext &context, Examination &seen, const CoverageClone &clone,
                Recorder &recorder, Answer &answer) const {
-    const bool isModelled = bench.runner().device().modelled;
-    const std::size_t heaviest = bench.heaviest();
-    const Launch &launch = bench.baseline().launches[heaviest];
-    const double own = heaviest < bench.instructionLimits.size()
-                           ? double(bench.instructionLimits[heaviest]) / 20 // of a limit
+    const bool isModelled = context.runner().device().modelled;
+    const std::size_t heaviest = context.heaviest();
+    const Launch &launch = context.baseline().launches[heaviest];
+    const double own = heaviest < context.instructionLimits.size()
+                           ? double(context.instructionLimits[heaviest]) / 20 // of a limit
                            : 0;
     std::vector<CoveragePoint> sought = answer.missing;
     std::ranges::stable_sort(sought, {}, [](const CoveragePoint &mark) { return !mark.special; });
@@ -300,7 +300,7 @@ private:
     for (const CoveragePoint &mark : sought) {
       int times = 0;
       for (DerivedLaunch &made : reachingLaunches(
-               sourceOf(bench.subject()), launch,
+               sourceOf(context.subject()), launch,
                {mark.numbers, mark.params, mark.blocks, mark.data}, kReachingCost, kReaching)) {
         if (!isMissing(mark, answer))
           break;
@@ -314,7 +314,7 @@ private:
           continue;
         instructions += expected;
         KOPT_TRY(const bool isTaken,
-                 tryLaunch(bench, seen, clone, recorder, std::move(made), answer));
+                 tryLaunch(context, seen, clone, recorder, std::move(made), answer));
         if (answer.failure)
           return {};
         refused += !isTaken;
@@ -334,23 +334,23 @@ private:
 
   /// Larger problems, the smallest first, until everything has occurred that may, and the candidate
   /// judged on those where something new does. The original has to stand them, too.
-  Status climb(CheckContext &bench, Examination &seen, const CoverageClone &clone,
+  Status climb(CheckContext &context, Examination &seen, const CoverageClone &clone,
                Recorder &recorder, Answer &answer) const {
     if (answer.missing.empty())
       return {};
-    const bool isModelled = bench.runner().device().modelled;
-    const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+    const bool isModelled = context.runner().device().modelled;
+    const Launch &heaviest = context.baseline().launches[context.heaviest()];
     double instructions = 0;
-    for (DerivedLaunch &larger : largerLaunches(sourceOf(bench.subject()), heaviest,
+    for (DerivedLaunch &larger : largerLaunches(sourceOf(context.subject()), heaviest,
                                                 isModelled ? kMostModelled : kMostOnGpu, kLarger)) {
-      const auto own = applyToDerived(bench, seen.candidate, larger.launch);
+      const auto own = applyToDerived(context, seen.candidate, larger.launch);
       if (answer.missing.empty() || !own)
         continue;
-      const RunOptions options = derivedOptions(bench, *own, 0, 0, "");
+      const RunOptions options = derivedOptions(context, *own, 0, 0, "");
       instructions += double(options.instructionLimit) / (20 * kLeniency); // as is expected
       if (isModelled && instructions > kInstructions)
         return {};
-      KOPT_CHECK(tryLaunch(bench, seen, clone, recorder, std::move(larger), answer));
+      KOPT_CHECK(tryLaunch(context, seen, clone, recorder, std::move(larger), answer));
       if (answer.failure)
         return {};
     }
@@ -359,24 +359,24 @@ private:
 
   /// Runs the candidate on a launch, and judges it there if something new occurs or it fails. False
   /// where the original does not stand it: then nothing is known to be right.
-  Result<bool> tryLaunch(CheckContext &bench, Examination &seen, const CoverageClone &clone,
+  Result<bool> tryLaunch(CheckContext &context, Examination &seen, const CoverageClone &clone,
                          Recorder &recorder, DerivedLaunch derived, Answer &answer) const {
-    const auto own = applyToDerived(bench, seen.candidate, derived.launch);
+    const auto own = applyToDerived(context, seen.candidate, derived.launch);
     if (!own)
       return true; // it is not meant for that
     const RunOptions options =
-        derivedOptions(bench, *own, bench.seed() + 6000, kOtherPoison, "derived");
+        derivedOptions(context, *own, context.seed() + 6000, kOtherPoison, "derived");
     std::vector<CoveragePoint> left = answer.missing;
-    KOPT_TRY(const RunOutcome outcome, run(bench, *own, clone, recorder, left));
+    KOPT_TRY(const RunOutcome outcome, run(context, *own, clone, recorder, left));
     if (outcome.status == RunStatus::Ok && left.size() == answer.missing.size())
       return true;
     const std::string title = derived.title;
     KOPT_TRY(const auto replay,
-             replays_->prepare(bench, std::move(derived), options.inputSeed, "coverage-derived"));
+             replays_->prepare(context, std::move(derived), options.inputSeed, "coverage-derived"));
     if (!replay)
       return false;
-    KOPT_TRY(answer.failure, bench.compare(seen.built, *own, replay->expected, options, name(),
-                                           seen.trial, replay->slack));
+    KOPT_TRY(answer.failure, context.compare(seen.built, *own, replay->expected, options, name(),
+                                             seen.trial, replay->slack));
     for (const CoveragePoint &mark : answer.missing)
       if (!answer.failure && mark.assumed &&
           std::ranges::find(left, mark.at, &CoveragePoint::at) == left.end())
@@ -399,7 +399,7 @@ private:
   }
 
   /// Takes from `missing` what occurs.
-  static Result<RunOutcome> run(CheckContext &bench, Launch launch, const CoverageClone &clone,
+  static Result<RunOutcome> run(CheckContext &context, Launch launch, const CoverageClone &clone,
                                 Recorder &recorder, std::vector<CoveragePoint> &missing) {
     for (Buffer &buffer : launch.buffers)
       buffer.output = false; // one launch, whatever it leaves unwritten
@@ -409,16 +409,16 @@ private:
     record.scalar = "u8";
     record.fill = {FillKind::Zero, 0, 0};
     launch.buffers.push_back(record);
-    RunOptions options = bench.forCandidate(
-        derivedOptions(bench, launch, bench.seed() + 5000, kPoison, "coverage"), launch);
+    RunOptions options = context.forCandidate(
+        derivedOptions(context, launch, context.seed() + 5000, kPoison, "coverage"), launch);
     options.instructionLimit *= kSlower;
     options.checkRaces = options.checkAcrossBlocks = false;
     if (++recorder.launches % kMostLaunches == 0) {
-      KOPT_TRY(const auto loaded, bench.runner().load(recorder.path, recorder.symbol));
-      bench.runner().unload(recorder.module);
+      KOPT_TRY(const auto loaded, context.runner().load(recorder.path, recorder.symbol));
+      context.runner().unload(recorder.module);
       recorder.module = loaded.id;
     }
-    KOPT_TRY(RunOutcome outcome, bench.runner().run(recorder.module, launch, options));
+    KOPT_TRY(RunOutcome outcome, context.runner().run(recorder.module, launch, options));
     if (outcome.status != RunStatus::Ok || outcome.buffers.empty())
       return outcome; // what others bring about counts
     KOPT_TRY(const MappedFile seen, MappedFile::open(outcome.buffers.back()));

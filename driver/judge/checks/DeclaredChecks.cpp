@@ -14,14 +14,14 @@ class OutputsGate final : public Check {
 public:
   std::string name() const override { return "outputs"; }
   Status learn(CheckContext &, Trial &) override { return {}; }
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
     for (std::size_t i = 0; i < seen.built.launches.size(); ++i)
       for (const std::uint64_t poison : {kPoison, kOtherPoison}) {
         const RunOptions options =
-            bench.options(bench.expected[i].inputSeed, poison, i, fmt::format("run-{}", i));
-        KOPT_TRY(auto failure, bench.compare(seen.built, seen.built.launches[i], bench.expected[i],
-                                             options, name(), seen.trial));
+            context.options(context.expected[i].inputSeed, poison, i, fmt::format("run-{}", i));
+        KOPT_TRY(auto failure, context.compare(seen.built, seen.built.launches[i],
+                                               context.expected[i], options, name(), seen.trial));
         if (failure)
           return failure;
       }
@@ -36,28 +36,28 @@ class FreshGate final : public Check {
 public:
   std::string name() const override { return "fresh"; }
   Status learn(CheckContext &, Trial &) override { return {}; }
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
     std::size_t launches = 0;
     for (int draw = 0; draw < seen.strength.freshDraws; ++draw)
       for (std::size_t i = 0; i < seen.built.launches.size(); ++i) {
         const std::uint64_t seed = seen.freshSeed + i + std::uint64_t(draw) * 0x10001;
-        const Launch &original = bench.baseline().launches[i];
-        RunOptions options = bench.options(seed, kPoison, i, fmt::format("fresh-{}", i));
+        const Launch &original = context.baseline().launches[i];
+        RunOptions options = context.options(seed, kPoison, i, fmt::format("fresh-{}", i));
         // What was captured is not drawn: nobody knows how its last places are moved.
         options.jitter = isCaptured(original);
-        KOPT_TRY(auto fresh, bench.tryExpect(original, options));
+        KOPT_TRY(auto fresh, context.tryExpect(original, options));
         if (!fresh && isCaptured(original))
           continue; // the original depends on the last places
         if (!fresh) {
-          KOPT_TRY(fresh, bench.expect(original, options)); // says so
+          KOPT_TRY(fresh, context.expect(original, options)); // says so
         }
         ++launches;
         addStages(seen.trial, "verify", fresh->seconds, fresh->stages);
         options.poisonSeed = kOtherPoison;
         options.slot = fmt::format("run-{}", i);
-        KOPT_TRY(auto failure, bench.compare(seen.built, seen.built.launches[i], *fresh, options,
-                                             name(), seen.trial));
+        KOPT_TRY(auto failure, context.compare(seen.built, seen.built.launches[i], *fresh, options,
+                                               name(), seen.trial));
         if (failure)
           return failure;
       }

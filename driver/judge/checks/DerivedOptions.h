@@ -15,13 +15,13 @@ namespace kopt {
 /// grows with its elements (by their power of 1.5), times kLeniency: a candidate that keeps all
 /// threads at its barriers does much where the original's return at once.
 constexpr double kLeniency = 16;
-inline RunOptions derivedOptions(const CheckContext &bench, const Launch &launch,
+inline RunOptions derivedOptions(const CheckContext &context, const Launch &launch,
                                  std::uint64_t inputSeed, std::uint64_t poisonSeed,
                                  std::string slot) {
-  RunOptions options = bench.options(inputSeed, poisonSeed, bench.heaviest(), std::move(slot));
+  RunOptions options = context.options(inputSeed, poisonSeed, context.heaviest(), std::move(slot));
   const double growth =
       double(costOf(launch)) /
-      double(std::max<std::uint64_t>(1, costOf(bench.baseline().launches[bench.heaviest()])));
+      double(std::max<std::uint64_t>(1, costOf(context.baseline().launches[context.heaviest()])));
   if (growth > 1)
     options.instructionLimit =
         std::uint64_t(double(options.instructionLimit) * kLeniency * std::pow(growth, 1.5));

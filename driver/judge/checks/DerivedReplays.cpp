@@ -23,7 +23,7 @@ namespace {
 /// Threads and elements of a derived launch. Small, for there are some twenty of them for each
 /// candidate: together they cost a GPU some 30 ms and the emulated device about as much.
 constexpr std::uint64_t kMost = 16384;
-constexpr double kInstructions = 5e7; ///< of a launch, on the emulated device: some 0.2 s
+constexpr double kReplayInstructions = 5e7; ///< of a launch, on the emulated device: some 0.2 s
 constexpr double kJump =
     16; ///< times what the others move by: an element that moves more has jumped
 constexpr std::uint32_t kDraws = 3; ///< of moved inputs, to see which elements jump
@@ -47,14 +47,14 @@ constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSmallThreads = 4096; ///< of a captured launch that is small
 
 /// How many launches like the heaviest a candidate can be run on in so many seconds of a GPU.
-std::size_t mostReplays(const CheckContext &bench, double seconds) {
-  const std::size_t heaviest = bench.heaviest();
+std::size_t mostReplays(const CheckContext &context, double seconds) {
+  const std::size_t heaviest = context.heaviest();
   double most = 0;
-  if (!bench.runner().device().modelled) {
-    if (heaviest < bench.baselineSeconds.size())
-      most = seconds / std::max(1e-4, bench.baselineSeconds[heaviest]);
-  } else if (heaviest < bench.instructionLimits.size()) {
-    const double expected = double(bench.instructionLimits[heaviest]) / 20; // of a limit
+  if (!context.runner().device().modelled) {
+    if (heaviest < context.baselineSeconds.size())
+      most = seconds / std::max(1e-4, context.baselineSeconds[heaviest]);
+  } else if (heaviest < context.instructionLimits.size()) {
+    const double expected = double(context.instructionLimits[heaviest]) / 20; // of a limit
     most = kCandidateInstructions / std::max(1.0, expected);
   }
   return std::max(kFewest, std::size_t(std::min(most, 1e4)));
@@ -84,57 +84,57 @@ std::uint64_t outputBytes(const Launch &launch) {
 /// Why a launch that has more elements than the declared one takes too long to be run for each
 /// candidate; empty: it does not. Where the growth of its work is not told by that of its elements
 /// the original's own instructions decide.
-Result<std::string> whyTooMuch(CheckContext &bench, const Launch &launch) {
+Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
   if (costOf(launch) <= 4 * kMost ||
-      costOf(launch) <= costOf(bench.baseline().launches[bench.heaviest()]))
+      costOf(launch) <= costOf(context.baseline().launches[context.heaviest()]))
     return std::string();
-  RunOptions options = derivedOptions(bench, launch, bench.seed(), kPoison, "derived-large");
+  RunOptions options = derivedOptions(context, launch, context.seed(), kPoison, "derived-large");
   const double expected =
       double(options.instructionLimit) / (20 * kLeniency); // a limit is 20 times what is expected
-  if (expected <= kInstructions)
+  if (expected <= kReplayInstructions)
     return std::string();
-  options.instructionLimit = std::uint64_t(kInstructions);
-  KOPT_TRY(const auto ran, bench.tryExpect(launch, options));
+  options.instructionLimit = std::uint64_t(kReplayInstructions);
+  KOPT_TRY(const auto ran, context.tryExpect(launch, options));
   return ran ? std::string()
              : fmt::format("the original does not end within {:.2g} instructions of the emulated "
                            "device: {}",
-                           kInstructions, ran.error());
+                           kReplayInstructions, ran.error());
 }
 
 } // namespace
 
-Status DerivedReplays::learn(CheckContext &bench, Trial &baseline) {
+Status DerivedReplays::learn(CheckContext &context, Trial &baseline) {
   if (std::exchange(learned_, true))
     return {};
-  for (std::size_t i = 0; i < bench.expected.size(); ++i)
-    for (std::size_t b = 0; b < bench.expected[i].buffers.size(); ++b)
-      if (const auto &file = bench.expected[i].buffers[b]; !file.empty())
+  for (std::size_t i = 0; i < context.expected.size(); ++i)
+    for (std::size_t b = 0; b < context.expected[i].buffers.size(); ++b)
+      if (const auto &file = context.expected[i].buffers[b]; !file.empty())
         KOPT_CHECK(
-            largestDifference(bench.baseline().launches[i].buffers[b], file, file, &finite_));
-  const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+            largestDifference(context.baseline().launches[i].buffers[b], file, file, &finite_));
+  const Launch &heaviest = context.baseline().launches[context.heaviest()];
   isOfCaptured_ = isCaptured(heaviest);
   DerivedLaunches derived =
-      deriveLaunches(sourceOf(bench.subject()), heaviest, isOfCaptured_ ? kSmallThreads : kMost);
+      deriveLaunches(sourceOf(context.subject()), heaviest, isOfCaptured_ ? kSmallThreads : kMost);
   missing_ = std::move(derived.missing);
   if (isOfCaptured_) {
     derived.launches = inTurn(std::move(derived.launches));
-    inSearch_ = mostReplays(bench, GpuSeconds::replays(Depth::Search));
+    inSearch_ = mostReplays(context, GpuSeconds::replays(Depth::Search));
   }
-  KOPT_CHECK(learnLaunches(bench, std::move(derived.launches),
-                           std::min(most_, mostReplays(bench, GpuSeconds::replays(Depth::Win)))));
+  KOPT_CHECK(learnLaunches(context, std::move(derived.launches),
+                           std::min(most_, mostReplays(context, GpuSeconds::replays(Depth::Win)))));
   noteMissing(baseline);
   return {};
 }
 
 /// `most`: of those that candidates are run on, parts of a grid not counted.
-Status DerivedReplays::learnLaunches(CheckContext &bench, std::vector<DerivedLaunch> launches,
+Status DerivedReplays::learnLaunches(CheckContext &context, std::vector<DerivedLaunch> launches,
                                      std::size_t most) {
-  const bool isModelled = bench.runner().device().modelled;
+  const bool isModelled = context.runner().device().modelled;
   const auto start = std::chrono::steady_clock::now();
   std::size_t taken = 0;
   std::set<Derivation> kinds; ///< of those taken
   for (DerivedLaunch &launch : launches) {
-    KOPT_TRY(std::string tooMuch, whyTooMuch(bench, launch.launch));
+    KOPT_TRY(std::string tooMuch, whyTooMuch(context, launch.launch));
     NotDerived unfit{launch.kind, launch.title, std::move(tooMuch), launch.asLaunched};
     const bool isPart = launch.isPart;
     if (launch.unbounded && !isModelled)
@@ -151,7 +151,7 @@ Status DerivedReplays::learnLaunches(CheckContext &bench, std::vector<DerivedLau
     const LoggedStage logged(fmt::format("derive {}: {}", toString(launch.kind), launch.title));
     const std::uint64_t bytes = outputBytes(launch.launch);
     const bool isKept = isModelled || !isOfCaptured_ || keptBytes_ + bytes <= mostKept_;
-    KOPT_TRY(auto replay, prepare(bench, std::move(launch), bench.seed() + 77 + replays_.size(),
+    KOPT_TRY(auto replay, prepare(context, std::move(launch), context.seed() + 77 + replays_.size(),
                                   isKept ? fmt::format("derived-{}", replays_.size())
                                          : std::string("derived-large")));
     if (!replay) {
@@ -191,12 +191,12 @@ void DerivedReplays::noteMissing(Trial &baseline) const {
   }
 }
 
-Result<Expected> DerivedReplays::expectedOf(CheckContext &bench, const Replay &replay) const {
+Result<Expected> DerivedReplays::expectedOf(CheckContext &context, const Replay &replay) const {
   if (replay.isKept)
     return replay.expected;
-  return bench.expect(replay.derived.launch,
-                      derivedOptions(bench, replay.derived.launch, replay.expected.inputSeed,
-                                     kPoison, "derived-large"));
+  return context.expect(replay.derived.launch,
+                        derivedOptions(context, replay.derived.launch, replay.expected.inputSeed,
+                                       kPoison, "derived-large"));
 }
 
 namespace {
@@ -235,23 +235,23 @@ Status learnJumps(const Expected &expected, const Launch &launch,
 } // namespace
 
 Result<tl::expected<DerivedReplays::Replay, std::string>>
-DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_t seed,
+DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint64_t seed,
                         const std::string &slot) const {
   using Answer = tl::expected<Replay, std::string>;
   const auto unfit = [](std::string why) { return Answer(tl::unexpected(std::move(why))); };
   Launch &launch = derived.launch;
   const auto run = [&](std::uint64_t poison, std::uint32_t jitter, const std::string &name) {
-    RunOptions options = derivedOptions(bench, launch, seed, poison, name);
+    RunOptions options = derivedOptions(context, launch, seed, poison, name);
     options.jitter = jitter;
     options.checkRaces = true;
-    return bench.tryExpect(launch, options);
+    return context.tryExpect(launch, options);
   };
   // What the kernel only writes in its own launch it may read in this one: y where beta is not 0.
   const auto hasOutputs = [&] { return std::ranges::any_of(launch.buffers, &Buffer::output); };
   const auto withOutputsFilled = [&] {
     for (Buffer &buffer : launch.buffers)
       buffer.output = false;
-    return prepare(bench, std::move(derived), seed, slot);
+    return prepare(context, std::move(derived), seed, slot);
   };
   KOPT_TRY(auto expected, run(kPoison, 0, slot));
   if (!expected && hasOutputs())
@@ -272,7 +272,7 @@ DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_
   if (!again)
     return unfit("the original does not run on it: " + again.error());
   Replay replay;
-  const Tolerance &tolerance = bench.subject().workload.tolerance;
+  const Tolerance &tolerance = context.subject().workload.tolerance;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     replay.slack.push_back({0, true, derived.nonFinite});
     if (launch.buffers[b].readOnly)
@@ -336,10 +336,10 @@ DerivedReplays::prepare(CheckContext &bench, DerivedLaunch derived, std::uint64_
                              "place, and there are too many to remember which",
                              launch.buffers[jumping.front()].name));
   KOPT_CHECK(learnJumps(*expected, launch, jumping, run, replay));
-  if (derived.maybeConditional && bench.runner().device().modelled) {
-    RunOptions reversed = derivedOptions(bench, launch, seed, kOtherPoison, "derived-second");
+  if (derived.maybeConditional && context.runner().device().modelled) {
+    RunOptions reversed = derivedOptions(context, launch, seed, kOtherPoison, "derived-second");
     reversed.scheduleSeed = 2;
-    KOPT_TRY(const auto other, bench.tryExpect(launch, reversed));
+    KOPT_TRY(const auto other, context.tryExpect(launch, reversed));
     if (!other)
       return unfit("the original does not run on it with its threads in another order: " +
                    other.error());
@@ -389,9 +389,9 @@ const Launch *DerivedReplays::small() const {
 namespace {
 
 /// The requirement that does not hold on a derived problem with the candidate's constants.
-std::optional<std::string> brokenThere(const CheckContext &bench, const Candidate &candidate,
+std::optional<std::string> brokenThere(const CheckContext &context, const Candidate &candidate,
                                        const Launch &launch) {
-  const auto &declaration = bench.subject().declaration;
+  const auto &declaration = context.subject().declaration;
   if (!declaration)
     return std::nullopt;
   Bindings values = launch.bindings;
@@ -402,18 +402,18 @@ std::optional<std::string> brokenThere(const CheckContext &bench, const Candidat
 
 } // namespace
 
-Result<Launch> applyToDerived(const CheckContext &bench, const Candidate &candidate,
+Result<Launch> applyToDerived(const CheckContext &context, const Candidate &candidate,
                               const Launch &launch) {
-  if (const auto broken = brokenThere(bench, candidate, launch))
+  if (const auto broken = brokenThere(context, candidate, launch))
     return makeError(ErrorCode::Usage, fmt::format("'require {}' does not hold there", *broken));
-  return applyToLaunch(bench.subject().kernel, launch, candidate);
+  return applyToLaunch(context.subject().kernel, launch, candidate);
 }
 
-std::optional<Failure> failureToLaunch(const CheckContext &bench, const Candidate &candidate,
+std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
                                        const Launch &launch, const std::string &name) {
-  if (brokenThere(bench, candidate, launch))
+  if (brokenThere(context, candidate, launch))
     return std::nullopt;
-  const auto why = whyNotLaunched(bench.subject().kernel, launch, candidate);
+  const auto why = whyNotLaunched(context.subject().kernel, launch, candidate);
   if (!why)
     return std::nullopt;
   return Failure{name, Verdict::RunFailed,

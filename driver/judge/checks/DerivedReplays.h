@@ -33,7 +33,7 @@ public:
       : most_(most), mostKept_(mostKept) {}
 
   /// Does its work once; later calls do nothing.
-  Status learn(CheckContext &bench, Trial &baseline);
+  Status learn(CheckContext &context, Trial &baseline);
 
   const std::deque<Replay> &replays() const { return replays_; }
   /// One more that candidates are judged on. What is known of the others stays where it is.
@@ -43,7 +43,7 @@ public:
   std::size_t inSearch() const { return inSearch_; }
   /// What the original leaves on a replay: as it was learned, or of another run where it was not
   /// kept. Fails with BaselineFailed where it does not run through again.
-  Result<Expected> expectedOf(CheckContext &bench, const Replay &replay) const;
+  Result<Expected> expectedOf(CheckContext &context, const Replay &replay) const;
   /// A small launch on ordinary contents; null where there is none.
   const Launch *small() const;
   /// Small launches, the best first, the last a part of a captured launch's grid: for what looks at
@@ -52,12 +52,13 @@ public:
 
   /// Runs the original on the launch. The text is why it is no test. `slot` names the files, which
   /// hold until the next of that name.
-  Result<tl::expected<Replay, std::string>> prepare(CheckContext &bench, DerivedLaunch derived,
+  Result<tl::expected<Replay, std::string>> prepare(CheckContext &context, DerivedLaunch derived,
                                                     std::uint64_t seed,
                                                     const std::string &slot) const;
 
 private:
-  Status learnLaunches(CheckContext &bench, std::vector<DerivedLaunch> launches, std::size_t most);
+  Status learnLaunches(CheckContext &context, std::vector<DerivedLaunch> launches,
+                       std::size_t most);
   void noteMissing(Trial &baseline) const;
 
   bool learned_ = false, isOfCaptured_ = false;
@@ -78,12 +79,12 @@ inline DerivationSource sourceOf(const Subject &subject) {
 
 /// The candidate's own launch of a derived problem. Fails with Usage where a requirement of the
 /// user's does not hold there with the candidate's constants, and as applyToLaunch().
-Result<Launch> applyToDerived(const CheckContext &bench, const Candidate &candidate,
+Result<Launch> applyToDerived(const CheckContext &context, const Candidate &candidate,
                               const Launch &launch);
 
 /// Where the user's requirements hold for a derived problem that the original stands, and a GPU
 /// refuses the candidate's launch of it: how, of the check `name`.
-std::optional<Failure> failureToLaunch(const CheckContext &bench, const Candidate &candidate,
+std::optional<Failure> failureToLaunch(const CheckContext &context, const Candidate &candidate,
                                        const Launch &launch, const std::string &name);
 
 std::unique_ptr<Check> makeReplayCheck(Derivation kind, std::shared_ptr<DerivedReplays> replays);

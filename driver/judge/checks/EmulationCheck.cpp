@@ -19,13 +19,13 @@ public:
       : replays_(std::move(replays)), emulation_(emulation) {}
   std::string name() const override { return "emulated"; }
 
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    return replays_->learn(bench, baseline);
+  Status learn(CheckContext &context, Trial &baseline) override {
+    return replays_->learn(context, baseline);
   }
 
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
-    if (bench.runner().device().modelled)
+    if (context.runner().device().modelled)
       return notApplicable(record, "this is the emulated device");
     if (seen.depth == Depth::Search)
       return notRun(record, kForWinners);
@@ -38,7 +38,7 @@ public:
     KOPT_TRY(const std::string unable, emulation_->learn(launches));
     if (!unable.empty())
       return notRun(record, unable);
-    const Subject &subject = bench.subject();
+    const Subject &subject = context.subject();
     KOPT_TRY(RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
                                                  subject.specialization, seen.candidate));
     // A wrong version of the original is no candidate: its text is the trial's.

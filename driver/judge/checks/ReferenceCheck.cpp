@@ -31,7 +31,7 @@ constexpr std::uint64_t kFew = 128;
 /// part of their magnitude that no one would call rounding: sums of terms that cancel have errors
 /// of the terms' size, here and there.
 constexpr std::uint64_t kFewAlike = 64;
-constexpr double kRoomAlike = 16, kCoarse = 0x1p-10;
+constexpr double kRoomAlike = 16, kLeastSlack = 0x1p-10;
 constexpr int kBinades = 4; ///< of a class of like magnitudes
 
 /// Steps between subnormal numbers: there every operation rounds to a whole one, however small its
@@ -184,16 +184,16 @@ public:
         settings_(std::move(settings)) {}
   std::string name() const override { return "reference"; }
 
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    KOPT_CHECK(replays_->learn(bench, baseline));
-    if (bench.subject().workload.tolerance.policy != TolerancePolicy::Default) {
-      why_ =
-          fmt::format("the tolerance is '{}'", toString(bench.subject().workload.tolerance.policy));
+  Status learn(CheckContext &context, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(context, baseline));
+    if (context.subject().workload.tolerance.policy != TolerancePolicy::Default) {
+      why_ = fmt::format("the tolerance is '{}'",
+                         toString(context.subject().workload.tolerance.policy));
       return {};
     }
-    applies_ = hasFloatingOutput(bench.baseline().launches);
-    const auto made = frontend_.referenceClone(bench.subject().sliceText,
-                                               settings_.build.expression, bench.subject().kernel);
+    applies_ = hasFloatingOutput(context.baseline().launches);
+    const auto made = frontend_.referenceClone(
+        context.subject().sliceText, settings_.build.expression, context.subject().kernel);
     if (!made && made.error().code == ErrorCode::Environment)
       return tl::unexpected(made.error());
     if (!made) {
@@ -220,17 +220,17 @@ public:
       why_ = "the double-precision clone does not compile";
       return {};
     }
-    const auto loaded = bench.runner().load(built.module, "");
+    const auto loaded = context.runner().load(built.module, "");
     if (!loaded) {
       why_ = loaded.error().what;
       return {};
     }
-    const Status learned = learnReferences(bench, clone, loaded->id);
-    bench.runner().unload(loaded->id);
+    const Status learned = learnReferences(context, clone, loaded->id);
+    context.runner().unload(loaded->id);
     return learned;
   }
 
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
     if (references_.empty())
       return applies_ ? notRun(record, why_) : notApplicable(record, why_);
@@ -238,16 +238,16 @@ public:
     std::size_t ran = 0;
     std::string refused;
     for (const Reference &reference : references_) {
-      auto launch = applyToDerived(bench, seen.candidate, reference.launch);
+      auto launch = applyToDerived(context, seen.candidate, reference.launch);
       if (!launch) {
         refused = launch.error().what;
         continue;
       }
       ++ran;
       KOPT_TRY(const RunOutcome outcome,
-               bench.runner().run(
+               context.runner().run(
                    seen.built.module, *launch,
-                   bench.forCandidate(options(bench, reference, "reference-next"), *launch)));
+                   context.forCandidate(options(context, reference, "reference-next"), *launch)));
       if (outcome.status != RunStatus::Ok)
         return failureOf(outcome.status, name(),
                          fmt::format("launch '{}': {}", launch->name, outcome.detail));
@@ -295,14 +295,14 @@ private:
     bool cancelling = false, asDeclared = false; ///< its contents
   };
 
-  RunOptions options(CheckContext &bench, const Reference &reference, std::string slot) const {
-    return derivedOptions(bench, reference.launch, reference.inputSeed, kPoison, std::move(slot));
+  RunOptions options(CheckContext &context, const Reference &reference, std::string slot) const {
+    return derivedOptions(context, reference.launch, reference.inputSeed, kPoison, std::move(slot));
   }
 
-  Status learnReferences(CheckContext &bench, const ReferenceClone &clone, ModuleId module) {
+  Status learnReferences(CheckContext &context, const ReferenceClone &clone, ModuleId module) {
     std::vector<DerivedLaunch> launches;
     // A captured launch is one of its own, at its size.
-    const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
+    const Launch &heaviest = context.baseline().launches[context.heaviest()];
     const bool isOfCaptured = isCaptured(heaviest);
     if (isOfCaptured)
       launches.push_back({Derivation::Sizes, "as captured", heaviest});
@@ -318,9 +318,9 @@ private:
     std::uint64_t kept = 0;
     for (const DerivedLaunch &derived : launches) {
       if (isOfCaptured && !references_.empty() &&
-          (kept > kMostKept || references_.size() >= mostCaptured(bench)))
+          (kept > kMostKept || references_.size() >= mostCaptured(context)))
         break;
-      KOPT_CHECK(learnReference(bench, clone, module, derived));
+      KOPT_CHECK(learnReference(context, clone, module, derived));
       if (!references_.empty())
         for (const Output &output : references_.back().outputs)
           kept += references_.back().launch.buffers[output.buffer].bytes;
@@ -335,11 +335,11 @@ private:
   }
 
   /// Launches of a captured one's size that every candidate is run on.
-  static std::size_t mostCaptured(const CheckContext &bench) {
+  static std::size_t mostCaptured(const CheckContext &context) {
     constexpr double kSeconds = 3, kMost = 6;
-    const std::size_t heaviest = bench.heaviest();
+    const std::size_t heaviest = context.heaviest();
     const double seconds =
-        heaviest < bench.baselineSeconds.size() ? bench.baselineSeconds[heaviest] : kSeconds;
+        heaviest < context.baselineSeconds.size() ? context.baselineSeconds[heaviest] : kSeconds;
     return std::size_t(std::clamp(kSeconds / std::max(seconds, 1e-3), 1.0, kMost));
   }
 
@@ -358,10 +358,10 @@ private:
     }
   }
 
-  Status learnReference(CheckContext &bench, const ReferenceClone &clone, ModuleId module,
+  Status learnReference(CheckContext &context, const ReferenceClone &clone, ModuleId module,
                         const DerivedLaunch &derived) {
     const Launch &launch = derived.launch;
-    const auto wide = widened(launch, bench.subject().specialization, clone);
+    const auto wide = widened(launch, context.subject().specialization, clone);
     if (!wide) {
       why_ = wide.error().what;
       return {};
@@ -369,28 +369,28 @@ private:
     std::uint64_t bytes = 0;
     for (const Buffer &buffer : wide->buffers)
       bytes += buffer.bytes;
-    const std::uint64_t memory = bench.runner().device().memoryBytes;
+    const std::uint64_t memory = context.runner().device().memoryBytes;
     if (memory != 0 && double(bytes) > kMemoryShare * double(memory)) {
       why_ = fmt::format("in double precision it takes {} of memory, the device has {}",
                          formatBytes(double(bytes)), formatBytes(double(memory)));
       return {};
     }
-    Reference reference{launch, bench.seed() + 3000 + references_.size(), {}};
+    Reference reference{launch, context.seed() + 3000 + references_.size(), {}};
     reference.cancelling = derived.cancelling;
     reference.asDeclared = derived.kind == Derivation::Sizes;
     for (const auto &[name, value] : launch.bindings)
       if (value > 1)
         reference.extents.push_back(std::uint64_t(value));
     RunOptions wideOptions =
-        options(bench, reference, fmt::format("reference-{}", references_.size()));
+        options(context, reference, fmt::format("reference-{}", references_.size()));
     wideOptions.instructionLimit *= 4; // double precision takes more
-    KOPT_TRY(const RunOutcome exact, bench.runner().run(module, *wide, wideOptions));
+    KOPT_TRY(const RunOutcome exact, context.runner().run(module, *wide, wideOptions));
     if (exact.status != RunStatus::Ok) {
       why_ = "the double-precision clone does not run: " + exact.detail;
       return {};
     }
     KOPT_TRY(const auto stood,
-             bench.tryExpect(launch, options(bench, reference, "reference-next")));
+             context.tryExpect(launch, options(context, reference, "reference-next")));
     if (!stood) {
       why_ = "the original does not run on these inputs: " + stood.error();
       return {};
@@ -560,7 +560,7 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
     if (theirs.count < kFewAlike || own == candidate.classes.end())
       continue;
     const double least = std::ldexp(1.0, magnitude * kBinades);
-    const double coarse = std::max(kCoarse, 16 * unitRoundoff(buffer.scalar)) * least;
+    const double coarse = std::max(kLeastSlack, 16 * unitRoundoff(buffer.scalar)) * least;
     const double allowed =
         kRoomAlike * theirs.worst + std::max(coarse, subnormalSteps(buffer.scalar));
     if (!(own->second.worst <= allowed))

@@ -12,30 +12,30 @@ namespace {
 
 /// Threads and elements of a launch that is worth repeating on the emulated device as it is: more
 /// are replaced by a derived one.
-constexpr std::uint64_t kMostModelled = 1u << 15;
+constexpr std::uint64_t kMostRepeated = 1u << 15;
 constexpr int kFewestRepeats = 3;
 constexpr double kLongSeconds = 10; ///< of the fewest repeats: then a derived launch is taken
 
-double secondsOfHeaviest(const CheckContext &bench) {
-  const std::size_t heaviest = bench.heaviest();
-  return heaviest < bench.baselineSeconds.size() ? bench.baselineSeconds[heaviest] : 0;
+double secondsOfHeaviest(const CheckContext &context) {
+  const std::size_t heaviest = context.heaviest();
+  return heaviest < context.baselineSeconds.size() ? context.baselineSeconds[heaviest] : 0;
 }
 
 /// How often a candidate is launched, of `wanted` times.
-int repeatsOf(const CheckContext &bench, int wanted, double seconds) {
-  if (bench.runner().device().modelled)
+int repeatsOf(const CheckContext &context, int wanted, double seconds) {
+  if (context.runner().device().modelled)
     return wanted;
-  const double most = seconds / std::max(1e-3, secondsOfHeaviest(bench));
+  const double most = seconds / std::max(1e-3, secondsOfHeaviest(context));
   return std::min(wanted, std::max(kFewestRepeats, int(std::min(most, 1e6))));
 }
 
 /// The launch that is repeated: the heaviest one of the workload, but on the emulated device a
 /// small one derived from it where it is large, and on a GPU where it takes too long.
-const Launch *launchToRepeat(CheckContext &bench, const DerivedReplays &replays) {
-  const Launch &heaviest = bench.baseline().launches[bench.heaviest()];
-  if (bench.runner().device().modelled)
-    return costOf(heaviest) <= kMostModelled ? &heaviest : replays.small();
-  const bool isLong = secondsOfHeaviest(bench) * kFewestRepeats > kLongSeconds;
+const Launch *launchToRepeat(CheckContext &context, const DerivedReplays &replays) {
+  const Launch &heaviest = context.baseline().launches[context.heaviest()];
+  if (context.runner().device().modelled)
+    return costOf(heaviest) <= kMostRepeated ? &heaviest : replays.small();
+  const bool isLong = secondsOfHeaviest(context) * kFewestRepeats > kLongSeconds;
   const Launch *small = isLong ? replays.small() : nullptr;
   return small ? small : &heaviest;
 }
@@ -47,19 +47,20 @@ public:
   explicit RepeatGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   std::string name() const override { return "repeat"; }
 
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    KOPT_CHECK(replays_->learn(bench, baseline));
-    launch_ = launchToRepeat(bench, *replays_);
+  Status learn(CheckContext &context, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(context, baseline));
+    launch_ = launchToRepeat(context, *replays_);
     if (!launch_)
       return {};
     isStable_ = true;
     spread_.assign(launch_->buffers.size(), {0, true});
     for (std::size_t which = 0; which < expected_.size(); ++which) {
-      KOPT_TRY(expected_[which],
-               bench.expect(*launch_, options(bench, which, 0, fmt::format("repeat-{}", which))));
-      for (int i = 1; i < repeatsOf(bench, 5, GpuSeconds::repeats(Depth::Win)); ++i) {
+      KOPT_TRY(
+          expected_[which],
+          context.expect(*launch_, options(context, which, 0, fmt::format("repeat-{}", which))));
+      for (int i = 1; i < repeatsOf(context, 5, GpuSeconds::repeats(Depth::Win)); ++i) {
         KOPT_TRY(const Expected again,
-                 bench.expect(*launch_, options(bench, which, i, "repeat-next")));
+                 context.expect(*launch_, options(context, which, i, "repeat-next")));
         for (std::size_t b = 0; b < launch_->buffers.size(); ++b)
           if (!launch_->buffers[b].readOnly)
             KOPT_CHECK(widen(b, expected_[which].buffers[b], again.buffers[b]));
@@ -68,22 +69,23 @@ public:
     return {};
   }
 
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
     if (!launch_)
       return notRun(record, kTooLarge);
-    const auto applied = applyToDerived(bench, seen.candidate, *launch_);
+    const auto applied = applyToDerived(context, seen.candidate, *launch_);
     if (!applied)
       return notRun(record, applied.error().what);
     const Launch &launch = *applied;
-    const int repeats = repeatsOf(bench, seen.strength.repeats, GpuSeconds::repeats(seen.depth));
+    const int repeats = repeatsOf(context, seen.strength.repeats, GpuSeconds::repeats(seen.depth));
     std::array<std::vector<std::filesystem::path>, 2> first;
     for (int i = 0; i < repeats; ++i) {
       const std::size_t which = std::size_t(i % 2);
       const std::string slot = i < 2 ? fmt::format("repeat-own-{}", which) : "repeat-next";
-      KOPT_TRY(const RunOutcome outcome,
-               bench.runner().run(seen.built.module, launch,
-                                  bench.forCandidate(options(bench, which, i, slot), launch)));
+      KOPT_TRY(
+          const RunOutcome outcome,
+          context.runner().run(seen.built.module, launch,
+                               context.forCandidate(options(context, which, i, slot), launch)));
       const std::string where =
           fmt::format("launch '{}', time {} of {}", launch.name, i + 1, repeats);
       if (outcome.status != RunStatus::Ok)
@@ -91,7 +93,7 @@ public:
       addStages(seen.trial, "verify", 0, outcome.stages);
       if (first[which].empty())
         first[which] = outcome.buffers;
-      KOPT_TRY(auto failure, judge(bench, launch, where, expected_[which].buffers, first[which],
+      KOPT_TRY(auto failure, judge(context, launch, where, expected_[which].buffers, first[which],
                                    outcome.buffers));
       if (failure)
         return failure;
@@ -103,10 +105,10 @@ public:
   }
 
 private:
-  RunOptions options(CheckContext &bench, std::size_t which, int time, std::string slot) const {
+  RunOptions options(CheckContext &context, std::size_t which, int time, std::string slot) const {
     RunOptions options =
-        bench.options(bench.seed() + 1000 + which, 0x1001 + 0x333 * std::uint64_t(time),
-                      bench.heaviest(), std::move(slot));
+        context.options(context.seed() + 1000 + which, 0x1001 + 0x333 * std::uint64_t(time),
+                        context.heaviest(), std::move(slot));
     options.freshModule = time % 3 == 2;
     return options;
   }
@@ -121,7 +123,7 @@ private:
     return {};
   }
 
-  Result<std::optional<Failure>> judge(CheckContext &bench, const Launch &launch,
+  Result<std::optional<Failure>> judge(CheckContext &context, const Launch &launch,
                                        const std::string &where,
                                        const std::vector<std::filesystem::path> &expected,
                                        const std::vector<std::filesystem::path> &first,
@@ -130,7 +132,7 @@ private:
       const Buffer &buffer = launch.buffers[b];
       if (buffer.readOnly)
         continue;
-      KOPT_TRY(const auto mismatch, compareBuffers(buffer, bench.subject().workload.tolerance,
+      KOPT_TRY(const auto mismatch, compareBuffers(buffer, context.subject().workload.tolerance,
                                                    expected[b], now[b], spread_[b]));
       if (mismatch)
         return Failure{name(), Verdict::WrongResult, where + ": " + mismatch->describe(buffer)};
@@ -160,21 +162,22 @@ public:
   explicit ScheduleGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   std::string name() const override { return "schedule"; }
 
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    KOPT_CHECK(replays_->learn(bench, baseline));
-    if (!bench.runner().device().modelled) {
+  Status learn(CheckContext &context, Trial &baseline) override {
+    KOPT_CHECK(replays_->learn(context, baseline));
+    if (!context.runner().device().modelled) {
       why_ = "a GPU lets nobody choose the order of its threads: the check 'emulated' does";
       return {};
     }
-    launch_ = launchToRepeat(bench, *replays_);
+    launch_ = launchToRepeat(context, *replays_);
     if (!launch_) {
       why_ = kTooLarge;
       mayApply_ = true;
       return {};
     }
-    KOPT_TRY(expected_, bench.expect(*launch_, options(bench, 0, "schedule")));
+    KOPT_TRY(expected_, context.expect(*launch_, options(context, 0, "schedule")));
     for (const std::uint64_t order : {2, 7, 12}) {
-      KOPT_TRY(const auto other, bench.tryExpect(*launch_, options(bench, order, "schedule-next")));
+      KOPT_TRY(const auto other,
+               context.tryExpect(*launch_, options(context, order, "schedule-next")));
       if (!other) {
         why_ = "the original itself does not stand another order of its threads: " + other.error();
         return {};
@@ -183,7 +186,7 @@ public:
         const Buffer &buffer = launch_->buffers[b];
         if (buffer.readOnly)
           continue;
-        KOPT_TRY(const auto mismatch, compareBuffers(buffer, bench.subject().workload.tolerance,
+        KOPT_TRY(const auto mismatch, compareBuffers(buffer, context.subject().workload.tolerance,
                                                      expected_.buffers[b], other->buffers[b]));
         if (mismatch) {
           why_ = "the original's result depends on the order of its threads: " +
@@ -194,18 +197,18 @@ public:
     }
     for (const DerivedReplays::Replay &replay : replays_->replays())
       if (replay.derived.kind == Derivation::Contents) {
-        KOPT_TRY(const bool stands, standsReversed(bench, replay));
+        KOPT_TRY(const bool stands, standsReversed(context, replay));
         if (stands)
           anyOrder_.push_back(&replay);
       }
     return {};
   }
 
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
     if (!why_.empty())
       return mayApply_ ? notRun(record, why_) : notApplicable(record, why_);
-    auto applied = applyToDerived(bench, seen.candidate, *launch_);
+    auto applied = applyToDerived(context, seen.candidate, *launch_);
     if (!applied)
       return notRun(record, applied.error().what);
     Launch &launch = *applied;
@@ -215,21 +218,21 @@ public:
       // Even ones begin with the last block, odd ones stride through the blocks.
       const std::uint64_t order = (seen.freshSeed >> 8) * 2 + 2 + std::uint64_t(i);
       KOPT_TRY(auto failure,
-               bench.compare(seen.built, launch, expected_, options(bench, order, "schedule-next"),
-                             name(), seen.trial));
+               context.compare(seen.built, launch, expected_,
+                               options(context, order, "schedule-next"), name(), seen.trial));
       if (failure)
         return failure;
     }
     // Equal and colliding values are where threads depend on each other; the last block first.
     std::size_t contents = 0;
     for (const DerivedReplays::Replay *replay : anyOrder_) {
-      auto derived = applyToDerived(bench, seen.candidate, replay->derived.launch);
+      auto derived = applyToDerived(context, seen.candidate, replay->derived.launch);
       if (!derived)
         continue; // refused where contents are asked for
       derived->name += ", threads in another order";
       KOPT_TRY(auto failure,
-               bench.compare(seen.built, *derived, replay->expected, reversed(bench, *replay),
-                             name(), seen.trial, replay->slack));
+               context.compare(seen.built, *derived, replay->expected, reversed(context, *replay),
+                               name(), seen.trial, replay->slack));
       if (failure)
         return failure;
       ++contents;
@@ -240,22 +243,22 @@ public:
   }
 
 private:
-  RunOptions options(CheckContext &bench, std::uint64_t order, std::string slot) const {
-    RunOptions options =
-        bench.options(bench.seed() + 2000, kPoison + order, bench.heaviest(), std::move(slot));
+  RunOptions options(CheckContext &context, std::uint64_t order, std::string slot) const {
+    RunOptions options = context.options(context.seed() + 2000, kPoison + order, context.heaviest(),
+                                         std::move(slot));
     options.scheduleSeed = order;
     return options;
   }
 
-  static RunOptions reversed(CheckContext &bench, const DerivedReplays::Replay &replay) {
-    RunOptions options = derivedOptions(bench, replay.derived.launch, replay.expected.inputSeed,
+  static RunOptions reversed(CheckContext &context, const DerivedReplays::Replay &replay) {
+    RunOptions options = derivedOptions(context, replay.derived.launch, replay.expected.inputSeed,
                                         kOtherPoison, "schedule-next");
     options.scheduleSeed = 2;
     return options;
   }
 
-  static Result<bool> standsReversed(CheckContext &bench, const DerivedReplays::Replay &replay) {
-    KOPT_TRY(const auto other, bench.tryExpect(replay.derived.launch, reversed(bench, replay)));
+  static Result<bool> standsReversed(CheckContext &context, const DerivedReplays::Replay &replay) {
+    KOPT_TRY(const auto other, context.tryExpect(replay.derived.launch, reversed(context, replay)));
     if (!other)
       return false;
     for (std::size_t b = 0; b < replay.derived.launch.buffers.size(); ++b) {
@@ -263,7 +266,7 @@ private:
       if (buffer.readOnly)
         continue;
       KOPT_TRY(const auto mismatch,
-               compareBuffers(buffer, bench.subject().workload.tolerance,
+               compareBuffers(buffer, context.subject().workload.tolerance,
                               replay.expected.buffers[b], other->buffers[b], replay.slack[b]));
       if (mismatch)
         return false;

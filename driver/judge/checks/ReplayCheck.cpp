@@ -48,13 +48,13 @@ public:
   ReplayGate(Derivation kind, std::shared_ptr<DerivedReplays> replays)
       : kind_(kind), replays_(std::move(replays)) {}
   std::string name() const override { return toString(kind_); }
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    return replays_->learn(bench, baseline);
+  Status learn(CheckContext &context, Trial &baseline) override {
+    return replays_->learn(context, baseline);
   }
 
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
-    KOPT_TRY(auto failure, checkAll(bench, seen, record));
+    KOPT_TRY(auto failure, checkAll(context, seen, record));
     if (failure)
       seen.trial.findings.push_back({name(), Severity::Note, remedyOf(kind_), ""});
     return failure;
@@ -80,7 +80,7 @@ private:
     return made;
   }
 
-  Result<std::optional<Failure>> checkAll(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> checkAll(CheckContext &context, Examination &seen,
                                           CheckRecord &record) {
     std::vector<const DerivedReplays::Replay *> ran;
     bool isAdvised = false; // once says it; on a GPU each such failure costs a context
@@ -95,18 +95,18 @@ private:
         ++left;
         continue;
       }
-      const auto launch = applyToDerived(bench, seen.candidate, replay.derived.launch);
+      const auto launch = applyToDerived(context, seen.candidate, replay.derived.launch);
       if (!launch) {
-        if (auto failure = failureToLaunch(bench, seen.candidate, replay.derived.launch, name()))
+        if (auto failure = failureToLaunch(context, seen.candidate, replay.derived.launch, name()))
           return failure;
         refused.push_back({kind_, replay.derived.title, launch.error().what});
         continue;
       }
-      KOPT_TRY(const Expected expected, replays_->expectedOf(bench, replay));
-      KOPT_TRY(auto failure, bench.compare(seen.built, *launch, expected,
-                                           derivedOptions(bench, *launch, expected.inputSeed,
-                                                          kOtherPoison, "derived"),
-                                           name(), seen.trial, replay.slack));
+      KOPT_TRY(const Expected expected, replays_->expectedOf(context, replay));
+      KOPT_TRY(auto failure, context.compare(seen.built, *launch, expected,
+                                             derivedOptions(context, *launch, expected.inputSeed,
+                                                            kOtherPoison, "derived"),
+                                             name(), seen.trial, replay.slack));
       ran.push_back(&replay);
       if (!failure)
         continue;
@@ -126,7 +126,7 @@ private:
     if (ran.empty())
       return notRun(record, fmt::format("no launch with other {} could be tried: {}",
                                         toString(kind_), mostCommon(missing)));
-    KOPT_TRY(auto failure, checkFresh(bench, seen, ran));
+    KOPT_TRY(auto failure, checkFresh(context, seen, ran));
     if (failure)
       return failure;
     record.detail = fmt::format("{} launches", ran.size());
@@ -150,7 +150,7 @@ private:
   /// One of the launches, chosen and drawn anew after the candidate was frozen; of sizes and
   /// scalars one with others.
   Result<std::optional<Failure>>
-  checkFresh(CheckContext &bench, Examination &seen,
+  checkFresh(CheckContext &context, Examination &seen,
              const std::vector<const DerivedReplays::Replay *> &ran) {
     int refused = 0; // by the original, whose sizes the contents may be meant for: on a GPU each
                      // costs a context
@@ -161,30 +161,31 @@ private:
       if (replay.derived.advisory)
         continue;
       if (kind_ == Derivation::Scalars || kind_ == Derivation::Sizes) {
-        KOPT_TRY(auto failure, checkDrawn(bench, seen, replay.derived.launch, seed, refused));
+        KOPT_TRY(auto failure, checkDrawn(context, seen, replay.derived.launch, seed, refused));
         if (failure)
           return failure;
       }
       const Launch &original = replay.derived.launch;
-      const auto launch = applyToDerived(bench, seen.candidate, original);
+      const auto launch = applyToDerived(context, seen.candidate, original);
       if (!launch)
         continue;
       if (std::any_of(replay.slack.begin(), replay.slack.end(),
                       [](const Slack &slack) { return slack.moved != nullptr; })) {
-        KOPT_TRY(const auto drawn, replays_->prepare(bench, replay.derived, seed, "derived-fresh"));
+        KOPT_TRY(const auto drawn,
+                 replays_->prepare(context, replay.derived, seed, "derived-fresh"));
         if (!drawn)
           continue; // a draw that the original does not stand
         KOPT_TRY(auto failure,
-                 bench.compare(seen.built, *launch, drawn->expected,
-                               derivedOptions(bench, *launch, seed, kOtherPoison, "derived"),
-                               name(), seen.trial, drawn->slack));
+                 context.compare(seen.built, *launch, drawn->expected,
+                                 derivedOptions(context, *launch, seed, kOtherPoison, "derived"),
+                                 name(), seen.trial, drawn->slack));
         if (failure)
           return failure;
         continue; // which elements jump is known of those inputs alone
       }
       KOPT_TRY(const auto expected,
-               bench.tryExpect(original,
-                               derivedOptions(bench, original, seed, kPoison, "derived-fresh")));
+               context.tryExpect(
+                   original, derivedOptions(context, original, seed, kPoison, "derived-fresh")));
       if (!expected)
         continue; // a draw that the original does not stand
       addStages(seen.trial, "verify", expected->seconds, expected->stages);
@@ -192,9 +193,9 @@ private:
       for (Slack &allowed : slack)
         allowed.absolute *= 2; // known for other inputs of the same kind
       KOPT_TRY(auto failure,
-               bench.compare(seen.built, *launch, *expected,
-                             derivedOptions(bench, *launch, seed, kOtherPoison, "derived"), name(),
-                             seen.trial, slack));
+               context.compare(seen.built, *launch, *expected,
+                               derivedOptions(context, *launch, seed, kOtherPoison, "derived"),
+                               name(), seen.trial, slack));
       if (failure)
         return failure;
     }
@@ -202,25 +203,26 @@ private:
   }
 
   /// A launch with sizes or scalars that nobody can have known.
-  Result<std::optional<Failure>> checkDrawn(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> checkDrawn(CheckContext &context, Examination &seen,
                                             const Launch &known, std::uint64_t seed, int &refused) {
-    const DerivationSource source = sourceOf(bench.subject());
+    const DerivationSource source = sourceOf(context.subject());
     auto drawn = kind_ == Derivation::Scalars ? drawScalars(source, known, seed)
                                               : drawSizes(source, known, seed);
     if (!drawn)
       return std::nullopt;
-    if (!applyToDerived(bench, seen.candidate, drawn->launch))
+    if (!applyToDerived(context, seen.candidate, drawn->launch))
       return std::nullopt; // its constants are not meant for that size
-    KOPT_TRY(const auto replay, replays_->prepare(bench, std::move(*drawn), seed, "derived-fresh"));
+    KOPT_TRY(const auto replay,
+             replays_->prepare(context, std::move(*drawn), seed, "derived-fresh"));
     if (!replay) {
       ++refused;
       return std::nullopt;
     }
     addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
-    KOPT_TRY(const Launch launch, applyToDerived(bench, seen.candidate, replay->derived.launch));
-    return bench.compare(seen.built, launch, replay->expected,
-                         derivedOptions(bench, launch, seed, kOtherPoison, "derived"), name(),
-                         seen.trial, replay->slack);
+    KOPT_TRY(const Launch launch, applyToDerived(context, seen.candidate, replay->derived.launch));
+    return context.compare(seen.built, launch, replay->expected,
+                           derivedOptions(context, launch, seed, kOtherPoison, "derived"), name(),
+                           seen.trial, replay->slack);
   }
 
   Derivation kind_;

@@ -26,13 +26,13 @@ public:
   explicit SanitizerGate(std::shared_ptr<DerivedReplays> replays) : replays_(std::move(replays)) {}
   std::string name() const override { return "sanitizer"; }
 
-  Status learn(CheckContext &bench, Trial &baseline) override {
-    return replays_->learn(bench, baseline);
+  Status learn(CheckContext &context, Trial &baseline) override {
+    return replays_->learn(context, baseline);
   }
 
-  Result<std::optional<Failure>> check(CheckContext &bench, Examination &seen,
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
                                        CheckRecord &record) override {
-    if (bench.runner().device().modelled)
+    if (context.runner().device().modelled)
       return notApplicable(record, "the emulated device checks every launch itself");
     // What the emulated device passed at Depth::Trial it has looked at for the same, and takes no
     // turn of the GPU's.
@@ -43,14 +43,14 @@ public:
     if (ones.empty())
       return notRun(record, "no launch is small enough");
     const Launch *small = &ones.front()->launch;
-    const auto launch = applyToDerived(bench, seen.candidate, *small);
+    const auto launch = applyToDerived(context, seen.candidate, *small);
     if (!launch)
       return notRun(record, launch.error().what);
     const StageTimer timer(seen.trial, "verify/sanitizer");
     std::vector<std::string> ran, skipped;
     const std::vector<std::string> tools = toolsFor(seen.trial, *launch);
     KOPT_TRY(const auto reports,
-             bench.runner().sanitize(seen.built.module, *launch, tools, options(bench)));
+             context.runner().sanitize(seen.built.module, *launch, tools, options(context)));
     for (std::size_t i = 0; i < tools.size() && i < reports.size(); ++i) {
       const SanitizerReport &report = reports[i];
       if (report.ran && report.errors == 0) {
@@ -59,7 +59,7 @@ public:
       }
       std::string why = report.first;
       if (report.ran) {
-        KOPT_TRY(why, whyNoTest(bench, *small, tools[i]));
+        KOPT_TRY(why, whyNoTest(context, *small, tools[i]));
       }
       if (why.empty())
         return Failure{name(), Verdict::RunFailed,
@@ -77,17 +77,17 @@ public:
   }
 
 private:
-  RunOptions options(CheckContext &bench) const {
-    return bench.options(bench.seed() + 4000, kPoison, bench.heaviest(), "sanitizer");
+  RunOptions options(CheckContext &context) const {
+    return context.options(context.seed() + 4000, kPoison, context.heaviest(), "sanitizer");
   }
 
   /// Asked where a candidate does not pass. Empty where the original itself does.
-  Result<std::string> whyNoTest(CheckContext &bench, const Launch &launch,
+  Result<std::string> whyNoTest(CheckContext &context, const Launch &launch,
                                 const std::string &tool) {
     if (const auto known = original_.find(tool); known != original_.end())
       return known->second;
-    KOPT_TRY(const auto reports,
-             bench.runner().sanitize(bench.baseline().module, launch, {tool}, options(bench)));
+    KOPT_TRY(const auto reports, context.runner().sanitize(context.baseline().module, launch,
+                                                           {tool}, options(context)));
     const SanitizerReport &report = reports.at(0);
     return original_[tool] = !report.ran         ? report.first
                              : report.errors > 0 ? "the original itself has errors: " + report.first

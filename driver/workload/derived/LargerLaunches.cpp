@@ -15,7 +15,7 @@ using Values = LaunchFamily::Values;
 
 constexpr std::int64_t kMostFactor = 1 << 16;
 
-std::string describe(const LaunchFamily &family, const Launch &launch) {
+std::string titleOf(const LaunchFamily &family, const Launch &launch) {
   std::string text;
   for (const auto &[name, value] : family.sizes())
     if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
@@ -52,7 +52,7 @@ std::vector<DerivedLaunch> largerLaunches(const DerivationSource &source, const 
   std::vector<DerivedLaunch> launches;
   std::set<std::string> titles;
   for (Launch &larger : made) {
-    std::string title = describe(family, larger);
+    std::string title = titleOf(family, larger);
     if (launches.size() == count || !titles.insert(title).second)
       continue;
     larger.name = fmt::format("{} ({})", launch.name, title);

@@ -52,6 +52,9 @@ inline constexpr std::size_t kKindsOfLaunches = 5;
 std::vector<KernelUse> rankKernels(const ObservedTrace &trace);
 
 /// The launches that represent a kernel.
+/// Of a kernel's time that its chosen classes of launches should have.
+inline constexpr double kCoverage = 0.9;
+
 struct Representative {
   std::size_t index = 0;            ///< of the class in KernelUse::classes
   LaunchRef launch;                 ///< whose time is nearest to the class's median

@@ -17,9 +17,6 @@ namespace trace = runtime::trace;
 
 namespace {
 
-constexpr double kCoverage =
-    0.9; ///< of a kernel's time that its chosen kinds of launches should have
-
 /// Bytes of the allocations that a launch's arguments point to, before and after it.
 std::uint64_t snapshotBytes(const trace::ProcessTrace &process, const trace::Launch &launch) {
   std::set<std::uint64_t> bases;

@@ -20,8 +20,6 @@ namespace trace = runtime::trace;
 
 namespace {
 
-constexpr double kCoverage = 0.9;
-
 std::string place(const KernelSpec &kernel) {
   return fmt::format("{}:{}", kernel.file, kernel.line);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edits as a database holds them, the diffs kopt makes, and byte-range edits.
 #include "driver/integrate/patch/Patch.h"
-#include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/source/SourceEdits.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
+#include "driver/support/UnifiedDiff.h"
 #include "tests/fuzz/Fuzz.h"
 
 using namespace kopt;

@@ -2,10 +2,10 @@
 // Patches against real files, and against the real git wherever git is what will read them.
 #include "driver/integrate/patch/Patch.h"
 #include "driver/integrate/patch/FileSwap.h"
-#include "driver/integrate/patch/UnifiedDiff.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Hash.h"
 #include "driver/support/Process.h"
+#include "driver/support/UnifiedDiff.h"
 
 #include <csignal>
 #include <gtest/gtest.h>

@@ -6,43 +6,43 @@
 namespace kopt {
 namespace {
 
-using Verdict = OutputComparison::Verdict;
+using Outcome = OutputComparison::Verdict;
 
 TEST(ProgramOutput, WhatVariesBetweenRunsOfTheOldProgramIsIgnored) {
   const auto compared = compareOutputs({"seed 17\nsum 4\n", "seed 18\nsum 4\n"}, "seed 3\nsum 4\n");
-  EXPECT_EQ(compared.verdict, Verdict::Same) << compared.text;
+  EXPECT_EQ(compared.verdict, Outcome::Same) << compared.text;
   EXPECT_EQ(compared.lines, 2u);
   EXPECT_EQ(compared.ignored, 1u);
 }
 
 TEST(ProgramOutput, ADifferenceIsShownWithBothLines) {
   const auto compared = compareOutputs({"a\nsum 4\n", "a\nsum 4\n"}, "a\nsum 5\n");
-  EXPECT_EQ(compared.verdict, Verdict::Different);
+  EXPECT_EQ(compared.verdict, Outcome::Different);
   EXPECT_EQ(compared.text, "line 2 of the output was 'sum 4' and is 'sum 5'");
-  EXPECT_EQ(compareOutputs({"PASS\n"}, "FAIL\n").verdict, Verdict::Different);
-  EXPECT_EQ(compareOutputs({"a\nb\n"}, "a\n").verdict, Verdict::Different);
+  EXPECT_EQ(compareOutputs({"PASS\n"}, "FAIL\n").verdict, Outcome::Different);
+  EXPECT_EQ(compareOutputs({"a\nb\n"}, "a\n").verdict, Outcome::Different);
 }
 
 TEST(ProgramOutput, TimesMayBecomeOthersAndTheirUnitsToo) {
   const std::string old = "Average kernel time: 1.20 ms\nbandwidth 100 GB/s, PASS\n";
   EXPECT_EQ(
       compareOutputs({old, old}, "Average kernel time: 980 us\nbandwidth 130 GB/s, PASS\n").verdict,
-      Verdict::Same);
+      Outcome::Same);
   EXPECT_EQ(
       compareOutputs({old}, "Average kernel time: 980 us\nbandwidth 130 GB/s, FAIL\n").verdict,
-      Verdict::Different);
+      Outcome::Different);
 }
 
 TEST(ProgramOutput, FractionsMayBeRoundedInAnotherWayAndIntegersNot) {
-  EXPECT_EQ(compareOutputs({"checksum 1234.5678"}, "checksum 1234.5681").verdict, Verdict::Same);
-  EXPECT_EQ(compareOutputs({"checksum 1234.5"}, "checksum 1236.5").verdict, Verdict::Different);
-  EXPECT_EQ(compareOutputs({"count 100000"}, "count 100001").verdict, Verdict::Different);
-  EXPECT_EQ(compareOutputs({"x1 2.5"}, "x2 2.5").verdict, Verdict::Different); // a name
+  EXPECT_EQ(compareOutputs({"checksum 1234.5678"}, "checksum 1234.5681").verdict, Outcome::Same);
+  EXPECT_EQ(compareOutputs({"checksum 1234.5"}, "checksum 1236.5").verdict, Outcome::Different);
+  EXPECT_EQ(compareOutputs({"count 100000"}, "count 100001").verdict, Outcome::Different);
+  EXPECT_EQ(compareOutputs({"x1 2.5"}, "x2 2.5").verdict, Outcome::Different); // a name
 }
 
 TEST(ProgramOutput, AProgramThatPrintsAnotherNumberOfLinesIsNotCompared) {
   const auto compared = compareOutputs({"a\nb\n", "a\n"}, "c\n");
-  EXPECT_EQ(compared.verdict, Verdict::NotComparable);
+  EXPECT_EQ(compared.verdict, Outcome::NotComparable);
   EXPECT_NE(compared.text.find("not compared"), std::string::npos);
 }
 

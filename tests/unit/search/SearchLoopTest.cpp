@@ -383,7 +383,7 @@ TEST_F(SearchLoopTest, OnceTheTimeIsUpOnlyTheBestIsConfirmed) {
   const auto history = search();
   auto judge = RecallingJudge::open(judge_, store_, 1);
   auto log = DecisionLog::open(store_, 1);
-  const auto winner = confirmWinner(*history, *judge, *log, [] { return true; });
+  const auto winner = confirmWinner(*history, *judge, *log, {}, [] { return true; });
   ASSERT_TRUE(winner);
   EXPECT_FALSE(*winner);
   EXPECT_EQ(judge_.judged.back(), "confirm 1.6x lucky");

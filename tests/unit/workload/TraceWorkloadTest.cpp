@@ -10,8 +10,6 @@
 namespace {
 
 using namespace kopt;
-using kopt::test::kIn;
-using kopt::test::kOut;
 using kopt::test::TraceSample;
 using testing::HasSubstr;
 
@@ -43,7 +41,7 @@ TEST_F(TraceWorkloadTest, BuffersArgumentsAndGeometry) {
   EXPECT_TRUE(launch.buffers[1].readOnly);
   EXPECT_EQ(launch.buffers[1].scalar, "f32");
   EXPECT_FALSE(launch.buffers[1].holdsPointers);
-  EXPECT_EQ(launch.buffers[1].address, kIn);
+  EXPECT_EQ(launch.buffers[1].address, test::kIn);
   const auto &in = std::get<BufferArg>(launch.arguments.at(1));
   EXPECT_EQ(in.buffer, 1u);
   EXPECT_EQ(in.offset, 16u);

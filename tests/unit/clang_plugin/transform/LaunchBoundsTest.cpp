@@ -12,12 +12,12 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Question ask(std::string slice) {
+Question askBounds(std::string slice) {
   return {.technique = "launch-bounds", .slice = std::move(slice)};
 }
 
 TEST(LaunchBounds, goesBeforeTheName) {
-  EXPECT_THAT(textsFor(ask("__global__ void k(float *a) { a[0] = 1; }\n")),
+  EXPECT_THAT(textsFor(askBounds("__global__ void k(float *a) { a[0] = 1; }\n")),
               ElementsAre("__global__ void __launch_bounds__(256) k(float *a) { a[0] = 1; }\n",
                           "__global__ void __launch_bounds__(256, 1) k(float *a) { a[0] = 1; }\n",
                           "__global__ void __launch_bounds__(256, 2) k(float *a) { a[0] = 1; }\n",
@@ -26,15 +26,15 @@ TEST(LaunchBounds, goesBeforeTheName) {
 }
 
 TEST(LaunchBounds, goesBeforeAQualifiedName) {
-  Question question = ask("namespace n { __global__ void k(float *a); }\n"
-                          "__global__ void n::k(float *a) { a[0] = 1; }\n");
+  Question question = askBounds("namespace n { __global__ void k(float *a); }\n"
+                                "__global__ void n::k(float *a) { a[0] = 1; }\n");
   question.kernel = question.expression = "n::k";
   EXPECT_THAT(textsFor(question), Contains(HasSubstr("void __launch_bounds__(256, 2) n::k(")));
 }
 
 TEST(LaunchBounds, replacesWhatStandsThere) {
   const auto texts =
-      textsFor(ask("__global__ void __launch_bounds__(128, 2) k(float *a) { a[0] = 1; }\n"));
+      textsFor(askBounds("__global__ void __launch_bounds__(128, 2) k(float *a) { a[0] = 1; }\n"));
   EXPECT_THAT(texts, SizeIs(5));
   EXPECT_THAT(texts,
               Contains("__global__ void __launch_bounds__(256, 3) k(float *a) { a[0] = 1; }\n"));
@@ -42,23 +42,23 @@ TEST(LaunchBounds, replacesWhatStandsThere) {
 
 TEST(LaunchBounds, leavesOutWhatStandsThereAlready) {
   EXPECT_THAT(
-      titlesFor(ask(
+      titlesFor(askBounds(
           "#define T 256\n__global__ void __launch_bounds__(T, 2) k(float *a) { a[0] = 1; }\n")),
       ElementsAre("change to __launch_bounds__(256)", "change to __launch_bounds__(256, 1)",
                   "change to __launch_bounds__(256, 3)", "change to __launch_bounds__(256, 4)"));
 }
 
 TEST(LaunchBounds, replacesOnTheDeclarationThatHasThem) {
-  EXPECT_THAT(textsFor(ask("extern \"C\" __global__ void __launch_bounds__(64) k(float *a);\n"
-                           "extern \"C\" __global__ void k(float *a) { a[0] = 1; }\n")),
+  EXPECT_THAT(textsFor(askBounds("extern \"C\" __global__ void __launch_bounds__(64) k(float *a);\n"
+                                 "extern \"C\" __global__ void k(float *a) { a[0] = 1; }\n")),
               Contains("extern \"C\" __global__ void __launch_bounds__(256, 1) k(float *a);\n"
                        "extern \"C\" __global__ void k(float *a) { a[0] = 1; }\n"));
 }
 
 TEST(LaunchBounds, handlesTemplatesWithDependentBounds) {
-  Question question =
-      ask("template <int N> __global__ void __launch_bounds__(N * 2) k(float *a) { a[0] = N; }\n"
-          "template __global__ void k<128>(float *);\n");
+  Question question = askBounds(
+      "template <int N> __global__ void __launch_bounds__(N * 2) k(float *a) { a[0] = N; }\n"
+      "template __global__ void k<128>(float *);\n");
   question.expression = "k<128>";
   const auto texts = textsFor(question);
   EXPECT_THAT(texts, SizeIs(4)); // N * 2 is 256 already
@@ -67,7 +67,7 @@ TEST(LaunchBounds, handlesTemplatesWithDependentBounds) {
 }
 
 TEST(LaunchBounds, staysWithinTheThreadsOfAMultiprocessor) {
-  Question question = ask("__global__ void k(float *a) { a[0] = 1; }\n");
+  Question question = askBounds("__global__ void k(float *a) { a[0] = 1; }\n");
   question.launches = {{{1, 1, 1}, {32, 8, 1}, 0}, {{1, 1, 1}, {1024, 1, 1}, 0}};
   EXPECT_THAT(titlesFor(question),
               ElementsAre("add __launch_bounds__(1024)", "add __launch_bounds__(1024, 1)",
@@ -78,51 +78,52 @@ TEST(LaunchBounds, staysWithinTheThreadsOfAMultiprocessor) {
 }
 
 TEST(LaunchBounds, refusesAKernelWithoutLaunches) {
-  Question question = ask("__global__ void k(float *a) { a[0] = 1; }\n");
+  Question question = askBounds("__global__ void k(float *a) { a[0] = 1; }\n");
   question.launches.clear();
   EXPECT_THAT(offersFor(question), IsEmpty());
 }
 
 TEST(LaunchBounds, refusesABlockThatNoDeviceTakes) {
-  Question question = ask("__global__ void k(float *a) { a[0] = 1; }\n");
+  Question question = askBounds("__global__ void k(float *a) { a[0] = 1; }\n");
   question.launches = {{{1, 1, 1}, {2048, 1, 1}, 0}};
   EXPECT_THAT(offersFor(question), IsEmpty());
 }
 
 TEST(LaunchBounds, refusesARegisterLimit) {
   EXPECT_THAT(
-      offersFor(ask(
+      offersFor(askBounds(
           "#define __maxnreg__(n)\n__global__ void __maxnreg__(64) k(float *a) { a[0] = 1; }\n")),
       IsEmpty());
 }
 
 TEST(LaunchBounds, refusesBoundsOutOfAMacro) {
-  EXPECT_THAT(offersFor(ask("#define BOUNDS __launch_bounds__(64)\n__global__ void BOUNDS k(float "
-                            "*a) { a[0] = 1; }\n")),
-              IsEmpty());
+  EXPECT_THAT(
+      offersFor(askBounds("#define BOUNDS __launch_bounds__(64)\n__global__ void BOUNDS k(float "
+                          "*a) { a[0] = 1; }\n")),
+      IsEmpty());
 }
 
 TEST(LaunchBounds, refusesANameOutOfAMacro) {
   EXPECT_THAT(
-      offersFor(
-          ask("#define KERNEL(name) __global__ void name(float *a) { a[0] = 1; }\nKERNEL(k)\n")),
+      offersFor(askBounds(
+          "#define KERNEL(name) __global__ void name(float *a) { a[0] = 1; }\nKERNEL(k)\n")),
       IsEmpty());
 }
 
 TEST(Catalogue, saysWhyASliceCannotBeRead) {
-  auto broken = tryOffers(ask("__global__ void k(float *a) { a[0] = }\n"));
+  auto broken = tryOffers(askBounds("__global__ void k(float *a) { a[0] = }\n"));
   ASSERT_FALSE(static_cast<bool>(broken));
   EXPECT_THAT(llvm::toString(broken.takeError()), HasSubstr("expected expression"));
-  auto missing = tryOffers(ask("__global__ void other(float *a) { a[0] = 1; }\n"));
+  auto missing = tryOffers(askBounds("__global__ void other(float *a) { a[0] = 1; }\n"));
   ASSERT_FALSE(static_cast<bool>(missing));
   EXPECT_THAT(llvm::toString(missing.takeError()), HasSubstr("no kernel 'k'"));
 }
 
 TEST(Catalogue, tellsSpecializationsApart) {
-  Question question = ask("template <typename T, int N> __global__ void k(T *a) {\n"
-                          "  for (int i = 0; i < N; ++i)\n    a[i] = N;\n}\n"
-                          "template __global__ void k<float, 4>(float *);\n"
-                          "template __global__ void k<double, 1>(double *);\n");
+  Question question = askBounds("template <typename T, int N> __global__ void k(T *a) {\n"
+                                "  for (int i = 0; i < N; ++i)\n    a[i] = N;\n}\n"
+                                "template __global__ void k<float, 4>(float *);\n"
+                                "template __global__ void k<double, 1>(double *);\n");
   question.technique = "unroll";
   question.expression = "k<float, 4>";
   EXPECT_THAT(offersFor(question), SizeIs(3)); // fully, by 2, not

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Question ask(std::string slice) {
+Question askReadonly(std::string slice) {
   return {.technique = "readonly-loads", .slice = std::move(slice)};
 }
 
@@ -20,8 +20,8 @@ Question ask(std::string slice) {
 /// only.
 bool isReadonly(const std::string &body, const std::string &before = "") {
   for (const std::string &title :
-       titlesFor(ask(before + "__global__ void k(float *in, float *out, int n) {\n" + body +
-                     "\nout[0] = in[n];\n}\n")))
+       titlesFor(askReadonly(before + "__global__ void k(float *in, float *out, int n) {\n" + body +
+                             "\nout[0] = in[n];\n}\n")))
     if (title == "load through __ldg(): in")
       return true;
   return false;
@@ -29,9 +29,10 @@ bool isReadonly(const std::string &body, const std::string &before = "") {
 
 TEST(ReadonlyLoads, restrictsEveryPointerAndWrapsLoads) {
   EXPECT_THAT(
-      textsFor(ask("__global__ void k(const float *in, float *out, int n) {\n"
-                   "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = in[i] "
-                   "+ *(in + n);\n}\n")),
+      textsFor(askReadonly(
+          "__global__ void k(const float *in, float *out, int n) {\n"
+          "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = in[i] "
+          "+ *(in + n);\n}\n")),
       ElementsAre(
           "__global__ void k(const float *__restrict__ in, float *__restrict__ out, int n) {\n"
           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = in[i] + *(in + "
@@ -42,38 +43,39 @@ TEST(ReadonlyLoads, restrictsEveryPointerAndWrapsLoads) {
 }
 
 TEST(ReadonlyLoads, saysThatBuffersMustNotOverlap) {
-  for (const Offer &offer :
-       offersFor(ask("__global__ void k(const float *in, float *out) { out[0] = in[1]; }\n")))
+  for (const Offer &offer : offersFor(
+           askReadonly("__global__ void k(const float *in, float *out) { out[0] = in[1]; }\n")))
     EXPECT_THAT(offer.note, HasSubstr("overlap"));
 }
 
 TEST(ReadonlyLoads, addsWhatIsMissingOnly) {
   EXPECT_THAT(
-      textsFor(
-          ask("__global__ void k(const float *__restrict__ in, float *out) { out[0] = in[1]; }\n")),
+      textsFor(askReadonly(
+          "__global__ void k(const float *__restrict__ in, float *out) { out[0] = in[1]; }\n")),
       Contains("__global__ void k(const float *__restrict__ in, float *__restrict__ out) { out[0] "
                "= in[1]; }\n"));
 }
 
 TEST(ReadonlyLoads, offersEachBufferByItself) {
-  EXPECT_THAT(titlesFor(ask("__global__ void k(const float *__restrict__ a, const int "
-                            "*__restrict__ b, float *__restrict__ o) {"
-                            " o[0] = a[b[0]]; }\n")),
+  EXPECT_THAT(titlesFor(askReadonly("__global__ void k(const float *__restrict__ a, const int "
+                                    "*__restrict__ b, float *__restrict__ o) {"
+                                    " o[0] = a[b[0]]; }\n")),
               ElementsAre("load through __ldg(): a, b", "load through __ldg(): a",
                           "load through __ldg(): b"));
 }
 
 TEST(ReadonlyLoads, nestsLoadsInIndices) {
   EXPECT_THAT(
-      textsFor(
-          ask("__global__ void k(const float *a, const int *b, float *o) { o[0] = a[b[0]]; }\n")),
+      textsFor(askReadonly(
+          "__global__ void k(const float *a, const int *b, float *o) { o[0] = a[b[0]]; }\n")),
       Contains(HasSubstr("o[0] = __ldg(&a[__ldg(&b[0])]);")));
 }
 
 TEST(ReadonlyLoads, readsComponentsOfVectors) {
-  EXPECT_THAT(textsFor(ask("__global__ void k(const float4 *a, float4 *o) { float4 v = a[1]; o[0] "
+  EXPECT_THAT(
+      textsFor(askReadonly("__global__ void k(const float4 *a, float4 *o) { float4 v = a[1]; o[0] "
                            "= v; o[1].x = a[2].y; }\n")),
-              Contains(HasSubstr("float4 v = __ldg(&a[1]); o[0] = v; o[1].x = __ldg(&a[2]).y;")));
+      Contains(HasSubstr("float4 v = __ldg(&a[1]); o[0] = v; o[1].x = __ldg(&a[2]).y;")));
 }
 
 TEST(ReadonlyLoads, followsAliasesCastsAndCalls) {
@@ -85,23 +87,23 @@ TEST(ReadonlyLoads, followsAliasesCastsAndCalls) {
 }
 
 TEST(ReadonlyLoads, wrapsLoadsThroughAnAlias) {
-  EXPECT_THAT(textsFor(ask("__global__ void k(const float *in, float *out, int n) {"
-                           " const float *row = in + n; row += 4; out[0] = row[1]; }\n")),
+  EXPECT_THAT(textsFor(askReadonly("__global__ void k(const float *in, float *out, int n) {"
+                                   " const float *row = in + n; row += 4; out[0] = row[1]; }\n")),
               Contains(HasSubstr("out[0] = __ldg(&row[1]);")));
 }
 
 TEST(ReadonlyLoads, doesNotWrapAnAliasOfTwoBuffers) {
   const auto titles =
-      titlesFor(ask("__global__ void k(const float *a, const float *b, float *o, int n) {"
-                    " const float *p = a; if (n) p = b; o[0] = p[1]; }\n"));
+      titlesFor(askReadonly("__global__ void k(const float *a, const float *b, float *o, int n) {"
+                            " const float *p = a; if (n) p = b; o[0] = p[1]; }\n"));
   EXPECT_THAT(titles, ElementsAre("add __restrict__ to a, b, o"));
 }
 
 TEST(ReadonlyLoads, doesNotWrapSharedMemory) {
-  EXPECT_THAT(
-      titlesFor(ask("__global__ void k(const float *a, float *o, int n) { __shared__ float s[32];"
-                    " const float *p = n ? a : s; s[0] = 1; o[0] = p[1] + s[0]; }\n")),
-      ElementsAre("add __restrict__ to a, o"));
+  EXPECT_THAT(titlesFor(askReadonly(
+                  "__global__ void k(const float *a, float *o, int n) { __shared__ float s[32];"
+                  " const float *p = n ? a : s; s[0] = 1; o[0] = p[1] + s[0]; }\n")),
+              ElementsAre("add __restrict__ to a, o"));
 }
 
 TEST(ReadonlyLoads, seesDirectWrites) {
@@ -135,18 +137,18 @@ TEST(ReadonlyLoads, givesUpWhereAPointerEscapes) {
 }
 
 TEST(ReadonlyLoads, refusesVolatileAndTypesWithoutLdg) {
-  EXPECT_THAT(offersFor(ask("__global__ void k(const volatile float *__restrict__ a, float "
-                            "*__restrict__ o) { o[0] = a[0]; }\n")),
+  EXPECT_THAT(offersFor(askReadonly("__global__ void k(const volatile float *__restrict__ a, float "
+                                    "*__restrict__ o) { o[0] = a[0]; }\n")),
               IsEmpty());
   EXPECT_THAT(
-      offersFor(
-          ask("struct P { float x[3]; };\n"
-              "__global__ void k(const P *__restrict__ a, P *__restrict__ o) { o[0] = a[0]; }\n")),
+      offersFor(askReadonly(
+          "struct P { float x[3]; };\n"
+          "__global__ void k(const P *__restrict__ a, P *__restrict__ o) { o[0] = a[0]; }\n")),
       IsEmpty());
 }
 
 TEST(ReadonlyLoads, refusesAKernelWithOneWrittenPointer) {
-  EXPECT_THAT(offersFor(ask("__global__ void k(float *a) { a[0] = a[1]; }\n")), IsEmpty());
+  EXPECT_THAT(offersFor(askReadonly("__global__ void k(float *a) { a[0] = a[1]; }\n")), IsEmpty());
 }
 
 } // namespace

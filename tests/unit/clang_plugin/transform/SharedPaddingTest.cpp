@@ -11,38 +11,38 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Question ask(std::string slice) {
+Question askPadding(std::string slice) {
   return {.technique = "shared-padding", .slice = std::move(slice)};
 }
 
 /// A kernel with these statements.
-Question askBody(const std::string &body, const std::string &before = "") {
-  return ask(before +
-             "__global__ void k(float *o, int n) {\n  int x = threadIdx.x, y = threadIdx.y;\n" +
-             body + "\n}\n");
+Question askPaddingOf(const std::string &body, const std::string &before = "") {
+  return askPadding(
+      before + "__global__ void k(float *o, int n) {\n  int x = threadIdx.x, y = threadIdx.y;\n" +
+      body + "\n}\n");
 }
 
 TEST(SharedPadding, lengthensRows) {
   const std::string uses = " t[y][x] = o[x]; __syncthreads(); o[y] = t[x][y];\n}\n";
   const std::string head =
       "__global__ void k(float *o) {\n  int x = threadIdx.x, y = threadIdx.y;\n";
-  EXPECT_THAT(textsFor(ask(head + "  __shared__ float t[32][32];" + uses)),
+  EXPECT_THAT(textsFor(askPadding(head + "  __shared__ float t[32][32];" + uses)),
               ElementsAre(head + "  __shared__ float t[32][32 + 1];" + uses,
                           head + "  __shared__ float t[32][32 + 2];" + uses));
 }
 
 TEST(SharedPadding, keepsExpressionsWhole) {
-  EXPECT_THAT(textsFor(askBody("__shared__ float t[N][2 * N]; t[y][x] = 1; o[x] = t[x][y];",
-                               "constexpr int N = 16;\n")),
+  EXPECT_THAT(textsFor(askPaddingOf("__shared__ float t[N][2 * N]; t[y][x] = 1; o[x] = t[x][y];",
+                                    "constexpr int N = 16;\n")),
               Contains(HasSubstr("t[N][(2 * N) + 1]")));
-  EXPECT_THAT(textsFor(askBody("__shared__ float t[N][N]; t[y][x] = 1; o[x] = t[x][y];",
-                               "#define N 1 << 4\n")),
+  EXPECT_THAT(textsFor(askPaddingOf("__shared__ float t[N][N]; t[y][x] = 1; o[x] = t[x][y];",
+                                    "#define N 1 << 4\n")),
               Contains(HasSubstr("t[N][(N) + 1]")));
 }
 
 TEST(SharedPadding, offersSeveralArraysTogetherAndAlone) {
   EXPECT_THAT(
-      titlesFor(askBody(
+      titlesFor(askPaddingOf(
           "__shared__ float a[8][8], b[8][16]; a[y][x] = b[y][x] = 1; o[0] = a[x][y] + b[x][y];")),
       ElementsAre("pad the rows of a to 8 + 1 and b to 16 + 1", "pad the rows of a to 8 + 1",
                   "pad the rows of a to 8 + 2", "pad the rows of b to 16 + 1",
@@ -50,84 +50,88 @@ TEST(SharedPadding, offersSeveralArraysTogetherAndAlone) {
 }
 
 TEST(SharedPadding, countsInElements) {
-  EXPECT_THAT(titlesFor(askBody("__shared__ char t[8][64]; t[y][x] = 1; o[0] = t[x][y];")),
+  EXPECT_THAT(titlesFor(askPaddingOf("__shared__ char t[8][64]; t[y][x] = 1; o[0] = t[x][y];")),
               ElementsAre("pad the rows of t to 64 + 1", "pad the rows of t to 64 + 4",
                           "pad the rows of t to 64 + 8"));
   EXPECT_THAT(
-      titlesFor(askBody("__shared__ double t[2][8][16]; t[1][y][x] = 1; o[0] = t[0][x][y];")),
+      titlesFor(askPaddingOf("__shared__ double t[2][8][16]; t[1][y][x] = 1; o[0] = t[0][x][y];")),
       ElementsAre("pad the rows of t to 16 + 1"));
 }
 
 TEST(SharedPadding, worksInTemplatesAndDeviceFunctions) {
-  Question question =
-      ask("template <int T> __device__ float turn(float v) {\n  __shared__ float t[T][T];\n"
-          "  t[threadIdx.y][threadIdx.x] = v;\n  __syncthreads();\n  return "
-          "t[threadIdx.x][threadIdx.y];\n}\n"
-          "template <int T> __global__ void k(float *o) { o[threadIdx.x] = turn<T>(o[0]); }\n"
-          "template __global__ void k<16>(float *);\n");
+  Question question = askPadding(
+      "template <int T> __device__ float turn(float v) {\n  __shared__ float t[T][T];\n"
+      "  t[threadIdx.y][threadIdx.x] = v;\n  __syncthreads();\n  return "
+      "t[threadIdx.x][threadIdx.y];\n}\n"
+      "template <int T> __global__ void k(float *o) { o[threadIdx.x] = turn<T>(o[0]); }\n"
+      "template __global__ void k<16>(float *);\n");
   question.expression = "k<16>";
   EXPECT_THAT(textsFor(question), Contains(HasSubstr("__shared__ float t[T][T + 1];")));
 }
 
 TEST(SharedPadding, allowsAtomicsOnElements) {
-  EXPECT_THAT(offersFor(askBody(
+  EXPECT_THAT(offersFor(askPaddingOf(
                   "__shared__ int t[4][64]; t[y][x] = 0; atomicAdd(&t[y][x], 1); o[0] = t[1][2];")),
               testing::SizeIs(2));
 }
 
 TEST(SharedPadding, refusesArraysThatDecay) {
-  EXPECT_THAT(offersFor(askBody(
+  EXPECT_THAT(offersFor(askPaddingOf(
                   "__shared__ float t[32][32]; float *row = t[y]; row[x] = 1; o[0] = t[1][2];")),
               IsEmpty());
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[32][32]; f(&t[0][0]); o[0] = t[1][2];",
-                                "__device__ void f(float *p) { p[40] = 1; }\n")),
+  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][32]; f(&t[0][0]); o[0] = t[1][2];",
+                                     "__device__ void f(float *p) { p[40] = 1; }\n")),
               IsEmpty());
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[32][32]; f(t); o[0] = t[1][2];",
-                                "__device__ void f(float (&p)[32][32]) { p[1][2] = 1; }\n")),
+  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][32]; f(t); o[0] = t[1][2];",
+                                     "__device__ void f(float (&p)[32][32]) { p[1][2] = 1; }\n")),
               IsEmpty());
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[32][32]; (*(t + y))[x] = 1; o[0] = t[1][2];")),
-              IsEmpty());
+  EXPECT_THAT(
+      offersFor(askPaddingOf("__shared__ float t[32][32]; (*(t + y))[x] = 1; o[0] = t[1][2];")),
+      IsEmpty());
 }
 
 TEST(SharedPadding, refusesArraysThatAreReinterpreted) {
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[32][32]; *reinterpret_cast<float4 *>(&t[y][x]) "
-                                "= float4(); o[0] = t[1][2];")),
-              IsEmpty());
-  EXPECT_THAT(offersFor(askBody(
+  EXPECT_THAT(
+      offersFor(askPaddingOf("__shared__ float t[32][32]; *reinterpret_cast<float4 *>(&t[y][x]) "
+                             "= float4(); o[0] = t[1][2];")),
+      IsEmpty());
+  EXPECT_THAT(offersFor(askPaddingOf(
                   "__shared__ float t[32][32]; (float4 &)t[y][x] = float4(); o[0] = t[1][2];")),
               IsEmpty());
-  EXPECT_THAT(offersFor(askBody(
+  EXPECT_THAT(offersFor(askPaddingOf(
                   "__shared__ float t[32][32]; float &e = t[y][x]; (&e)[32] = 1; o[0] = t[1][2];")),
               IsEmpty());
 }
 
 TEST(SharedPadding, refusesArraysThatAreMeasured) {
   EXPECT_THAT(
-      offersFor(askBody("__shared__ float t[32][32]; t[y][x] = sizeof(t) / sizeof(float);")),
+      offersFor(askPaddingOf("__shared__ float t[32][32]; t[y][x] = sizeof(t) / sizeof(float);")),
       IsEmpty());
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[32][32]; t[y][x] = sizeof(t[0]);")), IsEmpty());
+  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][32]; t[y][x] = sizeof(t[0]);")),
+              IsEmpty());
 }
 
 TEST(SharedPadding, refusesRowsThatArePaddedAlready) {
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[32][33]; t[y][x] = 1; o[0] = t[x][y];")),
+  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[32][33]; t[y][x] = 1; o[0] = t[x][y];")),
               IsEmpty());
 }
 
 TEST(SharedPadding, refusesOtherArrays) {
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[1024]; t[x] = 1; o[0] = t[y * 32 + x];")),
+  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[1024]; t[x] = 1; o[0] = t[y * 32 + x];")),
               IsEmpty());
-  EXPECT_THAT(offersFor(askBody("extern __shared__ float t[][32]; t[y][x] = 1; o[0] = t[x][y];")),
-              IsEmpty());
-  EXPECT_THAT(offersFor(askBody("float t[4][4]; t[1][2] = n; o[0] = t[n][1];")), IsEmpty());
-  EXPECT_THAT(offersFor(askBody("__shared__ Row t[32]; t[y][x] = 1; o[0] = t[x][y];",
-                                "typedef float Row[32];\n")),
+  EXPECT_THAT(
+      offersFor(askPaddingOf("extern __shared__ float t[][32]; t[y][x] = 1; o[0] = t[x][y];")),
+      IsEmpty());
+  EXPECT_THAT(offersFor(askPaddingOf("float t[4][4]; t[1][2] = n; o[0] = t[n][1];")), IsEmpty());
+  EXPECT_THAT(offersFor(askPaddingOf("__shared__ Row t[32]; t[y][x] = 1; o[0] = t[x][y];",
+                                     "typedef float Row[32];\n")),
               IsEmpty());
 }
 
 TEST(SharedPadding, staysWithinStaticSharedMemory) {
-  EXPECT_THAT(offersFor(askBody("__shared__ float t[96][128]; t[y][x] = 1; o[0] = t[x][y];")),
+  EXPECT_THAT(offersFor(askPaddingOf("__shared__ float t[96][128]; t[y][x] = 1; o[0] = t[x][y];")),
               IsEmpty());
-  EXPECT_THAT(titlesFor(askBody("__shared__ float t[95][128]; t[y][x] = 1; o[0] = t[x][y];")),
+  EXPECT_THAT(titlesFor(askPaddingOf("__shared__ float t[95][128]; t[y][x] = 1; o[0] = t[x][y];")),
               ElementsAre("pad the rows of t to 128 + 1"));
 }
 

@@ -14,39 +14,42 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-Question ask(std::string slice) { return {.technique = "unroll", .slice = std::move(slice)}; }
+Question askUnroll(std::string slice) { return {.technique = "unroll", .slice = std::move(slice)}; }
 
 TEST(Unroll, offersFactorsForALoopOfUnknownLength) {
-  EXPECT_THAT(textsFor(ask("__global__ void k(float *a, int n) {\n  for (int i = 0; i < n; ++i)\n  "
-                           "  a[i] = 1;\n}\n")),
-              ElementsAre("__global__ void k(float *a, int n) {\n  #pragma unroll 4\n  for (int i "
-                          "= 0; i < n; ++i)\n    a[i] = 1;\n}\n",
-                          "__global__ void k(float *a, int n) {\n  #pragma unroll 2\n  for (int i "
-                          "= 0; i < n; ++i)\n    a[i] = 1;\n}\n",
-                          "__global__ void k(float *a, int n) {\n  #pragma unroll 8\n  for (int i "
-                          "= 0; i < n; ++i)\n    a[i] = 1;\n}\n",
-                          "__global__ void k(float *a, int n) {\n  #pragma unroll 1\n  for (int i "
-                          "= 0; i < n; ++i)\n    a[i] = 1;\n}\n"));
+  EXPECT_THAT(
+      textsFor(askUnroll("__global__ void k(float *a, int n) {\n  for (int i = 0; i < n; ++i)\n  "
+                         "  a[i] = 1;\n}\n")),
+      ElementsAre("__global__ void k(float *a, int n) {\n  #pragma unroll 4\n  for (int i "
+                  "= 0; i < n; ++i)\n    a[i] = 1;\n}\n",
+                  "__global__ void k(float *a, int n) {\n  #pragma unroll 2\n  for (int i "
+                  "= 0; i < n; ++i)\n    a[i] = 1;\n}\n",
+                  "__global__ void k(float *a, int n) {\n  #pragma unroll 8\n  for (int i "
+                  "= 0; i < n; ++i)\n    a[i] = 1;\n}\n",
+                  "__global__ void k(float *a, int n) {\n  #pragma unroll 1\n  for (int i "
+                  "= 0; i < n; ++i)\n    a[i] = 1;\n}\n"));
 }
 
 TEST(Unroll, unrollsAKnownLoopFully) {
-  EXPECT_THAT(titlesFor(ask("constexpr int N = 32;\n__global__ void k(float *a) {\n"
-                            "  for (int i = N - 1; i >= 0; i -= 8)\n    a[i] = 1;\n}\n")),
+  EXPECT_THAT(titlesFor(askUnroll("constexpr int N = 32;\n__global__ void k(float *a) {\n"
+                                  "  for (int i = N - 1; i >= 0; i -= 8)\n    a[i] = 1;\n}\n")),
               ElementsAre("fully unroll: for (int i = N - 1; i >= 0; i -= 8)",
                           "unroll by 2: for (int i = N - 1; i >= 0; i -= 8)",
                           "do not unroll: for (int i = N - 1; i >= 0; i -= 8)"));
 }
 
 TEST(Unroll, givesThePragmaALineOfItsOwn) {
-  EXPECT_THAT(textsFor(ask("__global__ void k(float *a, int n) {\n  if (n > 3) for (int i = 0; i < "
-                           "n; ++i) a[i] = 1;\n}\n")),
-              Contains("__global__ void k(float *a, int n) {\n  if (n > 3) \n  #pragma unroll 4\n"
-                       "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n"));
+  EXPECT_THAT(
+      textsFor(askUnroll("__global__ void k(float *a, int n) {\n  if (n > 3) for (int i = 0; i < "
+                         "n; ++i) a[i] = 1;\n}\n")),
+      Contains("__global__ void k(float *a, int n) {\n  if (n > 3) \n  #pragma unroll 4\n"
+               "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n"));
 }
 
 TEST(Unroll, changesTheFactorOfAPragma) {
-  const auto texts = textsFor(ask("__global__ void k(float *a, int n) {\n#pragma unroll 4  // why\n"
-                                  "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n"));
+  const auto texts =
+      textsFor(askUnroll("__global__ void k(float *a, int n) {\n#pragma unroll 4  // why\n"
+                         "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n"));
   EXPECT_THAT(texts, SizeIs(3));
   EXPECT_THAT(texts, Contains("__global__ void k(float *a, int n) {\n#pragma unroll 8  // why\n"
                               "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n"));
@@ -54,61 +57,62 @@ TEST(Unroll, changesTheFactorOfAPragma) {
 }
 
 TEST(Unroll, reachesDeviceFunctionsThatAreCalled) {
-  const auto titles = titlesFor(
-      ask("__device__ float f(float x, int n) { for (int j = 0; j < n; ++j) x *= x; return x; }\n"
-          "__device__ float g(float x, int n) { for (int u = 0; u < n; ++u) x *= x; return x; }\n"
-          "__global__ void k(float *a, int n) { a[0] = f(a[1], n); }\n"));
+  const auto titles = titlesFor(askUnroll(
+      "__device__ float f(float x, int n) { for (int j = 0; j < n; ++j) x *= x; return x; }\n"
+      "__device__ float g(float x, int n) { for (int u = 0; u < n; ++u) x *= x; return x; }\n"
+      "__global__ void k(float *a, int n) { a[0] = f(a[1], n); }\n"));
   EXPECT_THAT(titles, SizeIs(4));
   EXPECT_THAT(titles, Each(HasSubstr("int j = 0")));
 }
 
 TEST(Unroll, putsTheInnermostLoopFirst) {
   const auto titles =
-      titlesFor(ask("__global__ void k(float *a, int n) {\n  for (int i = 0; i < n; ++i)\n"
-                    "    for (int j = 0; j < 4; ++j)\n      a[i] += j;\n}\n"));
+      titlesFor(askUnroll("__global__ void k(float *a, int n) {\n  for (int i = 0; i < n; ++i)\n"
+                          "    for (int j = 0; j < 4; ++j)\n      a[i] += j;\n}\n"));
   ASSERT_THAT(titles, SizeIs(7));
   EXPECT_EQ(titles.front(), "fully unroll: for (int j = 0; j < 4; ++j)");
 }
 
 TEST(Unroll, doesNotCountALoopWhoseBodyMovesItsVariable) {
-  EXPECT_THAT(titlesFor(ask("__global__ void k(float *a) {\n  for (int i = 0; i < 8; ++i) { a[i] = "
-                            "1; if (a[i]) i += 2; }\n}\n")),
-              Each(Not(HasSubstr("fully"))));
+  EXPECT_THAT(
+      titlesFor(askUnroll("__global__ void k(float *a) {\n  for (int i = 0; i < 8; ++i) { a[i] = "
+                          "1; if (a[i]) i += 2; }\n}\n")),
+      Each(Not(HasSubstr("fully"))));
 }
 
 TEST(Unroll, refusesLoopsThatRunOnce) {
-  EXPECT_THAT(
-      offersFor(ask("__global__ void k(float *a) { for (int i = 0; i < 1; ++i) a[i] = 1; }\n")),
-      IsEmpty());
+  EXPECT_THAT(offersFor(askUnroll(
+                  "__global__ void k(float *a) { for (int i = 0; i < 1; ++i) a[i] = 1; }\n")),
+              IsEmpty());
 }
 
 TEST(Unroll, refusesLoopsOutOfMacros) {
-  EXPECT_THAT(offersFor(ask("#define EACH(i, n) for (int i = 0; i < n; ++i)\n"
-                            "__global__ void k(float *a, int n) { EACH(i, n) a[i] = 1; }\n")),
+  EXPECT_THAT(offersFor(askUnroll("#define EACH(i, n) for (int i = 0; i < n; ++i)\n"
+                                  "__global__ void k(float *a, int n) { EACH(i, n) a[i] = 1; }\n")),
               IsEmpty());
 }
 
 TEST(Unroll, refusesOtherPragmas) {
-  EXPECT_THAT(offersFor(ask("__global__ void k(float *a, int n) {\n#pragma nounroll\n"
-                            "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n")),
+  EXPECT_THAT(offersFor(askUnroll("__global__ void k(float *a, int n) {\n#pragma nounroll\n"
+                                  "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n")),
               IsEmpty());
-  EXPECT_THAT(offersFor(ask("__global__ void k(float *a, int n) {\n  _Pragma(\"unroll 4\")\n"
-                            "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n")),
+  EXPECT_THAT(offersFor(askUnroll("__global__ void k(float *a, int n) {\n  _Pragma(\"unroll 4\")\n"
+                                  "  for (int i = 0; i < n; ++i) a[i] = 1;\n}\n")),
               IsEmpty());
 }
 
 TEST(Unroll, refusesLoopsThatAreNotCounted) {
   EXPECT_THAT(
-      offersFor(
-          ask("__global__ void k(float *a, int n) { while (n--) a[n] = 1; for (;;) break; }\n")),
+      offersFor(askUnroll(
+          "__global__ void k(float *a, int n) { while (n--) a[n] = 1; for (;;) break; }\n")),
       IsEmpty());
 }
 
 TEST(Unroll, leavesFunctionsAloneThatTheKernelDoesNotCall) {
-  EXPECT_THAT(
-      offersFor(ask("__device__ void g(float *a, int n) { for (int u = 0; u < n; ++u) a[u] = 1; }\n"
-                    "__global__ void k(float *a) { a[0] = 1; }\n")),
-      IsEmpty());
+  EXPECT_THAT(offersFor(askUnroll(
+                  "__device__ void g(float *a, int n) { for (int u = 0; u < n; ++u) a[u] = 1; }\n"
+                  "__global__ void k(float *a) { a[0] = 1; }\n")),
+              IsEmpty());
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/integrate/patch/UnifiedDiff.h"
+#include "driver/support/UnifiedDiff.h"
 
 #include <gtest/gtest.h>
 #include <random>

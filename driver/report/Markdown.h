@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other people's text inside Markdown.
+#pragma once
+
+#include "driver/support/Text.h"
+
+#include <string>
+
+namespace kopt {
+
+/// Text inside a table cell: one line, nothing that Markdown would take for structure.
+inline std::string cell(const std::string &text) {
+  const std::string plain = replaceAll(replaceAll(text, "|", "\\|"), "<", "&lt;");
+  return replaceAll(replaceAll(plain, "\r", ""), "\n", " ");
+}
+
+} // namespace kopt
