@@ -22,7 +22,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/koptConfig.cmake.in
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/koptConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/package/koptConfig.cmake ${CMAKE_BINARY_DIR}/package/koptConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/KoptTune.cmake DESTINATION ${KOPT_PACKAGE_DIR} COMPONENT development)
+  ${CMAKE_CURRENT_LIST_DIR}/KoptTune.cmake ${KOPT_HEADER_MODE_DIR}/kopt-overlay.cpp DESTINATION ${KOPT_PACKAGE_DIR} COMPONENT development)
 
 # The build tree is a package too: -Dkopt_ROOT=<build>.
 set(KOPT_PROGRAM bin/kopt)
@@ -31,10 +31,11 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/koptConfig.cmake.in ${CM
 configure_file(${CMAKE_BINARY_DIR}/package/koptConfigVersion.cmake ${CMAKE_BINARY_DIR}/koptConfigVersion.cmake
   COPYONLY)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/KoptTune.cmake ${CMAKE_BINARY_DIR}/KoptTune.cmake COPYONLY)
+configure_file(${KOPT_HEADER_MODE_DIR}/kopt-overlay.cpp ${CMAKE_BINARY_DIR}/kopt-overlay.cpp COPYONLY)
 export(EXPORT koptTargets NAMESPACE kopt:: FILE ${CMAKE_BINARY_DIR}/koptTargets.cmake)
 
 # --- tools: the programs and the data they read
-set(tools kopt kopt-runner kopt-sandbox)
+set(tools kopt kopt-overlay kopt-runner kopt-sandbox)
 if(TARGET kopt-extract)
   list(APPEND tools kopt-extract)
   install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
@@ -68,10 +69,25 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DAT
   PATTERN "build" EXCLUDE PATTERN "kopt.out" EXCLUDE PATTERN ".kopt" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/kopt COMPONENT tools)
 
-set(CPACK_GENERATOR TGZ)
+set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME kopt)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_FILE_NAME kopt-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+# The .deb: the same files below /usr. What does not travel with them is the C and C++ libraries.
+set(CPACK_PACKAGE_CONTACT "kopt <kopt@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "autotuner for CUDA kernels: finds faster ones and proves them in your program")
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+if(KOPT_STATIC)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libstdc++6, libgcc-s1")
+else()
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS libclang-common-${LLVM_VERSION_MAJOR}-dev) # Clang's own headers
+  find_program(KOPT_DPKG_SHLIBDEPS dpkg-shlibdeps) # of dpkg-dev
+  if(KOPT_DPKG_SHLIBDEPS)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  endif()
+endif()
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS bubblewrap)
 include(CPack)

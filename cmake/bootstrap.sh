@@ -6,7 +6,7 @@
 #   cmake/bootstrap.sh test      build everything and run the tests that need no GPU, but for the long ones
 #   cmake/bootstrap.sh test full the same with the long ones (label soak)
 #   cmake/bootstrap.sh deps      install what building and testing need, nothing else
-#   cmake/bootstrap.sh release   build the relocatable package into dist/
+#   cmake/bootstrap.sh release   build the relocatable package and the .deb into dist/
 #
 # Environment: JOBS (default: processors, fewer where memory is short), KOPT_BUILD_DIR (default: build/dev),
 # KOPT_DEMO_DIR (default: build/demo; is emptied), KOPT_CUDA_PATH=none to do without an installed CUDA toolkit.
@@ -23,7 +23,8 @@ readonly build_packages=(
 )
 # Debian's static LLVM names Polly.
 readonly release_packages=(libpolly-19-dev)
-readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3)
+# Chromium (124 MB) opens the reports.
+readonly test_packages=(libgtest-dev libgmock-dev llvm-19-tools clang-format-19 python3 chromium fonts-dejavu-core)
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 6; }
@@ -107,9 +108,9 @@ make_release() {
   configure release "$folder"
   build "$folder" package
   mkdir -p "$top/dist"
-  cp "$folder"/kopt-*.tar.gz "$top/dist/"
-  say "The package"
-  ls -l "$top"/dist/kopt-*.tar.gz
+  cp "$folder"/kopt-*.tar.gz "$folder"/kopt_*.deb "$top/dist/"
+  say "The packages"
+  ls -l "$top"/dist/kopt-*.tar.gz "$top"/dist/kopt_*.deb
 }
 
 case "${1:-}" in

@@ -3,6 +3,7 @@
 
 #include "clang_plugin/args/NvccToClangArgs.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -56,6 +57,9 @@ CompileCommand readEntry(const nlohmann::json &entry, const fs::path &base) {
                                        ? entry.at("arguments").get<std::vector<std::string>>()
                                        : splitOptions(entry.at("command").get<std::string>());
   std::size_t compiler = 0;
+  // kopt's own launcher has arguments, and ends them.
+  if (!words.empty() && fs::path(words[0]).stem() == "kopt-overlay")
+    compiler = std::size_t(std::find(words.begin(), words.end(), "--") - words.begin()) + 1;
   while (compiler < words.size() && isLauncher(words[compiler]))
     ++compiler;
   if (compiler < words.size())

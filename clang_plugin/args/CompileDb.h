@@ -12,8 +12,8 @@ namespace kopt::frontend {
 struct CompileCommand {
   std::string file;      ///< absolute
   std::string directory; ///< absolute; where relative paths of the command are meant from
-  std::vector<std::string>
-      arguments; ///< without the compiler (and without launchers such as ccache before it)
+  std::vector<std::string> arguments; ///< without the compiler (and without launchers such as
+                                      ///< ccache or kopt-overlay before it)
 };
 
 struct CompileDatabase {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/ReportFlow.h"
 
+#include "driver/report/html/HtmlReport.h"
 #include "driver/store/Store.h"
+#include "driver/support/CommandWords.h"
 #include "driver/support/Text.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -59,6 +62,81 @@ Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &ro
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+namespace {
+
+std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The words that start a browser; none where there is none.
+Result<std::vector<std::string>> browserCommand() {
+  // Several, separated by colons, may be named: the first that there is. "%s" is the file.
+  for (const std::string &candidate : split(variable("BROWSER"), ':')) {
+    if (trim(candidate).empty())
+      continue;
+    KOPT_TRY(const std::vector<std::string> words, splitCommand(candidate));
+    if (findProgram(words.front()))
+      return words;
+  }
+#ifdef __APPLE__
+  return std::vector<std::string>{"open"};
+#else
+  const bool hasScreen = !variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty();
+  if (hasScreen && findProgram("xdg-open"))
+    return std::vector<std::string>{"xdg-open"};
+  return std::vector<std::string>();
+#endif
+}
+
+} // namespace
+
+Result<Page> renderPage(const std::filesystem::path &root, const std::string &name) {
+  if (name != "latest") {
+    KOPT_TRY(const std::optional<SessionRecord> session, findSession(root, name));
+    if (session)
+      return Page{session->name, "summary.html", renderSessionHtml(*session)};
+  }
+  KOPT_TRY(const RunHistory history, findRun(root, name));
+  if (name == "latest" && history.session && history.session->wins.size() > 1)
+    return Page{history.session->name, "summary.html", renderSessionHtml(*history.session)};
+  return Page{history.run.name, "report.html", renderHtml(history)};
+}
+
+Status openInBrowser(ProcessRunner &processes, const std::filesystem::path &file) {
+  KOPT_TRY(std::vector<std::string> words, browserCommand());
+  if (words.empty())
+    return makeError(ErrorCode::Environment,
+                     fmt::format("no browser to open '{}' with", file.string()),
+                     "set BROWSER to a command, or open the file yourself: it needs nothing beside "
+                     "it");
+  bool hasFile = false;
+  for (std::string &word : words)
+    if (word.find("%s") != std::string::npos) {
+      word = replaceAll(word, "%s", file.string());
+      hasFile = true;
+    }
+  if (!hasFile)
+    words.push_back(file.string());
+  const std::string command = joinCommand(words);
+  ProcessSpec spec;
+  spec.argv = std::move(words);
+  // A browser lives on after kopt has ended. Whatever is left of the child's group is killed with
+  // it, so this waits until the browser has a session of its own.
+  if (findProgram("setsid"))
+    spec.argv.insert(spec.argv.begin(),
+                     {"sh", "-c",
+                      "setsid -f sh -c 'echo started; exec \"$@\" </dev/null >/dev/null 2>&1' sh "
+                      "\"$@\" | read -r started",
+                      "sh"});
+  KOPT_TRY(const ProcessResult result, processes.run(spec));
+  if (!result.ok())
+    return makeError(ErrorCode::Environment,
+                     fmt::format("'{}' ended with status {}", command, result.exitCode),
+                     "set BROWSER to another command, or open the file yourself");
+  return {};
 }
 
 } // namespace kopt

@@ -128,7 +128,8 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
                          end.bench.device().modelled,
                          end.program,
                          program ? program->way.describe() : std::string(),
-                         ConfirmPolicy{}};
+                         ConfirmPolicy{},
+                         end.bench.device().arch};
   request.policy.minGain = end.minGain;
   KOPT_TRY(SessionRecord session, integrateWins(std::move(request), services));
   end.services.terminal.clear();

@@ -89,17 +89,21 @@ nlohmann::json configOf(const TuneSettings &settings) {
   for (const auto &file : settings.sources.files)
     if (!settings.sources.wholeDatabase)
       files.push_back(file.string());
-  return {{"files", files},
+  std::error_code ignored;
+  return {{"directory", std::filesystem::current_path(ignored).string()},
+          {"files", files},
           {"build_directory", settings.sources.buildDirectory.string()},
           {"flags", settings.sources.flags},
           {"kernels", settings.selection.globs},
           {"program", settings.program},
+          {"build", settings.build},
           {"device", toString(settings.device.kind)},
           {"gpus", settings.gpus},
           {"model_gpu", settings.device.modelGpu},
           {"arch", settings.arch},
           {"proposers", settings.proposers},
           {"model", settings.model},
+          {"max_tokens", settings.maxTokens},
           {"rounds", settings.budget.rounds},
           {"trials", settings.budget.trials},
           {"budget_seconds", settings.budget.seconds},
@@ -115,10 +119,18 @@ nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunn
   nlohmann::json gpus = nlohmann::json::array();
   for (const PooledRunner &member : pool)
     gpus.push_back(member.name);
-  return {{"kind", toString(device.kind)}, {"name", device.name},        {"arch", device.arch},
-          {"driver", device.driver},       {"uuid", device.uuid},        {"gpus", gpus},
-          {"modelled", device.modelled},   {"l2_bytes", device.l2Bytes}, {"toolchain", toolchain},
-          {"sandbox", toJson(sandbox)}};
+  return {{"kind", toString(device.kind)},
+          {"name", device.name},
+          {"arch", device.arch},
+          {"driver", device.driver},
+          {"uuid", device.uuid},
+          {"gpus", gpus},
+          {"modelled", device.modelled},
+          {"l2_bytes", device.l2Bytes},
+          {"toolchain", toolchain},
+          {"sandbox", toJson(sandbox)},
+          {"dram_bytes_per_second", device.dramBytesPerSecond},
+          {"store_bytes_per_second", device.storeBytesPerSecond}};
 }
 
 /// Shows the search on the terminal.

@@ -2,6 +2,7 @@
 #include "driver/cli/Cli.h"
 
 #include "driver/cli/Command.h"
+#include "driver/cli/manual/Manual.h"
 #include "driver/model/Version.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/Log.h"
@@ -43,16 +44,20 @@ constexpr CommandEntry kCommands[] = {
     {"init", "write what the launch sites say of the kernels into kopt.toml, for you to complete",
      makeInit},
     {"list", "list the kernels of the given files", makeList},
-    {"report", "print the report of a run", makeReport},
+    {"report", "print the report of a run, or open it in a browser", makeReport},
+    {"explain", "say why each decision of a run was taken, or what became of one candidate",
+     makeExplain},
     {"apply", "apply the winner of a run to your files", makeApply},
+    {"check", "say which kernels of kopt.lock are tuned, stale or regressed", makeCheck},
     {"doctor", "show what works on this machine, and how to get the rest", makeDoctor},
 };
 
 /// Commands of later versions: named, so that nobody looks for a mistake in the command line.
 const std::map<std::string, std::string> kMissing = {
-    {"bench", "benchmarking a kernel alone"},   {"check", "checking tuned kernels for staleness"},
-    {"ci", "proposing patches before a merge"}, {"explain", "explaining decisions"},
-    {"simulate", "searching recorded spaces"},  {"kb", "the knowledge base"},
+    {"bench", "benchmarking a kernel alone"},
+    {"ci", "proposing patches before a merge"},
+    {"simulate", "searching recorded spaces"},
+    {"kb", "the knowledge base"},
 };
 
 /// Flags of every command.
@@ -110,6 +115,11 @@ public:
 
   /// The exit code of --help or --version where one was given.
   Result<std::optional<int>> parse() {
+    KOPT_TRY(const std::string manual, manualAskedFor());
+    if (!manual.empty()) {
+      std::cout << manual;
+      return 0;
+    }
     KOPT_CHECK(checkCommand());
     try {
       app_.parse(std::vector<std::string>(arguments_.rbegin(), arguments_.rend()));
@@ -132,6 +142,16 @@ public:
   std::vector<std::string> rest; ///< what follows `--`
 
 private:
+  /// For packages, so not among the options: `kopt --generate-man`, `kopt --generate-completions
+  /// SHELL`. Empty where neither stands alone.
+  Result<std::string> manualAskedFor() const {
+    if (arguments_ == std::vector<std::string>{"--generate-man"})
+      return manPage(describeCommands(app_));
+    if (arguments_.size() == 2 && arguments_[0] == "--generate-completions")
+      return completionsFor(arguments_[1], describeCommands(app_));
+    return std::string();
+  }
+
   /// How to print is needed even where the rest cannot be parsed.
   void readAhead() {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {

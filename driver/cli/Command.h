@@ -37,7 +37,9 @@ std::unique_ptr<Command> makeProfile(CLI::App &app);
 std::unique_ptr<Command> makeInit(CLI::App &app);
 std::unique_ptr<Command> makeList(CLI::App &app);
 std::unique_ptr<Command> makeReport(CLI::App &app);
+std::unique_ptr<Command> makeExplain(CLI::App &app);
 std::unique_ptr<Command> makeApply(CLI::App &app);
+std::unique_ptr<Command> makeCheck(CLI::App &app);
 std::unique_ptr<Command> makeDoctor(CLI::App &app);
 
 } // namespace kopt

@@ -23,8 +23,10 @@
 //   replay   one object per kernel with its launches
 //   init     one object per kernel with its clauses; details: file, written
 //   list     one object per specialization of a kernel
-//   report   one object, the run
-//   apply    one object per changed file
+//   report   one object, the run; details: page, where --open wrote one
+//   explain  one object per decision: kind, round, seconds, text, details, evidence
+//   apply    one object per changed file; details: mode
+//   check    one object per kernel of the lock; details: how many are in each state
 //   doctor   one object per check: check, ok, detail, remedy
 //
 // "error" and "results" can both be there: `kopt tune` of two kernels of which one fails. The exit

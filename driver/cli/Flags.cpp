@@ -100,6 +100,14 @@ fs::path projectRoot(const Config &config) {
   return source == config.manifest.end() ? fs::current_path() : fs::path(source->second);
 }
 
+fs::path headerFolder(const Config &config, const std::string &folder) {
+  const auto known = config.manifest.find("lock_dir");
+  const fs::path path = !folder.empty()                  ? fs::absolute(folder)
+                        : known != config.manifest.end() ? fs::path(known->second)
+                                                         : projectRoot(config) / "kopt";
+  return path.lexically_normal();
+}
+
 void printNote(const std::string &note, Terminal &terminal) {
   constexpr std::string_view kWarning = "warning:";
   if (note.starts_with(kWarning))

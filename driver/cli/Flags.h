@@ -50,6 +50,10 @@ SelectionRequest selectionOf(const Config &config);
 /// Where .kopt/ is: the top of the user's source tree with a manifest, else the current folder.
 std::filesystem::path projectRoot(const Config &config);
 
+/// The folder of the header mode, absolute: as the command line says (may be empty), or as
+/// kopt_tune_kernels() does, or else kopt in the project's root.
+std::filesystem::path headerFolder(const Config &config, const std::string &folder);
+
 /// Prints a note of a flow; the label of a warning is painted.
 void printNote(const std::string &note, Terminal &terminal);
 

@@ -3,7 +3,7 @@
 
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
-#include "driver/report/CounterTable.h"
+#include "driver/report/facts/CounterTable.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>

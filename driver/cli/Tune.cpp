@@ -9,6 +9,7 @@
 #include "driver/report/SessionReport.h"
 #include "driver/source/KernelNames.h"
 #include "driver/support/CommandWords.h"
+#include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
@@ -127,7 +128,7 @@ std::string inOneLine(const Assurance &assurance) {
 }
 
 void print(const TuneOutcome &outcome, const Terminal &out) {
-  const std::string report = (outcome.folder / "report.md").string();
+  const std::string report = (outcome.folder / "report.html").string();
   if (outcome.winner)
     std::cout << fmt::format(
         "{}: {}\n  {}\n  assurance: {}\n  patch:  {}\n  report: {}\n", outcome.label,
@@ -186,6 +187,9 @@ public:
     }
     KOPT_TRY(TuneSettings settings, settingsOf(config, call.rest));
     const fs::path output = settings.output;
+    if (const std::string note = builtWithVariants(config, settings); !note.empty()) {
+      printNote(note, call.services.terminal);
+    }
     TuneSession session(call.services, std::move(settings));
     KOPT_TRY(const std::vector<TuneOutcome> outcomes, session.run());
     Answer answered = answerOf(outcomes, session.overview(), session.session(), call);
@@ -255,11 +259,37 @@ private:
     settings.resume = flags_.resume;
     settings.assurance = assuranceOf(config);
     settings.dryRun = flags_.dryRun;
-    settings.program = flags_.program;
+    settings.program =
+        flags_.program.empty() && !options.run.empty() ? joinCommand(options.run) : flags_.program;
     settings.build = flags_.build;
     settings.benchmark = options.benchmark.empty() ? "" : joinCommand(options.benchmark);
     settings.tests = options.tests;
     return settings;
+  }
+
+  /// A program that was built with variants launches other kernels than its source says.
+  static std::string builtWithVariants(const Config &config, const TuneSettings &settings) {
+    const auto build = config.manifest.find("build_dir");
+    std::error_code ignored;
+    if (build == config.manifest.end() ||
+        (settings.program.empty() && settings.benchmark.empty()) ||
+        !fs::exists(headerFolder(config, {}) / "kopt.lock", ignored))
+      return {};
+    for (const auto &entry : fs::directory_iterator(fs::path(build->second) / "kopt", ignored))
+      if (entry.path().filename().string().starts_with("switch-") &&
+          readFile(entry.path()).value_or("").starts_with("variants"))
+        return fmt::format("warning: {} builds the variants of kopt.lock, so the program launches "
+                           "those; configure it with -DKOPT_OVERLAY=OFF to tune the originals",
+                           build->second);
+    return {};
+  }
+
+  /// Without the texts, which the session's patch has.
+  static json winsOf(const SessionRecord &session) {
+    json wins = kopt::toJson(session.wins);
+    for (json &win : wins)
+      win.erase("variant");
+    return wins;
   }
 
   /// What became of the wins, below the kernels.
@@ -270,7 +300,7 @@ private:
         {"name", session.name},
         {"headline", headlineOf(session)},
         {"patch", patch.empty() ? std::string() : (folder / patch).string()},
-        {"wins", kopt::toJson(session.wins)},
+        {"wins", winsOf(session)},
         {"confirmation", kopt::toJson(session.confirmation)}};
     if (call.json)
       return;
@@ -284,7 +314,7 @@ private:
                                win.state == WinState::Confirmed ? win.reason : ": " + win.reason);
     if (!patch.empty())
       std::cout << fmt::format("  patch:   {}\n", (folder / patch).string());
-    std::cout << fmt::format("  summary: {}\n", (folder / "summary.md").string());
+    std::cout << fmt::format("  summary: {}\n", (folder / "summary.html").string());
   }
 
   Answer answerOf(const std::vector<TuneOutcome> &outcomes, const TuneOverview &overview,

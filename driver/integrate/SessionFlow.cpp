@@ -3,6 +3,7 @@
 
 #include "driver/integrate/compose/Compose.h"
 #include "driver/integrate/compose/OwnSpecialization.h"
+#include "driver/integrate/header/TunedVariant.h"
 #include "driver/judge/Statistics.h"
 #include "driver/support/Text.h"
 
@@ -273,6 +274,10 @@ private:
   Status makePatches() {
     std::vector<const Win *> confirmed, offered;
     for (std::size_t i = 0; i < wins_.size(); ++i) {
+      if (record_.wins[i].state != WinState::Dropped) {
+        KOPT_TRY(record_.wins[i].variant, tunedVariant(wins_[i], request_.extraction, record_.root,
+                                                       request_.device, request_.arch));
+      }
       if (record_.wins[i].state == WinState::Confirmed)
         confirmed.push_back(&wins_[i]);
       if (record_.wins[i].state != WinState::Dropped)

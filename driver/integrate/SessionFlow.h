@@ -37,6 +37,7 @@ struct SessionRequest {
   std::string program;   ///< of --run, for the report
   std::string buildWay;  ///< in words, for the report
   ConfirmPolicy policy;
+  std::string arch{}; ///< of the device: "sm_90"
 };
 
 /// Composes, judges whoever shares the text, and confirms. The record is stored after each step,

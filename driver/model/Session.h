@@ -8,6 +8,7 @@
 #include "driver/model/Trial.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,34 @@ struct ProgramTime {
 KOPT_FIELDS(ProgramTime, oldSymbol, newSymbol, oldLaunches, newLaunches, oldSeconds, newSeconds,
             speedup, runs, proof)
 
+/// Text of the user's files that a win was judged with, whether it changes it or not.
+struct TunedText {
+  std::string file; ///< with forward slashes, relative to the root of the session
+  std::uint64_t begin = 0, end = 0;
+  std::string name; ///< "the kernel 'blur'", "the launch"
+};
+KOPT_FIELDS(TunedText, file, begin, end, name)
+
+/// Bytes of a file that a win replaces.
+struct TunedEdit {
+  std::string file; ///< as in TunedText
+  std::uint64_t begin = 0, end = 0;
+  std::string text;
+};
+KOPT_FIELDS(TunedEdit, file, begin, end, text)
+
+/// A win by itself, as the header mode builds it.
+struct TunedVariant {
+  std::string device, arch; ///< where it was measured: "NVIDIA H200", "sm_90"
+  /// It changes nothing but code that only the device runs.
+  bool deviceOnly = false;
+  Assurance assurance;
+  std::map<std::string, std::string> fileHashes; ///< XXH3-128 of each file of `uses`
+  std::vector<TunedText> uses;
+  std::vector<TunedEdit> edits; ///< each within one of `uses`
+};
+KOPT_FIELDS(TunedVariant, device, arch, deviceOnly, assurance, fileHashes, uses, edits)
+
 struct SessionWin {
   std::int64_t run = 0; ///< id of the kernel's run
   std::string runName;
@@ -53,9 +82,10 @@ struct SessionWin {
   double savedSeconds = 0;        ///< of a run of the program, as far as isolated times say
   bool ownSpecialization = false; ///< it became an explicit specialization of the template
   std::optional<ProgramTime> program;
+  std::optional<TunedVariant> variant{}; ///< unless it was dropped
 };
 KOPT_FIELDS(SessionWin, run, runName, kernel, symbol, place, title, state, reason, isolated,
-            savedSeconds, ownSpecialization, program)
+            savedSeconds, ownSpecialization, program, variant)
 
 /// A kernel that nobody asked to tune, or another win, judged with the composed text.
 struct ComposedTrial {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/Report.h"
-#include "driver/search/diagnose/RuleBook.h"
 
 #include "driver/judge/Statistics.h"
-#include "driver/report/CounterTable.h"
 #include "driver/report/Markdown.h"
+#include "driver/report/facts/CounterTable.h"
+#include "driver/report/facts/Reproduce.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
@@ -35,15 +33,6 @@ std::string interval(const Speedup &speedup) {
 
 std::string factor(const Speedup &speedup) {
   return fmt::format("{:.2f}x{}", speedup.estimate, speedup.modelled ? " modelled" : "");
-}
-
-/// A command-line word as a shell reads it back.
-std::string shellWord(const std::string &text) {
-  static const std::string kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos)
-    return text;
-  return "'" + replaceAll(text, "'", "'\\''") + "'";
 }
 
 json parsed(const std::string &text) {
@@ -255,8 +244,7 @@ private:
     for (const RuleHit &hit : before_.hits) {
       line("- **{}** (`{}`): {}. What helps: {}.", hit.severity, hit.id, hit.finding, hit.action);
       if (winner_ && !winner_->counters.empty())
-        line("  {}", fires(after_, hit.id) ? "It still fires on the winner."
-                                           : "It no longer fires on the winner.");
+        line("  {}", onTheWinner(hit.id));
     }
     if (winner_)
       for (const RuleHit &hit : after_.hits)
@@ -264,6 +252,18 @@ private:
           line("- on the winner only: **{}** (`{}`): {}", hit.severity, hit.id, hit.finding);
     if (!before_.skipped.empty())
       line("\nNot judged, because a counter is missing: {}.", join(before_.skipped, "; "));
+  }
+
+  const char *onTheWinner(const std::string &rule) const {
+    switch (stateOf(after_, rule)) {
+    case RuleState::Fires:
+      return "It still fires on the winner.";
+    case RuleState::Silent:
+      return "It no longer fires on the winner.";
+    case RuleState::NotJudged:
+      break;
+    }
+    return "It could not be judged on the winner: a counter is missing.";
   }
 
   static bool fires(const Diagnosis &diagnosis, const std::string &id) {
@@ -459,58 +459,13 @@ private:
 
   /// What a winner needs that was not confirmed.
   std::string applyFlag() const {
-    const bool confirmed =
-        history_.session && history_.session->winOf(run_.id)->state == WinState::Confirmed;
-    return confirmed ? "" : " --unconfirmed";
+    const SessionWin *win = history_.inProgram();
+    return win && win->state == WinState::Confirmed ? "" : " --unconfirmed";
   }
 
   void reproduce() {
     section("How to reproduce it");
-    std::vector<std::string> words = {"kopt", "tune"};
-    auto option = [&](const char *flag, const char *key) {
-      auto found = config_.find(key);
-      if (found == config_.end() || found->is_null())
-        return;
-      std::string value = found->is_string() ? found->get<std::string>() : found->dump();
-      if (found->is_number())
-        value = formatNumber(found->get<double>());
-      if (found->is_array())
-        value = join(found->get<std::vector<std::string>>(), ",");
-      if (!value.empty())
-        words.insert(words.end(), {flag, shellWord(value)});
-    };
-    const auto list = [&](const char *key) {
-      auto found = config_.find(key);
-      return found != config_.end() && found->is_array() ? found->get<std::vector<std::string>>()
-                                                         : std::vector<std::string>{};
-    };
-    for (const std::string &file : list("files"))
-      words.push_back(shellWord(file));
-    option("-p", "build_directory");
-    for (const std::string &kernel : list("kernels"))
-      words.insert(words.end(), {"--kernel", shellWord(kernel)});
-    option("--run", "program");
-    option("--device", "device");
-    if (textOf(device_, "kind") == "emulated")
-      option("--model-gpu", "model_gpu");
-    option("--arch", "arch");
-    option("--proposers", "proposers");
-    option("--model", "model");
-    option("--rounds", "rounds");
-    option("--trials", "trials");
-    option("--patience", "patience");
-    option("--budget-seconds", "budget_seconds");
-    if (auto found = config_.find("min_gain"); found != config_.end() && found->is_number())
-      words.insert(words.end(), {"--min-gain", fmt::format("{:g}", 1 + found->get<double>())});
-    if (textOf(config_, "assurance") == "strict")
-      option("--assurance", "assurance");
-    option("--seed", "seed");
-    if (const std::vector<std::string> flags = list("flags"); !flags.empty()) {
-      words.push_back("--");
-      for (const std::string &flag : flags)
-        words.push_back(shellWord(flag));
-    }
-    line("```sh\n{}\n```", join(words, " "));
+    line("```sh\n{}\n```", reproduceCommand(run_));
     line("\nInputs `{}`; every sample and every candidate's source is in `.kopt/kopt.db` and in "
          "this "
          "run's folder.",
@@ -525,26 +480,7 @@ private:
   std::string out_;
 };
 
-/// Unknown is absent: a rule must not compare with what is not a number.
-Counters known(const Counters &counters) {
-  Counters result;
-  for (const auto &[name, value] : counters)
-    if (std::isfinite(value))
-      result.emplace(name, value);
-  return result;
-}
-
 } // namespace
-
-std::string verdictInWords(Verdict verdict) {
-  std::string words;
-  for (const char c : std::string_view(toString(verdict))) {
-    if (std::isupper(static_cast<unsigned char>(c)) && !words.empty())
-      words += ' ';
-    words += char(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return words;
-}
 
 std::string renderMarkdown(const RunHistory &history, const Diagnosis &before,
                            const Diagnosis &after) {
@@ -552,16 +488,8 @@ std::string renderMarkdown(const RunHistory &history, const Diagnosis &before,
 }
 
 std::string renderMarkdown(const RunHistory &history) {
-  Diagnosis before, after;
-  if (auto rules = RuleBook::load()) {
-    if (const Trial *baseline = history.baseline())
-      before = rules->diagnose(known(baseline->counters));
-    if (const Trial *winner = history.winner())
-      after = rules->diagnose(known(winner->counters));
-  } else {
-    before.skipped.push_back("all rules: " + rules.error().what);
-  }
-  return renderMarkdown(history, before, after);
+  const RunDiagnosis diagnosis = diagnoseRun(history);
+  return renderMarkdown(history, diagnosis.before, diagnosis.after);
 }
 
 Result<std::string> renderMarkdown(Store &store, const RunRecord &run) {

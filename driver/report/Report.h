@@ -3,31 +3,11 @@
 // text is the same.
 #pragma once
 
-#include "driver/model/Diagnosis.h"
-#include "driver/store/Store.h"
+#include "driver/report/facts/RunHistory.h"
 
 #include <string>
-#include <vector>
 
 namespace kopt {
-
-/// One run with everything that was recorded of it.
-struct RunHistory {
-  RunRecord run;
-  std::vector<Trial> trials; ///< as recorded: the baseline first, confirmations among them
-  std::vector<Decision> decisions;
-  std::vector<ModelCall> modelCalls;
-  std::optional<SessionRecord> session{}; ///< the last one that took its winner
-
-  const Trial *baseline() const;     ///< null where it was not measured
-  const Trial *winner() const;       ///< null where nothing was accepted
-  const Trial *confirmation() const; ///< of the winner, on fresh samples; null where there is none
-};
-
-/// "faster", "wrong result".
-std::string verdictInWords(Verdict verdict);
-
-Result<RunHistory> loadRun(Store &store, const RunRecord &run);
 
 /// The verdict first, then the evidence for it, every trial with its reason, what could not be
 /// checked, and how to apply and reproduce it.

@@ -2,6 +2,7 @@
 #include "driver/report/RunFolder.h"
 
 #include "driver/report/Report.h"
+#include "driver/report/html/HtmlReport.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 #include "driver/support/UnifiedDiff.h"
@@ -53,7 +54,10 @@ Status writeRunFolder(Store &store, const RunRecord &run, const fs::path &folder
   KOPT_TRY(const RunHistory history, loadRun(store, run));
   removeStaleTrials(folder);
   KOPT_CHECK(writeFileAtomically(folder / "run.json", renderJson(history)));
-  KOPT_CHECK(writeFileAtomically(folder / "report.md", renderMarkdown(history)));
+  const RunDiagnosis diagnosis = diagnoseRun(history);
+  KOPT_CHECK(writeFileAtomically(folder / "report.md",
+                                 renderMarkdown(history, diagnosis.before, diagnosis.after)));
+  KOPT_CHECK(writeFileAtomically(folder / "report.html", renderHtml(history, diagnosis)));
   if (!run.sliceText.empty())
     KOPT_CHECK(writeFileAtomically(folder / "kernel.cu", run.sliceText));
   for (std::size_t i = 0; i < history.trials.size(); ++i) {

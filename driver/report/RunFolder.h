@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt.out/<run>/: report.md, run.json, kernel.cu (the baseline's slice), winner.patch, and one
-// folder a trial with candidate.cu, diff.patch, build.log and trial.json.
+// kopt.out/<run>/: report.html, report.md, run.json, kernel.cu (the baseline's slice),
+// winner.patch, and one folder a trial with candidate.cu, diff.patch, build.log and trial.json.
 #pragma once
 
 #include "driver/store/Store.h"

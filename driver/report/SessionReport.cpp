@@ -5,10 +5,10 @@
 #include "driver/model/Json.h"
 #include "driver/report/Markdown.h"
 #include "driver/report/Report.h"
+#include "driver/report/html/HtmlReport.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace kopt {
@@ -16,16 +16,6 @@ namespace kopt {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::size_t countOf(const SessionRecord &session, WinState state) {
-  return std::size_t(std::count_if(session.wins.begin(), session.wins.end(),
-                                   [&](const SessionWin &win) { return win.state == state; }));
-}
-
-/// The state of the wins that only a flag applies.
-WinState offeredState(const SessionRecord &session) {
-  return countOf(session, WinState::Modelled) > 0 ? WinState::Modelled : WinState::Unconfirmed;
-}
 
 std::string measuredFactor(const Speedup &speedup) {
   if (speedup.modelled)
@@ -85,34 +75,6 @@ std::string programText(const SessionRecord &session) {
 }
 
 } // namespace
-
-std::string flagOf(WinState state) {
-  return state == WinState::Modelled      ? "--modelled"
-         : state == WinState::Unconfirmed ? "--unconfirmed"
-                                          : "";
-}
-
-std::string headlineOf(const SessionRecord &session) {
-  const std::size_t all = session.wins.size(), held = countOf(session, WinState::Confirmed);
-  const std::string wins = all == 1 ? "win" : "wins";
-  if (held > 0)
-    return fmt::format("{} of {} {} hold{} in the program", held, all, wins, held == 1 ? "s" : "");
-  if (const std::size_t modelled = countOf(session, WinState::Modelled); modelled > 0)
-    return fmt::format("{} of {} {} {} modelled, none was measured", modelled, all, wins,
-                       modelled == 1 ? "is" : "are");
-  if (const std::size_t open = countOf(session, WinState::Unconfirmed); open > 0)
-    return fmt::format("{} of {} {} {} not confirmed in the program", open, all, wins,
-                       open == 1 ? "was" : "were");
-  return all == 1 ? "the win did not hold" : fmt::format("none of {} wins held", all);
-}
-
-std::string patchName(const SessionRecord &session) {
-  if (!session.confirmed.empty())
-    return "confirmed.patch";
-  if (session.offered.empty())
-    return {};
-  return std::string(toString(offeredState(session))) + ".patch";
-}
 
 std::string renderSession(const SessionRecord &session) {
   std::string text = fmt::format("# kopt: {}\n\n**{}**\n\n", session.name, headlineOf(session));
@@ -175,6 +137,7 @@ Status writeSessionFolder(const SessionRecord &session, const fs::path &folder) 
     fs::remove(folder / name, ignored);
   KOPT_CHECK(writeFileAtomically(folder / "session.json", renderSessionJson(session)));
   KOPT_CHECK(writeFileAtomically(folder / "summary.md", renderSession(session)));
+  KOPT_CHECK(writeFileAtomically(folder / "summary.html", renderSessionHtml(session)));
   if (!session.offered.empty())
     KOPT_CHECK(writeFileAtomically(
         folder / (std::string(toString(offeredState(session))) + ".patch"), session.offeredPatch));

@@ -199,7 +199,7 @@ public:
           .bind(decision.round)
           .bind(std::string(kindOf(decision)))
           .bind(describe(decision))
-          .bind(toJson(decision).dump())
+          .bind(dumpJson(toJson(decision)))
           .run();
     });
   }

@@ -63,6 +63,8 @@ EDGES = {
 }
 # The first of these whose folder a file lies in judges its includes: (folder, what it must not include, why).
 FORBIDDEN = [
+    ("driver/integrate/overlay/", r"^(?!driver/integrate/overlay/)(driver|clang_plugin|runtime)/|^(nlohmann|fmt|spdlog|tl|boost)/",
+     "users' builds compile driver/integrate/overlay: it is C++17 and the standard library alone"),
     ("driver/", r"^(clang|clang-c|llvm)/|^clang_plugin/(?!output/|parse/CudaRoot\.h$)",
      "only clang_plugin includes Clang or LLVM, and driver only what clang_plugin/output and CudaRoot.h declare"),
     ("runtime/include/", r"^(driver|clang_plugin|runtime)/|^(clang|clang-c|llvm|nlohmann|fmt|spdlog|tl)/",

@@ -39,6 +39,10 @@ class Layering(unittest.TestCase):
         self.plant("driver/support/Clock.h", '#include "driver/model/Trial.h"\n')
         self.finds("driver/support/Clock.h:", "driver/support includes driver/model")
 
+    def test_the_overlay_is_the_standard_library_alone(self):
+        self.plant("driver/integrate/overlay/Lock.h", '#include "driver/support/Text.h"\n')
+        self.finds("driver/integrate/overlay/Lock.h:", "the standard library alone")
+
     def test_search_and_integrate_do_not_know_each_other(self):
         for one, other in (("search", "integrate"), ("integrate", "search")):
             self.assertNotIn(f"driver/{other}", layering.EDGES[f"driver/{one}"].split())

@@ -2,9 +2,10 @@
 """Several kernels of one file in one `kopt tune`: their winners are one patch, which changes nobody who was not asked."""
 
 import json
+import subprocess
 import unittest
 
-from kopt_test import FLAGS, KoptTest
+from kopt_test import BIN, FLAGS, KoptTest
 
 KERNELS = """
 constexpr int ROWS = 16;
@@ -58,16 +59,49 @@ class Session(KoptTest):
         self.assertEqual(wins["scaled<2>"]["state"], "dropped", session)
         self.assertRegex(wins["scaled<2>"]["reason"], r"'SHARED'.*'scaled<3>' \(.*a\.cu:\d+\)")
         self.assertEqual(self.kopt("apply").returncode, 1)
+        self.header_mode()
         self.kopt_ok("apply", "--modelled")
         self.assertEqual(self.file.read_text(), KERNELS.replace("ROWS = 16;", "ROWS = 1;").replace("COLUMNS = 16;", "COLUMNS = 1;"))
         summary = self.folder / "kopt.out" / session["name"] / "summary.md"
+        page = (self.folder / "kopt.out" / session["name"] / "summary.html").read_text()
+        self.assertIn("In the program", page)
+        explained = self.kopt("explain", session["name"])
+        self.assertEqual(explained.returncode, 1)
+        self.assertIn("name one of its runs: ", explained.stderr)
         self.assertEqual(summary.read_text(), self.kopt_ok("report", "--run-id", session["name"]).stdout)
         for win in session["wins"]:
             report = self.folder / "kopt.out" / win["run_name"] / "report.md"
             self.assertEqual(report.read_text(), self.kopt_ok("report", "--run-id", win["run_name"]).stdout)
             self.assertIn("## In the program", report.read_text())
+        # To the variants of the header mode this is other text than what was tuned.
+        stale = self.kopt("check", "--json")
+        self.assertEqual(stale.returncode, 5)
+        self.assertEqual({kernel["state"] for kernel in json.loads(stale.stdout)["results"]}, {"stale"})
+        self.assertEqual(self.kopt("check", "--fail-on", "never").returncode, 0)
         # Applied once, the patch is there: a second time is refused.
         self.assertEqual(self.kopt("apply", "--modelled").returncode, 5)
+
+    def header_mode(self):
+        """The same wins as variants: the file stays, and a compiler is given what the patch makes of it."""
+        self.assertEqual(self.kopt("apply", "--mode", "header").returncode, 1)
+        self.assertEqual(self.kopt("check").returncode, 1)
+        self.assertFalse((self.folder / "kopt").exists())
+        self.kopt_ok("apply", "--mode", "header", "--modelled")
+        self.assertEqual(self.file.read_text(), KERNELS)
+        self.assertIn("2 tuned, 0 stale, 0 regressed", self.kopt_ok("check").stdout)
+        path = self.folder / "kopt" / "kopt.lock"
+        lock = path.read_text()
+        slower = json.loads(lock)
+        slower["entries"][0]["regressed"] = "0.9x in run 7"
+        path.write_text(json.dumps(slower))
+        self.assertIn("0.9x in run 7", self.kopt("check").stdout)
+        self.assertEqual([self.kopt("check", "--fail-on", on).returncode for on in ("stale", "regressed", "never")], [2, 2, 0])
+        path.write_text(lock)
+        seen = self.folder / "seen.txt"
+        subprocess.run([BIN / "kopt-overlay", "compile", self.folder / "kopt" / "kopt.lock", self.folder / "b",
+                        self.folder / "b" / "o", self.folder / "b" / "s", "90", "--", "cp", self.file, seen], check=True)
+        self.assertEqual(seen.read_text(), f'#line 1 "{self.file}"\n' +
+                         KERNELS.replace("ROWS = 16;", "ROWS = 1;").replace("COLUMNS = 16;", "COLUMNS = 1;"))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ namespace kopt {
 struct TuneOptions {
   std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed, buildJobs;
   std::optional<double> budgetSeconds, minSpeedup;
-  std::optional<std::vector<std::string>> proposers, kernels, benchmark;
-  std::optional<std::string> model, device, gpus, modelGpu, arch, output, tests, sandbox, assurance;
+  std::optional<std::vector<std::string>> proposers, kernels, benchmark, run, archs;
+  std::optional<std::string> model, device, gpus, modelGpu, arch, output, tests, sandbox, assurance,
+      mode;
 };
 
 /// Two processors for each GPU less than this process may use, so that a measurement never shares
@@ -43,7 +44,12 @@ struct ResolvedOptions {
       1.02; ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
   std::vector<std::string> proposers = {"params", "transform"}; ///< and llm where a model is given
   std::vector<std::string> kernels;   ///< names or globs; empty: every annotated kernel
-  std::vector<std::string> benchmark; ///< command whose launches matter; empty: none
+  std::vector<std::string> benchmark; ///< command that wins are confirmed in; empty: none
+  std::vector<std::string> run;       ///< command whose launches are the workload; empty: none
+  std::string mode =
+      "patch"; ///< how wins reach the program: patch, or header (docs/header-mode.md)
+  std::vector<std::string>
+      archs; ///< that variants of the header mode are for; empty: the one they were measured on
   std::string model;           ///< "anthropic:MODEL", "openai:MODEL", "exec:COMMAND"; empty: none
   std::string device = "auto"; ///< auto, cuda, emulated
   std::string gpus = "1"; ///< that judge candidates at a time: a number, "all", or ordinals "0,2"

@@ -24,6 +24,7 @@ const std::map<std::string, std::string> &keysOfTheUser() {
       {"api-key", "set the provider's key variable in your environment"},
       {"command", "give commands on the command line"},
       {"benchmark", "give it to kopt_tune_kernels(... BENCHMARK ...) or on the command line"},
+      {"run", "give it to kopt_tune_kernels(... RUN ...) or on the command line"},
       {"tests", "give it to kopt_tune_kernels(... TESTS ...) or on the command line"},
       {"sandbox", "put it into --sandbox, KOPT_SANDBOX or your own config "
                   "($XDG_CONFIG_HOME/kopt/config.toml)"}};
@@ -176,8 +177,8 @@ Result<ConfigSource> readManifest(const fs::path &file) {
     return fail("the manifest is not a JSON object");
   if (document.value("schema_version", nlohmann::json()) != 1)
     return fail("the manifest has another schema version than 1");
-  static const std::vector<std::string> kFacts = {"schema_version", "target", "source_dir",
-                                                  "build_dir", "sources"};
+  static const std::vector<std::string> kFacts = {"schema_version", "target",  "source_dir",
+                                                  "build_dir",      "sources", "lock_dir"};
   ConfigSource source;
   for (const auto &[name, value] : document.items()) {
     if (std::find(kFacts.begin(), kFacts.end(), name) != kFacts.end()) {

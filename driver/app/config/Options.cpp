@@ -127,6 +127,15 @@ std::string checkArch(const RawValue &value) {
       std::all_of(text.begin() + 3, text.end(), [](unsigned char c) { return std::isalnum(c); });
   return good ? "" : "'" + text + "' is not an architecture such as sm_90";
 }
+std::string checkMode(const RawValue &value) {
+  return oneOf(std::get<std::string>(value), {"patch", "header"});
+}
+std::string checkArchs(const RawValue &value) {
+  for (const std::string &arch : std::get<std::vector<std::string>>(value))
+    if (std::string problem = arch == "all" ? "" : checkArch(RawValue(arch)); !problem.empty())
+      return problem + ", nor 'all'";
+  return checkNotEmpty(value);
+}
 std::string checkNotEmpty(const RawValue &value) {
   if (auto *text = std::get_if<std::string>(&value))
     return text->empty() ? "the value is empty" : "";

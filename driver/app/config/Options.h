@@ -25,6 +25,8 @@ std::string checkGpus(const RawValue &value);
 std::string checkSandbox(const RawValue &value);
 std::string checkAssurance(const RawValue &value);
 std::string checkArch(const RawValue &value);
+std::string checkMode(const RawValue &value);
+std::string checkArchs(const RawValue &value);
 std::string checkNotEmpty(const RawValue &value);
 
 template <class Visitor> void forEachOption(Visitor visit) {
@@ -45,6 +47,9 @@ template <class Visitor> void forEachOption(Visitor visit) {
   visit("kernels", &O::kernels, &S::kernels, checkNotEmpty);
   visit("output", &O::output, &S::output, checkNotEmpty);
   visit("benchmark", &O::benchmark, &S::benchmark, checkNotEmpty);
+  visit("run", &O::run, &S::run, checkNotEmpty);
+  visit("mode", &O::mode, &S::mode, checkMode);
+  visit("archs", &O::archs, &S::archs, checkArchs);
   visit("tests", &O::tests, &S::tests, checkNotEmpty);
   visit("sandbox", &O::sandbox, &S::sandbox, checkSandbox);
   visit("assurance", &O::assurance, &S::assurance, checkAssurance);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/ApplyFlow.h"
+#include "driver/app/integrate/ApplyFlow.h"
 
 #include "driver/store/Store.h"
 #include "driver/support/FileSystem.h"

@@ -246,6 +246,39 @@ TEST_F(SessionFlowTest, WithoutAProgramAMeasuredWinIsOfferedAndSaysWhy) {
   EXPECT_EQ(session.offered.size(), 1u);
 }
 
+TEST_F(SessionFlowTest, AVariantKnowsAllTextThatItWasJudgedWith) {
+  verdicts_["t<16>"] = Verdict::Same;
+  const SessionRecord session =
+      integrate({win("k", {{1, kFastK}}, 1), win("t<32>", {{1, kFastT}}, 2)});
+  const auto namesOf = [](const TunedVariant &variant) {
+    std::vector<std::string> names;
+    for (const TunedText &use : variant.uses)
+      names.push_back(use.name + ": " + kText.substr(use.begin, use.end - use.begin));
+    return names;
+  };
+  ASSERT_TRUE(session.wins.at(0).variant);
+  // Its launch, and that of the other instantiation, which was judged with its text.
+  EXPECT_THAT(
+      namesOf(*session.wins[0].variant),
+      ElementsAre("the constant 'W': constexpr int W = 4;",
+                  "the kernel 't': template <int N> __global__ void t(float *x) { x[0] = N * W; }",
+                  "the launch:   t<16><<<1, 16>>>(0);", "the launch:   t<32><<<1, 32>>>(0);"));
+  EXPECT_TRUE(session.wins[0].variant->deviceOnly);
+  ASSERT_EQ(session.wins[0].variant->edits.size(), 1u);
+  EXPECT_EQ(session.wins[0].variant->edits[0].text, kFastT);
+  EXPECT_EQ(session.wins[0].variant->edits[0].file, "a.cu");
+  EXPECT_EQ(session.wins[0].variant->fileHashes.at("a.cu"), hashHex(kText));
+  EXPECT_TRUE(store_.sessions()->at(0).wins.at(1).variant);
+}
+
+TEST_F(SessionFlowTest, AConstantBelongsToTheHostToo) {
+  verdicts_["t<16>"] = verdicts_["t<32>"] = verdicts_["k"] = Verdict::Faster;
+  const SessionRecord session = integrate({win("k", {}, 1, {{"W", 8}})});
+  ASSERT_TRUE(session.wins.at(0).variant) << session.wins[0].reason;
+  EXPECT_FALSE(session.wins[0].variant->deviceOnly);
+  EXPECT_EQ(session.wins[0].variant->edits.at(0).text, "8");
+}
+
 TEST(Compose, EditsClashWhereTheyCannotBothBeMade) {
   const auto edit = [](std::uint64_t begin, std::uint64_t end, const char *text) {
     return SourceEdit{{"a", begin, end}, text};

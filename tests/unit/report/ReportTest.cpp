@@ -2,6 +2,7 @@
 #include "driver/report/Report.h"
 
 #include "driver/report/RunFolder.h"
+#include "driver/report/html/HtmlReport.h"
 #include "driver/support/FileSystem.h"
 #include "unit/store/SampleRun.h"
 
@@ -221,20 +222,22 @@ TEST(RunFolder, HoldsWhatAPersonWantsToSeeAndCanBeWrittenAgain) {
     if (entry.is_regular_file())
       files.push_back(fs::relative(entry.path(), out).string());
   std::sort(files.begin(), files.end());
-  EXPECT_THAT(
-      files, testing::ElementsAre(
-                 "kernel.cu", "report.md", "run.json", "trials/000-baseline/candidate.cu",
-                 "trials/000-baseline/trial.json", "trials/001-wrong-result-a-b-float/build.log",
-                 "trials/001-wrong-result-a-b-float/trial.json",
-                 "trials/002-faster-pad-tile-tile-tile-by-one-column/build.log",
-                 "trials/002-faster-pad-tile-tile-tile-by-one-column/candidate.cu",
-                 "trials/002-faster-pad-tile-tile-tile-by-one-column/diff.patch",
-                 "trials/002-faster-pad-tile-tile-tile-by-one-column/trial.json",
-                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/build.log",
-                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/candidate.cu",
-                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/diff.patch",
-                 "trials/003-confirm-pad-tile-tile-tile-by-one-column/trial.json", "winner.patch"));
+  EXPECT_THAT(files, testing::ElementsAre(
+                         "kernel.cu", "report.html", "report.md", "run.json",
+                         "trials/000-baseline/candidate.cu", "trials/000-baseline/trial.json",
+                         "trials/001-wrong-result-a-b-float/build.log",
+                         "trials/001-wrong-result-a-b-float/trial.json",
+                         "trials/002-faster-pad-tile-tile-tile-by-one-column/build.log",
+                         "trials/002-faster-pad-tile-tile-tile-by-one-column/candidate.cu",
+                         "trials/002-faster-pad-tile-tile-tile-by-one-column/diff.patch",
+                         "trials/002-faster-pad-tile-tile-tile-by-one-column/trial.json",
+                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/build.log",
+                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/candidate.cu",
+                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/diff.patch",
+                         "trials/003-confirm-pad-tile-tile-tile-by-one-column/trial.json",
+                         "winner.patch"));
   EXPECT_EQ(readFile(out / "report.md").value(), renderMarkdown(history));
+  EXPECT_EQ(readFile(out / "report.html").value(), renderHtml(history));
   EXPECT_THAT(
       readFile(out / "trials/002-faster-pad-tile-tile-tile-by-one-column/diff.patch").value(),
       HasSubstr("+  __shared__ float tile[TILE][TILE + 1];"));

@@ -247,6 +247,14 @@ TEST_F(StoreTest, RefusesToRepeatATrial) {
   EXPECT_TRUE(store->recordTrial(store->beginRun(other).value().id, sampleWinner()).has_value());
 }
 
+TEST_F(StoreTest, KeepsDecisionsWhoseWordsAreNoUtf8) {
+  auto store = open();
+  RunRecord run = store->beginRun(sampleRun()).value();
+  // As of a comment in Latin-1 that a title quotes.
+  ASSERT_TRUE(store->recordDecision(run.id, {0, 1, Accept{"abc", "h\xF6he", 1.5}}).has_value());
+  EXPECT_EQ(std::get<Accept>(store->decisions(run.id).value().at(0).what).title, "h\xEF\xBF\xBDhe");
+}
+
 TEST_F(StoreTest, KeepsDecisionsAndModelCallsInOrder) {
   auto store = open();
   RunRecord run = store->beginRun(sampleRun()).value();

@@ -40,6 +40,18 @@ TEST_F(CompileDbTest, findsTheBuildFolderAboveTheFile) {
   EXPECT_EQ(findCommand(*database, (root_ / "src" / "b.cu").string()), nullptr);
 }
 
+TEST_F(CompileDbTest, koptsOwnLauncherIsNoPartOfTheCommand) {
+  write(
+      root_ / "build" / "compile_commands.json",
+      R"([{"directory": ")" + (root_ / "build").string() +
+          R"(", "file": "../src/a.cu", "command": "/opt/kopt-overlay compile l b w s 90 -- ccache nvcc -DA -c ../src/a.cu"}])");
+  std::string error;
+  const auto database = loadCompileDatabase((root_ / "build").string(), "a.cu", error);
+  ASSERT_TRUE(database) << error;
+  EXPECT_EQ(database->commands.at(0).arguments,
+            (std::vector<std::string>{"-DA", "-c", "../src/a.cu"}));
+}
+
 TEST_F(CompileDbTest, saysWhichFolderHasNone) {
   std::string error;
   EXPECT_FALSE(loadCompileDatabase((root_ / "src").string(), "a.cu", error));

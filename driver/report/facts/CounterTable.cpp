@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/report/CounterTable.h"
+#include "driver/report/facts/CounterTable.h"
 
 #include "driver/support/Text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/app/ApplyFlow.h"
+#include "driver/app/integrate/ApplyFlow.h"
 
 #include "driver/app/ReportFlow.h"
 #include "driver/report/SessionReport.h"
@@ -60,6 +60,16 @@ SessionWin stateOf(const RunHistory &history) {
   return win;
 }
 
+/// Why a run's winner is not applied by itself.
+tl::unexpected<Error> notAlone(const RunHistory &history, const std::string &reason) {
+  return makeError(
+      ErrorCode::Usage,
+      fmt::format("the winner of '{}' is not applied by itself: {}", history.run.name, reason),
+      history.session ? fmt::format("'kopt apply --run-id {}' applies what holds of all kernels",
+                                    history.session->name)
+                      : "run kopt tune again");
+}
+
 Result<std::vector<AppliedFile>> applyWinner(const RunHistory &history,
                                              const ApplyOptions &options) {
   const RunRecord &run = history.run;
@@ -73,14 +83,9 @@ Result<std::vector<AppliedFile>> applyWinner(const RunHistory &history,
         "run kopt tune again, or use git apply with the winner.patch of the run's folder");
   const SessionWin win = stateOf(history);
   if (win.state == WinState::Dropped || win.ownSpecialization)
-    return makeError(ErrorCode::Usage,
-                     fmt::format("the winner of '{}' is not applied by itself: {}", run.name,
-                                 win.ownSpecialization
-                                     ? "it became a specialization of its own, as others share the "
-                                       "template"
-                                     : win.reason),
-                     fmt::format("'kopt apply --run-id {}' applies what holds of all kernels",
-                                 history.session->name));
+    return notAlone(history, win.ownSpecialization ? "it became a specialization of its own, as "
+                                                     "others share the template"
+                                                   : win.reason);
   if (!isAllowed(win.state, options))
     return needsFlag(run.name, win.state, win.reason);
   return applyPatch(run.edits, patchRoot(run.file), options.checkOnly);
@@ -95,6 +100,36 @@ Result<std::vector<AppliedFile>> applyRun(const std::filesystem::path &root,
     return applySession(*session, options);
   KOPT_TRY(const RunHistory history, findRun(root, name, LatestRun::Finished));
   return applyWinner(history, options);
+}
+
+Result<HeaderChange> applyToHeaders(const std::filesystem::path &root, const std::string &name,
+                                    const ApplyOptions &options, const HeaderRequest &request) {
+  KOPT_TRY(std::optional<SessionRecord> session, findSession(root, name));
+  std::vector<const SessionWin *> wins;
+  if (session) {
+    const SessionWin *refused = nullptr;
+    for (const SessionWin &win : session->wins)
+      if (isAllowed(win.state, options))
+        wins.push_back(&win);
+      else if (!refused && win.state != WinState::Dropped)
+        refused = &win;
+    if (wins.empty())
+      return refused ? needsFlag(session->name, refused->state, refused->reason)
+                     : noWin(session->name);
+    return writeHeaders(*session, wins, request);
+  }
+  KOPT_TRY(const RunHistory history, findRun(root, name, LatestRun::Finished));
+  const SessionWin *win = history.session ? history.session->winOf(history.run.id) : nullptr;
+  if (!win)
+    return history.run.patchText.empty()
+               ? noWin(history.run.name)
+               : notAlone(history,
+                          "it was never composed with the others, as the header mode needs");
+  if (win->state == WinState::Dropped)
+    return notAlone(history, win->reason);
+  if (!isAllowed(win->state, options))
+    return needsFlag(history.run.name, win->state, win->reason);
+  return writeHeaders(*history.session, {win}, request);
 }
 
 } // namespace kopt

@@ -2,7 +2,7 @@
 // `kopt apply`: what a tuning found, put into the user's files.
 #pragma once
 
-#include "driver/integrate/patch/Patch.h"
+#include "driver/integrate/header/HeaderFiles.h"
 
 #include <filesystem>
 #include <string>
@@ -22,5 +22,10 @@ struct ApplyOptions {
 /// applyPatch(), and with Usage where there is no win, or none without a flag, which it names.
 Result<std::vector<AppliedFile>> applyRun(const std::filesystem::path &root,
                                           const std::string &name, const ApplyOptions &options);
+
+/// The same in the header mode: each win that may be applied becomes a variant in the folder of
+/// `request`, and the user's other files stay as they are. Fails as applyRun() and writeHeaders().
+Result<HeaderChange> applyToHeaders(const std::filesystem::path &root, const std::string &name,
+                                    const ApplyOptions &options, const HeaderRequest &request);
 
 } // namespace kopt

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/integrate/CheckFlow.h"
+
+#include "driver/cli/Command.h"
+#include "driver/cli/Flags.h"
+#include "driver/support/Text.h"
+
+#include <fmt/format.h>
+#include <iostream>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char *toText(TunedState state) {
+  return state == TunedState::Tuned ? "tuned" : state == TunedState::Stale ? "stale" : "regressed";
+}
+
+class CheckCommand final : public Command {
+public:
+  explicit CheckCommand(CLI::App &app) {
+    app.add_option("folder", folder_, "folder with kopt.lock (default kopt)");
+    app.add_option("-p,--build-dir", build_, "CMake build folder: the locks of all its targets");
+    config_.addManifest(app);
+    app.add_option("--fail-on", failOn_,
+                   "exit with a status other than 0: on what is `stale` (5) or regressed (2), on "
+                   "`regressed` alone, or `never` (default stale)")
+        ->check(CLI::IsMember({"stale", "regressed", "never"}));
+  }
+
+  Result<Answer> run(Invocation &call) override {
+    KOPT_TRY(const Config config, config_.load({}));
+    fs::path build = build_.empty() ? fs::path() : fs::absolute(build_).lexically_normal();
+    if (const auto known = config.manifest.find("build_dir");
+        build.empty() && known != config.manifest.end())
+      build = known->second;
+    std::vector<fs::path> folders{headerFolder(config, folder_)};
+    if (!build_.empty() && folder_.empty() && config_.manifest.empty()) {
+      KOPT_TRY(folders, lockFoldersOf(build));
+    }
+    Answer answer;
+    std::size_t counts[3] = {};
+    for (const fs::path &folder : folders) {
+      KOPT_TRY(const std::vector<TunedKernel> kernels, checkLock(folder, build));
+      for (const TunedKernel &kernel : kernels) {
+        ++counts[int(kernel.state)];
+        answer.results.push_back(toJson(kernel));
+        if (!call.json)
+          print(kernel, call.out);
+      }
+    }
+    answer.details = {{"tuned", counts[0]}, {"stale", counts[1]}, {"regressed", counts[2]}};
+    if (!call.json)
+      std::cout << fmt::format("{} tuned, {} stale, {} regressed\n", counts[0], counts[1],
+                               counts[2]);
+    if (failOn_ != "never" && counts[2] > 0)
+      answer.exitCode = kFailOnMatched;
+    if (failOn_ == "stale" && counts[1] > 0)
+      answer.exitCode = int(ErrorCode::StaleInput);
+    return answer;
+  }
+
+private:
+  static std::string placeOf(const TunedKernel::Change &change) {
+    return change.line == 0 ? change.file : fmt::format("{}:{}", change.file, change.line);
+  }
+
+  static void print(const TunedKernel &kernel, const Terminal &out) {
+    const bool good = kernel.state == TunedState::Tuned;
+    std::cout << fmt::format("{:<9}  {} ({}), {}: {:.2f}x\n",
+                             out.paint(good ? Style::Green : Style::Yellow, toText(kernel.state)),
+                             kernel.kernel, kernel.place, join(kernel.archs, ", "), kernel.speedup);
+    for (const TunedKernel::Change &change : kernel.changes)
+      std::cout << fmt::format("  {}: {}\n", placeOf(change), change.what);
+    if (kernel.state == TunedState::Regressed)
+      std::cout << fmt::format("  {}\n", kernel.regressed);
+  }
+
+  static nlohmann::json toJson(const TunedKernel &kernel) {
+    nlohmann::json changes = nlohmann::json::array();
+    for (const TunedKernel::Change &change : kernel.changes)
+      changes.push_back({{"file", change.file}, {"line", change.line}, {"what", change.what}});
+    return {{"kernel", kernel.kernel},
+            {"place", kernel.place},
+            {"state", toText(kernel.state)},
+            {"archs", kernel.archs},
+            {"speedup", kernel.speedup},
+            {"variants", kernel.variants},
+            {"run", kernel.run},
+            {"changes", changes},
+            {"regressed",
+             kernel.regressed.empty() ? nlohmann::json() : nlohmann::json(kernel.regressed)}};
+  }
+
+  ConfigFlags config_;
+  std::string folder_, build_, failOn_ = "stale";
+};
+
+} // namespace
+
+std::unique_ptr<Command> makeCheck(CLI::App &app) { return std::make_unique<CheckCommand>(app); }
+
+} // namespace kopt

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/integrate/header/FolderSwap.h"
+
+#include "driver/support/FileSystem.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<Error> failure(const char *verb, const fs::path &path,
+                              const std::error_code &error) {
+  return makeError(
+      ErrorCode::Environment, fmt::format("cannot {} {}: {}", verb, path.string(), error.message()),
+      "nothing was changed; check the permissions and the free space of its folder", path.string());
+}
+
+std::error_code lastError() { return {errno, std::generic_category()}; }
+
+/// Removes what killed processes left.
+void removeLeftovers(const fs::path &parent, const std::string &prefix) {
+  std::error_code ignored;
+  for (const fs::directory_entry &entry : fs::directory_iterator(parent, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix))
+      continue;
+    const long process = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
+    if (process > 0 && ::kill(pid_t(process), 0) != 0 && errno == ESRCH)
+      fs::remove_all(entry.path(), ignored);
+  }
+}
+
+} // namespace
+
+Status changeFolder(const fs::path &folder, const std::map<std::string, std::string> &files) {
+  std::error_code error;
+  const bool existed = fs::exists(folder, error);
+  const fs::path real = existed ? fs::canonical(folder, error) : folder;
+  KOPT_CHECK(createDirectories(real.parent_path()));
+  const std::string prefix = fmt::format(".{}-", real.filename().string());
+  removeLeftovers(real.parent_path(), prefix);
+  const fs::path fresh = real.parent_path() / fmt::format("{}{}", prefix, ::getpid());
+  struct Remove {
+    const fs::path &path;
+    ~Remove() {
+      std::error_code ignored;
+      fs::remove_all(path, ignored);
+    }
+  } remove{fresh};
+  if (!fs::create_directory(fresh, error) && error)
+    return failure("create", fresh, error);
+  if (existed) {
+    if (::access(real.c_str(), W_OK) != 0)
+      return failure("write to", real, lastError());
+    fs::permissions(fresh, fs::status(real, error).permissions(), error);
+    for (const fs::directory_entry &entry : fs::directory_iterator(real, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!entry.is_regular_file() || entry.is_symlink())
+        return makeError(ErrorCode::Usage,
+                         fmt::format("{} is not a plain file, and kopt does not move it with its "
+                                     "folder",
+                                     entry.path().string()),
+                         "keep nothing in this folder but what kopt wrote there", real.string());
+      if (files.contains(name))
+        continue;
+      std::error_code link;
+      fs::create_hard_link(entry.path(), fresh / name, link);
+      if (link)
+        fs::copy_file(entry.path(), fresh / name, link);
+      if (link)
+        return failure("keep", entry.path(), link);
+    }
+    if (error)
+      return failure("read", real, error);
+  }
+  for (const auto &[name, text] : files)
+    if (!text.empty())
+      KOPT_CHECK(writeFileAtomically(fresh / name, text));
+  if (!existed) {
+    if (::rename(fresh.c_str(), real.c_str()) != 0)
+      return failure("create", real, lastError());
+    return {};
+  }
+  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, real.c_str(), RENAME_EXCHANGE) == 0)
+    return {};
+  const fs::path old = real.parent_path() / fmt::format("{}{}-old", prefix, ::getpid());
+  if (::rename(real.c_str(), old.c_str()) != 0)
+    return failure("replace", real, lastError());
+  if (::rename(fresh.c_str(), real.c_str()) != 0) {
+    const std::error_code problem = lastError();
+    ::rename(old.c_str(), real.c_str());
+    return failure("replace", real, problem);
+  }
+  fs::remove_all(old, error);
+  return {};
+}
+
+} // namespace kopt

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/integrate/header/TunedVariant.h"
+
+#include "driver/integrate/compose/OtherUsers.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string nameOf(const SliceChunk &chunk) {
+  switch (chunk.role) {
+  case ChunkRole::Kernel:
+    return fmt::format("the kernel '{}'", chunk.name);
+  case ChunkRole::Function:
+    return fmt::format("the function '{}'", chunk.name);
+  case ChunkRole::Type:
+    return fmt::format("the type '{}'", chunk.name);
+  case ChunkRole::Constant:
+    return fmt::format("the constant '{}'", chunk.name);
+  case ChunkRole::Macro:
+    return fmt::format("the macro '{}'", chunk.name);
+  default:
+    return chunk.name.empty() ? "the text" : fmt::format("'{}'", chunk.name);
+  }
+}
+
+class Collector {
+public:
+  Collector(const Win &win, const ExtractionResult &extraction, const fs::path &root)
+      : win_(win), extraction_(extraction), root_(root) {}
+
+  Result<TunedVariant> collect() {
+    KOPT_CHECK(addInstantiation(win_.subject->kernel, win_.subject->specialization));
+    for (const OtherUser &user : otherUsers(win_, extraction_))
+      KOPT_CHECK(addInstantiation(*user.kernel, *user.specialization));
+    for (const SourceEdit &edit : win_.edits)
+      KOPT_CHECK(addEdit(edit));
+    made_.deviceOnly = isDeviceOnly();
+    std::sort(made_.uses.begin(), made_.uses.end(), [](const TunedText &a, const TunedText &b) {
+      return std::tie(a.file, a.begin, a.end) < std::tie(b.file, b.begin, b.end);
+    });
+    for (const TunedText &use : made_.uses)
+      made_.fileHashes[use.file] = hashHex(texts_.at((root_ / use.file).string()));
+    return std::move(made_);
+  }
+
+private:
+  Status addInstantiation(const KernelSpec &kernel, const Specialization &specialization) {
+    if (specialization.route != Route::Slice)
+      KOPT_CHECK(addWhole(kernel.unit));
+    for (const SliceChunk &chunk : specialization.chunks)
+      if (chunk.role != ChunkRole::Instantiation && chunk.role != ChunkRole::Include)
+        KOPT_CHECK(add(chunk.source, nameOf(chunk), false));
+    for (const NamedConstant &constant : constantsInScope(kernel, specialization))
+      KOPT_CHECK(add(constant.valueRange, fmt::format("the constant '{}'", constant.name), true));
+    for (const LaunchSite &site : kernel.launches) {
+      if (site.symbol != specialization.symbol)
+        continue;
+      for (const auto &range : {site.gridRange, site.blockRange, site.sharedRange})
+        if (range)
+          KOPT_CHECK(add(*range, "the launch", true));
+      KOPT_CHECK(addLine(site));
+    }
+    return {};
+  }
+
+  Result<const std::string *> textOf(const std::string &file) {
+    auto known = texts_.find(file);
+    if (known == texts_.end()) {
+      KOPT_TRY(std::string text, readFile(file));
+      const auto hash = extraction_.fileHashes.find(file);
+      if (hash == extraction_.fileHashes.end() || hash->second != hashHex(text))
+        return makeError(ErrorCode::StaleInput, file + " changed since it was tuned",
+                         "run kopt tune again on the file as it is now", file);
+      known = texts_.emplace(file, std::move(text)).first;
+    }
+    return &known->second;
+  }
+
+  std::string relative(const std::string &file) const {
+    return fs::path(file).lexically_relative(root_).generic_string();
+  }
+
+  /// With `lines`, all of the lines that it stands in, and the one before where these are empty.
+  Status add(SourceRange range, const std::string &name, bool lines) {
+    // Text of the toolkit and of kopt's own is not the user's to change.
+    if (range.file.empty() || !extraction_.fileHashes.contains(range.file))
+      return {};
+    KOPT_TRY(const std::string *text, textOf(range.file));
+    if (range.end > text->size())
+      return makeError(ErrorCode::Internal, "a range lies outside of " + range.file);
+    if (lines) {
+      const auto lineStart = [&](std::size_t at) {
+        const std::size_t newline = at == 0 ? text->npos : text->rfind('\n', at - 1);
+        return newline == text->npos ? 0 : newline + 1;
+      };
+      range.begin = lineStart(range.begin);
+      range.end = std::min(text->find('\n', range.end), text->size());
+      while (range.begin > 0 && text->find_first_not_of(" \t\r\n", range.begin) >=
+                                    std::max(range.end, range.begin + 1))
+        range.begin = lineStart(range.begin - 1);
+    }
+    if (range.begin == range.end)
+      return {};
+    const std::string file = relative(range.file);
+    const bool known = std::any_of(made_.uses.begin(), made_.uses.end(), [&](const TunedText &use) {
+      return use.file == file && use.begin <= range.begin && range.end <= use.end;
+    });
+    if (!known)
+      made_.uses.push_back({file, range.begin, range.end, name});
+    return {};
+  }
+
+  Status addWhole(const std::string &file) {
+    if (!extraction_.fileHashes.contains(file))
+      return {};
+    KOPT_TRY(const std::string *text, textOf(file));
+    return add({file, 0, text->size()}, "the file", false);
+  }
+
+  Status addLine(const LaunchSite &site) {
+    if (!extraction_.fileHashes.contains(site.file))
+      return {};
+    KOPT_TRY(const std::string *text, textOf(site.file));
+    std::size_t at = 0;
+    for (unsigned line = 1; line < site.line && at < text->size(); ++line)
+      at = std::min(text->find('\n', at), text->size() - 1) + 1;
+    return add({site.file, std::min(at, text->size()), std::min(at, text->size())}, "the launch",
+               true);
+  }
+
+  Status addEdit(const SourceEdit &edit) {
+    KOPT_TRY(const std::string *text, textOf(edit.range.file));
+    const std::string file = relative(edit.range.file);
+    const auto isWithin = [&](const TunedText &use) {
+      return use.file == file && use.begin <= edit.range.begin && edit.range.end <= use.end;
+    };
+    if (std::none_of(made_.uses.begin(), made_.uses.end(), isWithin))
+      KOPT_CHECK(add(edit.range, "the text that the variant changes", true));
+    if (std::none_of(made_.uses.begin(), made_.uses.end(), isWithin))
+      return makeError(ErrorCode::Internal,
+                       fmt::format("an edit of {} stands in an empty file", edit.range.file));
+    if (text->compare(edit.range.begin, edit.range.end - edit.range.begin, edit.text) != 0)
+      made_.edits.push_back({file, edit.range.begin, edit.range.end, edit.text});
+    return {};
+  }
+
+  /// Whether host code is the same with and without the win.
+  bool isDeviceOnly() const {
+    const Specialization &own = win_.subject->specialization;
+    const auto isDeviceCode = [&](const SliceChunk &chunk) {
+      if (chunk.role == ChunkRole::Kernel)
+        return true;
+      if (chunk.role != ChunkRole::Function)
+        return false;
+      const std::string &file = texts_.at(chunk.source.file);
+      const std::string text =
+          file.substr(chunk.source.begin, chunk.source.end - chunk.source.begin);
+      return text.find("__device__") != text.npos && text.find("__host__") == text.npos &&
+             text.find("constexpr") == text.npos && text.find("HOST") == text.npos;
+    };
+    return std::all_of(win_.edits.begin(), win_.edits.end(), [&](const SourceEdit &edit) {
+      return std::any_of(own.chunks.begin(), own.chunks.end(), [&](const SliceChunk &chunk) {
+        const SourceRange &range = chunk.source;
+        // What stands before the chunk may be a macro or a constant.
+        const bool within = range.file == edit.range.file && range.begin <= edit.range.begin &&
+                            edit.range.end <= range.end && edit.range.end > range.begin;
+        return within && texts_.contains(range.file) && isDeviceCode(chunk);
+      });
+    });
+  }
+
+  const Win &win_;
+  const ExtractionResult &extraction_;
+  const fs::path root_;
+  std::map<std::string, std::string> texts_; ///< by absolute path
+  TunedVariant made_;
+};
+
+} // namespace
+
+Result<TunedVariant> tunedVariant(const Win &win, const ExtractionResult &extraction,
+                                  const fs::path &root, const std::string &device,
+                                  const std::string &arch) {
+  KOPT_TRY(TunedVariant made, Collector(win, extraction, root).collect());
+  made.device = device;
+  made.arch = arch;
+  made.assurance = win.trial.assurance;
+  return made;
+}
+
+} // namespace kopt

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/facts/Explain.h"
+
+#include "driver/report/facts/RunHistory.h"
+#include "driver/report/facts/TrialExplainer.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+template <class... Ts> struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+std::string textOf(const nlohmann::json &object, const char *key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// Walks the decisions once and says each in the light of what was known by then.
+class RunExplainer {
+public:
+  explicit RunExplainer(const RunHistory &history)
+      : history_(history), story_(history), config_(recordedObject(history.run.configJson)),
+        device_(recordedObject(history.run.deviceJson)) {}
+
+  std::vector<Explanation> explain() {
+    start();
+    for (const Decision &decision : history_.decisions)
+      std::visit([&](const auto &what) { say(decision, what); }, decision.what);
+    closeRound();
+    program();
+    end();
+    return std::move(result_);
+  }
+
+private:
+  Explanation &add(const char *kind, int round, std::string text) {
+    result_.push_back({kind, round, seconds_, std::move(text)});
+    return result_.back();
+  }
+
+  void start() {
+    const std::string device = textOf(device_, "name");
+    add("start", 0,
+        fmt::format("The run '{}' of the kernel '{}' began at {} on {}{}.", history_.run.name,
+                    history_.run.kernel, history_.run.startedUtc,
+                    device.empty() ? "an unknown device" : device,
+                    device_.value("modelled", false) ? " (emulated: its times are modelled)" : ""));
+    const Trial *baseline = history_.baseline();
+    if (!baseline) {
+      add("baseline", 0, "No baseline was recorded: the run ended before it was measured.");
+      return;
+    }
+    seconds_ = story_.secondsAfter[0];
+    Explanation &measured = add("baseline", 0,
+                                fmt::format("The baseline, your own kernel, was built, verified "
+                                            "and timed in {}.",
+                                            formatDuration(baseline->seconds)));
+    for (const LaunchTiming &timing : baseline->timings)
+      measured.details.push_back(
+          fmt::format("launch {}: {}", timing.launch, formatDuration(timing.baselineSeconds)));
+    rules(*baseline, nullptr, "the baseline", 0);
+  }
+
+  /// Which rules fire on a new incumbent's counters, compared with those of the last one.
+  void rules(const Trial &trial, const Diagnosis *before, const std::string &name, int round) {
+    if (trial.counters.empty()) {
+      add("rules", round,
+          fmt::format("No counters of {} were read: no rule could say what bounds it.", name));
+      return;
+    }
+    Diagnosis now = diagnoseTrial(trial);
+    Explanation &entry = add(
+        "rules", round,
+        now.hits.empty()
+            ? fmt::format("No rule fires on the counters of {} ({}).", name, trial.counterSource)
+            : fmt::format("{} on the counters of {} ({}); proposers get {} with their next "
+                          "request.",
+                          now.hits.size() == 1 ? "1 rule fires"
+                                               : fmt::format("{} rules fire", now.hits.size()),
+                          name, trial.counterSource, now.hits.size() == 1 ? "it" : "them"));
+    for (const RuleHit &hit : now.hits)
+      entry.details.push_back(fmt::format("{} ({}): {}", hit.id, hit.severity, hit.finding));
+    if (before)
+      for (const RuleHit &hit : before->hits)
+        if (const RuleState state = stateOf(now, hit.id); state != RuleState::Fires)
+          entry.details.push_back(hit.id + (state == RuleState::Silent
+                                                ? ": no longer fires"
+                                                : ": not judged, because a counter is missing"));
+    diagnosis_ = std::move(now);
+  }
+
+  std::string nameOf(const std::string &hash) const {
+    const auto index = history_.indexOf(hash);
+    if (!index)
+      return "candidate " + hash.substr(0, 12);
+    return nameOfTrial(history_, *index);
+  }
+
+  void say(const Decision &decision, const Ask &ask) {
+    closeRound();
+    ++round_;
+    roundClosed_ = false;
+    std::vector<std::string> parents;
+    for (const std::string &parent : ask.parents)
+      parents.push_back(nameOf(parent));
+    std::string why = fmt::format("proposers take turns, and {}", turnOf(decision.round, ask.role));
+    for (const Evidence &evidence : decision.evidence)
+      if (evidence.what == "speedup")
+        why += fmt::format("; {} was the best so far ({:.3f}x)", join(parents, " and "),
+                           evidence.value);
+    add("ask", decision.round,
+        fmt::format("Round {}: '{}' was asked for up to {} candidates{} made from {}, because {}.",
+                    decision.round + 1, ask.role, ask.limit,
+                    ask.technique.empty() ? "" : " of the technique '" + ask.technique + "'",
+                    join(parents, " and "), why))
+        .evidence = decision.evidence;
+  }
+
+  /// Whether it was its turn, or that of another one that had nothing left.
+  std::string turnOf(int round, const std::string &role) const {
+    std::vector<std::string> proposers;
+    if (const auto list = config_.find("proposers"); list != config_.end() && list->is_array())
+      for (const auto &name : *list)
+        if (name.is_string())
+          proposers.push_back(name.get<std::string>());
+    if (proposers.empty() || round < 0)
+      return "it was asked next";
+    const std::string &expected = proposers[std::size_t(round) % proposers.size()];
+    if (expected == role)
+      return "it was its turn";
+    return fmt::format("'{}', whose turn it was, had nothing left for this parent or had failed",
+                       expected);
+  }
+
+  void say(const Decision &decision, const Offered &offer) {
+    const Round *round = current();
+    Explanation &entry =
+        add("offer", decision.round,
+            offer.candidates == 0
+                ? fmt::format("'{}' had nothing to offer for this parent; it is not asked for it "
+                              "again.",
+                              offer.role)
+                : fmt::format("'{}' offered {} candidate{}.", offer.role, offer.candidates,
+                              offer.candidates == 1 ? "" : "s"));
+    for (const std::size_t index : round ? round->trials : std::vector<std::size_t>()) {
+      const Trial &trial = history_.trials[index];
+      entry.details.push_back(nameOfTrial(history_, index) +
+                              (trial.candidate.rationale.empty()
+                                   ? std::string()
+                                   : ", because: " + oneLine(trial.candidate.rationale)));
+    }
+    if (!round || round->trials.empty())
+      return;
+    seconds_ = story_.secondsAfter[round->trials.back()];
+    Explanation &judged =
+        add("trial", decision.round,
+            fmt::format("{} of them {} judged{}.", round->trials.size(),
+                        round->trials.size() == 1 ? "was" : "were",
+                        round->trials.size() < offer.candidates
+                            ? "; the run ended, or was interrupted, before the others"
+                            : ""));
+    for (const std::size_t index : round->trials)
+      judged.details.push_back(outcomeOf(history_, index));
+  }
+
+  void say(const Decision &decision, const ProposerFailure &failure) {
+    add("failed", decision.round,
+        fmt::format("'{}' failed and {}: {}", failure.role,
+                    failure.givenUp ? "is not asked again, because it had failed several times in "
+                                      "a row"
+                                    : "lost its turn",
+                    oneLine(failure.error)));
+  }
+
+  void say(const Decision &decision, const Accept &accept) {
+    const std::string before = incumbent_.empty()
+                                   ? fmt::format("the baseline ({:.3f}x)", 1.0)
+                                   : fmt::format("{} ({:.3f}x)", nameOf(incumbent_), best_);
+    double low = accept.speedup;
+    for (const Evidence &evidence : decision.evidence)
+      if (evidence.what == "speedup low")
+        low = evidence.value;
+    add("accept", decision.round,
+        fmt::format("Accepted: {} became the incumbent. It is at least {:.3f}x as fast as the "
+                    "baseline, which is more than {} above {}{}.",
+                    nameOf(accept.candidate), low, formatPercent(minGain()), before,
+                    current() && current()->trials.size() > 1 ? ", and the best of the round" : ""))
+        .evidence = decision.evidence;
+    roundClosed_ = true;
+    incumbent_ = accept.candidate;
+    best_ = accept.speedup;
+    if (const auto index = history_.indexOf(accept.candidate)) {
+      const Diagnosis before_ = diagnosis_;
+      rules(history_.trials[*index], &before_, "the new incumbent", decision.round);
+    }
+  }
+
+  void say(const Decision &decision, const Stop &stop) {
+    closeRound();
+    add("stop", decision.round,
+        fmt::format("The search stopped after {} round{}, because {}. {}", decision.round,
+                    decision.round == 1 ? "" : "s", describe(stop),
+                    incumbent_.empty() ? std::string("Nothing had been accepted.")
+                                       : fmt::format("The incumbent was {} with {:.3f}x.",
+                                                     nameOf(incumbent_), best_)))
+        .evidence = decision.evidence;
+  }
+
+  void say(const Decision &decision, const Compare &compare) {
+    closeRound();
+    add("compare", decision.round,
+        fmt::format("{} and {} could not be told apart by their times against the baseline, so "
+                    "they were timed against each other: the first runs {:.3f}x [{:.3f}, {:.3f}] "
+                    "as fast as the second, {}.",
+                    nameOf(compare.candidate), nameOf(compare.other), compare.estimate, compare.low,
+                    compare.high,
+                    compare.low > 1 ? "so it goes before it"
+                                    : "which does not show that it is faster"));
+  }
+
+  void say(const Decision &decision, const Confirm &confirm) {
+    closeRound();
+    for (std::size_t i = 0; i < history_.trials.size(); ++i)
+      if (history_.trials[i].candidateHash == confirm.candidate &&
+          history_.trials[i].purpose == Purpose::Confirmation)
+        seconds_ = story_.secondsAfter[i];
+    add(confirm.held ? "confirm" : "reject", decision.round,
+        fmt::format("{} was judged again on fresh inputs and samples, and {}: {}.",
+                    nameOf(confirm.candidate),
+                    confirm.held ? "it held" : "it did not hold, so the next one was tried",
+                    withoutStop(oneLine(confirm.reason))))
+        .evidence = decision.evidence;
+  }
+
+  /// All of one kind that stand together are one explanation.
+  void say(const Decision &decision, const Checked &checked) {
+    closeRound();
+    const char *kind = checked.shown ? "checked" : "unchecked";
+    if (result_.empty() || result_.back().kind != kind)
+      add(kind, decision.round, checked.shown ? "This was checked:" : "This could not be checked:");
+    result_.back().details.push_back(oneLine(checked.text));
+  }
+
+  void say(const Decision &decision, const Spent &spent) {
+    static_cast<void>(spent);
+    add("note", decision.round, fmt::format("Time spent: {}.", describe(decision)));
+  }
+
+  void say(const Decision &decision, const Note &note) {
+    // What the baseline took was said.
+    if (note.about != "baseline")
+      add("note", decision.round, oneLine(note.text));
+  }
+
+  /// A round that accepted nothing says by how much.
+  void closeRound() {
+    const Round *round = current();
+    if (!round || roundClosed_)
+      return;
+    roundClosed_ = true;
+    const Trial *best = nullptr;
+    std::size_t bestIndex = 0;
+    for (const std::size_t index : round->trials) {
+      const Trial &trial = history_.trials[index];
+      if (trial.verdict == Verdict::Faster && trial.speedup &&
+          (!best || trial.speedup->low > best->speedup->low)) {
+        best = &trial;
+        bestIndex = index;
+      }
+    }
+    if (!round->trials.empty() && round->offered && round->trials.size() == *round->offered)
+      add("keep", round->number,
+          best ? fmt::format("The incumbent stayed: the best of the round, {}, is at least {:.3f}x "
+                             "as fast as the baseline, and {:.3f}x was needed.",
+                             nameOfTrial(history_, bestIndex), best->speedup->low,
+                             (incumbent_.empty() ? 1.0 : best_) * (1 + minGain()))
+               : std::string("The incumbent stayed: none of the candidates was faster than the "
+                             "baseline."));
+  }
+
+  double minGain() const {
+    const auto found = config_.find("min_gain");
+    return found != config_.end() && found->is_number() ? found->get<double>() : 0;
+  }
+
+  const Round *current() const { return round_ == 0 ? nullptr : &story_.rounds[round_ - 1]; }
+
+  void program() {
+    const SessionWin *win = history_.inProgram();
+    if (!win)
+      return;
+    std::string text = fmt::format("In the program ('{}'): {}: {}.", history_.session->name,
+                                   toString(win->state), withoutStop(oneLine(win->reason)));
+    if (win->program)
+      text += fmt::format(" In isolation it had {:.3f}x, in the program it has {:.3f}x [{:.3f}, "
+                          "{:.3f}].",
+                          win->isolated.estimate, win->program->speedup.estimate,
+                          win->program->speedup.low, win->program->speedup.high);
+    Explanation &entry = add("program", 0, std::move(text));
+    if (win->program && !win->program->proof.empty())
+      entry.details.push_back("that the patched kernel is the one that ran: " +
+                              win->program->proof);
+  }
+
+  void end() {
+    const RunRecord &run = history_.run;
+    if (run.state == RunState::Failed)
+      add("end", 0, fmt::format("The run failed: {}.", withoutStop(oneLine(run.stopText))));
+    else if (run.state == RunState::Running)
+      add("end", 0,
+          "The run was interrupted, or still runs: the same command with --resume continues it.");
+    else if (run.winnerHash.empty())
+      add("end", 0, "No candidate won: there is nothing to apply.");
+    else
+      add("end", 0,
+          fmt::format("The winner is {}.{}", nameOf(run.winnerHash),
+                      run.finishedUtc.empty() ? "" : " The run ended at " + run.finishedUtc + "."));
+  }
+
+  const RunHistory &history_;
+  const RunStory story_;
+  const nlohmann::json config_, device_;
+  std::vector<Explanation> result_;
+  std::size_t round_ = 0; ///< index of the current one in the story, plus one
+  bool roundClosed_ = false;
+  double seconds_ = 0, best_ = 1;
+  std::string incumbent_; ///< its hash; empty: the baseline
+  Diagnosis diagnosis_;
+};
+
+} // namespace
+
+std::vector<Explanation> explainRun(const RunHistory &history) {
+  return RunExplainer(history).explain();
+}
+
+std::string inText(const std::vector<Explanation> &explanations) {
+  std::string text;
+  for (const Explanation &entry : explanations) {
+    text += fmt::format("[{}] {}\n", formatDuration(entry.seconds), entry.text);
+    for (const std::string &detail : entry.details)
+      text += "    - " + detail + "\n";
+  }
+  return text;
+}
+
+nlohmann::json toJson(const std::vector<Explanation> &explanations) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Explanation &entry : explanations) {
+    nlohmann::json evidence = nlohmann::json::array();
+    for (const Evidence &each : entry.evidence)
+      evidence.push_back({{"what", each.what}, {"trial", each.trial}, {"value", each.value}});
+    list.push_back({{"kind", entry.kind},
+                    {"round", entry.round},
+                    {"seconds", entry.seconds},
+                    {"text", entry.text},
+                    {"details", entry.details},
+                    {"evidence", evidence}});
+  }
+  return list;
+}
+
+} // namespace kopt

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run as the database has it.
+#include "driver/report/facts/RunHistory.h"
+
+#include "driver/search/diagnose/RuleBook.h"
+
+#include <cctype>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace kopt {
+namespace {
+
+const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash, Purpose purpose) {
+  for (const Trial &trial : trials)
+    if (trial.candidateHash == hash && trial.purpose == purpose)
+      return &trial;
+  return nullptr;
+}
+
+/// Unknown is absent: a rule must not compare with what is not a number.
+Counters known(const Counters &counters) {
+  Counters result;
+  for (const auto &[name, value] : counters)
+    if (std::isfinite(value))
+      result.emplace(name, value);
+  return result;
+}
+
+} // namespace
+
+const Trial *RunHistory::baseline() const {
+  return !trials.empty() && trials.front().candidate.proposer == "baseline" ? &trials.front()
+                                                                            : nullptr;
+}
+
+const Trial *RunHistory::winner() const {
+  return run.winnerHash.empty() ? nullptr : findTrial(trials, run.winnerHash, Purpose::Search);
+}
+
+const Trial *RunHistory::confirmation() const {
+  return run.winnerHash.empty() ? nullptr
+                                : findTrial(trials, run.winnerHash, Purpose::Confirmation);
+}
+
+const SessionWin *RunHistory::inProgram() const {
+  return session ? session->winOf(run.id) : nullptr;
+}
+
+std::optional<std::size_t> RunHistory::indexOf(const std::string &candidateHash) const {
+  const Trial *trial = findTrial(trials, candidateHash, Purpose::Search);
+  return trial ? std::optional(std::size_t(trial - trials.data())) : std::nullopt;
+}
+
+nlohmann::json recordedObject(const std::string &text) {
+  nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+  return value.is_object() ? value : nlohmann::json::object();
+}
+
+std::string verdictInWords(Verdict verdict) {
+  std::string words;
+  for (const char c : std::string_view(toString(verdict))) {
+    if (std::isupper(static_cast<unsigned char>(c)) && !words.empty())
+      words += ' ';
+    words += char(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return words;
+}
+
+Diagnosis diagnoseTrial(const Trial &trial) {
+  Diagnosis diagnosis;
+  if (auto rules = RuleBook::load())
+    diagnosis = rules->diagnose(known(trial.counters));
+  else
+    diagnosis.skipped.push_back("all rules: " + rules.error().what);
+  return diagnosis;
+}
+
+RuleState stateOf(const Diagnosis &diagnosis, const std::string &rule) {
+  for (const RuleHit &hit : diagnosis.hits)
+    if (hit.id == rule)
+      return RuleState::Fires;
+  for (const std::string &skipped : diagnosis.skipped)
+    if (skipped.starts_with(rule + ":") || skipped.starts_with("all rules:"))
+      return RuleState::NotJudged;
+  return RuleState::Silent;
+}
+
+RunDiagnosis diagnoseRun(const RunHistory &history) {
+  RunDiagnosis result;
+  if (const Trial *baseline = history.baseline())
+    result.before = diagnoseTrial(*baseline);
+  if (const Trial *winner = history.winner())
+    result.after = diagnoseTrial(*winner);
+  return result;
+}
+
+Result<RunHistory> loadRun(Store &store, const RunRecord &run) {
+  RunHistory history;
+  history.run = run;
+  KOPT_TRY(history.trials, store.trials(run.id));
+  KOPT_TRY(history.decisions, store.decisions(run.id));
+  KOPT_TRY(history.modelCalls, store.modelCalls(run.id));
+  KOPT_TRY(std::vector<SessionRecord> sessions, store.sessions());
+  for (SessionRecord &session : sessions)
+    if (session.winOf(run.id))
+      history.session = std::move(session);
+  return history;
+}
+
+} // namespace kopt

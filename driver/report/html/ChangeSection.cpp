@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the winner changes, and the patch of the user's files.
+#include "driver/report/html/Sections.h"
+
+#include "driver/report/facts/TrialExplainer.h"
+#include "driver/support/Text.h"
+#include "driver/support/UnifiedDiff.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kopt::html {
+namespace {
+
+constexpr std::size_t kMostLines = 4000;
+
+/// Where two versions of a line begin and cease to differ, in bytes of each.
+struct Difference {
+  std::size_t prefix = 0, suffix = 0;
+};
+
+bool isInsideCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+Difference differenceOf(const std::string &before, const std::string &after) {
+  Difference result;
+  const std::size_t shorter = std::min(before.size(), after.size());
+  while (result.prefix < shorter && before[result.prefix] == after[result.prefix])
+    ++result.prefix;
+  while (result.prefix > 0 &&
+         ((result.prefix < before.size() && isInsideCharacter(before[result.prefix])) ||
+          (result.prefix < after.size() && isInsideCharacter(after[result.prefix]))))
+    --result.prefix;
+  while (result.suffix < shorter - result.prefix &&
+         before[before.size() - 1 - result.suffix] == after[after.size() - 1 - result.suffix])
+    ++result.suffix;
+  while (result.suffix > 0 && isInsideCharacter(before[before.size() - result.suffix]))
+    --result.suffix;
+  return result;
+}
+
+struct Line {
+  char kind = ' '; ///< of the diff; '@' the head of a hunk, 'f' of a file
+  std::string text;
+  std::size_t oldNumber = 0, newNumber = 0; ///< 0: none
+  std::optional<Difference> difference{};   ///< to the line that it replaces, or that replaces it
+};
+
+std::size_t numberAfter(const std::string &text, char sign) {
+  const std::size_t at = text.find(sign);
+  std::size_t number = 0;
+  if (at != std::string::npos)
+    std::from_chars(text.data() + at + 1, text.data() + text.size(), number);
+  return number;
+}
+
+std::vector<Line> readDiff(const std::string &diff) {
+  std::vector<Line> lines;
+  bool inHunk = false;
+  std::size_t oldNumber = 0, newNumber = 0;
+  for (std::string text : split(diff, '\n')) {
+    if (text.ends_with('\r'))
+      text.pop_back();
+    if (text.starts_with("diff --git ")) {
+      inHunk = false;
+      const std::size_t name = text.rfind(" b/");
+      lines.push_back({'f', name == std::string::npos ? text : text.substr(name + 3)});
+    } else if (text.starts_with("@@ ")) {
+      inHunk = true;
+      oldNumber = numberAfter(text, '-');
+      newNumber = numberAfter(text, '+');
+      lines.push_back({'@', text});
+    } else if (inHunk && text == "-- ") {
+      break; // the end of a mail
+    } else if (inHunk && text.starts_with("+")) {
+      lines.push_back({'+', text.substr(1), 0, newNumber++});
+    } else if (inHunk && text.starts_with("-")) {
+      lines.push_back({'-', text.substr(1), oldNumber++, 0});
+    } else if (inHunk && text.starts_with(" ")) {
+      lines.push_back({' ', text.substr(1), oldNumber++, newNumber++});
+    }
+  }
+  return lines;
+}
+
+/// Lines of which as many were removed as were added are versions of each other.
+void pairUp(std::vector<Line> &lines) {
+  for (std::size_t i = 0; i < lines.size();) {
+    std::size_t removed = i;
+    while (removed < lines.size() && lines[removed].kind == '-')
+      ++removed;
+    std::size_t added = removed;
+    while (added < lines.size() && lines[added].kind == '+')
+      ++added;
+    if (removed == i) {
+      ++i;
+      continue;
+    }
+    // More added than removed: the first ones are likelier to be the new versions.
+    for (std::size_t k = 0; k < std::min(removed - i, added - removed); ++k) {
+      const Difference difference = differenceOf(lines[i + k].text, lines[removed + k].text);
+      if (difference.prefix + difference.suffix == 0)
+        continue;
+      lines[i + k].difference = lines[removed + k].difference = difference;
+    }
+    i = added;
+  }
+}
+
+void writeLine(Writer &writer, const Line &line) {
+  if (line.kind == '@' || line.kind == 'f') {
+    const auto row = writer.open("tr", {{"class", "where"}});
+    writer.element("td", {{"colspan", "4"}}, line.text);
+    return;
+  }
+  const auto row = writer.open("tr", {{"class", line.kind == '+'   ? "added"
+                                                : line.kind == '-' ? "removed"
+                                                                   : ""}});
+  const auto number = [](std::size_t value) { return value == 0 ? "" : std::to_string(value); };
+  writer.element("td", {{"class", "line"}}, number(line.oldNumber));
+  writer.element("td", {{"class", "line"}}, number(line.newNumber));
+  writer.element("td", {{"class", "sign"}}, std::string(1, line.kind));
+  const auto cell = writer.open("td");
+  if (!line.difference) {
+    writer.text(line.text);
+    return;
+  }
+  const auto [prefix, suffix] = *line.difference;
+  const std::size_t middle = line.text.size() - prefix - suffix;
+  writer.text(std::string_view(line.text).substr(0, prefix));
+  if (middle > 0)
+    writer.element("b", std::string_view(line.text).substr(prefix, middle));
+  writer.text(std::string_view(line.text).substr(prefix + middle));
+}
+
+std::vector<std::string> partsOf(const Candidate &candidate) {
+  std::vector<std::string> parts;
+  for (const auto &[name, value] : candidate.constants)
+    parts.push_back(fmt::format("{} = {}", name, value));
+  const LaunchOverride &launch = candidate.launch;
+  if (launch.block)
+    parts.push_back(fmt::format("block = {} x {} x {}{}", launch.block->x, launch.block->y,
+                                launch.block->z,
+                                launch.coverGrid ? ", the grid covers the same threads" : ""));
+  if (launch.sharedBytes)
+    parts.push_back(fmt::format("dynamic shared memory = {} bytes", *launch.sharedBytes));
+  if (launch.gridExpressions)
+    parts.push_back(fmt::format("grid = {}", fmt::join(*launch.gridExpressions, " x ")));
+  if (launch.blockExpressions)
+    parts.push_back(fmt::format("block = {}", fmt::join(*launch.blockExpressions, " x ")));
+  if (launch.sharedExpression)
+    parts.push_back("dynamic shared memory = " + *launch.sharedExpression);
+  if (launch.largeShared)
+    parts.push_back("the launch opts in to large shared memory");
+  for (const CandidateTunable &tunable : candidate.tunables)
+    parts.push_back(fmt::format("its own tunable {} = {} of {}", tunable.name, tunable.value,
+                                fmt::join(tunable.values, ", ")));
+  for (const CandidateInclude &include : candidate.includes)
+    parts.push_back("includes " + include.header);
+  if (!candidate.declarations.empty())
+    parts.push_back(fmt::format("{} new declarations", candidate.declarations.size()));
+  return parts;
+}
+
+} // namespace
+
+void writeDiff(Writer &writer, const std::string &diff) {
+  std::vector<Line> lines = readDiff(diff);
+  pairUp(lines);
+  {
+    const Table table(writer, "diff", "Changes of the source");
+    const auto body = writer.open("tbody");
+    for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
+      writeLine(writer, lines[i]);
+  }
+  if (lines.size() > kMostLines)
+    writeNote(writer, fmt::format("{} more lines are in the patch.", lines.size() - kMostLines));
+}
+
+void writeChange(Writer &writer, const PageFacts &facts) {
+  if (!facts.winner)
+    return;
+  const Section section(writer, "change", "What changed");
+  const Candidate &candidate = facts.winner->candidate;
+  {
+    const auto line = writer.open("p");
+    writer.element("b", candidate.title);
+    writer.text(
+        fmt::format(" (by {}{})", candidate.proposer,
+                    candidate.technique.empty() ? "" : ", technique " + candidate.technique));
+  }
+  if (!candidate.rationale.empty())
+    writer.element("p", "Why it was tried: " + oneLine(candidate.rationale, 2000));
+  if (const auto parts = partsOf(candidate); !parts.empty())
+    writer.element("p", "Launch and constants: " + join(parts, "; ") + ".");
+  if (!facts.history.run.patchText.empty()) {
+    writeDiff(writer, facts.history.run.patchText);
+    return;
+  }
+  writeNote(writer, "Of the kernel's slice: no patch of your files was recorded.");
+  writeDiff(writer, formatDiff(diffTexts("kernel.cu", facts.history.run.sliceText,
+                                         facts.winner->sliceText)));
+}
+
+} // namespace kopt::html

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/html/Page.h"
+
+#include "driver/model/Version.h"
+#include "driver/report/html/Style.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kopt::html {
+namespace {
+
+constexpr double kStripWidth = 140, kStripHeight = 14, kStripMargin = 15;
+
+nlohmann::json parsed(const std::string &text) {
+  nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+  return value.is_object() ? value : nlohmann::json::object();
+}
+
+std::string box(double width, double height) {
+  return fmt::format("0 0 {} {}", coordinate(width), coordinate(height));
+}
+
+} // namespace
+
+PageFacts::PageFacts(const RunHistory &given, RunDiagnosis found)
+    : history(given), diagnosis(std::move(found)), story(given),
+      device(parsed(given.run.deviceJson)), config(parsed(given.run.configJson)),
+      baseline(given.baseline()), winner(given.winner()), measured(given.confirmation()),
+      modelled(device.value("modelled", false)) {
+  if (!measured)
+    measured = winner;
+}
+
+std::string PageFacts::deviceName() const {
+  const std::string name = textOf(device, "name");
+  return name.empty() ? "an unknown device" : name;
+}
+
+std::string textOf(const nlohmann::json &object, const char *key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+void beginPage(Writer &writer, const std::string &title) {
+  writer.verbatim("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+  writer.leaf("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  writer.leaf("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+  // Nothing is loaded, and no script runs but the one below: not even one that a title smuggled in.
+  writer.leaf("meta", {{"http-equiv", "Content-Security-Policy"},
+                       {"content", fmt::format("default-src 'none'; style-src 'unsafe-inline'; "
+                                               "script-src '{}'; base-uri 'none'; form-action "
+                                               "'none'",
+                                               kScriptHash)}});
+  writer.leaf("meta", {{"name", "generator"}, {"content", std::string("kopt ") + koptVersion()}});
+  writer.element("title", title);
+  writer.verbatim("<style>");
+  writer.verbatim(kStyle);
+  writer.verbatim("</style></head>\n<body><main>");
+}
+
+void endPage(Writer &writer) {
+  writer.verbatim("</main>\n<script>");
+  writer.verbatim(kScript);
+  writer.verbatim("</script></body></html>\n");
+}
+
+Section::Section(Writer &writer, Literal id, Literal title)
+    : section_(writer.open(
+          "section", {{"id", id.text()}, {"aria-labelledby", std::string(id.text()) + "-title"}})) {
+  writer.element("h2", {{"id", std::string(id.text()) + "-title"}}, title.text());
+}
+
+Table::Table(Writer &writer, Literal style, const std::string &label)
+    : frame_(writer.open(
+          "div",
+          {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}})),
+      table_(writer.open("table", {{"class", style.text()}})) {}
+
+void writeNote(Writer &writer, std::string_view text) {
+  writer.element("p", {{"class", "note"}}, text);
+}
+
+std::string factorInWords(double estimate) { return fmt::format("{:.3f}x", estimate); }
+
+std::string intervalInWords(const Speedup &speedup) {
+  if (speedup.modelled)
+    return "modelled";
+  return fmt::format("[{:.3f}, {:.3f}]", speedup.low, speedup.high);
+}
+
+Scale stripScale(const std::vector<Speedup> &speedups) {
+  double low = 1, high = 1;
+  for (const Speedup &speedup : speedups) {
+    if (!std::isfinite(speedup.estimate) || speedup.estimate <= 0)
+      continue;
+    // An interval without an end would leave no room for the others.
+    for (const double value : {speedup.estimate, speedup.low, speedup.high})
+      if (std::isfinite(value) && value > speedup.estimate / 2 && value < speedup.estimate * 2) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+  }
+  return Scale::ofRatios(low, high, kStripMargin, kStripWidth - kStripMargin, 3);
+}
+
+void writeStrip(Writer &writer, const Scale &scale, const Speedup &speedup) {
+  const auto svg = writer.open("svg", {{"class", "strip"},
+                                       {"viewBox", box(kStripWidth, kStripHeight)},
+                                       {"width", coordinate(kStripWidth)},
+                                       {"height", coordinate(kStripHeight)},
+                                       {"aria-hidden", "true"}});
+  const std::string middle = coordinate(kStripHeight / 2);
+  const std::string one = coordinate(scale.at(1));
+  writer.leaf(
+      "line",
+      {{"class", "one"}, {"x1", one}, {"x2", one}, {"y1", "0"}, {"y2", coordinate(kStripHeight)}});
+  const bool isGain = speedup.modelled ? speedup.estimate > 1 : speedup.low > 1;
+  const bool isLoss = speedup.modelled ? speedup.estimate < 1 : speedup.high < 1;
+  const std::string style = isGain ? "gain" : isLoss ? "loss" : "open";
+  if (!speedup.modelled) {
+    const std::string low = coordinate(scale.at(speedup.low)),
+                      high = coordinate(scale.at(speedup.high));
+    writer.leaf("line", {{"class", "interval " + style},
+                         {"x1", low},
+                         {"x2", high},
+                         {"y1", middle},
+                         {"y2", middle}});
+    // Its ends, which a narrow one would not show beside the estimate.
+    writer.leaf("path",
+                {{"class", "end " + style}, {"d", fmt::format("M{0} 2V12M{1} 2V12", low, high)}});
+  }
+  writer.leaf("circle", {{"class", (speedup.modelled ? "estimate hollow " : "estimate ") + style},
+                         {"cx", coordinate(scale.at(speedup.estimate))},
+                         {"cy", middle},
+                         {"r", speedup.modelled ? "3.5" : "2.5"}});
+}
+
+void writeStripAxis(Writer &writer, const Scale &scale) {
+  const auto svg = writer.open("svg", {{"class", "strip axis"},
+                                       {"viewBox", box(kStripWidth, kStripHeight)},
+                                       {"width", coordinate(kStripWidth)},
+                                       {"height", coordinate(kStripHeight)},
+                                       {"aria-hidden", "true"}});
+  double last = -100;
+  for (const double tick : scale.ticks()) {
+    const double x = scale.at(tick);
+    if (x - last < 30) // no room for the figure
+      continue;
+    last = x;
+    writer.element("text", {{"x", coordinate(x)}, {"y", "10"}, {"text-anchor", "middle"}},
+                   tickLabel(tick) + "x");
+  }
+}
+
+std::string proposerClass(const std::string &proposer) {
+  for (const char *known : {"params", "transform", "llm"})
+    if (proposer == known)
+      return known;
+  return "other";
+}
+
+void writeMark(Writer &writer, const std::string &proposer, double x, double y, double size,
+               const std::string &title, bool isHollow) {
+  const std::string kind = proposerClass(proposer);
+  const std::string style = "mark " + kind + (isHollow ? " hollow" : "");
+  const auto at = [](double value) { return coordinate(value); };
+  const auto shape = [&](Literal name, Attributes attributes) {
+    const auto scope = writer.open(name, attributes);
+    if (!title.empty())
+      writer.element("title", title);
+  };
+  if (kind == "params")
+    shape("circle", {{"class", style}, {"cx", at(x)}, {"cy", at(y)}, {"r", at(size)}});
+  else if (kind == "transform")
+    shape("rect", {{"class", style},
+                   {"x", at(x - size * 0.9)},
+                   {"y", at(y - size * 0.9)},
+                   {"width", at(size * 1.8)},
+                   {"height", at(size * 1.8)}});
+  else if (kind == "llm")
+    shape("path",
+          {{"class", style},
+           {"d", fmt::format("M{} {}L{} {}L{} {}Z", at(x), at(y - size * 1.2), at(x + size * 1.15),
+                             at(y + size * 0.85), at(x - size * 1.15), at(y + size * 0.85))}});
+  else
+    shape("path", {{"class", style},
+                   {"d", fmt::format("M{} {}L{} {}L{} {}L{} {}Z", at(x), at(y - size * 1.3),
+                                     at(x + size * 1.3), at(y), at(x), at(y + size * 1.3),
+                                     at(x - size * 1.3), at(y))}});
+}
+
+void writeProposer(Writer &writer, const std::string &proposer) {
+  const auto span = writer.open("span", {{"class", "proposer"}});
+  {
+    const auto svg = writer.open(
+        "svg",
+        {{"viewBox", "0 0 12 12"}, {"width", "12"}, {"height", "12"}, {"aria-hidden", "true"}});
+    writeMark(writer, proposer, 6, 6, 4);
+  }
+  writer.text(proposer);
+}
+
+} // namespace kopt::html

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The roofline: baseline and winner under what the device does at most.
+#include "driver/report/html/Sections.h"
+
+#include "driver/report/facts/Roofline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numbers>
+
+namespace kopt::html {
+namespace {
+
+constexpr double kWidth = 620, kHeight = 300, kLeft = 54, kRight = 16, kTop = 14, kBottom = 40;
+
+void writeLine(Writer &writer, Literal style, double x1, double y1, double x2, double y2) {
+  writer.leaf("line", {{"class", style.text()},
+                       {"x1", coordinate(x1)},
+                       {"y1", coordinate(y1)},
+                       {"x2", coordinate(x2)},
+                       {"y2", coordinate(y2)}});
+}
+
+void writeText(Writer &writer, double x, double y, Literal anchor, const std::string &text,
+               Literal style = "") {
+  writer.element("text",
+                 {{"class", style.text()},
+                  {"x", coordinate(x)},
+                  {"y", coordinate(y)},
+                  {"text-anchor", anchor.text()}},
+                 text);
+}
+
+class RooflineChart {
+public:
+  RooflineChart(Writer &writer, const Roofline &roofline) : writer_(writer), roofline_(roofline) {
+    double lowX = 1e300, highX = 0, lowY = 1e300, highY = 0;
+    const auto include = [&](double x, double y) {
+      lowX = std::min(lowX, x);
+      highX = std::max(highX, x);
+      lowY = std::min(lowY, y);
+      highY = std::max(highY, y);
+    };
+    for (const RooflinePoint &point : roofline.points)
+      include(point.intensity, point.rate);
+    if (roofline.memory && roofline.compute) {
+      ridge_ = roofline.compute->perSecond / roofline.memory->perSecond;
+      include(ridge_, roofline.compute->perSecond);
+    } else if (roofline.compute) {
+      include(highX, roofline.compute->perSecond);
+    } else if (roofline.memory) {
+      include(highX, highX * roofline.memory->perSecond);
+    }
+    x_ = Scale::logarithmic(lowX / 4, highX * 8, kLeft, kWidth - kRight);
+    y_ = Scale::logarithmic(lowY / 4, highY * 2, kHeight - kBottom, kTop);
+  }
+
+  void draw() {
+    const auto svg =
+        writer_.open("svg", {{"class", "chart"},
+                             {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
+                             {"role", "img"},
+                             {"aria-label", "Roofline: " + roofline_.unit + " a second over " +
+                                                roofline_.unit + " for each byte of DRAM"}});
+    axes();
+    roofs();
+    points();
+  }
+
+private:
+  void axes() {
+    for (const double tick : x_.ticks()) {
+      writeLine(writer_, "grid", x_.at(tick), kTop, x_.at(tick), kHeight - kBottom);
+      writeText(writer_, x_.at(tick), kHeight - kBottom + 14, "middle", tickLabel(tick));
+    }
+    for (const double tick : y_.ticks()) {
+      writeLine(writer_, "grid", kLeft, y_.at(tick), kWidth - kRight, y_.at(tick));
+      writeText(writer_, kLeft - 6, y_.at(tick) + 4, "end", tickLabel(tick));
+    }
+    writeLine(writer_, "axis-line", kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom);
+    writeText(writer_, (kLeft + kWidth - kRight) / 2, kHeight - 8, "middle",
+              roofline_.unit + " for each byte of DRAM traffic");
+    writeText(writer_, kLeft, kTop - 3, "start", roofline_.unit + " a second");
+  }
+
+  void roofs() {
+    const double right = roofline_.compute && roofline_.memory ? ridge_ : x_.high();
+    if (roofline_.memory) {
+      const double bandwidth = roofline_.memory->perSecond;
+      // What lies below the chart is not drawn.
+      const double left = std::max(x_.low(), y_.low() / bandwidth);
+      const double end = std::min(right, y_.high() / bandwidth);
+      writeLine(writer_, "roof", x_.at(left), y_.at(left * bandwidth), x_.at(end),
+                y_.at(end * bandwidth));
+      slopeLabel(x_.at(left), y_.at(left * bandwidth), x_.at(end), y_.at(end * bandwidth),
+                 fmt::format("DRAM {}B/s", tickLabel(bandwidth)));
+    }
+    if (roofline_.compute) {
+      const double rate = roofline_.compute->perSecond;
+      const double left = roofline_.memory ? ridge_ : x_.low();
+      writeLine(writer_, "roof", x_.at(left), y_.at(rate), kWidth - kRight, y_.at(rate));
+      writeText(writer_, kWidth - kRight, y_.at(rate) - 5, "end",
+                fmt::format("at most {} a second", tickLabel(rate)), "label");
+    }
+  }
+
+  /// Along the slope, above it.
+  void slopeLabel(double x1, double y1, double x2, double y2, const std::string &words) {
+    const double x = (x1 + x2) / 2, y = (y1 + y2) / 2;
+    writer_.element("text",
+                    {{"class", "label"},
+                     {"x", coordinate(x)},
+                     {"y", coordinate(y - 6)},
+                     {"text-anchor", "middle"},
+                     {"transform",
+                      fmt::format("rotate({} {} {})",
+                                  coordinate(std::atan2(y2 - y1, x2 - x1) * 180 / std::numbers::pi),
+                                  coordinate(x), coordinate(y))}},
+                    words);
+  }
+
+  void points() {
+    for (const RooflinePoint &point : roofline_.points) {
+      const bool isBaseline = point.name == "baseline";
+      const double x = x_.at(point.intensity), y = y_.at(point.rate);
+      writeLine(writer_, "extent", x, y, x, kHeight - kBottom);
+      {
+        const auto dot = writer_.open("circle", {{"class", isBaseline ? "before" : "after"},
+                                                 {"cx", coordinate(x)},
+                                                 {"cy", coordinate(y)},
+                                                 {"r", "5"}});
+        writer_.element("title", fmt::format("{}: {} a second, {} for each byte", point.name,
+                                             tickLabel(point.rate), tickLabel(point.intensity)));
+      }
+      writeText(writer_, x + (isBaseline ? -9 : 9), y + 4,
+                isBaseline ? Literal("end") : Literal("start"),
+                fmt::format("{}, {}/s", point.name, tickLabel(point.rate)), "label");
+    }
+  }
+
+  Writer &writer_;
+  const Roofline &roofline_;
+  double ridge_ = 0;
+  Scale x_, y_;
+};
+
+/// The same in figures, with how near each is to the roof above it.
+void writePoints(Writer &writer, const Roofline &roofline) {
+  const Table table(writer, "narrow", "Points of the roofline");
+  {
+    const auto head = writer.open("thead");
+    const auto row = writer.open("tr");
+    writer.element("th", {{"scope", "col"}}, roofline.unit);
+    for (const char *name : {"for each byte", "a second", "of the roof"})
+      writer.element("th", {{"scope", "col"}, {"class", "n"}}, name);
+  }
+  const auto body = writer.open("tbody");
+  for (const RooflinePoint &point : roofline.points) {
+    const auto row = writer.open("tr");
+    writer.element("th", {{"scope", "row"}}, point.name);
+    writer.element("td", {{"class", "n"}}, tickLabel(point.intensity));
+    writer.element("td", {{"class", "n"}}, tickLabel(point.rate));
+    double roof = roofline.compute ? roofline.compute->perSecond : 0;
+    if (roofline.memory && roofline.compute)
+      roof = std::min(roof, point.intensity * roofline.memory->perSecond);
+    else if (roofline.memory)
+      roof = point.intensity * roofline.memory->perSecond;
+    writer.element("td", {{"class", "n"}},
+                   roof > 0 ? fmt::format("{:.1f}%", 100 * point.rate / roof) : "unknown");
+  }
+}
+
+} // namespace
+
+void writeRoofline(Writer &writer, const PageFacts &facts) {
+  if (!facts.baseline)
+    return;
+  const Section section(writer, "roofline", "Roofline");
+  const Roofline roofline = rooflineOf(facts.history);
+  if (roofline.points.empty()) {
+    writeNote(writer, "No point can be drawn. Missing:");
+  } else {
+    const auto pair = writer.open("div", {{"class", "pair"}});
+    {
+      const auto figure = writer.open("figure");
+      RooflineChart(writer, roofline).draw();
+    }
+    const auto side = writer.open("div");
+    writePoints(writer, roofline);
+    const auto caption = writer.open("p", {{"class", "small"}});
+    for (const auto &[name, ceiling] :
+         {std::pair("DRAM", &roofline.memory), std::pair("work", &roofline.compute)})
+      if (*ceiling)
+        writer.text(fmt::format("Ceiling of {}: {}. ", name, (*ceiling)->source));
+    writer.text("A kernel below the slope waits for memory, one below the flat part for "
+                "instructions; one far below both waits for something else.");
+  }
+  if (roofline.missing.empty())
+    return;
+  if (!roofline.points.empty())
+    writeNote(writer, "Missing:");
+  const auto list = writer.open("ul", {{"class", "plain note"}});
+  for (const std::string &what : roofline.missing)
+    writer.element("li", what);
+}
+
+} // namespace kopt::html

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search as it went: each candidate by trial and by time, and the best so far.
+#include "driver/report/html/Sections.h"
+
+#include "driver/report/facts/TrialExplainer.h"
+#include "driver/support/Text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace kopt::html {
+namespace {
+
+constexpr double kPlotWidth = 560, kPlotHeight = 290, kPlotLeft = 46, kPlotRight = 14,
+                 kPlotTop = 18, kPlotBottom = 40,
+                 kPlotBand = 16, ///< for candidates without a time
+    kPlotGap = 8;
+
+bool isCandidate(const PageFacts &facts, const Trial &trial) {
+  return trial.purpose == Purpose::Search && &trial != facts.baseline;
+}
+
+bool hasTime(const Trial &trial) {
+  return trial.speedup && std::isfinite(trial.speedup->estimate) && trial.speedup->estimate > 0;
+}
+
+class SearchChart {
+public:
+  SearchChart(Writer &writer, const PageFacts &facts, bool isByTime)
+      : writer_(writer), facts_(facts), isByTime_(isByTime) {
+    double low = 1, high = 1;
+    for (const Trial &trial : facts.history.trials)
+      if (isCandidate(facts, trial) && hasTime(trial)) {
+        low = std::min(low, trial.speedup->estimate);
+        high = std::max(high, trial.speedup->estimate);
+      }
+    y_ = Scale::ofRatios(low, high * 1.02, kPlotHeight - kPlotBottom - kPlotBand - kPlotGap,
+                         kPlotTop);
+    const std::size_t count = facts.history.trials.size();
+    const double last = isByTime ? facts.story.secondsAfter[count - 1] / unit() : double(count - 1);
+    x_ =
+        Scale::linear(0, std::max(last, isByTime ? 1e-3 : 1.0), kPlotLeft, kPlotWidth - kPlotRight);
+    for (const Decision &decision : facts.history.decisions)
+      if (const auto *accept = std::get_if<Accept>(&decision.what))
+        accepted_.insert(accept->candidate);
+  }
+
+  void draw() {
+    const auto svg = writer_.open(
+        "svg", {{"class", "chart"},
+                {"viewBox", fmt::format("0 0 {} {}", kPlotWidth, kPlotHeight)},
+                {"role", "img"},
+                {"aria-label", isByTime_ ? "Speedup of each candidate by time of evaluation"
+                                         : "Speedup of each candidate by trial"}});
+    axes();
+    best();
+    for (std::size_t i = 0; i < facts_.history.trials.size(); ++i)
+      if (isCandidate(facts_, facts_.history.trials[i]))
+        candidate(i);
+  }
+
+private:
+  double placeOf(std::size_t trial) const {
+    return x_.at(isByTime_ ? facts_.story.secondsAfter[trial] / unit() : double(trial));
+  }
+
+  /// Seconds of one mark's unit on the axis of time.
+  double unit() const {
+    const double all = facts_.story.secondsAfter.back();
+    return all > 3 * 3600 ? 3600 : all > 180 ? 60 : 1;
+  }
+
+  const char *unitInWords() const {
+    return unit() == 3600 ? "hours" : unit() == 60 ? "minutes" : "seconds";
+  }
+
+  void line(Literal style, double x1, double y1, double x2, double y2) {
+    writer_.leaf("line", {{"class", style.text()},
+                          {"x1", coordinate(x1)},
+                          {"y1", coordinate(y1)},
+                          {"x2", coordinate(x2)},
+                          {"y2", coordinate(y2)}});
+  }
+
+  void text(double x, double y, Literal anchor, const std::string &words) {
+    writer_.element("text",
+                    {{"x", coordinate(x)}, {"y", coordinate(y)}, {"text-anchor", anchor.text()}},
+                    words);
+  }
+
+  void axes() {
+    const double bottom = kPlotHeight - kPlotBottom;
+    writer_.leaf("rect", {{"class", "band"},
+                          {"x", coordinate(kPlotLeft)},
+                          {"y", coordinate(bottom - kPlotBand)},
+                          {"width", coordinate(kPlotWidth - kPlotLeft - kPlotRight)},
+                          {"height", coordinate(kPlotBand)}});
+    for (const double tick : y_.ticks()) {
+      line("grid", kPlotLeft, y_.at(tick), kPlotWidth - kPlotRight, y_.at(tick));
+      text(kPlotLeft - 6, y_.at(tick) + 4, "end", tickLabel(tick) + "x");
+    }
+    for (const double tick : x_.ticks()) {
+      line("grid", x_.at(tick), bottom, x_.at(tick), bottom + 4);
+      text(x_.at(tick), bottom + 16, "middle", tickLabel(tick));
+    }
+    line("axis-line", kPlotLeft, bottom, kPlotWidth - kPlotRight, bottom);
+    line("baseline", kPlotLeft, y_.at(1), kPlotWidth - kPlotRight, y_.at(1));
+    text(kPlotLeft - 6, bottom - 4, "end", "none");
+    text((kPlotLeft + kPlotWidth - kPlotRight) / 2, kPlotHeight - 8, "middle",
+         isByTime_ ? fmt::format("{} of evaluation, added up", unitInWords()) : "trial");
+  }
+
+  /// Steps up where a faster one was found.
+  void best() {
+    std::string path = fmt::format("M{} {}", coordinate(placeOf(0)), coordinate(y_.at(1)));
+    double last = 1;
+    for (std::size_t i = 0; i < facts_.history.trials.size(); ++i) {
+      const double now = facts_.story.bestAfter[i];
+      if (now == last)
+        continue;
+      path += fmt::format("H{}V{}", coordinate(placeOf(i)), coordinate(y_.at(now)));
+      last = now;
+    }
+    path += fmt::format("H{}", coordinate(placeOf(facts_.history.trials.size() - 1)));
+    writer_.leaf("path", {{"class", "best"}, {"d", path}});
+  }
+
+  void candidate(std::size_t index) {
+    const Trial &trial = facts_.history.trials[index];
+    const double x = placeOf(index);
+    const std::string &proposer = trial.candidate.proposer;
+    if (!hasTime(trial)) {
+      writeMark(
+          writer_, proposer, x, kPlotHeight - kPlotBottom - kPlotBand / 2, 2.6,
+          fmt::format("{}: {}", nameOfTrial(facts_.history, index), verdictInWords(trial.verdict)),
+          true);
+      return;
+    }
+    const double y = y_.at(trial.speedup->estimate);
+    if (!trial.speedup->modelled)
+      writer_.leaf("line", {{"class", "whisker " + proposerClass(proposer)},
+                            {"x1", coordinate(x)},
+                            {"x2", coordinate(x)},
+                            {"y1", coordinate(y_.at(trial.speedup->low))},
+                            {"y2", coordinate(y_.at(trial.speedup->high))}});
+    writeMark(writer_, proposer, x, y, 3.2,
+              fmt::format("{}: {:.3f}x, {}", nameOfTrial(facts_.history, index),
+                          trial.speedup->estimate, verdictInWords(trial.verdict)),
+              trial.verdict != Verdict::Faster);
+    if (accepted_.contains(trial.candidateHash))
+      writer_.leaf(
+          "circle",
+          {{"class", "accepted"}, {"cx", coordinate(x)}, {"cy", coordinate(y)}, {"r", "6.5"}});
+  }
+
+  Writer &writer_;
+  const PageFacts &facts_;
+  const bool isByTime_;
+  Scale x_, y_;
+  std::set<std::string> accepted_;
+};
+
+std::vector<std::string> proposersOf(const PageFacts &facts) {
+  std::vector<std::string> names;
+  for (const Trial &trial : facts.history.trials)
+    if (isCandidate(facts, trial) &&
+        std::ranges::find(names, trial.candidate.proposer) == names.end())
+      names.push_back(trial.candidate.proposer);
+  return names;
+}
+
+void writeLegend(Writer &writer, const std::vector<std::string> &proposers) {
+  const auto list = writer.open("ul", {{"class", "legend"}});
+  for (const std::string &proposer : proposers) {
+    const auto item = writer.open("li");
+    writeProposer(writer, proposer);
+  }
+  writer.element("li", "filled: faster; hollow: not");
+  writer.element("li", "ring: became the incumbent");
+  writer.element("li", "line: best so far");
+  writer.element("li", "grey band: no time, because it was refused, failed, or is a duplicate");
+}
+
+/// How the candidates ended, by proposer.
+void writeOutcomes(Writer &writer, const PageFacts &facts,
+                   const std::vector<std::string> &proposers) {
+  std::map<Verdict, std::map<std::string, std::size_t>> counts;
+  for (const Trial &trial : facts.history.trials)
+    if (isCandidate(facts, trial))
+      ++counts[trial.verdict][trial.candidate.proposer];
+  writer.element("h3", "How the candidates ended");
+  const Table table(writer, "narrow", "How the candidates ended");
+  {
+    const auto head = writer.open("thead");
+    const auto row = writer.open("tr");
+    writer.element("th", {{"scope", "col"}}, "verdict");
+    for (const std::string &proposer : proposers) {
+      const auto cell = writer.open("th", {{"scope", "col"}, {"class", "n"}});
+      writeProposer(writer, proposer);
+    }
+    writer.element("th", {{"scope", "col"}, {"class", "n"}}, "all");
+  }
+  const auto body = writer.open("tbody");
+  for (const auto &[verdict, by] : counts) {
+    const auto row = writer.open("tr");
+    writer.element("th", {{"scope", "row"}}, verdictInWords(verdict));
+    std::size_t sum = 0;
+    for (const std::string &proposer : proposers) {
+      const auto found = by.find(proposer);
+      const std::size_t count = found == by.end() ? 0 : found->second;
+      sum += count;
+      writer.element("td", {{"class", "n"}}, count == 0 ? "" : std::to_string(count));
+    }
+    writer.element("td", {{"class", "n"}}, std::to_string(sum));
+  }
+}
+
+} // namespace
+
+void writeSearch(Writer &writer, const PageFacts &facts) {
+  const Section section(writer, "search", "The search as it went");
+  const std::vector<std::string> proposers = proposersOf(facts);
+  if (proposers.empty()) {
+    writeNote(writer, "No candidate was tried.");
+    return;
+  }
+  writeLegend(writer, proposers);
+  {
+    const auto pair = writer.open("div", {{"class", "pair"}});
+    for (const bool isByTime : {false, true}) {
+      const auto figure = writer.open("figure");
+      writer.element("figcaption", isByTime ? "Speedup over the baseline, by time"
+                                            : "Speedup over the baseline, by trial");
+      SearchChart(writer, facts, isByTime).draw();
+    }
+  }
+  writeOutcomes(writer, facts, proposers);
+}
+
+} // namespace kopt::html

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/facts/Explain.h"
+
+#include "unit/report/SampleHistories.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace kopt {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> kindsOf(const std::vector<Explanation> &explanations) {
+  std::vector<std::string> kinds;
+  for (const Explanation &entry : explanations)
+    kinds.push_back(entry.kind);
+  return kinds;
+}
+
+TEST(Explain, SaysEachDecisionInOrderWithItsReason) {
+  const RunHistory history = syntheticRun(40);
+  const auto explanations = explainRun(history);
+  const std::string text = inText(explanations);
+  const auto position = [&](const std::string &words) {
+    const std::size_t at = text.find(words);
+    EXPECT_NE(at, std::string::npos) << words << "\n" << text;
+    return at;
+  };
+  const std::size_t order[] = {
+      position("The baseline, your own kernel"),
+      position("uncoalesced-global-stores (high)"),
+      position("Round 1: 'params' was asked"),
+      position("'params' offered 6 candidates."),
+      position("Accepted: "),
+      position("Round 2: 'transform' was asked"),
+      position("The search stopped after"),
+      position("was judged again on fresh inputs and samples, and it held"),
+      position("In the program ('session-synthetic'): confirmed"),
+      position("The winner is ")};
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+  EXPECT_THAT(text, HasSubstr("because: uncoalesced-global-stores: 32 sectors"));
+  EXPECT_THAT(text, HasSubstr("because 40 trials are done"));
+}
+
+TEST(Explain, NamesEveryTrialWithItsOutcome) {
+  const RunHistory history = syntheticRun(200);
+  const std::string text = inText(explainRun(history));
+  for (std::size_t i = 1; i < history.trials.size(); ++i)
+    if (history.trials[i].purpose == Purpose::Search)
+      EXPECT_THAT(text, HasSubstr(fmt::format("#{} '{}': {}, decided at", i,
+                                              history.trials[i].candidate.title,
+                                              verdictInWords(history.trials[i].verdict))));
+}
+
+TEST(Explain, TimesNeverGoBack) {
+  double last = 0;
+  for (const Explanation &entry : explainRun(syntheticRun(200))) {
+    EXPECT_GE(entry.seconds, last) << entry.text;
+    last = entry.seconds;
+  }
+  EXPECT_GT(last, 100);
+}
+
+TEST(Explain, SaysByHowMuchARoundMissed) {
+  const auto explanations = explainRun(withoutWin(syntheticRun(40)));
+  EXPECT_THAT(kindsOf(explanations), testing::Contains("keep"));
+  const std::string text = inText(explanations);
+  EXPECT_THAT(text, HasSubstr("The incumbent stayed: none of the candidates was faster"));
+  EXPECT_THAT(text, HasSubstr("Nothing had been accepted."));
+  EXPECT_THAT(text, HasSubstr("No candidate won: there is nothing to apply."));
+  EXPECT_THAT(text, Not(HasSubstr("Accepted:")));
+}
+
+TEST(Explain, SaysThatARunWasInterrupted) {
+  const std::string text = inText(explainRun(interrupted(syntheticRun(40))));
+  EXPECT_THAT(text, HasSubstr("2 of them were judged; the run ended, or was interrupted"));
+  EXPECT_THAT(text, HasSubstr("--resume continues it"));
+  EXPECT_THAT(text, Not(HasSubstr("The search stopped")));
+}
+
+TEST(Explain, OfAProposerThatFailed) {
+  RunHistory history = interrupted(syntheticRun(40));
+  history.decisions = {{1, 0, Ask{"llm", {history.trials[0].candidateHash}, "", 6}},
+                       {2, 0, ProposerFailure{"llm", "no key", false}},
+                       {3, 1, Stop{StopReason::Target, 1.5}}};
+  const std::string text = inText(explainRun(history));
+  EXPECT_THAT(text, HasSubstr("'params', whose turn it was, had nothing left"));
+  EXPECT_THAT(text, HasSubstr("'llm' failed and lost its turn: no key"));
+  EXPECT_THAT(text, HasSubstr("because the target of 1.50x is reached"));
+}
+
+TEST(Explain, OneTrialByNumberOrHash) {
+  const RunHistory history = syntheticRun(40);
+  const std::size_t winner = *history.indexOf(history.run.winnerHash);
+  const auto byNumber = explainTrial(history, std::to_string(winner));
+  ASSERT_TRUE(byNumber);
+  const std::string text = inText(*byNumber);
+  EXPECT_THAT(text, AllOf(HasSubstr("was proposed by"), HasSubstr("Verdict: faster"),
+                          HasSubstr("It was accepted"), HasSubstr("It is the winner")));
+  const auto byHash = explainTrial(history, history.run.winnerHash);
+  ASSERT_TRUE(byHash);
+  EXPECT_EQ(inText(*byHash), text);
+  EXPECT_TRUE(explainTrial(history, "#0"));
+  const auto unknown = explainTrial(history, "4711");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::Usage);
+  EXPECT_THAT(unknown.error().hint, HasSubstr("numbered from 0 to"));
+}
+
+TEST(Explain, OfARefusedTrialSaysWhichCheckRefused) {
+  const RunHistory history = syntheticRun(40);
+  for (std::size_t i = 0; i < history.trials.size(); ++i)
+    if (history.trials[i].verdict == Verdict::WrongResult) {
+      const auto explanations = explainTrial(history, std::to_string(i));
+      ASSERT_TRUE(explanations);
+      EXPECT_THAT(inText(*explanations),
+                  HasSubstr("Verdict: wrong result, decided at the stage 'verify', by the check "
+                            "'fresh', after"));
+      return;
+    }
+  FAIL() << "the synthetic run has no wrong result";
+}
+
+TEST(Explain, AsJsonHasTheStoredEvidence) {
+  for (const auto &entry : toJson(explainRun(syntheticRun(40))))
+    if (entry["kind"] == "accept") {
+      EXPECT_EQ(entry["evidence"][0]["what"], "speedup low");
+      EXPECT_GT(entry["evidence"][0]["value"].get<double>(), 1);
+      return;
+    }
+  FAIL() << "nothing was accepted";
+}
+
+} // namespace
+} // namespace kopt
