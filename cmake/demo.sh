@@ -44,7 +44,7 @@ git_here add .
 git_here commit -q -m "The transpose example"
 
 say "Tuning transpose.cu on the emulated device; times are modelled for an H200, never measured"
-"$bin/kopt" tune transpose.cu --device emulated --model-gpu H200 --proposers params,transform -- \
+"$bin/kopt" tune transpose.cu --device emulated --model-gpu H200 --proposers params,transform --trials 25 -- \
   -std=c++17 -arch=sm_90 -I "$top/runtime/include"
 
 say "The report"
