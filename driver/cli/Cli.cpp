@@ -49,13 +49,13 @@ constexpr CommandEntry kCommands[] = {
      makeExplain},
     {"apply", "apply the winner of a run to your files", makeApply},
     {"check", "say which kernels of kopt.lock are tuned, stale or regressed", makeCheck},
+    {"ci", "say what a change does to the kernels that it touches, for a pipeline", makeCi},
     {"doctor", "show what works on this machine, and how to get the rest", makeDoctor},
 };
 
 /// Commands of later versions: named, so that nobody looks for a mistake in the command line.
 const std::map<std::string, std::string> kMissing = {
     {"bench", "benchmarking a kernel alone"},
-    {"ci", "proposing patches before a merge"},
     {"simulate", "searching recorded spaces"},
     {"kb", "the knowledge base"},
 };

@@ -40,6 +40,7 @@ std::unique_ptr<Command> makeReport(CLI::App &app);
 std::unique_ptr<Command> makeExplain(CLI::App &app);
 std::unique_ptr<Command> makeApply(CLI::App &app);
 std::unique_ptr<Command> makeCheck(CLI::App &app);
+std::unique_ptr<Command> makeCi(CLI::App &app);
 std::unique_ptr<Command> makeDoctor(CLI::App &app);
 
 } // namespace kopt

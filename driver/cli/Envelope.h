@@ -27,6 +27,8 @@
 //   explain  one object per decision: kind, round, seconds, text, details, evidence
 //   apply    one object per changed file; details: mode
 //   check    one object per kernel of the lock; details: how many are in each state
+//   ci       one object per kernel that the change touches; details: headline, base, head, device,
+//            stale variants, proposals
 //   doctor   one object per check: check, ok, detail, remedy
 //
 // "error" and "results" can both be there: `kopt tune` of two kernels of which one fails. The exit

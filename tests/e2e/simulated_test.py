@@ -65,6 +65,26 @@ class Simulated(KoptTest):
         self.assertEqual(trial["verdict"], "WrongResult", trial)
         self.assertNotEqual(trial["check"], "emulated")
 
+    def test_a_change_is_measured_and_confirmed(self):
+        def git(*words):
+            subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *words], cwd=self.folder, check=True,
+                           capture_output=True)
+
+        text = self.base.read_text()
+        git("init", "-q", "-b", "main")
+        self.base.write_text(text.replace(INDEX, COALESCED))
+        git("add", "scale.cu")
+        git("commit", "-q", "-m", "coalesced")
+        for change, code, verdict in ((INDEX, 2, "slower"), (COALESCED + " // the same", 0, None)):
+            self.base.write_text(text.replace(INDEX, change))
+            done = self.run_kopt("ci", "--base", "main", self.base, "--device", "cuda", "--json")
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            kernels = json.loads(done.stdout)["results"]
+            self.assertEqual([one["verdict"] for one in kernels], [verdict] if verdict else [], kernels)
+            for one in kernels:
+                self.assertTrue(one["measured"] and one["confirmed"] and not one["speedup"]["modelled"], one)
+                self.assertEqual(one["speedup"]["processes"], 8)
+
     def test_the_whole_loop(self):
         done = self.run_kopt("tune", self.base, "--device", "cuda", "--proposers", "params", "--json")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kopt ci`: what a change does to the kernels that it touches.
+#pragma once
+
+#include "driver/app/Sources.h"
+#include "driver/integrate/ci/Repository.h"
+#include "driver/judge/JudgeOptions.h"
+#include "driver/model/Gate.h"
+#include "driver/sandbox/Sandbox.h"
+#include "driver/source/Subjects.h"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kopt {
+
+struct CiRequest {
+  std::string name = "default"; ///< of the job
+  std::string base;             ///< a commit, branch or tag
+  std::filesystem::path folder; ///< in the working tree
+  SourceSettings sources;       ///< of the head
+  SelectionRequest selection;   ///< globs narrow what is looked at; clauses of the head's kopt.toml
+  /// The clauses of the base's own configuration, from the tops of the two trees.
+  std::function<Result<std::vector<KernelClauses>>(const std::filesystem::path &base,
+                                                   const std::filesystem::path &head)>
+      baseClauses;
+  DeviceConfig device;
+  SandboxMode sandbox = SandboxMode::Auto;
+  JudgeOptions options;
+  std::filesystem::path lockFolder; ///< of the header mode; need not exist
+  bool dryRun = false;
+};
+
+/// Compares the working tree with the commit where HEAD left the base. The working tree does not
+/// change. Fails with Usage (no repository, no such commit, no source), BaselineFailed (a file of
+/// the head does not compile) or Environment; that a kernel cannot be measured is a verdict.
+Result<GateReport> runGate(const Services &services, const CiRequest &request);
+
+/// How the process ends: 2 for what `failOn` names of alarms and wins, 5 for stale variants where
+/// it names them and nothing else matched. `failOn` has "regression", "stale", "win" or "never".
+int gateExitCode(const GateReport &report, const std::vector<std::string> &failOn);
+
+} // namespace kopt

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/app/ci/VersionBench.h"
+
+#include "driver/app/Sources.h"
+#include "driver/device/build/NvccFlags.h"
+#include "driver/device/build/Toolchains.h"
+#include "driver/device/runner/RunnerClient.h"
+#include "driver/judge/DeviceJudge.h"
+#include "driver/source/RenderSlice.h"
+#include "driver/source/SliceLines.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace kopt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string firstError(const std::string &log) {
+  const std::size_t error = log.find("error");
+  const std::size_t begin = error == log.npos ? 0 : log.rfind('\n', error) + 1;
+  return log.substr(begin, log.find('\n', begin) - begin);
+}
+
+/// The checks of a gate: do the two leave the same on the declared launches? What else a candidate
+/// has to prove is not asked of a version that its author wrote.
+JudgeOptions gateOptions(JudgeOptions options, bool comparesResults) {
+  // What a timed launch leaves is not looked at: a version with other results is timed as well.
+  std::vector<std::string> off = {"mutants",  "obligations", "roofline",  "reference",
+                                  "coverage", "emulated",    "sanitizer", "timed"};
+  if (!comparesResults)
+    off.insert(off.end(), {"outputs", "fresh", "unwritten"});
+  options.checks = *CheckSwitches::without(off);
+  options.ownLaunchesOnly = true;
+  options.testAdequacy = false;
+  options.keepGoing = true;
+  options.processes = std::max(options.processes, kGateProcesses);
+  options.escalateAbove = std::numeric_limits<double>::infinity();
+  return options;
+}
+
+/// Lines of the slice become lines of the user's files.
+void tellUserLines(const TuneSubject &subject, Trial &trial) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+  for (const SliceChunk &chunk : subject.specialization.chunks)
+    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
+  if (const auto lines = SliceLines::make(subject.sliceText, places, subject.specialization))
+    trial.reason = lines->tell(trial.reason);
+}
+
+bool isDecidedByTime(Verdict verdict) {
+  return verdict == Verdict::Faster || verdict == Verdict::Same || verdict == Verdict::Slower ||
+         verdict == Verdict::Ambiguous;
+}
+
+GateVerdict gateVerdict(Verdict verdict) {
+  return verdict == Verdict::Faster   ? GateVerdict::Faster
+         : verdict == Verdict::Same   ? GateVerdict::Same
+         : verdict == Verdict::Slower ? GateVerdict::Slower
+                                      : GateVerdict::Ambiguous;
+}
+
+/// Whether fresh processes have the last word. More pairs decide nothing that a model left open.
+bool wantsSecondLook(const GateKernel &kernel, bool modelled) {
+  return kernel.broken || kernel.verdict == GateVerdict::Faster ||
+         kernel.verdict == GateVerdict::Slower ||
+         (kernel.verdict == GateVerdict::Ambiguous && !modelled);
+}
+
+void notMeasured(GateKernel &kernel, const std::string &why, const std::string &hint = "") {
+  kernel.verdict = GateVerdict::NotMeasured;
+  kernel.reason = hint.empty() ? why : why + "; " + hint;
+}
+
+} // namespace
+
+void takeTrial(const Trial &trial, const VerdictPolicy &policy, GateKernel &kernel) {
+  kernel.measured = trial.speedup.has_value();
+  kernel.speedup = trial.speedup;
+  kernel.launches.clear();
+  kernel.broken = false;
+  for (const LaunchTiming &timing : trial.timings)
+    kernel.launches.push_back(
+        {timing.launch, timing.baselineSeconds, timing.candidateSeconds, timing.speedup});
+  if (!trial.speedup) {
+    kernel.launches.clear();
+    if (trial.verdict == Verdict::TimedOut) {
+      kernel.verdict = GateVerdict::Slower;
+      kernel.reason = "it did not end within a multiple of the base's time: " + trial.reason;
+      return;
+    }
+    kernel.broken = true;
+    notMeasured(kernel, "the head's version fails where the base's runs: " + trial.reason);
+    return;
+  }
+  const TimingDecision decision = decideVerdict(*trial.speedup, trial.timings, policy);
+  const bool byTime = isDecidedByTime(trial.verdict);
+  kernel.verdict = gateVerdict(byTime ? trial.verdict : decision.verdict);
+  kernel.reason = byTime ? trial.reason : decision.reason;
+  const bool otherResults = trial.check == "outputs" || trial.check == "fresh";
+  if (trial.verdict == Verdict::RunFailed ||
+      (trial.verdict == Verdict::WrongResult && !otherResults)) {
+    kernel.broken = true;
+    kernel.notes.push_back("the head's version fails where the base's runs: " + trial.reason);
+  } else if (trial.verdict == Verdict::WrongResult) {
+    kernel.notes.push_back("its results are not the base's: " + trial.reason);
+  }
+}
+
+Result<std::unique_ptr<VersionBench>> VersionBench::open(const Services &services,
+                                                         BenchSettings settings) {
+  std::unique_ptr<VersionBench> bench(new VersionBench(services, std::move(settings)));
+  BenchSettings &own = bench->settings_;
+  const Installation &installation = services.installation;
+  KOPT_TRY(bench->sandbox_, Sandbox::open(services.processes, installation.sandbox, own.sandbox));
+  std::vector<fs::path> readable = installation.headers;
+  readable.insert(readable.end(), own.readable.begin(), own.readable.end());
+  bench->compilers_ =
+      CompilerSandbox(bench->sandbox_, std::move(readable), cacheFolder() / "contained",
+                      installation.cuda.root.forChildren());
+  KOPT_TRY(bench->frontend_, openFrontend(services, bench->compilers_));
+  const fs::path built = own.scratch / "evaluate";
+  KOPT_CHECK(createDirectories(built));
+  if (installation.cuda.nvcc) {
+    KOPT_TRY(bench->nvcc_,
+             makeNvccToolchain(services.processes, installation.cuda, bench->compilers_));
+  }
+  if (own.dryRun) {
+    if (own.options.arch.empty())
+      own.options.arch = "sm_80"; // nothing runs: any shows whether the code is the same
+    return bench;
+  }
+  services.terminal.status("opening the device");
+  const LoggedStage logged("open the device");
+  RunnerHooks hooks{
+      [&terminal = services.terminal](const std::string &text) { terminal.line(text); },
+      [interrupted = services.interrupted] { return interrupted && *interrupted; }};
+  KOPT_TRY(bench->runner_,
+           startRunner(services.processes, installation.runner, own.device, own.scratch / "runner",
+                       installation.gpuSpecs, std::move(hooks),
+                       {bench->sandbox_, {built}, installation.cuda}));
+  bench->device_ = bench->runner_->device();
+  if (bench->device_.modelled) {
+    KOPT_TRY(bench->toolchain_,
+             makeEmulatedToolchain(services.processes, installation.frontend, bench->compilers_));
+  } else if (bench->nvcc_) {
+    bench->toolchain_ = std::move(bench->nvcc_);
+  } else {
+    return tl::unexpected(installation.cuda.nvcc.error());
+  }
+  if (own.options.arch.empty())
+    own.options.arch = bench->device_.arch;
+  services.terminal.line(fmt::format(
+      "device: {} ({}{}), compiler: {}", bench->device_.name, toString(bench->device_.kind),
+      bench->device_.modelled ? ", times are modelled" : "", bench->toolchain_->name()));
+  return bench;
+}
+
+VersionBench::~VersionBench() = default;
+
+Result<VersionBench::Code> VersionBench::build(Toolchain &toolchain, const TuneSubject &subject) {
+  Code code;
+  const Subject judged{subject.kernel, subject.specialization, subject.sliceText, {}, {}};
+  KOPT_TRY(const RenderedSlice rendered,
+           renderSlice(subject.sliceText, subject.kernel, subject.specialization, Candidate{}));
+  BuildRequest request = CandidateBuilder::requestOf(
+      judged, settings_.options, rendered,
+      settings_.scratch / "evaluate" / fmt::format("version-{}", builds_++) / "module");
+  KOPT_TRY(code.outcome, toolchain.build(request));
+  code.symbol = request.symbol;
+  if (!code.outcome.ok)
+    code.problem = firstError(code.outcome.log);
+  return code;
+}
+
+Result<VersionBench::Codes> VersionBench::buildBoth(Toolchain &toolchain, const TuneSubject &base,
+                                                    const TuneSubject &head) {
+  Codes codes;
+  KOPT_TRY(codes.base, build(toolchain, base));
+  KOPT_TRY(codes.head, build(toolchain, head));
+  return codes;
+}
+
+Status VersionBench::compare(const TuneSubject &base, const TuneSubject &head, bool sameLaunches,
+                             GateKernel &kernel) {
+  const LoggedStage logged("compare " + head.label);
+  services_.terminal.status(fmt::format("{}: comparing with the base", head.label));
+  const DeviceKind kind =
+      device_.kind == DeviceKind::Auto
+          ? (settings_.device.kind == DeviceKind::Emulated ? DeviceKind::Emulated
+                                                           : DeviceKind::Cuda)
+          : device_.kind;
+  const auto workload = pairedWorkload(base, head, kind);
+  std::optional<Codes> codes;
+  if (Toolchain *const compiler = nvcc_ ? nvcc_.get() : toolchain_.get()) {
+    KOPT_TRY(codes, buildBoth(*compiler, base, head));
+    if (codes->isSame() &&
+        (workload ? sameGeometry(workload->base, workload->head) : sameLaunches)) {
+      kernel.verdict = GateVerdict::Same;
+      kernel.reason = "the machine code and the launches are those of the base";
+      return {};
+    }
+  }
+  if (!workload) {
+    notMeasured(kernel, workload.error().what, workload.error().hint);
+    return {};
+  }
+  kernel.notes = workload->notes;
+  if (settings_.dryRun) {
+    notMeasured(kernel, fmt::format("dry run: {} launch{} of both versions would be timed",
+                                    workload->head.launches.size(),
+                                    workload->head.launches.size() == 1 ? "" : "es"));
+    return {};
+  }
+  for (const TuneSubject *version : {&base, &head})
+    if (version->specialization.route == Route::InPlace && device_.modelled) {
+      notMeasured(kernel, fmt::format("it could not be lifted out of its file ({}), which the "
+                                      "emulated device needs",
+                                      version->specialization.reason));
+      return {};
+    }
+  if (!codes || nvcc_) {
+    KOPT_TRY(codes, buildBoth(*toolchain_, base, head));
+  }
+  const std::string how = device_.modelled ? " for the emulated device" : "";
+  if (!codes->base.problem.empty()) {
+    notMeasured(kernel,
+                fmt::format("the base's version does not build{}: {}", how, codes->base.problem));
+    return {};
+  }
+  if (!codes->head.problem.empty()) {
+    // What the emulated device cannot run may be right all the same.
+    kernel.broken = !device_.modelled;
+    kernel.confirmed = kernel.broken;
+    notMeasured(kernel,
+                fmt::format("the head's version does not build{}: {}", how, codes->head.problem));
+    return {};
+  }
+  return measure(base, head, *codes, *workload, kernel);
+}
+
+Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, const Codes &codes,
+                             const PairedWorkload &workload, GateKernel &kernel) {
+  JudgeOptions options = gateOptions(settings_.options, workload.sameBuffers);
+  options.scratch = settings_.scratch / "evaluate" / fmt::format("{}-{}", "judge", judges_++);
+  KOPT_CHECK(createDirectories(options.scratch));
+  const auto profile = [this](ModuleId module, const fs::path &,
+                              const Launch &launch) -> Result<ProfileOutcome> {
+    if (device_.modelled)
+      return runner_->profile(module, launch, RunOptions{});
+    ProfileOutcome none; // counters cost seconds on a GPU, and nobody reads them here
+    none.status = RunStatus::LaunchFailed;
+    none.detail = "not asked for";
+    return none;
+  };
+  DeviceJudge judge(
+      JudgeDevice{*runner_, profile, "0", nullptr}, *frontend_, *toolchain_,
+      Subject{base.kernel, base.specialization, base.sliceText, workload.base, base.declaration},
+      options);
+  const auto builtOf = [](const Code &code, const Workload &own) {
+    return Built{code.outcome.module,    code.symbol, code.outcome.hash,
+                 code.outcome.externals, 0,           own.launches};
+  };
+  Trial baseline;
+  if (const Status learned = judge.measureBaseline(builtOf(codes.base, workload.base), baseline);
+      !learned) {
+    if (learned.error().code != ErrorCode::BaselineFailed)
+      return learned;
+    notMeasured(kernel, "the base's version cannot be a baseline: " + learned.error().what,
+                learned.error().hint);
+    return {};
+  }
+  for (const Finding &finding : baseline.findings)
+    if (finding.severity == Severity::Warning && finding.id == "control")
+      kernel.notes.push_back(finding.message);
+
+  Prepared version;
+  version.ready = true;
+  version.trial.candidate.proposer = "head";
+  version.trial.candidate.title = "head";
+  version.trial.candidateHash = version.trial.candidate.contentHash();
+  version.trial.moduleHash = codes.head.outcome.hash;
+  version.built = builtOf(codes.head, workload.head);
+  for (std::size_t i = 0; workload.sameBuffers && i < version.built.launches.size(); ++i)
+    version.built.launches[i].buffers = judge.subject().workload.launches[i].buffers;
+
+  const std::vector<std::string> notes = kernel.notes;
+  KOPT_TRY(Trial first, judge.judge(version, Purpose::Search));
+  tellUserLines(head, first);
+  takeTrial(first, options.policy, kernel);
+  if (wantsSecondLook(kernel, device_.modelled)) {
+    const GateVerdict before = kernel.verdict;
+    const bool wasBroken = kernel.broken;
+    const std::string firstReason = first.reason;
+    services_.terminal.status(fmt::format("{}: confirming in a fresh process", kernel.kernel));
+    runner_->renew();
+    KOPT_TRY(Trial second, judge.judge(version, Purpose::Confirmation));
+    tellUserLines(head, second);
+    kernel.notes = notes;
+    VerdictPolicy policy = options.policy;
+    policy.confidence = 0.99;
+    takeTrial(second, policy, kernel);
+    kernel.confirmed = true;
+    const bool isOther = kernel.verdict != before || kernel.broken != wasBroken;
+    if (isOther && before != GateVerdict::Ambiguous)
+      kernel.notes.push_back("a first look said otherwise, and fresh processes decide: " +
+                             firstReason);
+  }
+  double weights = 0, lost = 0;
+  for (std::size_t i = 0; i < kernel.launches.size(); ++i) {
+    const double weight = workload.head.launches[i].weight;
+    weights += weight;
+    lost += weight * (kernel.launches[i].headSeconds - kernel.launches[i].baseSeconds);
+  }
+  kernel.lostSeconds = weights > 0 ? lost / weights : 0;
+  return {};
+}
+
+} // namespace kopt

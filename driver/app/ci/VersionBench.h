@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two versions of a kernel side by side on one device, in one process.
+#pragma once
+
+#include "driver/app/Services.h"
+#include "driver/device/Runner.h"
+#include "driver/device/Toolchain.h"
+#include "driver/integrate/ci/PairedWorkload.h"
+#include "driver/judge/JudgeOptions.h"
+#include "driver/model/Gate.h"
+#include "driver/model/TuneSubject.h"
+#include "driver/sandbox/CompilerSandbox.h"
+#include "driver/source/Frontend.h"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace kopt {
+
+struct BenchSettings {
+  DeviceConfig device;
+  SandboxMode sandbox = SandboxMode::Auto;
+  JudgeOptions options; ///< its policy says which change of time counts
+  bool dryRun = false;  ///< no device is opened, and nothing runs
+  std::filesystem::path scratch;
+  std::vector<std::filesystem::path> readable; ///< files that the two versions were read from
+};
+
+class VersionBench {
+public:
+  /// Opens the device, unless it is a dry run. Fails with Environment.
+  static Result<std::unique_ptr<VersionBench>> open(const Services &services,
+                                                    BenchSettings settings);
+  ~VersionBench();
+
+  /// Empty in a dry run.
+  const DeviceInfo &device() const { return device_; }
+
+  /// Fills in verdict, reason, times and notes of the kernel. Code and launches that are the same
+  /// are not run; `sameLaunches` says whether the source launches both in the same way. Only `same`
+  /// is given at the first look: all else, and a failure of the head, comes from a second one in
+  /// fresh processes. Whatever is wrong with a version is data; fails with Environment, Internal or
+  /// Interrupted.
+  Status compare(const TuneSubject &base, const TuneSubject &head, bool sameLaunches,
+                 GateKernel &kernel);
+
+private:
+  /// A version as machine code.
+  struct Code {
+    BuildOutcome outcome;
+    std::string symbol, problem; ///< why there is none
+  };
+  struct Codes {
+    Code base, head;
+    bool isSame() const {
+      return base.problem.empty() && head.problem.empty() && base.outcome.hash == head.outcome.hash;
+    }
+  };
+
+  VersionBench(const Services &services, BenchSettings settings)
+      : services_(services), settings_(std::move(settings)) {}
+  Result<Code> build(Toolchain &toolchain, const TuneSubject &subject);
+  Result<Codes> buildBoth(Toolchain &toolchain, const TuneSubject &base, const TuneSubject &head);
+  Status measure(const TuneSubject &base, const TuneSubject &head, const Codes &codes,
+                 const PairedWorkload &workload, GateKernel &kernel);
+
+  Services services_;
+  BenchSettings settings_;
+  Sandbox sandbox_;
+  CompilerSandbox compilers_;
+  std::unique_ptr<Frontend> frontend_;
+  std::unique_ptr<Runner> runner_;       ///< null in a dry run
+  std::unique_ptr<Toolchain> toolchain_; ///< of the device; null in a dry run without one
+  std::unique_ptr<Toolchain> nvcc_;      ///< where the device's is another; null: there is none
+  DeviceInfo device_;
+  unsigned builds_ = 0, judges_ = 0;
+};
+
+/// Fresh processes that an alarm is confirmed in. Each counts once, so that it is their number that
+/// narrows the interval: with 8 a loss of 2% shows where they differ by up to 0.8%.
+inline constexpr std::uint32_t kGateProcesses = 8;
+
+/// What a trial of the head's version against the base's says of the kernel.
+void takeTrial(const Trial &trial, const VerdictPolicy &policy, GateKernel &kernel);
+
+} // namespace kopt
