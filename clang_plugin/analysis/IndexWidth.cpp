@@ -17,7 +17,8 @@ public:
   IndexReader(const KernelView &view, const CallArguments &arguments)
       : view_(view), arguments_(arguments) {}
 
-  void read(const Stmt *statement, std::map<unsigned, unsigned> &bits) const {
+  void read(const Stmt *statement, std::map<unsigned, unsigned> &bits,
+            std::map<unsigned, unsigned> &doubtful) const {
     const Expr *base = nullptr, *index = nullptr;
     if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(statement)) {
       base = subscript->getBase();
@@ -35,12 +36,18 @@ public:
       return;
     std::set<unsigned> roots;
     pointerRoots(base, roots);
-    for (unsigned parameter : roots) {
-      const unsigned width = indexWidth(index);
-      const auto [known, isNew] = bits.try_emplace(parameter, width);
-      if (!isNew)
-        known->second = std::min(known->second, width);
-    }
+    if (roots.empty())
+      return;
+    const unsigned width = indexWidth(index);
+    const auto lower = [&](std::map<unsigned, unsigned> &of, unsigned to) {
+      for (unsigned parameter : roots) {
+        const auto [known, isNew] = of.try_emplace(parameter, to);
+        if (!isNew)
+          known->second = std::min(known->second, to);
+      }
+    };
+    lower(bits, width);
+    lower(doubtful, width >= 32 && fits(index) ? 64 : width);
   }
 
 private:
@@ -91,8 +98,12 @@ private:
       if (isProduct && binary->getType()->isIntegerType() &&
           !(isSmall(binary->getLHS()) && isSmall(binary->getRHS())))
         bits = view_.context().getIntWidth(binary->getType());
-      return std::min({bits, narrowestProduct(binary->getLHS(), depth + 1),
-                       narrowestProduct(binary->getRHS(), depth + 1)});
+      const unsigned ofFactors = std::min(narrowestProduct(binary->getLHS(), depth + 1),
+                                          narrowestProduct(binary->getRHS(), depth + 1));
+      // The factors of a wide product are no indices themselves: a row's number, a row's length.
+      const bool isWide = isProduct && bits == 64 && ofFactors >= 32 &&
+                          view_.context().getIntWidth(binary->getType()) >= 64;
+      return isWide ? 64 : std::min(bits, ofFactors);
     }
     const Expr *made = computedInitializer(computed);
     return std::min(widthOfLocal(computed), made ? narrowestProduct(made, depth + 1) : bits);
@@ -173,6 +184,64 @@ private:
                         [&](const Stmt *child) { return child && isData(child, depth); });
   }
 
+  /// Whether 32 bits hold the value wherever they hold the kernel's arguments.
+  bool fits(const Expr *value, unsigned depth = 0) const {
+    const Expr *computed = value->IgnoreParenCasts();
+    if (depth > kMostNesting || computed->isValueDependent())
+      return false;
+    if (isSmall(computed))
+      return true;
+    if (const auto *binary = dyn_cast<BinaryOperator>(computed);
+        binary && !binary->isAssignmentOp() && !binary->isComparisonOp()) {
+      const bool isProduct = binary->getOpcode() == BO_Mul || binary->getOpcode() == BO_Shl;
+      return isProduct ? isSmall(binary->getLHS()) && isSmall(binary->getRHS())
+                       : fits(binary->getLHS(), depth + 1) && fits(binary->getRHS(), depth + 1);
+    }
+    const auto *reference = dyn_cast<DeclRefExpr>(computed);
+    const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (!variable)
+      return false;
+    if (const auto *parameter = dyn_cast<ParmVarDecl>(variable))
+      return parameter->getDeclContext() == &view_.kernel();
+    return variable->isLocalVarDecl() &&
+           (isKeptBelow(*variable, depth) || (variable->getInit() && !isAssigned(*variable) &&
+                                              fits(variable->getInit(), depth + 1)));
+  }
+
+  static bool names(const Expr *expression, const VarDecl &variable) {
+    const auto *reference = dyn_cast<DeclRefExpr>(expression->IgnoreParenCasts());
+    return reference && reference->getDecl() == &variable;
+  }
+
+  /// Whether some comparison asks if it is less than what fits.
+  bool isKeptBelow(const VarDecl &variable, unsigned depth) const {
+    for (const BodyView &body : view_.bodies())
+      for (const Stmt *statement : body.statements)
+        if (const auto *binary = dyn_cast<BinaryOperator>(statement);
+            binary && binary->isRelationalOp()) {
+          const bool isLeft = names(binary->getLHS(), variable);
+          const Expr *limit = isLeft ? binary->getRHS() : binary->getLHS();
+          if ((isLeft || names(binary->getRHS(), variable)) && !names(limit, variable) &&
+              fits(limit, depth + 1))
+            return true;
+        }
+    return false;
+  }
+
+  bool isAssigned(const VarDecl &variable) const {
+    for (const BodyView &body : view_.bodies())
+      for (const Stmt *statement : body.statements) {
+        if (const auto *binary = dyn_cast<BinaryOperator>(statement);
+            binary && binary->isAssignmentOp() && names(binary->getLHS(), variable))
+          return true;
+        if (const auto *unary = dyn_cast<UnaryOperator>(statement);
+            unary && (unary->isIncrementDecrementOp() || unary->getOpcode() == UO_AddrOf) &&
+            names(unary->getSubExpr(), variable))
+          return true;
+      }
+    return false;
+  }
+
   bool isSmall(const Expr *factor) const {
     const Expr *computed = factor->IgnoreParenCasts();
     return coordinate(computed) ||
@@ -197,8 +266,8 @@ private:
 } // namespace
 
 void readIndex(const KernelView &view, const CallArguments &arguments, const Stmt *statement,
-               std::map<unsigned, unsigned> &bits) {
-  IndexReader(view, arguments).read(statement, bits);
+               std::map<unsigned, unsigned> &bits, std::map<unsigned, unsigned> &doubtful) {
+  IndexReader(view, arguments).read(statement, bits, doubtful);
 }
 
 } // namespace kopt::frontend

@@ -29,12 +29,12 @@ namespace {
 
 /// Calls the kernel through a pointer, with the types of its parameters taken from the compiler.
 /// `reference` makes Clang emit a template's specialization and tells which function the expression
-/// means.
+/// means. Where the expression stands no name hides the kernel's.
 constexpr const char *kGlue = R"glue(
 #line 1 "kopt-emulated-call"
 namespace kopt_emulated_glue {
-template <class Kernel> struct Call;
-template <class... Parameters> struct Call<void (*)(Parameters...)> {
+template <class Kernel> struct KoptCall;
+template <class... Parameters> struct KoptCall<void (*)(Parameters...)> {
   template <unsigned long... Index>
   static __device__ void run(void *kernel, void **arguments, std::integer_sequence<unsigned long, Index...>) {
     reinterpret_cast<void (*)(Parameters...)>(kernel)(*static_cast<Parameters *>(arguments[Index])...);
@@ -43,10 +43,10 @@ template <class... Parameters> struct Call<void (*)(Parameters...)> {
     run(kernel, arguments, std::make_integer_sequence<unsigned long, sizeof...(Parameters)>());
   }
 };
-inline void reference() { (void)(&KOPT_EXPRESSION); }
+inline void kopt_reference() { (void)(&KOPT_EXPRESSION); }
 } // namespace kopt_emulated_glue
-extern "C" __device__ void kopt_emulated_call(void *kernel, void **arguments) {
-  kopt_emulated_glue::Call<decltype(&KOPT_EXPRESSION)>::all(kernel, arguments);
+extern "C" __device__ void kopt_emulated_call(void *kopt_kernel, void **kopt_arguments) {
+  kopt_emulated_glue::KoptCall<decltype(&KOPT_EXPRESSION)>::all(kopt_kernel, kopt_arguments);
 }
 )glue";
 
@@ -70,7 +70,7 @@ public:
         if (space->getName() == "kopt_emulated_glue")
           for (clang::Decl *member : space->decls())
             if (auto *function = llvm::dyn_cast<clang::FunctionDecl>(member))
-              if (function->getName() == "reference")
+              if (function->getName() == "kopt_reference")
                 TraverseDecl(function);
     if (!kernel_)
       return;

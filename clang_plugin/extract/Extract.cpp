@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
@@ -148,11 +149,10 @@ public:
       return failAll("no temporary file for the slice: " + error.message());
     }
     llvm::FileRemover remover(path);
-    {
-      llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-      stream << text;
-    }
+    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << text;
     for (bool optimise : {true, false}) {
+      const auto beside = std::async(optimise ? std::launch::deferred : std::launch::async,
+                                     [this] { build(/*optimise=*/false); });
       NvccOutcome compiled = compileToPtx(nvcc_, std::string(path), flags_, directory_, optimise);
       if (!compiled.isVerdict)
         isRepeatable_ = false;
@@ -416,6 +416,12 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                         ExtractionResult &extraction) {
   UnitOutcome outcome;
   std::vector<std::string> flags = expandedFlags(unit);
+  // Slices are held against its PTX. Where that is surely asked for it is built beside the parse.
+  std::optional<std::string> nvcc = findNvcc();
+  Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
+  const bool isSure = options.prove && nvcc && !options.proveOnly.empty();
+  const auto beside = std::async(isSure ? std::launch::async : std::launch::deferred,
+                                 [&] { original.build(/*optimise=*/true); });
   ParsedUnit host, device;
   options.pool.forEach(2, [&](std::size_t i) {
     ParseRequest request = {unit.file, std::nullopt, unit.flags, unit.directory};
@@ -427,10 +433,6 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   for (const std::string &note : host.notes)
     addNote(extraction, note);
 
-  // The original's PTX is what slices are held against, and nvcc's word on whether the file is
-  // sound where Clang errs.
-  std::optional<std::string> nvcc = findNvcc();
-  Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
   if (host.hasErrors || device.hasErrors) {
     const ParsedUnit &broken = host.hasErrors ? host : device;
     bool nvccAccepts =
@@ -588,6 +590,8 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                   [](const Specialization &specialization) { return !isEmitted(specialization); });
     extraction.kernels.push_back(std::move(kernel));
   }
+  if (isSure)
+    beside.wait();
   outcome.isRepeatable = original.isRepeatable();
   outcome.readByNvcc = original.inputs();
   return outcome;

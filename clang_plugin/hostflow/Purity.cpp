@@ -86,7 +86,10 @@ bool Purity::isPureFunction(const FunctionDecl *function, unsigned depth) const 
       (function->getIdentifier() && kKnown.contains(function->getNameAsString())))
     return true;
   const clang::SourceManager &sources = index_.sources();
-  const FunctionDecl *defined = patternOf(function);
+  // Of a template what it was made into: in its own text `a + b` may be any operator that there is.
+  const FunctionDecl *defined = nullptr;
+  if (!function->isTemplateInstantiation() || !function->isDefined(defined) || !defined->hasBody())
+    defined = patternOf(function);
   return defined && defined->hasBody() &&
          index_.isUser(sources.getFileID(sources.getExpansionLoc(defined->getLocation()))) &&
          isPure(defined->getBody(), true, depth + 1);

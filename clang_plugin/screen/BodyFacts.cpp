@@ -242,7 +242,7 @@ public:
         readSynchronization(statement);
         readParameterUse(body, statement);
         readComparison(body, statement);
-        readIndex(view_, arguments_, statement, facts_.indexBits);
+        readIndex(view_, arguments_, statement, facts_.indexBits, facts_.doubtfulBits);
         readScope(statement);
         if (const auto *expression = dyn_cast<Expr>(statement))
           if (isa<BinaryOperator, CXXOperatorCallExpr, CallExpr, CXXConstructExpr, DeclRefExpr>(
@@ -561,8 +561,8 @@ void compareBodies(const KernelView &baselineView, const BodyFacts &baseline,
                           0});
 
   for (const auto &[parameter, bits] : baseline.indexBits) {
-    const auto found = candidate.indexBits.find(parameter);
-    if (found != candidate.indexBits.end() && found->second < bits)
+    const auto found = candidate.doubtfulBits.find(parameter);
+    if (found != candidate.doubtfulBits.end() && found->second < bits)
       findings.push_back({found->second < 32 ? "short-index" : "narrow-index", ScreenSeverity::Flag,
                           parameterName(baselineView, parameter) + " is indexed in " +
                               std::to_string(found->second) + " bits where the baseline does in " +

@@ -22,6 +22,8 @@ struct BodyFacts {
   std::set<unsigned> usedParameters;
   /// By kernel parameter: the narrowest integer, in bits, that its elements are numbered in.
   std::map<unsigned, unsigned> indexBits;
+  /// The same, but for indices that plainly fit (readIndex()).
+  std::map<unsigned, unsigned> doubtfulBits;
   std::set<unsigned> floatBits; ///< widths of floating point arithmetic; bfloat16 counts as 15
   std::map<unsigned, unsigned> bodyRanges; ///< begin to end of every function body of the text
 };

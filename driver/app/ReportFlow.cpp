@@ -6,6 +6,7 @@
 #include "driver/support/CommandWords.h"
 #include "driver/support/Text.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -52,16 +53,15 @@ Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &ro
         return session;
     return std::nullopt;
   }
-  KOPT_TRY(const std::vector<RunRecord> runs, store->runs());
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    if (run->state != RunState::Finished)
-      continue;
-    for (auto session = sessions.rbegin(); session != sessions.rend(); ++session)
-      if (session->winOf(run->id))
-        return *session;
+  if (sessions.empty())
     return std::nullopt;
-  }
-  return std::nullopt;
+  const SessionRecord &last = sessions.back();
+  KOPT_TRY(const std::vector<RunRecord> runs, store->runs());
+  // A session names its wins alone: kernels of the same command without one began before its end.
+  const bool isPast = std::ranges::any_of(runs, [&](const RunRecord &run) {
+    return run.state == RunState::Finished && run.startedUtc > last.finishedUtc;
+  });
+  return isPast ? std::nullopt : std::optional(last);
 }
 
 namespace {
@@ -94,14 +94,10 @@ Result<std::vector<std::string>> browserCommand() {
 } // namespace
 
 Result<Page> renderPage(const std::filesystem::path &root, const std::string &name) {
-  if (name != "latest") {
-    KOPT_TRY(const std::optional<SessionRecord> session, findSession(root, name));
-    if (session)
-      return Page{session->name, "summary.html", renderSessionHtml(*session)};
-  }
-  KOPT_TRY(const RunHistory history, findRun(root, name));
-  if (name == "latest" && history.session && history.session->wins.size() > 1)
-    return Page{history.session->name, "summary.html", renderSessionHtml(*history.session)};
+  KOPT_TRY(const std::optional<SessionRecord> session, findSession(root, name));
+  if (session && (name != "latest" || session->wins.size() > 1))
+    return Page{session->name, "summary.html", renderSessionHtml(*session)};
+  KOPT_TRY(const RunHistory history, findRun(root, session ? session->wins.front().runName : name));
   return Page{history.run.name, "report.html", renderHtml(history)};
 }
 

@@ -20,8 +20,9 @@ enum class LatestRun {
 Result<RunHistory> findRun(const std::filesystem::path &root, const std::string &name,
                            LatestRun latest = LatestRun::Any);
 
-/// The session of that name; "latest" is the one of the last run that finished. Nothing where there
-/// is none: the name may be a run's. Fails with Environment where the database cannot be read.
+/// The session of that name; "latest" is the last one, where no run began after it and finished.
+/// Nothing where there is none: the name may be a run's. Fails with Environment where the database
+/// cannot be read.
 Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &root,
                                                  const std::string &name);
 
@@ -33,7 +34,7 @@ struct Page {
 };
 
 /// The page of that run or session, rendered from the database; "latest" is the last session where
-/// it has several wins, else the last run. Fails as findRun() does.
+/// it has several wins, its one win, or the last run. Fails as findRun() does.
 Result<Page> renderPage(const std::filesystem::path &root, const std::string &name);
 
 /// Opens a file in a browser and does not wait for it: $BROWSER, otherwise xdg-open or open. Fails

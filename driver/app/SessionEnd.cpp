@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace kopt {
 
@@ -36,21 +37,48 @@ bool launches(const ObservedTrace &trace, const std::string &symbol) {
   });
 }
 
-Result<SubjectWorkload> composedWorkload(const SessionEnd &end, const TuneSubject &subject) {
+/// Of the instantiations that share the subject's kernel those that were launched while nobody had
+/// asked for their data.
+Result<std::vector<TuneSubject>> unobservedSharers(const SessionEnd &end,
+                                                   const TuneSubject &subject) {
+  std::vector<TuneSubject> sharers;
+  for (const KernelInstance &instance : instancesIn(end.bench.extraction())) {
+    const Specialization *one = instance.specialization;
+    if (!one || instance.kernel->name != subject.kernel.name ||
+        !launches(*end.observed, one->symbol))
+      continue;
+    KOPT_TRY(TuneSubject sharer, subjectOf(end.bench, *one));
+    if (!workloadOf(sharer, end.observed, end.bench.device().kind))
+      sharers.push_back(std::move(sharer));
+  }
+  return sharers;
+}
+
+/// `more` keeps what the program was run again for, by the kernel's name.
+Result<SubjectWorkload> composedWorkload(const SessionEnd &end, const TuneSubject &subject,
+                                         std::map<std::string, ObservedTrace> &more) {
   auto workload = workloadOf(subject, end.observed, end.bench.device().kind);
   if (workload || !end.observed || end.program.empty() ||
       !launches(*end.observed, subject.specialization.symbol))
     return workload;
-  // It was launched, and nobody had asked for its data.
-  KOPT_TRY(const ObservedTrace trace, programTrace(end.services, end.root, end.program, {subject}));
-  return workloadOf(subject, trace, end.bench.device().kind);
+  auto known = more.find(subject.kernel.name);
+  if (known == more.end()) {
+    KOPT_TRY(const std::vector<TuneSubject> sharers, unobservedSharers(end, subject));
+    KOPT_TRY(ObservedTrace trace, programTrace(end.services, end.root, end.program, sharers));
+    known = more.emplace(subject.kernel.name, std::move(trace)).first;
+  }
+  return workloadOf(subject, known->second, end.bench.device().kind);
 }
 
 Result<Trial> judgeComposed(const SessionEnd &end, const TuneSubject &subject,
-                            const Candidate &candidate) {
-  KOPT_TRY(const SubjectWorkload workload, composedWorkload(end, subject));
+                            const Candidate &candidate,
+                            std::map<std::string, ObservedTrace> &more) {
+  KOPT_TRY(const SubjectWorkload workload, composedWorkload(end, subject, more));
+  JudgeOptions options = end.judge;
+  options.programSeconds = workload.programSeconds;
+  options.counters = false;
   KOPT_TRY(const std::unique_ptr<Judge> judge,
-           end.bench.makeJudge(subject, workload.workload, end.judge,
+           end.bench.makeJudge(subject, workload.workload, options,
                                "composed-" + subject.specialization.symbol.substr(0, 100)));
   KOPT_TRY(const Baseline baseline, judge->baseline());
   static_cast<void>(baseline);
@@ -106,12 +134,13 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
   const CaptureSetup capture =
       findCapture(end.services.installation.runner.parent_path(), end.services.installation.cuda);
   auto program = programRequest(end);
+  std::map<std::string, ObservedTrace> more;
   const SessionServices services{
       end.store,
       end.services.clock,
       [&](const Specialization &specialization) { return subjectOf(end.bench, specialization); },
       [&](const TuneSubject &subject, const Candidate &candidate) {
-        return judgeComposed(end, subject, candidate);
+        return judgeComposed(end, subject, candidate, more);
       },
       [&](const fs::path &patchRoot) -> Result<std::unique_ptr<ProgramPair>> {
         if (!program)
@@ -121,7 +150,8 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
         request.scratch = scratch.path();
         return openPrograms(end.services.processes, capture, std::move(request));
       },
-      [&](const std::string &text) { end.services.terminal.status(text); }};
+      [&](const std::string &text) { end.services.terminal.status(text); },
+      end.isTimeUp};
   SessionRequest request{std::move(wins),
                          end.bench.extraction(),
                          end.bench.device().name,

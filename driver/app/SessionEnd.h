@@ -20,6 +20,7 @@ struct SessionEnd {
   std::filesystem::path root, output;           ///< of the project; folders of the runs
   std::string program, build, tests;            ///< of --run, --build and TESTS; empty: none
   double minGain = 0.01;
+  std::function<bool()> isTimeUp{}; ///< of the search; empty: it has no limit
 };
 
 /// How much of a run of the program a win saves, as far as its isolated times say: the kernel's

@@ -142,11 +142,13 @@ private:
     for (const std::string &note : workload_.notes)
       services_.terminal.line(note);
     notRun_ = sitesNotRun(subject_.kernel, subject_.specialization, workload_.workload);
+    JudgeOptions own = request_.options;
+    own.programSeconds = workload_.programSeconds;
     KOPT_TRY(std::unique_ptr<Judge> local,
-             bench_.makeJudge(subject_, workload_.workload, request_.options,
+             bench_.makeJudge(subject_, workload_.workload, own,
                               subject_.specialization.symbol.substr(0, 100)));
     judge_ = std::make_unique<HeldOutJudge>(
-        std::move(local), workload_.heldOut, request_.options,
+        std::move(local), workload_.heldOut, own,
         [this](const Workload &heldOut, const JudgeOptions &options) {
           return bench_.makeJudge(subject_, heldOut, options, "held-out");
         });

@@ -2,6 +2,7 @@
 #include "driver/app/Tune.h"
 
 #include "driver/app/ObserveFlow.h"
+#include "driver/app/TerminalObserver.h"
 #include "driver/app/TuneResults.h"
 #include "driver/app/config/Config.h"
 #include "driver/app/config/RunIdentity.h"
@@ -55,6 +56,12 @@ SearchIdentity searchIdentityOf(const TuneSettings &settings, const TuneSubject 
 bool endsTheSession(const Error &error) {
   return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
 }
+
+/// Seconds of a baseline before one was measured, as on a GPU; of a file that takes long to
+/// compile, this part of what proving its slices took. A turn has at least so many times a
+/// baseline's, and where less is left than the least, it is not begun.
+constexpr double kUnknownBaseline = 4, kBaselinePerExtraction = 0.5, kTurnPerBaseline = 3,
+                 kLeastTurnPerBaseline = 1.5;
 
 /// The short name that reports have for a step of tune().
 std::string stageKey(const std::string &step) {
@@ -133,39 +140,6 @@ nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunn
           {"store_bytes_per_second", device.storeBytesPerSecond}};
 }
 
-/// Shows the search on the terminal.
-class TerminalObserver final : public SearchObserver {
-public:
-  /// `secondsLeft`: of the kernel's time; empty where there is no limit.
-  TerminalObserver(Terminal &terminal, const std::string &label,
-                   std::function<double()> secondsLeft)
-      : terminal_(terminal), label_(label), secondsLeft_(std::move(secondsLeft)) {}
-
-  void judging(const SearchHistory &history, const Candidate &candidate) override {
-    terminal_.status(fmt::format(
-        "{}: round {}, trial {}{}: {}", label_, history.round, history.trials.size(),
-        secondsLeft_ ? fmt::format(", {:.0f} s left", std::max(0.0, secondsLeft_())) : "",
-        candidate.title));
-  }
-  void judged(const Trial &trial) override {
-    terminal_.line(fmt::format("{:<11} {:<34} {}", toString(trial.verdict), trial.candidate.title,
-                               trial.reason));
-  }
-  void profiling(const Trial &trial) override {
-    terminal_.status(fmt::format("{}: profiling {}", label_, trial.candidate.title));
-  }
-  void proposerFailed(const ProposerFailure &failure) override {
-    terminal_.line(fmt::format("warning: proposer '{}' failed and {}: {}", failure.role,
-                               failure.givenUp ? "is not asked again" : "loses its turn",
-                               failure.error));
-  }
-
-private:
-  Terminal &terminal_;
-  std::string label_;
-  std::function<double()> secondsLeft_;
-};
-
 } // namespace
 
 TuneSession::TuneSession(Services services, TuneSettings settings)
@@ -181,10 +155,11 @@ std::optional<double> programSpeedup(const TuneOutcome &outcome) {
 
 Result<std::vector<TuneOutcome>> TuneSession::run() {
   const auto start = services_.clock.now();
-  KOPT_TRY(bench_,
-           Workbench::open(services_, settings_.sources, settings_.selection, settings_.device,
-                           settings_.sandbox, settings_.gpus,
-                           [this](const ExtractionResult &found) { return planKernels(found); }));
+  KOPT_TRY(bench_, Workbench::open(services_, settings_.sources, settings_.selection,
+                                   settings_.device, settings_.sandbox, settings_.gpus,
+                                   [this](const ExtractionResult &found, const ProveAhead &prove) {
+                                     return planKernels(found, prove);
+                                   }));
   KOPT_TRY(rules_, RuleBook::load());
   overview_.stages["extract"] = bench_->extractSeconds();
   overview_.stages["device"] = std::max(0.0, Duration(services_.clock.now() - start).count() -
@@ -226,7 +201,8 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
   return outcomes;
 }
 
-Result<KernelPlan> TuneSession::planKernels(const ExtractionResult &found) {
+Result<KernelPlan> TuneSession::planKernels(const ExtractionResult &found,
+                                            const ProveAhead &prove) {
   KernelPlan plan{settings_.selection, false};
   if (!settings_.program.empty()) {
     choseKernels_ = plan.leaveOut = !selectsKernels(found, settings_.selection);
@@ -242,11 +218,16 @@ Result<KernelPlan> TuneSession::planKernels(const ExtractionResult &found) {
       } else {
         KOPT_TRY(candidates, selectInstances(found, settings_.selection));
       }
+      const auto choose =
+          [&](const std::vector<KernelShare> &launched) -> Result<std::vector<std::string>> {
+        KOPT_TRY(std::vector<std::string> symbols, chooseKernels(candidates, launched));
+        KernelPlan soon = plan;
+        soon.selection.symbols = symbols;
+        prove(soon);
+        return symbols;
+      };
       KOPT_TRY(ProgramKernels program,
-               programKernels(services_, settings_.root, settings_.program, candidates,
-                              [&](const std::vector<KernelShare> &launched) {
-                                return chooseKernels(candidates, launched);
-                              }));
+               programKernels(services_, settings_.root, settings_.program, candidates, choose));
       overview_.stages["observe"] = observing_ = program.seconds;
       if (choseKernels_) {
         double share = 0;
@@ -303,8 +284,13 @@ bool TuneSession::beginTurn(std::size_t index) {
   spent_.clear();
   turnStart_ = services_.clock.now();
   const double left = budget_->left();
-  turnLimit_ = budget_->limit() > 0 ? budget_->shareOf(weightOf(subject), weights) : 0;
-  if (index > 0 && left < quickestBaseline_.value_or(0))
+  // The first kernels have the most time: a turn that has no time for candidates is of no use.
+  const double baseline = quickestBaseline_.value_or(
+      std::max(kUnknownBaseline, kBaselinePerExtraction * bench_->extractSeconds()));
+  turnLimit_ = budget_->limit() > 0
+                   ? budget_->shareOf(weightOf(subject), weights, kTurnPerBaseline * baseline)
+                   : 0;
+  if (index > 0 && left < kLeastTurnPerBaseline * quickestBaseline_.value_or(0))
     return false;
   if (subjects.size() == 1 && shares_.empty())
     return true;
@@ -334,7 +320,8 @@ Status TuneSession::endSession() {
                        settings_.program.empty() ? settings_.benchmark : settings_.program,
                        settings_.build,
                        settings_.tests,
-                       settings_.minGain};
+                       settings_.minGain,
+                       [this] { return budget_->left() <= 0; }};
   KOPT_TRY(session_, kopt::endSession(end, std::move(wins_)));
   return {};
 }
@@ -479,6 +466,7 @@ Result<std::unique_ptr<Judge>> TuneSession::makeJudge(const TuneSubject &subject
   JudgeOptions options = judgeOptionsOf(settings_);
   options.buildThreads =
       settings_.buildJobs.value_or(unsigned(defaultBuildJobs(bench_->pool().size())));
+  options.programSeconds = workload.programSeconds;
   KOPT_TRY(std::unique_ptr<Judge> local,
            bench_->makeJudge(subject, workload.workload, options, run.record.name));
   return std::make_unique<HeldOutJudge>(

@@ -100,7 +100,7 @@ private:
   };
   using Proposers = std::vector<std::unique_ptr<Proposer>>;
 
-  Result<KernelPlan> planKernels(const ExtractionResult &found);
+  Result<KernelPlan> planKernels(const ExtractionResult &found, const ProveAhead &prove);
   Result<std::vector<std::string>> chooseKernels(const std::vector<KernelInstance> &candidates,
                                                  const std::vector<KernelShare> &launched);
   TuneOutcome skippedOutcome(const std::string &symbol, const std::string &label,

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <future>
+#include <set>
 
 namespace kopt {
 
@@ -58,11 +60,26 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
     if (note.find(kFileLeftOut) != note.npos)
       services_.terminal.line("note: " + note);
   KernelPlan plan{selection, false};
+  const auto symbolsOf = [](const KernelPlan &of) {
+    const std::vector<std::string> symbols =
+        of.selection.symbols.value_or(std::vector<std::string>());
+    return std::set<std::string>(symbols.begin(), symbols.end());
+  };
+  KernelPlan ahead;
+  std::future<Result<ExtractionResult>> proven; // its end waits for it, whatever happens here
   if (planKernels) {
-    KOPT_TRY(plan, planKernels(found));
+    KOPT_TRY(plan, planKernels(found, [&](const KernelPlan &soon) {
+               ahead = soon;
+               proven =
+                   std::async(std::launch::async, [&] { return extract(*reader, ahead, found); });
+             }));
   }
   leavesOut_ = plan.leaveOut;
-  KOPT_TRY(extraction_, extract(*reader, plan, found));
+  services_.terminal.status("proving that the kernels can be built alone");
+  const auto start = services_.clock.now();
+  const bool isAhead = proven.valid() && symbolsOf(ahead) == symbolsOf(plan);
+  KOPT_TRY(extraction_, isAhead ? proven.get() : extract(*reader, plan, found));
+  extractSeconds_ += Duration(services_.clock.now() - start).count();
   // Candidates see what the user's own files were read with, and what their flags name.
   std::vector<fs::path> readable = services_.installation.headers;
   std::error_code ignored;
@@ -91,9 +108,6 @@ Result<ExtractionResult> Workbench::extract(Frontend &reader, const KernelPlan &
   if (!plan.leaveOut)
     KOPT_CHECK(selectSubjects(found, plan.selection));
   KOPT_TRY(const std::vector<KernelInstance> wanted, selectInstances(found, plan.selection));
-  services_.terminal.status(
-      fmt::format("proving that {} can be built alone",
-                  wanted.size() == 1 ? "the kernel" : fmt::format("{} kernels", wanted.size())));
   const LoggedStage logged("prove the slices");
   ExtractRequest request = extractRequest(sources_, scratch() / "extract");
   request.files = unitsOf(wanted);
@@ -102,9 +116,7 @@ Result<ExtractionResult> Workbench::extract(Frontend &reader, const KernelPlan &
       request.proveOnly.push_back(instance.specialization->symbol);
   const auto start = services_.clock.now();
   KOPT_TRY(ExtractionResult extraction, reader.extract(request));
-  const Duration took = services_.clock.now() - start;
-  candidateDeadline_.took(took);
-  extractSeconds_ += took.count();
+  candidateDeadline_.took(services_.clock.now() - start);
   return extraction;
 }
 
@@ -145,7 +157,7 @@ Result<HostText> Workbench::hostTextOf(const KernelSpec &kernel, const fs::path 
   HostRequest request{file.string(), kernel.compileFlags, kernel.directory, {}};
   for (const TuneSubject &subject : subjects_)
     request.kernels.push_back(subject.kernel.name);
-  return askHostText(services_.processes, services_.installation.frontend, compilers_, request);
+  return frontend_->hostText(request);
 }
 
 Status Workbench::readHostCode(CandidateFile &file) {

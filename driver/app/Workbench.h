@@ -27,7 +27,11 @@ struct KernelPlan {
   bool leaveOut = false;
 };
 /// Decides it from what the files hold; their slices are not proven yet.
-using PlanKernels = std::function<Result<KernelPlan>(const ExtractionResult &found)>;
+/// Slices that the plan will ask for may be proven while it is still being made: nvcc takes its
+/// time, and so does a program that is observed.
+using ProveAhead = std::function<void(const KernelPlan &)>;
+using PlanKernels =
+    std::function<Result<KernelPlan>(const ExtractionResult &found, const ProveAhead &prove)>;
 
 /// A kernel that was wanted, and why it is not among the subjects.
 struct LeftOutKernel {
@@ -63,7 +67,7 @@ public:
   /// Reads a candidate's file with the flags of the baseline. Where those name no GPU to build for,
   /// and the file uses what nvcc's default does not have, it is read for `arch` (empty: the
   /// device's). Host code that it changes is found, too. Fails as readCandidateFile() and
-  /// askHostText().
+  /// Frontend::hostText().
   Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
 
   /// `folder` is a name for its scratch folder.

@@ -50,6 +50,9 @@ public:
   /// The next call finds a fresh process: what code and memory lie at by chance is drawn anew.
   /// Module ids stay valid.
   virtual void renew() {}
+  /// So many fresh processes will be wanted soon: they are started, and get ready, while this one
+  /// runs on. None of them does anything while a launch is timed.
+  virtual void prepareRenewals(unsigned /*processes*/) {}
   /// Why the device is not used any more (a quarantine, a process that cannot be started); empty:
   /// it is. Calls fail with Environment then.
   virtual std::string lost() const { return {}; }

@@ -136,12 +136,17 @@ private:
   /// own.
   Status join(Win win) {
     std::string problem;
-    bool onlyText = true;
-    for (const OtherUser &user : otherUsers(win, request_.extraction)) {
-      const Judged judged = judgeUser(user, win);
+    const std::vector<OtherUser> users = otherUsers(win, request_.extraction);
+    const bool onlyText = std::ranges::all_of(users, &OtherUser::onlyKernelText);
+    for (const OtherUser &user : users) {
+      if (onlyText && !problem.empty())
+        break; // it leaves them all alone
+      const bool isLate = onlyText && services_.isTimeUp && services_.isTimeUp() &&
+                          withOwnSpecialization(win).has_value();
+      const Judged judged =
+          isLate ? Judged{false, "and there was no time left to judge that"} : judgeUser(user, win);
       if (judged.good)
         continue;
-      onlyText &= user.onlyKernelText;
       problem +=
           (problem.empty() ? "" : "; ") + fmt::format("it changes {} of '{}' ({}), {}", user.what,
                                                       user.label, user.place, judged.reason);

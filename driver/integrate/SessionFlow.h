@@ -6,6 +6,7 @@
 #include "driver/integrate/confirm/Confirm.h"
 #include "driver/store/Store.h"
 
+#include <functional>
 #include <memory>
 
 namespace kopt {
@@ -27,6 +28,9 @@ struct SessionServices {
   JudgeComposed judge;
   OpenPrograms programs;
   TellProgress tell;
+  /// The time for the search is used up: then a win gets a specialization of its own where it can,
+  /// rather than that everybody who shares its text is judged. Empty: there is no limit.
+  std::function<bool()> isTimeUp{};
 };
 
 struct SessionRequest {

@@ -3,6 +3,7 @@
 // not build, repeat, or tell right from wrong.
 #include "driver/judge/DeviceJudge.h"
 
+#include "driver/judge/Statistics.h"
 #include "driver/judge/Strengthening.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/source/SliceLines.h"
@@ -11,10 +12,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace kopt {
 namespace {
+
+/// Times a launch's seconds in the program, from which on a cold L2 is not taken for granted.
+constexpr double kColderBy = 1.03;
+/// That a launch on poisoned memory may take at least.
+constexpr double kPoisonedSeconds = 0.5;
 
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
 
@@ -35,6 +42,7 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
         ErrorCode::BaselineFailed,
         fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason),
         "", at(subject().kernel));
+  sharedOfBaseline_ = trial.resources->sharedBytes;
   return {};
 }
 
@@ -84,11 +92,14 @@ Status DeviceJudge::classifyBuffers() {
       Buffer &buffer = launch.buffers[b];
       if (buffer.readOnly)
         continue;
+      const LoggedStage logged(fmt::format("classify '{}' of {}", buffer.name, launch.name));
       buffer.output = true;
-      KOPT_TRY(
-          const RunOutcome poisoned,
-          runner_.run(context_.baseline().module, launch,
-                      context_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i))));
+      // With a lock or a count that is poisoned it may wait for ever: that it needs it is enough.
+      RunOptions options =
+          context_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i));
+      if (!runner_.device().modelled)
+        options.deadline = Duration(std::max(kPoisonedSeconds, 10 * context_.baselineSeconds[i]));
+      KOPT_TRY(const RunOutcome poisoned, runner_.run(context_.baseline().module, launch, options));
       bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
       const bool complete = same && poisoned.unwritten[b] == 0;
       for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
@@ -286,10 +297,44 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
   return {};
 }
 
+/// Which captured launches find their data in the L2 cache, as far as their time in the program
+/// tells: those that a warm cache comes nearer to. Whether there is one.
+Result<bool> DeviceJudge::chooseCacheModes(const Trial &cold) {
+  for (std::size_t i = 0; i < cold.timings.size(); ++i) {
+    const auto known = options_.programSeconds.find(subject().workload.launches[i].name);
+    if (known == options_.programSeconds.end() || cold.timings[i].cacheMode != CacheMode::Cold)
+      continue;
+    const double inProgram = known->second, coldSeconds = cold.timings[i].baselineSeconds;
+    if (coldSeconds < kColderBy * inProgram)
+      continue;
+    TimeOptions options = timeOptions(i);
+    options.coldCache = false;
+    options.slot = fmt::format("warm-{}", i);
+    const Launch &launch = context_.baseline().launches[i];
+    KOPT_TRY(const TimingOutcome warm, runner_.time(context_.baseline().module, launch,
+                                                    context_.baseline().module, launch, options));
+    if (warm.status != RunStatus::Ok || warm.samples.empty())
+      continue;
+    std::vector<double> seconds;
+    for (const TimingSample &sample : warm.samples)
+      seconds.push_back(sample.a);
+    if (std::abs(std::log(median(std::move(seconds)) / inProgram)) <
+        std::abs(std::log(coldSeconds / inProgram)))
+      warm_.insert(i);
+  }
+  return !warm_.empty();
+}
+
 Status DeviceJudge::timeBaseline(Trial &trial) {
   VerdictPolicy policy = options_.policy;
   policy.candidates = 1;
-  KOPT_TRY(const bool timed, time(context_.baseline(), policy, 1, trial));
+  KOPT_TRY(bool timed, time(context_.baseline(), policy, 1, trial));
+  if (timed) {
+    KOPT_TRY(const bool isAnyWarm, chooseCacheModes(trial));
+    if (isAnyWarm) {
+      KOPT_TRY(timed, time(context_.baseline(), policy, 1, trial));
+    }
+  }
   if (!timed)
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
@@ -355,17 +400,39 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
   return {};
 }
 
-Status DeviceJudge::learnChecks(Trial &trial) {
+/// Whether what only winners are asked is learned when the first of them comes.
+bool DeviceJudge::waitsForWinner() const {
+  return options_.depth == Depth::Search && !runner_.device().modelled;
+}
+
+/// What the checks need that are asked from `depth` on.
+Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
+  learned_ = depth;
   for (const std::unique_ptr<Check> &check : checks_) {
+    if (check->from() != depth)
+      continue;
     const LoggedStage logged("learn " + check->name());
     KOPT_CHECK(check->learn(context_, trial));
   }
   return {};
 }
 
+/// Before the first look at a winner, and once.
+Status DeviceJudge::learnForWinner(Trial &trial) {
+  if (learned_ == Depth::Search) {
+    const StageTimer timer(trial, "baseline/checks");
+    KOPT_CHECK(replays_->learnAll(context_, trial));
+    KOPT_CHECK(learnChecks(Depth::Trial, trial));
+  }
+  return testMutants(trial);
+}
+
 /// Wrong versions of the kernel go through the same checks: where one passes, the workload proves
 /// little of a candidate.
 Status DeviceJudge::testMutants(Trial &trial) {
+  if (learned_ == Depth::Search || !options_.checks.on("mutants") || !options_.testAdequacy ||
+      std::exchange(hasTestedMutants_, true))
+    return {};
   const LoggedStage logged("baseline: mutants");
   const StageTimer timer(trial, "baseline/mutants");
   AdequacySettings settings;
@@ -406,6 +473,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
 }
 
 Status DeviceJudge::takeMutations(const AdequacyReport &report) {
+  hasTestedMutants_ = true;
   mutations_ = report;
   for (const AdequacyReport::Addition &addition : report.additions) {
     KOPT_TRY(auto replay,
@@ -431,13 +499,21 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
     KOPT_CHECK(checkSensitivity(trial));
     return findUnseenInputs(trial);
   }));
-  KOPT_CHECK(step("time", [&] { return timeBaseline(trial); }));
-  KOPT_CHECK(step("profile", [&] { return profile(context_.baseline(), trial); }));
+  if (options_.times)
+    KOPT_CHECK(step("time", [&] { return timeBaseline(trial); }));
+  if (options_.counters || runner_.device().modelled)
+    KOPT_CHECK(step("profile", [&] { return profile(context_.baseline(), trial); }));
   KOPT_CHECK(step("emulated limits", [&]() -> Status {
     KOPT_CHECK(limitInstructions(trial));
     return findBlocksApart(trial);
   }));
-  KOPT_CHECK(step("checks", [&] { return learnChecks(trial); }));
+  KOPT_CHECK(step("checks", [&]() -> Status {
+    KOPT_CHECK(learnChecks(Depth::Search, trial));
+    if (waitsForWinner())
+      return {};
+    KOPT_CHECK(replays_->learnAll(context_, trial));
+    return learnChecks(Depth::Trial, trial);
+  }));
   noteIncidents(trial);
   return {};
 }
@@ -453,7 +529,10 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
   context_.instructionLimits =
       first.context_.instructionLimits; // of a modelled device: the program's, not the device's
   context_.blocksAreApart = first.context_.blocksAreApart;
-  KOPT_CHECK(learnChecks(own));
+  warm_ = first.warm_;
+  KOPT_CHECK(learnChecks(Depth::Search, own));
+  if (!waitsForWinner())
+    KOPT_CHECK(learnChecks(Depth::Trial, own));
   gaps_ = first.gaps_; // of the workload, not of the device
   noteIncidents(trial);
   return {};

@@ -39,6 +39,7 @@ const std::map<std::string, Groups> &demands() {
       {"arch-conditional", {{"other architectures"}}},
       // Nothing here is large enough, or runs blocks at once in every way that a GPU may.
       {"short-index", {{"a problem that large"}}},
+      {"narrow-index", {{"a problem that large"}}},
       {"short-product", {{"a problem that large"}}},
       {"atomic-scope", {{"blocks that run at once"}}},
   };
@@ -119,8 +120,8 @@ std::string OpenObligation::inWords() const {
 
 std::vector<OpenObligation> openObligations(const Trial &trial) {
   static const std::set<std::string> kHazards = {
-      "atomic-removed",   "barrier-removed", "fence-removed", "volatile",
-      "arch-conditional", "short-index",     "short-product", "atomic-scope"};
+      "atomic-removed", "barrier-removed", "fence-removed", "volatile",    "arch-conditional",
+      "short-index",    "narrow-index",    "short-product", "atomic-scope"};
   std::vector<OpenObligation> open;
   const auto passed = [&](const std::string &check) { return trial.passed(check); };
   for (const Finding &finding : trial.findings)

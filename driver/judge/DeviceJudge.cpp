@@ -5,6 +5,7 @@
 #include "driver/judge/EmulatedJudge.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/Hash.h"
+#include "driver/workload/ApplyCandidate.h"
 
 #include <algorithm>
 #include <chrono>
@@ -44,6 +45,28 @@ Result<bool> DeviceJudge::load(Built &built, Trial &trial) {
   trial.resources = *loaded;
   trial.resources->id = 0; // of this process: no record of the code
   built.module = loaded->id;
+  return true;
+}
+
+/// What the kernel declares counts as well as what its launch asks for.
+bool DeviceJudge::fitsWithoutOptIn(const Candidate &candidate, const Built &built,
+                                   Trial &trial) const {
+  const std::uint32_t own = trial.resources->sharedBytes;
+  for (std::size_t i = 0; i < built.launches.size(); ++i) {
+    const Launch &launch = built.launches[i];
+    const std::uint32_t before = context_.baseline().launches[i].sharedBytes;
+    if (own + launch.sharedBytes <= kSharedWithoutOptIn || launch.sharedBytes == 0 ||
+        candidate.launch.largeShared || sharedOfBaseline_ + before > kSharedWithoutOptIn)
+      continue;
+    refuse({"outputs", Verdict::RunFailed,
+            fmt::format("launch '{}' asks for {} bytes of dynamic shared memory beside the {} that "
+                        "the kernel declares; more than {} together need "
+                        "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                        "bytes) before it",
+                        launch.name, launch.sharedBytes, own, kSharedWithoutOptIn)},
+           trial);
+    return false;
+  }
   return true;
 }
 
@@ -105,7 +128,9 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
     failure = belowFloor(trial, launches, runner_.device());
   if (failure)
     return failure;
-  if (options_.checks.on("mutants")) {
+  if (options_.checks.on("mutants") && learned_ == Depth::Search) {
+    trial.checks.push_back({"mutants", CheckState::NotRun, "it is asked of winners"});
+  } else if (options_.checks.on("mutants")) {
     const bool isDoubtful = !mutations_.isConclusive();
     const std::string remedy = mutations_.remedy();
     const std::string words =
@@ -155,6 +180,7 @@ TimeOptions DeviceJudge::timeOptions(std::size_t index) const {
   options.inputSeed = context_.expected[index].inputSeed;
   options.skip = options_.checks.runnerChecks();
   options.slot = fmt::format("time-{}", index);
+  options.coldCache = options.coldCache && !warm_.contains(index);
   options.deadline = std::max(options.deadline, Duration(20 * context_.baselineSeconds[index] +
                                                          2 * options.budget.count()));
   if (runner_.device()
@@ -194,6 +220,8 @@ Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std:
     sample.process = process;
     timing.samples.push_back(sample);
   }
+  if (!outcome.counters.empty())
+    timedCounters_[index] = outcome.counters;
   throttled_.insert(outcome.throttled.begin(), outcome.throttled.end());
   otherLoad_.insert(outcome.otherLoad.begin(), outcome.otherLoad.end());
   return true;
@@ -203,8 +231,11 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
                                std::uint32_t processes, Trial &trial) {
   trial.stage = Stage::Time;
   trial.timings.clear(); // of an earlier look at the same candidate
+  std::erase_if(trial.checks, [](const CheckRecord &record) { return record.check == "timed"; });
   throttled_.clear();
   otherLoad_.clear();
+  timedCounters_.clear();
+  timedModule_ = built.module;
   // Simultaneous intervals: the chance that any of the candidates' or launches' intervals misses is
   // the stated one.
   const double comparisons = double(std::max(1, policy.candidates)) * double(built.launches.size());
@@ -268,6 +299,13 @@ void DeviceJudge::noteIncidents(Trial &trial) {
 }
 
 Status DeviceJudge::profile(const Built &built, Trial &trial) {
+  // A modelled device has counted them to know the time.
+  if (const auto counted = timedCounters_.find(context_.heaviest());
+      timedModule_ == built.module && counted != timedCounters_.end()) {
+    trial.counters = counted->second;
+    trial.counterSource = toString(runner_.device().kind);
+    return {};
+  }
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(ProfileOutcome outcome,
            device_.profile(built.module, built.path, built.launches[context_.heaviest()]));
@@ -295,6 +333,11 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
     policy.candidates = 1; // nothing is claimed yet: that takes samples that chose nothing
   }
   const Depth depth = isConfirmation || wantsEveryCheck(trial) ? Depth::Win : options_.depth;
+  if (depth > Depth::Search)
+    KOPT_CHECK(learnForWinner(trial));
+  // They start while this one verifies, and are ready when it is timed.
+  if (isConfirmation && !runner_.device().modelled && options_.processes > 1)
+    runner_.prepareRenewals(options_.processes);
   KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, depth, trial));
   if (!verified && !options_.keepGoing)
     return {};
@@ -322,6 +365,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
          "verified again on more inputs, as " +
              (isDoubtful ? inWords(*trial.speedup) + " is hard to believe" : mutations_.inWords()),
          ""});
+    KOPT_CHECK(learnForWinner(trial));
     KOPT_TRY(verified, verify(candidate, built, ~freshSeed, strength,
                               isDoubtful ? Depth::Win : depth, trial));
     if (!verified)
@@ -341,7 +385,8 @@ Result<Trial> DeviceJudge::judge(const Prepared &prepared, Purpose purpose) {
   trial.gpu = device_.name;
   trial.assurance = {};
   KOPT_TRY(const bool loaded, load(built, trial));
-  const Status status = loaded ? judge(trial.candidate, built, purpose, trial) : Status();
+  const bool isRun = loaded && fitsWithoutOptIn(trial.candidate, built, trial);
+  const Status status = isRun ? judge(trial.candidate, built, purpose, trial) : Status();
   if (loaded)
     runner_.unload(built.module);
   noteIncidents(trial);

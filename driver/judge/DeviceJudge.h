@@ -23,14 +23,16 @@ public:
               JudgeOptions options, const OpenEmulated &emulate = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure
-  /// outputs. Must succeed before anything is examined. Fails with BaselineFailed, saying at which
-  /// step and why.
+  /// outputs. Must succeed before anything is examined. Where a search on a GPU is to come, what
+  /// only winners are asked is learned when there is one: most kernels have none. Fails with
+  /// BaselineFailed, saying at which step and why.
   Status measureBaseline(const Built &built, Trial &trial);
   /// What the first device learned, for a second one of the same kind: it takes the workload's
   /// weights from there, times and profiles nothing, and fails with BaselineFailed where its own
   /// results are others. The trial gets its incidents.
   Status learnAs(const DeviceJudge &first, const Built &built, Trial &trial);
-  /// Wrong versions of the kernel go through the checks. Findings go into the trial.
+  /// Wrong versions of the kernel go through the checks, unless that waits for a winner. Findings
+  /// go into the trial.
   Status testMutants(Trial &trial);
   /// What was found on another device of the kind: the launches that it added are made here, too.
   Status takeMutations(const AdequacyReport &report);
@@ -52,11 +54,14 @@ public:
 
   const Subject &subject() const { return context_.subject(); }
   const Built &baseline() const { return context_.baseline(); }
+  /// Which of them the workload notices; of none until they have been tried.
   const AdequacyReport &mutations() const { return mutations_; }
+  bool hasTestedMutants() const { return hasTestedMutants_; }
   const JudgeDevice &device() const { return device_; }
 
 private:
   Result<bool> load(Built &built, Trial &trial);
+  bool fitsWithoutOptIn(const Candidate &candidate, const Built &built, Trial &trial) const;
   Result<bool> verify(const Candidate &candidate, const Built &built, std::uint64_t freshSeed,
                       Strength strength, Depth depth, Trial &trial);
   Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
@@ -86,9 +91,12 @@ private:
   void addWorkloadGap(const std::string &check, const std::string &what, Trial &trial);
   Status findUnseenInputs(Trial &trial);
   Status timeBaseline(Trial &trial);
+  Result<bool> chooseCacheModes(const Trial &cold);
   Status limitInstructions(const Trial &baseline);
   Status findBlocksApart(Trial &trial);
-  Status learnChecks(Trial &trial);
+  bool waitsForWinner() const;
+  Status learnChecks(Depth depth, Trial &trial);
+  Status learnForWinner(Trial &trial);
   Status agreesWith(const DeviceJudge &first) const;
 
   JudgeDevice device_;
@@ -100,8 +108,14 @@ private:
   std::unique_ptr<Emulation> emulation_; ///< null: there is none
   std::shared_ptr<DerivedReplays> replays_;
   std::vector<std::unique_ptr<Check>> checks_;
+  bool hasTestedMutants_ = false;
+  Depth learned_ = Depth::Search;  ///< of the checks
   std::vector<AssuranceGap> gaps_; ///< of the workload, and so of every candidate
   AdequacyReport mutations_;
+  std::set<std::size_t> warm_;         ///< launches of the workload that are timed with a warm L2
+  std::uint32_t sharedOfBaseline_ = 0; ///< bytes that the original declares
+  std::map<std::size_t, Counters> timedCounters_; ///< by launch, of the module timed last
+  ModuleId timedModule_ = 0;
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the timing that is going on
 };
 

@@ -13,21 +13,43 @@ Result<Baseline> HeldOutJudge::baseline() {
   return baseline;
 }
 
+/// The judge is kept from one confirmation to the next. What it has judged it calls a duplicate:
+/// that had its say.
+Result<Trial> HeldOutJudge::judgeHeldOut(const Candidate &candidate) {
+  if (!onHeldOut_) {
+    JudgeOptions options = options_;
+    options.testAdequacy = false; // tested with the launches that chose the candidate
+    options.counters = false;
+    options.ownLaunchesOnly = true; // and so was what follows from other launches than these
+    Workload workload = workload_;
+    workload.launches = heldOut_;
+    for (Launch &launch : workload.launches)
+      launch.weight = 1.0 / double(workload.launches.size());
+    KOPT_TRY(auto judge, makeJudge_(workload, options));
+    KOPT_CHECK(judge->baseline());
+    onHeldOut_ = std::move(judge);
+  }
+  KOPT_TRY(Trial trial, onHeldOut_->judge(candidate, Purpose::Search));
+  if (trial.verdict == Verdict::Duplicate)
+    for (const Trial &known : heldOutTrials_)
+      if (known.moduleHash == trial.moduleHash &&
+          trial.reason.ends_with("'" + known.candidate.title + "'")) {
+        Trial same = known;
+        same.candidate = trial.candidate;
+        same.candidateHash = trial.candidateHash;
+        trial = std::move(same);
+        break;
+      }
+  trial.purpose = Purpose::HeldOut;
+  heldOutTrials_.push_back(trial);
+  return trial;
+}
+
 Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
   KOPT_TRY(Trial trial, inner_->judge(candidate, purpose));
   if (purpose != Purpose::Confirmation || trial.verdict != Verdict::Faster || heldOut_.empty())
     return trial;
-  JudgeOptions options = options_;
-  options.testAdequacy = false;   // tested with the launches that chose the candidate
-  options.ownLaunchesOnly = true; // and so was what follows from other launches than these
-  Workload workload = workload_;
-  workload.launches = heldOut_;
-  for (Launch &launch : workload.launches)
-    launch.weight = 1.0 / double(workload.launches.size());
-  KOPT_TRY(const auto judge, makeJudge_(workload, options));
-  KOPT_CHECK(judge->baseline());
-  KOPT_TRY(Trial other, judge->judge(candidate, Purpose::Search));
-  other.purpose = Purpose::HeldOut;
+  KOPT_TRY(Trial other, judgeHeldOut(candidate));
   if (record_)
     KOPT_CHECK(record_(other));
   // Of the candidate's text and of the kernel the confirmation has said all there is to say.
@@ -39,10 +61,10 @@ Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
   // Suspect: faster, and what would prove more is not asked here.
   if (other.verdict == Verdict::Faster || other.verdict == Verdict::Same ||
       other.verdict == Verdict::Ambiguous || other.verdict == Verdict::Suspect) {
-    trial.findings.push_back({"held-out", Severity::Note,
-                              fmt::format("{} captured launches that chose nothing: {}",
-                                          workload.launches.size(), other.reason),
-                              ""});
+    trial.findings.push_back(
+        {"held-out", Severity::Note,
+         fmt::format("{} captured launches that chose nothing: {}", heldOut_.size(), other.reason),
+         ""});
     if (options_.assurance == AssurancePolicy::Strict &&
         trial.assurance.level == AssuranceLevel::Partial) {
       trial.verdict = Verdict::Suspect;

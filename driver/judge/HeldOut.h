@@ -44,8 +44,12 @@ private:
   std::vector<Launch> heldOut_;
   JudgeOptions options_;
   MakeJudge makeJudge_;
+  Result<Trial> judgeHeldOut(const Candidate &candidate);
+
   RecordTrial record_;
-  Workload workload_; ///< as the baseline learned it
+  Workload workload_;                ///< as the baseline learned it
+  std::unique_ptr<Judge> onHeldOut_; ///< once it was needed: it has its own baseline
+  std::vector<Trial> heldOutTrials_;
 };
 
 } // namespace kopt

@@ -2,7 +2,6 @@
 // Says what a candidate is worth. Never proposes one, and never decides what happens next.
 #pragma once
 
-#include "driver/judge/WorkloadAdequacy.h"
 #include "driver/model/Trial.h"
 #include "driver/model/Workload.h"
 #include "driver/support/Result.h"
@@ -14,8 +13,7 @@ namespace kopt {
 /// The user's own kernel as it was measured.
 struct Baseline {
   Trial trial;
-  Workload workload;       ///< with what was learned: pure outputs, weights
-  AdequacyReport adequacy; ///< which wrong versions of the kernel the workload notices
+  Workload workload; ///< with what was learned: pure outputs, weights
 };
 
 /// LocalJudge judges on devices, RecallingJudge remembers what a store has (--resume),

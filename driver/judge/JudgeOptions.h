@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,6 +58,9 @@ struct JudgeOptions {
       1; ///< of everything random; the same seed repeats a run on a modelled device
   VerdictPolicy policy;
   TimeOptions timing;
+  /// By the names of captured launches, what ones like them took in the program: they are timed
+  /// with the cache that comes nearer to it.
+  std::map<std::string, double> programSeconds{};
   std::uint32_t processes = 5; ///< fresh ones that a winner is timed in, one after the other; not
                                ///< where times are modelled
   unsigned buildThreads =
@@ -68,6 +72,9 @@ struct JudgeOptions {
   double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
   AssurancePolicy assurance = AssurancePolicy::Standard;
   bool ownLaunchesOnly = false; ///< only the checks on the workload's own launches
+  bool times = true;            ///< the baseline; not where nothing is going to be timed
+  bool counters =
+      true; ///< of the baseline, on a GPU; not where no rule, prompt or report reads them
   std::size_t mostDerived = std::numeric_limits<std::size_t>::max(); ///< of a captured launch
   bool testAdequacy =
       true; ///< wrong versions of the kernel are tried; not where another workload has been tested
@@ -77,8 +84,8 @@ struct JudgeOptions {
   std::filesystem::path
       cache; ///< folder in which mutation tests are kept from run to run; empty: they are not
 };
-KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, processes, buildThreads, checks,
-            keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly, mostDerived, testAdequacy,
-            mutantSeconds, cache)
+KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, programSeconds, processes,
+            buildThreads, checks, keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly,
+            times, counters, mostDerived, testAdequacy, mutantSeconds, cache)
 
 } // namespace kopt

@@ -117,13 +117,13 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
   }
   Status status;
   const Lane *tested = nullptr;
-  if (options_.checks.on("mutants") && options_.testAdequacy)
+  if (options_.testAdequacy)
     status = onFirst([&](Lane &lane) -> Status {
       if (!lane.hasLearned)
         return {}; // which is an error of its own
       KOPT_CHECK(lane.judge->testMutants(trial));
-      adequacy_ = lane.judge->mutations();
-      tested = &lane;
+      if (lane.judge->hasTestedMutants())
+        tested = &lane;
       return {};
     });
   for (std::future<Status> &other : learned) // all of them: they use what is here
@@ -131,9 +131,9 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
       status = answer;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     Lane &lane = *lanes_[i];
-    if (status && lane.hasLearned && &lane != tested && !lane.isLost)
+    if (status && tested && lane.hasLearned && &lane != tested && !lane.isLost)
       status = on(lane, [&]() -> Status {
-        const Status taken = lane.judge->takeMutations(adequacy_);
+        const Status taken = lane.judge->takeMutations(tested->judge->mutations());
         if (taken || !isLoss(lane, taken.error()))
           return taken;
         lose(lane, taken.error(), nullptr);
@@ -164,7 +164,7 @@ Result<Baseline> LocalJudge::baseline() {
   KOPT_CHECK(learnOthers(built, trial));
   seenCode_.emplace(codeKey(trial.moduleHash, baseline_.launches), trial.candidate.title);
   trial.seconds = secondsSince(start);
-  return Baseline{std::move(trial), subject_.workload, adequacy_};
+  return Baseline{std::move(trial), subject_.workload};
 }
 
 std::string LocalJudge::codeKey(const std::string &moduleHash,

@@ -53,8 +53,8 @@ public:
   void remember(const Trial &trial) override;
 
   const Subject &subject() const { return subject_; }
-  /// What baseline() found of the workload.
-  const AdequacyReport &adequacy() const { return adequacy_; }
+  /// What the first device found of the workload, since it was asked.
+  const AdequacyReport &adequacy() const { return lanes_.front()->judge->mutations(); }
 
 private:
   /// A device with what it has learned.
@@ -105,7 +105,6 @@ private:
   JudgeOptions options_;
   Subject subject_; ///< as the first device has learned it
   Built baseline_;
-  AdequacyReport adequacy_;
   CandidateBuilder builder_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 

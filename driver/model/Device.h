@@ -137,6 +137,7 @@ struct TimingOutcome {
   /// module, drawn from TimeOptions::inputSeed: timed outputs are judged too. Where modelled, of a
   /// launch right after the timed one, and only of the second module.
   std::vector<std::filesystem::path> buffersA, buffersB;
+  Counters counters; ///< of the second module, where modelled: they are counted with the time
   StageSeconds stages;
   double smClockMHz = 0; ///< median over the samples, 0 where unknown
   std::vector<std::string>

@@ -19,8 +19,9 @@ public:
   double used() const;
   double left() const; ///< at least 0; infinite where there is no limit
   /// Of what is left, the part of a kernel of this weight, where the kernels whose turn it still is
-  /// (itself included) have `weights` together: what one does not use goes to those after it.
-  double shareOf(double weight, double weights) const;
+  /// (itself included) have `weights` together, and at least `fewest` seconds: what one does not
+  /// use goes to those after it.
+  double shareOf(double weight, double weights, double fewest = 0) const;
 
 private:
   const Clock &clock_;

@@ -213,6 +213,23 @@ public:
     return question<CoverageClone>("coverage", sourceOf(sliceText, expression, kernel), kernel);
   }
 
+  Result<HostText> hostText(const HostRequest &request) override {
+    Broken broken;
+    Result<HostText> reply = question<HostText>(
+        "host", request,
+        {request.flags, request.directory, {fs::path(request.file).parent_path()}, {}},
+        kQuestionTimeout, &broken);
+    const bool isOfFile =
+        !reply && !broken.happened &&
+        (reply.error().code == ErrorCode::BaselineFailed || reply.error().code == ErrorCode::Usage);
+    if (isOfFile)
+      return makeError(ErrorCode::BaselineFailed,
+                       "the host code could not be read: " + reply.error().what, {}, request.file);
+    if (!reply && reply.error().where.empty())
+      reply.error().where = request.file;
+    return reply;
+  }
+
 private:
   /// Whether the front end gave no reply that can be read.
   struct Broken {
@@ -243,17 +260,27 @@ private:
   Result<Reply> question(const std::string &command, const Request &request,
                          const KernelSpec &kernel, Broken *broken = nullptr) {
     const auto start = std::chrono::steady_clock::now();
+    KOPT_TRY(Reply reply,
+             question<Reply>(command, request, {kernel.compileFlags, kernel.directory, {}, {}},
+                             deadline_.now(), broken));
+    deadline_.took(Duration(std::chrono::steady_clock::now() - start));
+    return reply;
+  }
+
+  /// The same of any file, within `timeout`.
+  template <class Reply, class Request>
+  Result<Reply> question(const std::string &command, const Request &request,
+                         const CompilerSite &site, Duration timeout, Broken *broken) {
     ProcessSpec spec;
     spec.argv = {program_.string(), command};
     // Sources may hold bytes that are not UTF-8; they are replaced, as Clang would replace them in
     // a message.
     spec.input = recordJson(request).dump(-1, ' ', false, Json::error_handler_t::replace);
-    spec.timeout = deadline_.now();
+    spec.timeout = timeout;
     spec.outputLimit = kAnswerLimit;
     spec.floodLimit = kFloodLimit;
-    spec = sandbox_.contain(std::move(spec), {kernel.compileFlags, kernel.directory, {}, {}});
+    spec = sandbox_.contain(std::move(spec), site);
     KOPT_TRY(const Json reply, ask(spec, command, broken));
-    deadline_.took(Duration(std::chrono::steady_clock::now() - start));
     try {
       return readRecord<Reply>(reply);
     } catch (const std::exception &problem) {

@@ -2,6 +2,7 @@
 // The driver's side of kopt-frontend: every question that needs Clang is asked here.
 #pragma once
 
+#include "clang_plugin/output/HostText.h"
 #include "driver/model/Candidate.h"
 #include "driver/model/KernelSpec.h"
 #include "driver/model/KernelVariants.h"
@@ -59,6 +60,9 @@ public:
   virtual Result<ReferenceClone> referenceClone(const std::string &sliceText,
                                                 const std::string &expression,
                                                 const KernelSpec &kernel) = 0;
+  /// The host code of a file, which may be a candidate's. Fails with BaselineFailed where it does
+  /// not parse.
+  virtual Result<HostText> hostText(const HostRequest &request) = 0;
   /// The kernel, recording which outcomes of its conditions occur.
   virtual Result<CoverageClone> coverageClone(const std::string &sliceText,
                                               const std::string &expression,

@@ -432,6 +432,10 @@ std::uint64_t leadOf(const BufferSpec &spec) {
   return hasLead ? std::min(std::uint64_t(spec.low), spec.bytes) : 0;
 }
 
+std::uint64_t periodOf(const BufferSpec &spec) {
+  return spec.fill == FillKind::Captured && spec.low <= -2 ? std::uint64_t(-spec.low) : 0;
+}
+
 namespace {
 bool isMultiplied(const BufferSpec &spec) { return spec.high != 0 && spec.high != 1; }
 

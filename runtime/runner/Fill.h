@@ -24,6 +24,10 @@ void drawContents(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stre
 /// that is 1 or more. The captured bytes may go on beyond the buffer's end.
 std::uint64_t leadOf(const BufferSpec &spec);
 
+/// How many of the captured bytes are repeated until the buffer is full: -LOW of its fill where
+/// that is 2 or more; 0: none.
+std::uint64_t periodOf(const BufferSpec &spec);
+
 /// Whether numbers of a captured buffer are others than were captured: multiplied by HIGH of its
 /// fill, where that is neither 0 nor 1, or moved (BufferSpec::jitter).
 bool altersCaptured(const BufferSpec &spec);

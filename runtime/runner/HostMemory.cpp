@@ -112,9 +112,10 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
 
 Status HostMemory::stored(const BufferSpec &spec, const trace::ContentsFile *&out) {
   const std::string &path = spec.contents;
-  const std::uint64_t bytes = spec.drawnAs.empty()
-                                  ? spec.bytes - leadOf(spec)
-                                  : spec.bytes / sizeof(double) * scalarSize(spec.drawnAs);
+  const std::uint64_t period = periodOf(spec);
+  const std::uint64_t most = period == 0 ? spec.bytes : std::min(spec.bytes, period);
+  const std::uint64_t bytes =
+      spec.drawnAs.empty() ? most - leadOf(spec) : most / sizeof(double) * scalarSize(spec.drawnAs);
   const bool isTrace = spec.fill == FillKind::Captured;
   std::unique_ptr<trace::ContentsFile> &file = captured_[path];
   std::string why;
@@ -239,6 +240,27 @@ Status readFile(const trace::ContentsFile &file, std::uint64_t offset, std::size
                      : Status{StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
 }
 
+/// The same of contents whose first `period` bytes repeat; 0: they do not.
+Status readRepeated(const trace::ContentsFile &file, std::uint64_t period, std::uint64_t offset,
+                    std::size_t size, std::byte *out) {
+  if (period == 0 || offset + size <= period)
+    return readFile(file, offset, size, out);
+  std::size_t done = 0;
+  while (done < size && done < period) {
+    const std::uint64_t at = (offset + done) % period;
+    const std::size_t part = std::size_t(std::min<std::uint64_t>(size - done, period - at));
+    if (Status status =
+            readFile(file, at, std::min<std::uint64_t>(part, period - done), out + done);
+        !status.ok())
+      return status;
+    done += std::size_t(std::min<std::uint64_t>(part, period - done));
+  }
+  for (; done < size; done += std::size_t(std::min<std::uint64_t>(period, size - done)))
+    std::memcpy(out + done, out + done - period,
+                std::size_t(std::min<std::uint64_t>(period, size - done)));
+  return {};
+}
+
 } // namespace
 
 Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std::uint64_t seed,
@@ -248,7 +270,7 @@ Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std
     narrow.scalar = std::exchange(narrow.drawnAs, "");
     const std::uint64_t width = scalarSize(narrow.scalar), count = size / sizeof(double);
     narrow.bytes = spec.bytes / sizeof(double) * width;
-    narrow.low = 0;
+    narrow.low = -double(periodOf(spec) / sizeof(double) * width);
     std::vector<std::byte> numbers(count * width);
     if (Status status = readCaptured(file, narrow, seed, stream, offset / sizeof(double) * width,
                                      numbers.size(), numbers.data());
@@ -263,7 +285,8 @@ Status readCaptured(const trace::ContentsFile &file, const BufferSpec &spec, std
   std::memset(out, 0, before);
   if (before == size)
     return {};
-  if (Status status = readFile(file, offset + before - lead, size - before, out + before);
+  if (Status status =
+          readRepeated(file, periodOf(spec), offset + before - lead, size - before, out + before);
       !status.ok())
     return status;
   if (!altersCaptured(spec))

@@ -30,6 +30,7 @@ struct TimingResult {
   bool modelled = false, cold = false;
   std::uint32_t batch = 1;
   std::vector<std::pair<double, double>> samples; ///< seconds of the first and the second module
+  Counters counters; ///< of the second module, on a modelled device, which counts while it times
   double smClockMHz = 0;
   std::vector<std::string> throttled; ///< reasons; such times are not evidence
 };

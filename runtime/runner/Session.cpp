@@ -302,6 +302,8 @@ Message Session::time(const Message &request, Stages &stages) {
   reply.add("batch", result.batch);
   reply.addDouble("sm_clock_mhz", result.smClockMHz);
   reply.addList("throttled", result.throttled);
+  for (const auto &[name, value] : result.counters)
+    reply.addList("counter", {name, protocol::formatDouble(value)});
   return reply;
 }
 

@@ -11,9 +11,10 @@ within 20 s. The command is
 
     kopt tune main.cu --run './main ARGUMENTS' --budget-seconds 40 -- FLAGS
 
-A row has the program's own seconds, those of kopt, the verdict, each win's speedup in isolation and in the program, and
-whether the patch applies, builds, and leaves the program's exit code. In time is what ends within 100 s and three times the
-program's own seconds. The exit code is 1 where a patch does not hold.
+A row has the program's own seconds, those of kopt, the verdict, how many candidates were judged, each win's speedup in isolation
+and in the program, and whether the patch applies, builds, and leaves the program's exit code. "nothing held" has wins in isolation
+alone; a program none of whose kernels had a candidate judged has no verdict. In time is what ends within 100 s and three times
+the program's own seconds. The exit code is 1 where a patch does not hold.
 """
 
 import argparse
@@ -85,17 +86,18 @@ class Program:
             (options.log / f"{self.source.name}.err").write_text(done.stderr)
         kernels = answer.get("results", [])
         row["kernels"] = kernels
-        row["wins"] = [kernel for kernel in kernels if kernel.get("winner")]
-        judged = [kernel for kernel in kernels if not kernel.get("error")]
-        if row["wins"]:
+        row["judged"] = sum(kernel.get("judged") or 0 for kernel in kernels)
+        row["wins"] = ((answer.get("details") or {}).get("session") or {}).get("wins", [])
+        if any(win["state"] == "confirmed" for win in row["wins"]):
             row["verdict"] = "win"
             row["patch"] = self.check_patch()
-        elif judged:
-            row["verdict"] = "nothing faster"
+        elif row["judged"]:
+            row["verdict"] = "nothing held" if row["wins"] else "nothing faster"
         else:
-            error = answer.get("error") or next((k["error"] for k in kernels if k.get("error")), None) or {}
+            errors = [answer.get("error"), *(kernel.get("error") for kernel in kernels)]
+            reasons = [error["what"] for error in errors if error] + [k["stop_reason"] for k in kernels if k.get("stop_reason")]
             row["verdict"] = "none"
-            row["problem"] = error.get("what") or replay.last_words(done)
+            row["problem"] = reasons[0] if reasons else replay.last_words(done)
         return row
 
     def check_patch(self):
@@ -109,16 +111,15 @@ class Program:
         return "holds" if done.returncode == self.exit_code else f"the program ends with {done.returncode}"
 
 
-def speedup(win, where):
-    value = (win["winner"].get(where) or {}).get("estimate")
-    return f"{value:.3f}x" if value else "-"
+def estimate(speedup):
+    return f"{speedup['estimate']:.3f}x" if speedup else "-"
 
 
 def print_row(row):
-    wins = "; ".join(f"{win['kernel']} {speedup(win, 'speedup')} alone, {speedup(win, 'in_program')} in the program"
-                     for win in row.get("wins", []))
+    wins = "; ".join(f"{win['kernel']} {estimate(win['isolated'])} alone, {estimate((win['program'] or {}).get('speedup'))} in the program"
+                     f"{'' if win['state'] == 'confirmed' else ' (' + win['state'] + ')'}" for win in row["wins"])
     print(f"| {row['program']} | {row['own_seconds']:.1f} | {row['seconds']:.0f}{'' if row['in_time'] else ' (late)'} | {row['verdict']} "
-          f"| {wins or row.get('problem', '')} | {row.get('patch', '')} |", flush=True)
+          f"| {row['judged']} | {wins or row.get('problem', '')} | {row.get('patch', '')} |", flush=True)
 
 
 def main():
@@ -141,7 +142,7 @@ def main():
     folders = sorted(options.folders)
     random.Random(options.seed).shuffle(folders)
     rows, skipped = [], []
-    print("| program | own s | kopt s | verdict | wins, or the reason | patch |\n|---|---|---|---|---|---|")
+    print("| program | own s | kopt s | verdict | judged | wins, or the reason | patch |\n|---|---|---|---|---|---|---|")
     for source in folders:
         if time.monotonic() > end or len(rows) == options.draw:
             break

@@ -10,7 +10,9 @@
 // CLOCK (each launch leaves something else), NOISY (a little else), STAMPS (something else in a
 // buffer 'stamps'), POISONED (what it reads nobody wrote).
 // LARGEST: each element becomes the larger of its result and of what it was. BADLONG: wrong in
-// those long launches. WRONG_AT_ and the name of a check: only in the launches of that one.
+// those long launches. COVERS: of a launch that is larger than the declared one, as many elements
+// as it has threads. OVERFLOWS: wrong on numbers beyond 1e20. SHARED: it declares 40 KiB of shared
+// memory. WRONG_AT_ and the name of a check: only in the launches of that one.
 #pragma once
 
 #include "driver/judge/LocalJudge.h"
@@ -64,6 +66,7 @@ public:
                                         const KernelSpec &) override {
     return clone;
   }
+  Result<HostText> hostText(const HostRequest &) override { return HostText(); }
   Result<CoverageClone> coverageClone(const std::string &slice, const std::string &,
                                       const KernelSpec &) override {
     CoverageClone marked = reach;
@@ -135,6 +138,7 @@ public:
     ModuleInfo info;
     info.id = last_;
     info.symbol = symbol;
+    info.sharedBytes = has(text, "SHARED") ? 40 * 1024 : 0;
     return info;
   }
   void unload(ModuleId module) override { modules_.erase(module); }
@@ -178,11 +182,15 @@ public:
     }
     if (!has(text, "NOOP"))
       for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = has(text, "CONSTANT") ? 1 : 2 * (i < in.size() ? in[i] : 0) + double(i);
+        if (!has(text, "COVERS") || i < coveredBy(launch))
+          out[i] = has(text, "CONSTANT") ? 1 : 2 * (i < in.size() ? in[i] : 0) + double(i);
     for (const Buffer &buffer : launch.buffers)
       if (has(text, "LARGEST") && !buffer.readOnly && buffer.fill.kind == FillKind::Constant)
         for (double &value : out)
           value = std::max(value, buffer.fill.low);
+    for (const Buffer &buffer : launch.buffers)
+      if (has(text, "OVERFLOWS") && buffer.readOnly && buffer.fill.high > 1e20)
+        out[0] = 0.25;
     if (has(text, "POISONED"))
       out[5] += double(options.poisonSeed);
     const bool isLong = out.size() > 200'000;
@@ -236,7 +244,7 @@ public:
   }
 
   Result<TimingOutcome> time(ModuleId a, const Launch &, ModuleId b, const Launch &launch,
-                             const TimeOptions &) override {
+                             const TimeOptions &options) override {
     KOPT_CHECK(check());
     TimingOutcome outcome;
     for (std::size_t i = 0; i < launch.buffers.size(); ++i)
@@ -248,7 +256,8 @@ public:
         (module == a ? outcome.buffersA : outcome.buffersB).push_back(path);
       }
     outcome.modelled = device_.modelled;
-    outcome.cacheMode = CacheMode::Cold;
+    outcome.cacheMode = options.coldCache ? CacheMode::Cold : CacheMode::Warm;
+    const double warmth = options.coldCache ? 1 : 0.5;
     if (has(modules_.at(b), "HOT"))
       outcome.throttled = {"hw-thermal"};
     if (has(modules_.at(b), "OTHERS"))
@@ -257,7 +266,8 @@ public:
     for (int i = 0; i < (device_.modelled ? 1 : 40); ++i) {
       const double noise =
           device_.modelled ? 1 : (1 + double(random() % 100) / 1e5) * processEffect(processes);
-      outcome.samples.push_back({secondsOf(modules_.at(a)) * noise, secondsOf(modules_.at(b))});
+      outcome.samples.push_back(
+          {secondsOf(modules_.at(a)) * noise * warmth, secondsOf(modules_.at(b)) * warmth});
     }
     return outcome;
   }
@@ -277,6 +287,7 @@ public:
   }
   bool restarted() override { return false; }
   void renew() override { ++processes; }
+  void prepareRenewals(unsigned count) override { prepared = count; }
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
@@ -284,7 +295,8 @@ public:
   /// ones SELDOM is wrong.
   std::size_t seldomAfter = 26;
   bool computesWrong = false;
-  int processes = 0; ///< that were wanted
+  int processes = 0;     ///< that were wanted
+  unsigned prepared = 0; ///< that were to be started ahead
   std::string
       breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is
   std::function<double(int)> processEffect = [](int) {
@@ -306,6 +318,14 @@ private:
     std::ofstream(file, std::ios::binary)
         .write(reinterpret_cast<const char *>(values.data()),
                std::streamsize(values.size() * sizeof(T)));
+  }
+
+  /// Of launches that are larger than the declared one.
+  std::uint64_t coveredBy(const Launch &launch) const {
+    const bool isLarger =
+        !declared_.buffers.empty() &&
+        4 * launch.buffers.back().bytes > 7 * declared_.buffers.back().bytes; // not only moved
+    return isLarger ? 33 * launch.grid.count() * launch.block.count() / 32 : ~std::uint64_t(0);
   }
 
   /// Which check launches a candidate so: by the name of its files, its seed, and what differs from

@@ -24,7 +24,7 @@ public:
     return trial;
   }
 
-  Result<Baseline> baseline() override { return Baseline{baselineTrial(), {}, {}}; }
+  Result<Baseline> baseline() override { return Baseline{baselineTrial(), {}}; }
   void begin(const std::vector<Candidate> &candidates) override { begun += candidates.size(); }
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override {
     const std::string &title = candidate.title;

@@ -67,6 +67,10 @@ public:
                             const RunOptions &options) override;
   bool restarted() override { return std::exchange(restarted_, false); }
   void renew() override { process_.stop(); }
+  void prepareRenewals(unsigned processes) override {
+    if (quarantine_.empty() && !process_.mustProbe())
+      process_.startAhead(processes, hello(), helloDescriptors());
+  }
   std::string lost() const override { return !quarantine_.empty() ? quarantine_ : unstarted_; }
   std::vector<Incident> takeIncidents() override { return process_.takeIncidents(); }
 
@@ -96,7 +100,9 @@ private:
   /// Loads what a fresh process has not loaded yet. A status that is not Ok: it could not.
   Result<Reply> ensureLoaded(ModuleId id);
   /// Our processes that have a context on the device.
-  unsigned ownProcesses() const { return 1u + tools_.holdContext(); }
+  unsigned ownProcesses() const { return 1u + process_.ahead() + tools_.holdContext(); }
+  Message hello() const;
+  std::vector<int> helloDescriptors() const;
   /// The process forgets the module; it is loaded again when it is next used.
   void unloadRemote(ModuleId id);
   WatchedLaunch watched(ModuleId id, const Launch &launch, const RunOptions &options) const {
@@ -123,6 +129,18 @@ private:
       unstarted_; ///< why no process could be started when one was last wanted; empty: one was
 };
 
+Message RunnerClient::hello() const {
+  Message hello("hello");
+  hello.add("version", std::uint64_t(protocol::kVersion));
+  if (!shared_.probe().empty())
+    hello.add("probe", shared_.probe());
+  return hello;
+}
+
+std::vector<int> RunnerClient::helloDescriptors() const {
+  return shared_.probe().empty() ? std::vector<int>() : std::vector<int>{shared_.probeDescriptor()};
+}
+
 Status RunnerClient::connect() {
   if (!quarantine_.empty())
     return makeError(
@@ -130,14 +148,7 @@ Status RunnerClient::connect() {
         "look for Xid errors in the kernel log (dmesg) and in nvidia-smi; kopt does not reset "
         "devices. Everything judged so far is saved: continue with --resume");
   restarted_ = restarted_ || connected_;
-  Message hello("hello");
-  hello.add("version", std::uint64_t(protocol::kVersion));
-  std::vector<int> descriptors;
-  if (!shared_.probe().empty()) {
-    hello.add("probe", shared_.probe());
-    descriptors.push_back(shared_.probeDescriptor());
-  }
-  Result<Reply> reply = process_.start(hello, descriptors);
+  Result<Reply> reply = process_.start(hello(), helloDescriptors());
   unstarted_ = reply ? std::string() : reply.error().what;
   if (!reply)
     return tl::unexpected(reply.error());
@@ -394,6 +405,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
              request.addList("out_a", placesA.paths);
              request.addList("out_b", placesB.paths);
              request.addList("skip", options.skip);
+             process_.awaitAhead(); // what gets ready now takes the device's time
              if (others_)
                others_->begin();
              return askAlone(std::move(request),
@@ -425,6 +437,8 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   outcome.batch = answer.number<std::uint32_t>("batch").value_or(1);
   outcome.smClockMHz = answer.number<double>("sm_clock_mhz").value_or(0);
   outcome.throttled = answer.list("throttled");
+  if (outcome.modelled)
+    outcome.counters = countersOf(answer);
   if (!outcome.modelled)
     outcome.buffersA = paths(placesA.paths);
   outcome.buffersB = paths(placesB.paths);

@@ -34,16 +34,56 @@ std::string inWords(int exitCode) {
 
 } // namespace
 
+Result<std::unique_ptr<InteractiveProcess>> RunnerProcess::spawn() {
+  ProcessSpec spec;
+  spec.argv = command_;
+  spec.outputLimit = kReplyLimit;
+  // A PTX cache would be a file; nothing that is timed is compiled by the driver.
+  spec.env = environment_;
+  spec.env["CUDA_CACHE_DISABLE"] = "1";
+  return processes_.start(sandbox_.contain(std::move(spec), policy_));
+}
+
+void RunnerProcess::startAhead(unsigned processes, const Message &hello,
+                               const std::vector<int> &descriptors) {
+  while (ahead_.size() < processes) {
+    Result<std::unique_ptr<InteractiveProcess>> started = spawn();
+    if (!started)
+      return;
+    const std::uint64_t id = requests_();
+    Message request = hello;
+    request.add("id", id);
+    if (!(*started)->writeLineWith(request.format(), descriptors))
+      return;
+    ahead_.emplace_back(std::move(*started), id);
+  }
+}
+
+void RunnerProcess::awaitAhead() {
+  std::erase_if(ahead_, [](Ahead &next) {
+    if (!next.reply)
+      if (const auto line = next.process->readLine(kStartDeadline))
+        next.reply = *line;
+    return !next.reply || next.process->hasEnded();
+  });
+}
+
 Result<RunnerReply> RunnerProcess::start(const Message &hello,
                                          const std::vector<int> &descriptors) {
+  while (!ahead_.empty()) {
+    Ahead next = std::move(ahead_.front());
+    ahead_.pop_front();
+    process_ = std::move(next.process);
+    ++generation_;
+    Result<RunnerReply> reply =
+        receive(next.reply ? Result<std::string>(*next.reply) : process_->readLine(kStartDeadline),
+                next.id, kStartDeadline);
+    if (reply && reply->status == RunStatus::Ok && process_ && !process_->hasEnded())
+      return reply;
+    stop();
+  }
   for (const bool isLast : {false, true}) {
-    ProcessSpec spec;
-    spec.argv = command_;
-    spec.outputLimit = kReplyLimit;
-    // A PTX cache would be a file; nothing that is timed is compiled by the driver.
-    spec.env = environment_;
-    spec.env["CUDA_CACHE_DISABLE"] = "1";
-    KOPT_TRY(process_, processes_.start(sandbox_.contain(std::move(spec), policy_)));
+    KOPT_TRY(process_, spawn());
     ++generation_;
     Result<RunnerReply> reply = ask(hello, kStartDeadline, descriptors);
     if (!reply)
@@ -91,22 +131,28 @@ RunnerReply RunnerProcess::lost(RunStatus status, FaultClass fault, std::string 
   return {status, std::move(what), {}, fault};
 }
 
+/// Whoever kills it (the kernel for want of memory, a person, the candidate itself), and whatever
+/// it says that is no reply: from here nobody can tell.
+RunnerReply RunnerProcess::crashed(const std::string &what) {
+  process_->end(kTeardownLimit);
+  const int code = process_->wait();
+  const std::string words = lastLine(process_->errorTail());
+  return lost(RunStatus::Crashed, FaultClass::Ambiguous,
+              fmt::format("{} ({}{}{})", what, inWords(code), words.empty() ? "" : ": ", words));
+}
+
 Result<RunnerReply> RunnerProcess::ask(Message request, Duration deadline,
                                        const std::vector<int> &descriptors) {
   const std::uint64_t id = requests_();
   request.add("id", id);
-  // Whoever kills it (the kernel for want of memory, a person, the candidate itself), and whatever
-  // it says that is no reply: from here nobody can tell.
-  const auto crashed = [&](const std::string &what) {
-    process_->end(kTeardownLimit);
-    const int code = process_->wait();
-    const std::string words = lastLine(process_->errorTail());
-    return lost(RunStatus::Crashed, FaultClass::Ambiguous,
-                fmt::format("{} ({}{}{})", what, inWords(code), words.empty() ? "" : ": ", words));
-  };
   if (!process_->writeLineWith(request.format(), descriptors))
     return crashed("the runner ended before the request");
-  const Result<std::string> line = process_->readLine(deadline);
+  return receive(process_->readLine(deadline), id, deadline);
+}
+
+/// What `line`, which came within the deadline or not at all, says.
+Result<RunnerReply> RunnerProcess::receive(const Result<std::string> &line, std::uint64_t id,
+                                           Duration deadline) {
   if (!line && line.error().code == ErrorCode::BudgetEnded)
     return lost(RunStatus::TimedOut, FaultClass::Candidate,
                 fmt::format("it did not end within {}", formatDuration(deadline.count())));

@@ -8,6 +8,7 @@
 #include "driver/sandbox/Sandbox.h"
 #include "runtime/runner/Protocol.h"
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <random>
@@ -38,6 +39,15 @@ public:
   /// with Environment where none starts or no device answers, at the second attempt too.
   Result<RunnerReply> start(const runtime::protocol::Message &hello,
                             const std::vector<int> &descriptors);
+  /// Starts processes until so many wait to be the next, and says hello without waiting for their
+  /// answers. One that cannot be started, or does not answer well, is none: start() starts another.
+  void startAhead(unsigned processes, const runtime::protocol::Message &hello,
+                  const std::vector<int> &descriptors);
+  /// Waits until those that were started ahead are ready and do nothing more.
+  void awaitAhead();
+  /// Those that wait.
+  unsigned ahead() const { return unsigned(ahead_.size()); }
+  void stopAhead() { ahead_.clear(); }
   /// How many have been started. A module is loaded in one of them.
   unsigned generation() const { return generation_; }
 
@@ -61,6 +71,22 @@ public:
   void mustProbeAgain() { mustProbe_ = true; }
 
 private:
+  struct Ahead {
+    std::unique_ptr<InteractiveProcess> process;
+    std::uint64_t id = 0;               ///< of its hello
+    std::optional<std::string> reply{}; ///< once it came
+    ~Ahead() {                          // a process whose context exists ends as others do
+      if (process)
+        process->kill();
+    }
+    Ahead(std::unique_ptr<InteractiveProcess> started, std::uint64_t hello)
+        : process(std::move(started)), id(hello) {}
+    Ahead(Ahead &&) = default;
+    Ahead &operator=(Ahead &&) = default;
+  };
+  Result<std::unique_ptr<InteractiveProcess>> spawn();
+  Result<RunnerReply> receive(const Result<std::string> &line, std::uint64_t id, Duration deadline);
+  RunnerReply crashed(const std::string &what);
   RunnerReply lost(RunStatus status, FaultClass fault, std::string what);
 
   ProcessRunner &processes_;
@@ -72,6 +98,7 @@ private:
   unsigned generation_ = 0;
   std::mt19937_64 requests_{
       std::random_device{}()}; ///< ids that a candidate cannot guess, to forge a reply
+  std::deque<Ahead> ahead_;
   bool mustProbe_ = false;
   std::vector<Incident> incidents_;
 };

@@ -34,9 +34,10 @@ template <> struct EnumNames<Depth> {
 /// ones are: a baseline is to be ready in ten, a candidate in one, a winner in five. At least one
 /// launch of each kind is tried whatever it takes.
 struct GpuSeconds {
-  static constexpr double kLearn = 4; ///< of the baseline
+  static constexpr double kLearn = 4;          ///< of the baseline
+  static constexpr double kLearnForSearch = 1; ///< of these, before the first candidate
   static constexpr double replays(Depth depth) { return depth == Depth::Search ? 0.3 : 1.5; }
-  static constexpr double repeats(Depth depth) { return depth == Depth::Search ? 0.1 : 1.0; }
+  static constexpr double kRepeats = 1;
 };
 
 /// One candidate in front of the checks.
@@ -57,14 +58,23 @@ public:
   /// Whether a kernel that computes something wrong can be told by it: those that cannot are no
   /// part of the mutation test.
   virtual bool seesResults() const { return true; }
-  /// Once for each kernel and workload, before any candidate: what the original does in this check.
-  virtual Status learn(CheckContext &context, Trial &baseline) = 0;
+  /// On a GPU, the depth from which on it is asked. A modelled device asks all at any depth.
+  virtual Depth from() const { return Depth::Trial; }
+  /// Once for each kernel and workload, before any candidate that it is asked of: what the original
+  /// does in this check. Findings go into `trial`.
+  virtual Status learn(CheckContext &context, Trial &trial) = 0;
   /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the
   /// machine's.
-  virtual Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,
-                                               CheckRecord &record) = 0;
+  Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,
+                                       CheckRecord &record) {
+    if (!context.runner().device().modelled && examination.depth < from())
+      return notRun(record, kForWinners);
+    return ask(context, examination, record);
+  }
 
 protected:
+  virtual Result<std::optional<Failure>> ask(CheckContext &context, Examination &examination,
+                                             CheckRecord &record) = 0;
   /// What check() returns where the check could not be asked, or was not.
   std::optional<Failure> notRun(CheckRecord &record, std::string why) const {
     record = {name(), CheckState::NotRun, std::move(why)};

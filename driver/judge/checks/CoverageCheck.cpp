@@ -83,7 +83,7 @@ public:
   bool seesResults() const override { return false; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
-    KOPT_CHECK(replays_->learn(context, baseline));
+    KOPT_CHECK(replays_->learnAll(context, baseline));
     KOPT_TRY(const Answer answer,
              neverDone(context, Candidate(), context.subject().sliceText,
                        settings_.build.expression, settings_.build.symbol, nullptr));
@@ -98,10 +98,8 @@ public:
     return {};
   }
 
-  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
-                                       CheckRecord &record) override {
-    if (!context.runner().device().modelled && seen.depth == Depth::Search)
-      return notRun(record, kForWinners);
+  Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
+                                     CheckRecord &record) override {
     const StageTimer timer(seen.trial, "verify/coverage");
     const Subject &subject = context.subject();
     KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,

@@ -13,9 +13,10 @@ namespace {
 class OutputsGate final : public Check {
 public:
   std::string name() const override { return "outputs"; }
+  Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &, Trial &) override { return {}; }
-  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
-                                       CheckRecord &record) override {
+  Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
+                                     CheckRecord &record) override {
     for (std::size_t i = 0; i < seen.built.launches.size(); ++i)
       for (const std::uint64_t poison : {kPoison, kOtherPoison}) {
         const RunOptions options =
@@ -35,9 +36,10 @@ public:
 class FreshGate final : public Check {
 public:
   std::string name() const override { return "fresh"; }
+  Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &, Trial &) override { return {}; }
-  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
-                                       CheckRecord &record) override {
+  Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
+                                     CheckRecord &record) override {
     std::size_t launches = 0;
     for (int draw = 0; draw < seen.strength.freshDraws; ++draw)
       for (std::size_t i = 0; i < seen.built.launches.size(); ++i) {

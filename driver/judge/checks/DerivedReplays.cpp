@@ -35,19 +35,21 @@ constexpr std::uint64_t kMostNoiseDraws = 8;
 /// there are. What is tolerated is meant for some thousand.
 constexpr std::uint64_t kManyElements = 32768;
 constexpr double kManyTerms = 4;
-constexpr double kNoise = 4;        ///< times what the original's own result moves by
+constexpr double kOwnError = 3; ///< times the original's own: a candidate's may be twice as large
+constexpr double kNoise = 4;    ///< times what the original's own result moves by
 constexpr double kCoarse = 1. / 16; ///< of an output's magnitude, where only large errors count
 
 /// Of one candidate, over all launches derived from a captured one: instructions on the emulated
 /// device, where some 2e8 take a second.
 constexpr double kCandidateInstructions = 5e8;
 constexpr std::size_t kFewest = 4; ///< of as many kinds
+constexpr std::size_t kFewestInSearch = 1;
 /// Bytes of results of a launch whose elements may jump: which do has to be remembered.
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSmallThreads = 4096; ///< of a captured launch that is small
 
 /// How many launches like the heaviest a candidate can be run on in so many seconds of a GPU.
-std::size_t mostReplays(const CheckContext &context, double seconds) {
+std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t fewest) {
   const std::size_t heaviest = context.heaviest();
   double most = 0;
   if (!context.runner().device().modelled) {
@@ -57,7 +59,7 @@ std::size_t mostReplays(const CheckContext &context, double seconds) {
     const double expected = double(context.instructionLimits[heaviest]) / 20; // of a limit
     most = kCandidateInstructions / std::max(1.0, expected);
   }
-  return std::max(kFewest, std::size_t(std::min(most, 1e4)));
+  return std::max(fewest, std::size_t(std::min(most, 1e4)));
 }
 
 /// The first of each kind, then the second, and so on; parts of a grid last.
@@ -81,9 +83,8 @@ std::uint64_t outputBytes(const Launch &launch) {
   return bytes;
 }
 
-/// Why a launch that has more elements than the declared one takes too long to be run for each
-/// candidate; empty: it does not. Where the growth of its work is not told by that of its elements
-/// the original's own instructions decide.
+} // namespace
+
 Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
   if (costOf(launch) <= 4 * kMost ||
       costOf(launch) <= costOf(context.baseline().launches[context.heaviest()]))
@@ -101,9 +102,7 @@ Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
                            kReplayInstructions, ran.error());
 }
 
-} // namespace
-
-Status DerivedReplays::learn(CheckContext &context, Trial &baseline) {
+Status DerivedReplays::learn(CheckContext &context) {
   if (std::exchange(learned_, true))
     return {};
   for (std::size_t i = 0; i < context.expected.size(); ++i)
@@ -118,32 +117,54 @@ Status DerivedReplays::learn(CheckContext &context, Trial &baseline) {
   missing_ = std::move(derived.missing);
   if (isOfCaptured_) {
     derived.launches = inTurn(std::move(derived.launches));
-    inSearch_ = mostReplays(context, GpuSeconds::replays(Depth::Search));
+    inSearch_ = mostReplays(context, GpuSeconds::replays(Depth::Search), kFewestInSearch);
   }
-  KOPT_CHECK(learnLaunches(context, std::move(derived.launches),
-                           std::min(most_, mostReplays(context, GpuSeconds::replays(Depth::Win)))));
-  noteMissing(baseline);
+  pending_.assign(std::make_move_iterator(derived.launches.begin()),
+                  std::make_move_iterator(derived.launches.end()));
+  KOPT_CHECK(learnLaunches(context, std::min(most_, inSearch_), GpuSeconds::kLearnForSearch));
+  // Those that took long to learn take long for each candidate.
+  if (isOfCaptured_)
+    inSearch_ = std::max(kFewestInSearch, taken_);
   return {};
 }
 
-/// `most`: of those that candidates are run on, parts of a grid not counted.
-Status DerivedReplays::learnLaunches(CheckContext &context, std::vector<DerivedLaunch> launches,
-                                     std::size_t most) {
+Status DerivedReplays::learnAll(CheckContext &context, Trial &trial) {
+  KOPT_CHECK(learn(context));
+  if (std::exchange(learnedAll_, true))
+    return {};
+  const std::size_t most =
+      std::min(most_, mostReplays(context, GpuSeconds::replays(Depth::Win), kFewest));
+  KOPT_CHECK(learnLaunches(context, most, GpuSeconds::kLearn));
+  for (DerivedLaunch &launch : pending_)
+    missing_.push_back({launch.kind, launch.title,
+                        fmt::format("{} others take a candidate's time for them", taken_),
+                        launch.asLaunched});
+  pending_.clear();
+  noteMissing(trial);
+  return {};
+}
+
+/// Takes pending launches until `most` of those that candidates are run on are learned, or so many
+/// seconds of a GPU are used up. Parts of a grid do not count, and are the last.
+Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, double seconds) {
   const bool isModelled = context.runner().device().modelled;
   const auto start = std::chrono::steady_clock::now();
-  std::size_t taken = 0;
-  std::set<Derivation> kinds; ///< of those taken
-  for (DerivedLaunch &launch : launches) {
+  std::deque<DerivedLaunch> left;
+  for (; !pending_.empty(); pending_.pop_front()) {
+    DerivedLaunch &launch = pending_.front();
+    const bool isPart = launch.isPart;
+    const bool isLate = !isModelled && taken_ > 0 && secondsSince(start) > seconds;
+    if (isOfCaptured_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
+      left.push_back(std::move(launch));
+      continue;
+    }
     KOPT_TRY(std::string tooMuch, whyTooMuch(context, launch.launch));
     NotDerived unfit{launch.kind, launch.title, std::move(tooMuch), launch.asLaunched};
-    const bool isPart = launch.isPart;
     if (launch.unbounded && !isModelled)
       unfit.why = "it may be an index, and a GPU does not say where that leaves its buffer";
-    if (isOfCaptured_ && !isPart && taken == most)
-      unfit.why = fmt::format("{} others take a candidate's time for them", taken);
-    else if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
-             kinds.contains(launch.kind) && secondsSince(start) > GpuSeconds::kLearn)
-      unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken);
+    if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
+        kinds_.contains(launch.kind) && isLate)
+      unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken_);
     if (!unfit.why.empty()) {
       missing_.push_back(std::move(unfit));
       continue;
@@ -160,21 +181,22 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::vector<DerivedL
         missing_.push_back(std::move(unfit));
       continue;
     }
-    taken += !isPart;
-    kinds.insert(replay->derived.kind);
+    taken_ += !isPart;
+    kinds_.insert(replay->derived.kind);
     replay->isKept = isKept;
     if (isKept)
       keptBytes_ += bytes;
     replays_.push_back(std::move(*replay));
   }
+  pending_ = std::move(left);
   return {};
 }
 
-void DerivedReplays::noteMissing(Trial &baseline) const {
+void DerivedReplays::noteMissing(Trial &trial) const {
   for (const NotDerived &item : missing_)
     if (item.asLaunched)
-      baseline.findings.push_back({"launch-site", Severity::Warning,
-                                   fmt::format("not tried: {}: {}", item.title, item.why), ""});
+      trial.findings.push_back({"launch-site", Severity::Warning,
+                                fmt::format("not tried: {}: {}", item.title, item.why), ""});
   for (const Derivation kind :
        {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment}) {
     const auto isKind = [&](const Replay &item) {
@@ -184,7 +206,7 @@ void DerivedReplays::noteMissing(Trial &baseline) const {
       const auto why = std::find_if(missing_.begin(), missing_.end(),
                                     [&](const auto &item) { return item.kind == kind; });
       if (why != missing_.end())
-        baseline.findings.push_back(
+        trial.findings.push_back(
             {toString(kind), Severity::Note,
              fmt::format("no launches with other {}: {}", toString(kind), why->why), ""});
     }
@@ -357,6 +379,23 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
   replay.expected = std::move(*expected);
   replay.derived = std::move(derived);
   return Answer(std::move(replay));
+}
+
+Result<std::optional<std::vector<Slack>>> DerivedReplays::widened(CheckContext &context,
+                                                                  const Launch &launch,
+                                                                  const Expected &expected,
+                                                                  std::vector<Slack> slack) const {
+  using Answer = std::optional<std::vector<Slack>>;
+  if (!ownErrors_ || context.subject().workload.tolerance.policy != TolerancePolicy::Default)
+    return Answer();
+  KOPT_TRY(const std::vector<double> errors, ownErrors_(context, launch, expected));
+  bool isWider = false;
+  for (std::size_t b = 0; b < errors.size() && b < slack.size(); ++b)
+    if (kOwnError * errors[b] > slack[b].absolute) {
+      slack[b].absolute = kOwnError * errors[b];
+      isWider = true;
+    }
+  return isWider ? Answer(std::move(slack)) : Answer();
 }
 
 std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {

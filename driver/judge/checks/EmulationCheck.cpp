@@ -20,15 +20,13 @@ public:
   std::string name() const override { return "emulated"; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
-    return replays_->learn(context, baseline);
+    return replays_->learnAll(context, baseline);
   }
 
-  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
-                                       CheckRecord &record) override {
+  Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
+                                     CheckRecord &record) override {
     if (context.runner().device().modelled)
       return notApplicable(record, "this is the emulated device");
-    if (seen.depth == Depth::Search)
-      return notRun(record, kForWinners);
     if (!emulation_)
       return notRun(record, "there is no emulated device");
     const std::vector<DerivedLaunch> launches = launchesToTry();

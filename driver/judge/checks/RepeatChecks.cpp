@@ -48,7 +48,7 @@ public:
   std::string name() const override { return "repeat"; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
-    KOPT_CHECK(replays_->learn(context, baseline));
+    KOPT_CHECK(replays_->learnAll(context, baseline));
     launch_ = launchToRepeat(context, *replays_);
     if (!launch_)
       return {};
@@ -58,7 +58,7 @@ public:
       KOPT_TRY(
           expected_[which],
           context.expect(*launch_, options(context, which, 0, fmt::format("repeat-{}", which))));
-      for (int i = 1; i < repeatsOf(context, 5, GpuSeconds::repeats(Depth::Win)); ++i) {
+      for (int i = 1; i < repeatsOf(context, 5, GpuSeconds::kRepeats); ++i) {
         KOPT_TRY(const Expected again,
                  context.expect(*launch_, options(context, which, i, "repeat-next")));
         for (std::size_t b = 0; b < launch_->buffers.size(); ++b)
@@ -69,15 +69,15 @@ public:
     return {};
   }
 
-  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
-                                       CheckRecord &record) override {
+  Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
+                                     CheckRecord &record) override {
     if (!launch_)
       return notRun(record, kTooLarge);
     const auto applied = applyToDerived(context, seen.candidate, *launch_);
     if (!applied)
       return notRun(record, applied.error().what);
     const Launch &launch = *applied;
-    const int repeats = repeatsOf(context, seen.strength.repeats, GpuSeconds::repeats(seen.depth));
+    const int repeats = repeatsOf(context, seen.strength.repeats, GpuSeconds::kRepeats);
     std::array<std::vector<std::filesystem::path>, 2> first;
     for (int i = 0; i < repeats; ++i) {
       const std::size_t which = std::size_t(i % 2);
@@ -163,7 +163,7 @@ public:
   std::string name() const override { return "schedule"; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
-    KOPT_CHECK(replays_->learn(context, baseline));
+    KOPT_CHECK(replays_->learnAll(context, baseline));
     if (!context.runner().device().modelled) {
       why_ = "a GPU lets nobody choose the order of its threads: the check 'emulated' does";
       return {};
@@ -196,7 +196,7 @@ public:
       }
     }
     for (const DerivedReplays::Replay &replay : replays_->replays())
-      if (replay.derived.kind == Derivation::Contents) {
+      if (replay.derived.kind == Derivation::Contents && !replay.derived.isExtreme) {
         KOPT_TRY(const bool stands, standsReversed(context, replay));
         if (stands)
           anyOrder_.push_back(&replay);
@@ -204,8 +204,8 @@ public:
     return {};
   }
 
-  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
-                                       CheckRecord &record) override {
+  Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
+                                     CheckRecord &record) override {
     if (!why_.empty())
       return mayApply_ ? notRun(record, why_) : notApplicable(record, why_);
     auto applied = applyToDerived(context, seen.candidate, *launch_);

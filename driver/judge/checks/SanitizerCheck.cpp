@@ -27,17 +27,16 @@ public:
   std::string name() const override { return "sanitizer"; }
 
   Status learn(CheckContext &context, Trial &baseline) override {
-    return replays_->learn(context, baseline);
+    return replays_->learnAll(context, baseline);
   }
 
-  Result<std::optional<Failure>> check(CheckContext &context, Examination &seen,
-                                       CheckRecord &record) override {
+  Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
+                                     CheckRecord &record) override {
     if (context.runner().device().modelled)
       return notApplicable(record, "the emulated device checks every launch itself");
     // What the emulated device passed at Depth::Trial it has looked at for the same, and takes no
     // turn of the GPU's.
-    if (seen.depth == Depth::Search ||
-        (seen.depth == Depth::Trial && seen.trial.passed("emulated")))
+    if (seen.depth == Depth::Trial && seen.trial.passed("emulated"))
       return notRun(record, kForWinners);
     const std::vector<const DerivedLaunch *> ones = replays_->smallOnes();
     if (ones.empty())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/source/candidate/HostChanges.h"
 
-#include "clang_plugin/output/RecordJson.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -17,7 +16,6 @@ namespace {
 
 using Items = std::map<std::pair<HostKind, std::string>, std::vector<const HostItem *>>;
 
-constexpr Duration kTimeout{300};
 constexpr std::size_t kMostShown = 100; ///< characters of a statement
 
 bool isDeviceCode(ChunkRole role) {
@@ -144,40 +142,6 @@ std::string refusal(const std::string &what) {
 }
 
 } // namespace
-
-Result<HostText> askHostText(ProcessRunner &processes, const std::filesystem::path &program,
-                             const CompilerSandbox &sandbox, const HostRequest &request) {
-  ProcessSpec spec;
-  spec.argv = {program.string(), "host"};
-  spec.input = recordJson(request).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  spec.timeout = kTimeout;
-  spec.cwd = request.directory;
-  spec = sandbox.contain(
-      std::move(spec),
-      {request.flags, request.directory, {std::filesystem::path(request.file).parent_path()}, {}});
-  KOPT_TRY(const ProcessResult ran, processes.run(spec));
-  if (auto refused = Sandbox::refusal(ran.exitCode, ran.err))
-    return tl::unexpected(std::move(*refused));
-  const nlohmann::json reply = nlohmann::json::parse(ran.out, nullptr, false);
-  if (ran.timedOut)
-    return makeError(ErrorCode::Environment,
-                     fmt::format("kopt-frontend host did not end within {}",
-                                 formatDuration(spec.timeout->count())),
-                     "the machine may be overloaded", request.file);
-  if (reply.is_object() && reply.contains("error"))
-    return makeError(ErrorCode::BaselineFailed,
-                     "the host code could not be read: " +
-                         reply["error"].value("what", std::string("no reason given")),
-                     {}, request.file);
-  try {
-    return readRecord<HostText>(reply);
-  } catch (const std::exception &problem) {
-    return makeError(ErrorCode::Internal,
-                     fmt::format("kopt-frontend host gave no answer (exit code {}): {}",
-                                 ran.exitCode, problem.what()),
-                     "kopt and kopt-frontend must come from the same build");
-  }
-}
 
 std::optional<std::string> hostChange(const HostText &before, const ExtractionResult &original,
                                       const HostText &after, const ExtractionResult &changed) {

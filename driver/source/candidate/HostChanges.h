@@ -5,20 +5,11 @@
 
 #include "clang_plugin/output/HostText.h"
 #include "driver/model/KernelSpec.h"
-#include "driver/sandbox/CompilerSandbox.h"
-#include "driver/support/Process.h"
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
 namespace kopt {
-
-/// Asks the front end at `program` for the host code of a file, in the sandbox. Fails with
-/// BaselineFailed where the file does not parse, with Environment or Internal where the front end
-/// gives no answer.
-Result<HostText> askHostText(ProcessRunner &processes, const std::filesystem::path &program,
-                             const CompilerSandbox &sandbox, const HostRequest &request);
 
 /// The first change of host code between the original's file and the candidate's, as a sentence
 /// with both places. What is device code in either of them (a chunk of a slice) and the constants

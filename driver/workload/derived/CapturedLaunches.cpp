@@ -4,6 +4,7 @@
 #include "driver/support/Hash.h"
 #include "driver/workload/DeclaredFill.h"
 #include "driver/workload/derived/CapturedContents.h"
+#include "driver/workload/derived/CapturedNumbers.h"
 #include "driver/workload/derived/DerivedContents.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/OtherScalars.h"
@@ -19,138 +20,12 @@
 namespace kopt {
 namespace {
 
-using Values = std::map<std::string, std::int64_t>;
+using Values = CapturedNumbers::Values;
 
-constexpr std::int64_t kSize = 8;            ///< integers that are smaller are no sizes
 constexpr std::size_t kMostAlone = 6;        ///< buffers that are changed one at a time
 constexpr std::uint64_t kPartThreads = 8192; ///< of a part of a grid
+constexpr std::uint64_t kMostGrown = std::uint64_t(2) << 30; ///< bytes of a larger launch
 constexpr double kScale = 1000, kNarrowScale = 16;
-
-/// The integer arguments of a captured launch, and what they decide.
-class CapturedNumbers {
-public:
-  CapturedNumbers(const DerivationSource &source, const Launch &launch)
-      : source_(source), launch_(launch) {
-    const std::vector<KernelParam> &params = source.specialization.params;
-    for (std::size_t i = 0; i < launch.arguments.size() && i < params.size(); ++i)
-      if (const auto value = integerAt(i))
-        all_[params[i].name] = *value;
-    for (const auto &[name, value] : all_) {
-      if (isGeometry(name, value))
-        continue;
-      const bool decides = decidesGrid(name, value);
-      if (decides && value > 0)
-        deciding_.insert(name);
-      if (decides || value >= kSize)
-        sizes_[name] = value;
-      else
-        others_[name] = value;
-    }
-  }
-
-  const Values &all() const { return all_; }
-  const Values &sizes() const { return sizes_; }
-  const Values &others() const { return others_; }
-  const std::set<std::string> &deciding() const { return deciding_; }
-
-  /// The launch with other integers. The grid is what its expressions give; where they give none,
-  /// as of a problem of no elements, it stays.
-  Launch with(const Values &changed) const {
-    Launch made = launch_;
-    const std::vector<KernelParam> &params = source_.specialization.params;
-    Values integers = all_;
-    for (std::size_t i = 0; i < made.arguments.size() && i < params.size(); ++i) {
-      const auto other = changed.find(params[i].name);
-      auto *value = std::get_if<ValueArg>(&made.arguments[i]);
-      if (other == changed.end() || !value || !all_.contains(params[i].name))
-        continue;
-      std::memcpy(value->bytes.data(), &other->second,
-                  std::min(value->bytes.size(), sizeof other->second)); // little-endian
-      integers[params[i].name] = other->second;
-    }
-    made.bindings = bindingsWith(integers);
-    if (!isAtSite())
-      return made;
-    if (const auto geometry = evaluateGeometry(made.geometry, made.bindings)) {
-      made.grid = geometry->grid;
-      made.block = geometry->block;
-      made.sharedBytes = geometry->sharedBytes;
-      return made;
-    }
-    made.geometry.grid = {std::to_string(launch_.grid.x), std::to_string(launch_.grid.y),
-                          std::to_string(launch_.grid.z)};
-    return made;
-  }
-
-  bool areOther(const Values &values) const {
-    return std::ranges::any_of(
-        values, [&](const auto &value) { return all_.at(value.first) != value.second; });
-  }
-
-  /// Moved so that the user's requirements hold.
-  Values allowed(const Values &values) const {
-    return Requirements(source_.declaration).moved(values, all_, launch_.bindings);
-  }
-
-private:
-  std::optional<std::int64_t> integerAt(std::size_t argument) const {
-    const KernelParam &param = source_.specialization.params[argument];
-    const auto *value = std::get_if<ValueArg>(&launch_.arguments[argument]);
-    const bool isInteger =
-        param.scalar == "bool" || param.scalar.starts_with("i") || param.scalar.starts_with("u");
-    if (!value || param.kind != ParamKind::Scalar || param.components != 1 || !isInteger ||
-        !value->pointers.empty() || value->bytes.empty() || value->bytes.size() > 8)
-      return std::nullopt;
-    std::int64_t number = 0;
-    std::memcpy(&number, value->bytes.data(), value->bytes.size());
-    if (param.scalar.starts_with("i") && value->bytes.size() < 8) { // sign
-      const int bits = int(8 * (8 - value->bytes.size()));
-      number = std::int64_t(std::uint64_t(number) << bits) >> bits;
-    }
-    return number;
-  }
-
-  bool isAtSite() const {
-    return launch_.site < source_.kernel.launches.size() &&
-           launch_.geometry.grid == source_.kernel.launches[launch_.site].grid &&
-           launch_.geometry.block == source_.kernel.launches[launch_.site].block;
-  }
-
-  Bindings bindingsWith(const Values &integers) const {
-    if (isAtSite())
-      return bindingsAtSite(source_.kernel, source_.specialization,
-                            source_.kernel.launches[launch_.site], integers);
-    Bindings bindings = launch_.bindings;
-    for (const auto &[name, value] : integers)
-      bindings[name] = value;
-    return bindings;
-  }
-
-  bool decidesGrid(const std::string &name, std::int64_t value) const {
-    // A launch rounds up to whole blocks: a small step may fall into the same one.
-    return value > 1 && with({{name, value / 2}}).grid != launch_.grid;
-  }
-
-  /// It is the block's threads or the number of blocks, which a kernel does not look at as a size.
-  bool isGeometry(const std::string &name, std::int64_t value) const {
-    const Launch half = with({{name, value / 2}});
-    if (value > 1 && half.block != launch_.block)
-      return true;
-    if (value < kSize || half.grid != launch_.grid)
-      return false;
-    for (const Dim3 &of : {launch_.grid, launch_.block})
-      for (const std::uint64_t extent :
-           {std::uint64_t(of.x), std::uint64_t(of.y), std::uint64_t(of.z), of.count()})
-        if (std::uint64_t(value) == extent)
-          return true;
-    return false;
-  }
-
-  const DerivationSource &source_;
-  const Launch &launch_;
-  Values all_, sizes_, others_;
-  std::set<std::string> deciding_;
-};
 
 template <class Change> Values each(const Values &values, Change change) {
   Values changed = values;
@@ -202,6 +77,7 @@ private:
     if (sizes.empty())
       return miss(Derivation::Sizes, "no integer argument decides how much the launch computes");
     addNumbers(Derivation::Sizes, each(sizes, [](std::int64_t v) { return v - 1; }));
+    addLarger();
     for (const auto &small : {inProportion(), smaller()})
       if (DerivedLaunch *added = small ? addNumbers(Derivation::Sizes, *small) : nullptr)
         added->isSmall = threadsOf(added->launch) <= most_;
@@ -212,6 +88,34 @@ private:
       if (sizes.size() > 1)
         addNumbers(Derivation::Sizes, {{name, sizes.at(name) - 1}});
       addNumbers(Derivation::Sizes, {{name, 0}});
+    }
+  }
+
+  /// All sizes twice as large and one more, then each that decides the grid with those that are the
+  /// same number.
+  void addLarger() {
+    std::set<std::int64_t> deciding{0}; // 0: all
+    for (const std::string &name : numbers_.deciding())
+      deciding.insert(numbers_.sizes().at(name));
+    for (const std::int64_t one : deciding) {
+      Values values;
+      for (const auto &[name, value] : numbers_.sizes())
+        if (value > 1 && (one == 0 || value == one))
+          values[name] = value * 2 + 1;
+      if (const Values allowed = numbers_.allowed(values); numbers_.areOther(allowed))
+        values = allowed; // else add() says what does not hold
+      if (numbers_.deciding().empty() || values.empty() || !tried_.insert(values).second)
+        continue;
+      const std::string title = describe(values);
+      auto made = numbers_.larger(values);
+      if (!made)
+        return out_.missing.push_back(
+            {Derivation::Sizes, title, "nobody knows how the launch and its memory grow with it"});
+      if (const std::uint64_t bytes = memoryOf(*made); bytes > kMostGrown)
+        out_.missing.push_back(
+            {Derivation::Sizes, title, fmt::format("it takes {} MiB", bytes >> 20)});
+      else
+        add(Derivation::Sizes, title, std::move(*made));
     }
   }
 
@@ -240,7 +144,7 @@ private:
       std::int64_t largest = 0;
       for (const std::string &name : numbers_.deciding())
         largest = std::max(largest, small.at(name));
-      if (largest / 2 < kSize)
+      if (largest / 2 < kSmallestSize)
         return std::nullopt;
       for (auto &[name, value] : small) // equal ones stay equal
         value = value == largest ? value / 2 : value;
@@ -297,6 +201,7 @@ private:
     added->maybeConditional = flags->maybeConditional;
     added->cancelling = flags->cancelling;
     added->isCoarse = flags->isCoarse;
+    added->isExtreme = flags->isExtreme;
   }
 
   /// What the user says of a parameter's contents counts more than what was captured; nothing where

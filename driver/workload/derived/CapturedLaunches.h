@@ -12,8 +12,9 @@ namespace kopt {
 ///   DerivedContents.h has for floating-point numbers; integers keep their range, as they may be
 ///   indices, and buffers with addresses stay.
 /// - sizes: the integers of 8 and more, all together, one and three less, three quarters, and 1;
-///   each that decides the grid alone, one less and 0. None is larger: nobody knows how far the
-///   memory goes. Equal ones stay equal, and what stands for a block or a grid stays.
+///   each that decides the grid alone, one less and 0. Where the grid follows them also all of
+///   them, and each that decides it, twice as large, in larger memory (CapturedNumbers::larger()).
+///   Equal ones stay equal, and what stands for a block or a grid stays.
 /// - scalars: floating-point ones as deriveLaunches() has them; smaller integers less; the modes
 ///   that the kernel compares them with.
 /// - alignment: pointers 256 bytes and one element further.

@@ -21,6 +21,7 @@ struct OtherContents {
   bool cancelling = false;       ///< as DerivedLaunch::cancelling
   bool unbounded = false;        ///< as DerivedLaunch::unbounded
   bool isCoarse = false;         ///< as DerivedLaunch::isCoarse
+  bool isExtreme = false;        ///< as DerivedLaunch::isExtreme
   bool inEachMode = false;       ///< what one mode of a kernel is right for another may not be
 };
 

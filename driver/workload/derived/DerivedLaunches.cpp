@@ -376,6 +376,11 @@ private:
     added->maybeConditional = wanted.maybeConditional;
     added->cancelling = wanted.cancelling;
     added->isCoarse = wanted.isCoarse;
+    added->isExtreme =
+        wanted.isExtreme && std::ranges::none_of(of.buffers, [&](const Buffer &buffer) {
+          return isFloating(buffer.scalar) && !buffer.output &&
+                 !(source_.declaration && source_.declaration->fills.contains(buffer.name));
+        });
     added->unbounded = wanted.unbounded;
     return true;
   }
@@ -519,6 +524,13 @@ std::uint64_t costOf(const Launch &launch) {
   for (const Buffer &buffer : launch.buffers)
     elements += buffer.bytes / elementBytes(buffer.scalar);
   return std::max(elements, launch.grid.count() * launch.block.count());
+}
+
+std::uint64_t memoryOf(const Launch &launch) {
+  std::uint64_t bytes = 0;
+  for (const Buffer &buffer : launch.buffers)
+    bytes += buffer.bytes;
+  return bytes;
 }
 
 bool isCaptured(const Launch &launch) {

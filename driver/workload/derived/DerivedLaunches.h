@@ -33,6 +33,10 @@ struct DerivedLaunch {
   /// Any order of operations has large errors here, and wrong ways far larger ones: a share of the
   /// outputs' magnitude is allowed.
   bool isCoarse = false;
+  /// Numbers far from all that there are, between which arithmetic overflows or underflows in some
+  /// orders and not in others: where somebody said what inputs are like, a candidate that fails on
+  /// them is told so.
+  bool isExtreme = false;
   /// Undeclared integers, which the original may use as indices: only for a device that checks
   /// bounds.
   bool unbounded = false;
@@ -94,6 +98,8 @@ std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Lau
 
 /// Threads and elements of a launch: what running it costs, roughly.
 std::uint64_t costOf(const Launch &launch);
+/// Of all its buffers.
+std::uint64_t memoryOf(const Launch &launch);
 
 const char *toString(Derivation kind);
 

@@ -22,6 +22,7 @@ Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
                              device, kKindsOfLaunches));
   result.workload = std::move(captured.workload);
   result.heldOut = std::move(captured.heldOut);
+  result.programSeconds = std::move(captured.programSeconds);
   result.notes = std::move(captured.notes);
   return result;
 }

@@ -5,6 +5,7 @@
 #include "driver/model/Workload.h"
 #include "driver/workload/observed/TraceFolder.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,9 @@ namespace kopt {
 /// What a kernel is judged on.
 struct SubjectWorkload {
   Workload workload;
-  std::vector<Launch> heldOut;    ///< captured launches for the final validation only
+  std::vector<Launch> heldOut; ///< captured launches for the final validation only
+  /// What launches like those of that name took in the program, at the mean, where that is known.
+  std::map<std::string, double> programSeconds;
   std::vector<std::string> notes; ///< for people: what was left out of a trace, and why;
                                   ///< constants that a clause gives another value
 };

@@ -403,6 +403,8 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
           fmt::format("{} (launch {}{})", kind.describe(), captured.ordinal, suffix);
       captured.launch.weight =
           double(kind.launches.size()) / count; // the judge weights them by their time
+      if (kind.seconds > 0)
+        made.programSeconds[captured.launch.name] = kind.seconds / double(kind.launches.size());
       return captured.launch;
     };
     made.workload.launches.push_back(take(one.launch, ""));

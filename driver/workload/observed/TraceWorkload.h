@@ -22,6 +22,7 @@ struct TraceWorkload {
   Workload workload; ///< the representative launches, weighted by how often their kind was launched
   std::vector<Launch> heldOut;          ///< others of those kinds: for the final validation
   std::vector<CapturedLaunch> captured; ///< all that can be run again, in the order of the program
+  std::map<std::string, double> programSeconds; ///< as SubjectWorkload has them
   double coverage = 0; ///< of the kernel's time in the program, by the kinds that `workload` has
   std::vector<std::string> notes; ///< what was left out, and why
 };

@@ -115,6 +115,20 @@ template void rows<float>(const float *, float *, int);
 // CHECK-NEXT: template < class T > void rows ( const T * in , T * out , int n ) {
 // CHECK-NEXT: scaled <<< >>> ( in , out , n ) ;
 // CHECK-NEXT: other <<< ( n + 256 - 1 ) / 256 , 256 >>> ( out ) ;
+
+// In a template's own text an operator may be any that there is; what it is made into says which.
+struct Pair {
+  int a;
+};
+Pair operator+(Pair a, Pair b);
+template <class T> T divided(T a, T by) { return (a + by - 1) / by; }
+void fromTemplate(const float *in, float *out, int n) {
+  int blocks = divided(n, 512);
+  scaled<float, 4><<<blocks, 128>>>(in, out, n);
+}
+// CHECK: function fromTemplate(const float *, float *, int) launches
+// CHECK-NEXT: void fromTemplate (
+// CHECK-NEXT: scaled <<< >>> ( in , out , n ) ;
 // CHECK: variable queried
 // CHECK: macro DIV_UP
 // CHECK-NEXT: # define DIV_UP ( a , b ) ( ( ( a ) + ( b ) - 1 ) / ( b ) )

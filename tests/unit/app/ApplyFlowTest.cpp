@@ -79,6 +79,24 @@ TEST_F(ApplyFlowTest, WhatWasConfirmedIsAppliedForAllKernelsAtOnce) {
   EXPECT_EQ(readFile(file()).value(), "int a = 1;\nint b = 5;\n");
 }
 
+TEST_F(ApplyFlowTest, TheLastSessionIsAppliedThoughItsLastKernelHadNoWin) {
+  session(WinState::Confirmed);
+  ASSERT_TRUE(apply({true, false, false}));
+  const auto store = openStore(root() / ".kopt/kopt.db");
+  RunRecord other;
+  other.name = "no-win-1";
+  other.state = RunState::Finished;
+  other.startedUtc = "2026-01-31T11:59:00Z";
+  ASSERT_TRUE((*store)->beginRun(other));
+  EXPECT_TRUE(applyRun(root(), "latest", {true, false, false}));
+  other.name = "no-win-2"; // of a later command
+  other.startedUtc = "2026-01-31T12:30:00Z";
+  ASSERT_TRUE((*store)->beginRun(other));
+  const auto refused = applyRun(root(), "latest", {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, "'no-win-2' has no winner to apply");
+}
+
 TEST_F(ApplyFlowTest, AModelledWinNeedsItsFlag) {
   session(WinState::Modelled);
   for (const ApplyOptions &options : {ApplyOptions{}, ApplyOptions{false, false, true}}) {

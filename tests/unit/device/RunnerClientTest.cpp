@@ -364,6 +364,21 @@ TEST_F(RunnerClientTest, ADeviceWithoutAProcessIsLostUntilThereIsOne) {
   EXPECT_EQ(runner->lost(), "");
 }
 
+TEST_F(RunnerClientTest, ProcessesThatWereStartedAheadAreReadyBeforeAnythingIsTimed) {
+  const auto runner = start();
+  const ModuleId copy = runner->load("copy", "")->id;
+  const int before = starts;
+  runner->prepareRenewals(1);
+  runner->prepareRenewals(2);
+  EXPECT_EQ(starts, before + 2);
+  for (int process = 0; process < 2; ++process) {
+    runner->renew();
+    ASSERT_EQ(runner->time(copy, launch(), copy, launch(), {})->status, RunStatus::Ok);
+    EXPECT_EQ(starts, before + 2) << "the next one had been started";
+  }
+  EXPECT_TRUE(runner->takeIncidents().empty());
+}
+
 TEST_F(RunnerClientTest, RenewedTheNextCallFindsAFreshProcessAndNobodyIsBlamed) {
   const auto runner = start();
   const ModuleId copy = runner->load("copy", "")->id;

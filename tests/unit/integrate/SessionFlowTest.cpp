@@ -147,7 +147,8 @@ protected:
         [](const std::filesystem::path &) -> Result<std::unique_ptr<ProgramPair>> {
           return makeError(ErrorCode::Usage, "no program is known", "give --run");
         },
-        [](const std::string &) {}};
+        [](const std::string &) {},
+        [this] { return isTimeUp_; }};
     const auto session = integrateWins(std::move(request), services);
     EXPECT_TRUE(session) << session.error().what;
     return session.value_or(SessionRecord());
@@ -171,6 +172,7 @@ protected:
   fakes::FakeClock clock_;
   std::map<std::string, Verdict> verdicts_;
   std::vector<std::string> judged_;
+  bool isTimeUp_ = false;
   std::vector<std::map<std::size_t, std::string>> judgedTexts_;
 };
 
@@ -211,6 +213,16 @@ TEST_F(SessionFlowTest, AnInstantiationThatWouldGoWrongIsLeftAlone) {
                       "  constexpr int N = 32; x[0] = 4 * N; }\n"),
             std::string::npos)
       << text;
+}
+
+TEST_F(SessionFlowTest, WithoutTimeToJudgeWhoSharesItsTextAWinIsASpecializationOfItsOwn) {
+  verdicts_["t<16>"] = Verdict::Same;
+  verdicts_["t<32>"] = Verdict::Faster;
+  isTimeUp_ = true;
+  const SessionRecord session = integrate({win("t<32>", {{1, kFastT}}, 2)});
+  EXPECT_THAT(judged_, ElementsAre("t<32>"));
+  EXPECT_TRUE(session.wins[0].ownSpecialization);
+  EXPECT_EQ(session.wins[0].state, WinState::Modelled);
 }
 
 TEST_F(SessionFlowTest, WhatCanNeitherBeJudgedNorSpecializedIsDroppedByName) {

@@ -114,4 +114,40 @@ TEST_F(BaselineTest, AWorkloadThatCannotTellWrongFromRightIsAGapOfEveryCandidate
   EXPECT_EQ(judge(strict, "CONSTANT FAST").verdict, Verdict::Suspect);
 }
 
+TEST_F(BaselineTest, ACapturedLaunchIsTimedWithTheCacheThatItHasInTheProgram) {
+  makeRunner(false);
+  const Subject subject = makeSubject();
+  double cold = 0;
+  for (const double inProgram : {0.0, 1.0, 0.8, 0.55}) { // of the time with a cold cache
+    JudgeOptions options;
+    if (inProgram > 0)
+      options.programSeconds[subject.workload.launches[0].name] = inProgram * cold;
+    LocalJudge local = make(subject, options);
+    const auto baseline = local.baseline();
+    ASSERT_TRUE(baseline) << baseline.error().what;
+    const LaunchTiming &timing = baseline->trial.timings.at(0);
+    EXPECT_EQ(timing.cacheMode, inProgram == 0.55 ? CacheMode::Warm : CacheMode::Cold) << inProgram;
+    const Trial trial = judge(local, "FAST");
+    EXPECT_EQ(trial.timings.at(0).cacheMode, timing.cacheMode);
+    cold = std::max(cold, timing.baselineSeconds);
+  }
+}
+
+TEST_F(BaselineTest, WhatAKernelDeclaresCountsBesideDynamicSharedMemory) {
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  Candidate candidate = candidateWith("FAST SHARED");
+  candidate.launch.sharedBytes = 20 * 1024;
+  auto trial = local.judge(candidate, Purpose::Search);
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(trial->verdict, Verdict::RunFailed);
+  EXPECT_NE(trial->reason.find("cudaFuncSetAttribute"), std::string::npos) << trial->reason;
+  candidate.launch.largeShared = true; // it asks for it
+  candidate.title = "with the attribute";
+  trial = local.judge(candidate, Purpose::Confirmation);
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(trial->verdict, Verdict::Faster) << trial->reason;
+  EXPECT_EQ(runner_->prepared, JudgeOptions().processes) << "started ahead of the timing";
+}
+
 } // namespace

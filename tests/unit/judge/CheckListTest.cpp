@@ -181,7 +181,10 @@ TEST_F(NotRun, OtherSchedulesOnAGpu) {
   expectNotRun(make(), "schedule", "GPU", CheckState::NotApplicable);
 }
 TEST_F(NotRun, AReferenceThatCannotBeMade) { expectNotRun(make(), "reference", "integers"); }
-TEST_F(NotRun, CoverageOfWhatIsNoWinnerYetOnAGpu) { expectNotRun(make(), "coverage", "winners"); }
+TEST_F(NotRun, CoverageOfWhatIsNoWinnerYetOnAGpu) {
+  depth_ = Depth::Search;
+  expectNotRun(make(), "coverage", "winners");
+}
 TEST_F(NotRun, TheEmulatedDeviceBesideItself) {
   expectNotRun(make("kernel", true), "emulated", "emulated device", CheckState::NotApplicable);
 }

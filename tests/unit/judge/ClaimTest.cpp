@@ -63,13 +63,15 @@ TEST(Claim, AFlagNeedsALayerThatPassed) {
 
 TEST(Claim, WhatCannotBeRunIsAHazardAndTheRestIsListed) {
   const Finding bounds{"bounds-check", Severity::Flag, "a bounds check is gone", ""},
-      narrow{"short-index", Severity::Flag, "an index of 24 bits", ""};
+      narrow{"short-index", Severity::Flag, "an index of 24 bits", ""},
+      narrower{"narrow-index", Severity::Flag, "32 bits where the original has 64", ""};
   const Trial trial = faster({{"sizes", CheckState::NotRun, "captured"}}, {bounds});
   EXPECT_FALSE(whyNoWin(trial, {}, kStandard));
   EXPECT_TRUE(whyNoWin(trial, {}, AssurancePolicy::Strict));
   ASSERT_EQ(openObligations(trial).size(), 1u);
   EXPECT_NE(openObligations(trial)[0].inWords().find("a bounds check is gone"), std::string::npos);
   EXPECT_TRUE(whyNoWin(faster({}, {narrow}), {}, kStandard));
+  EXPECT_TRUE(whyNoWin(faster({}, {narrower}), {}, kStandard));
 }
 
 TEST(Claim, EveryLayerThatAFlagNamesExists) {

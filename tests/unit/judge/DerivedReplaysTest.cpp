@@ -98,6 +98,68 @@ TEST_F(CapturedJudge, WhatIsWrongOnADerivedLaunchAloneIsRefused) {
   }
 }
 
+TEST_F(CapturedJudge, AGridThatEndsAtSomeSizeIsJudgedBeyondIt) {
+  makeRunner(false);
+  LocalJudge local = make(captured(2), {});
+  ASSERT_TRUE(local.baseline());
+  const auto limited = [](const std::string &grid) {
+    Candidate candidate = candidateWith("FAST COVERS " + grid);
+    candidate.launch.gridExpressions = {grid, "1", "1"};
+    return candidate;
+  };
+  const auto twice = local.judge(limited("min((n + 63) / 64, 3)"), Purpose::Search);
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->verdict, Verdict::WrongResult) << twice->reason;
+  const auto once = local.judge(limited("min((n + 63) / 64, 200)"), Purpose::Search);
+  ASSERT_TRUE(once);
+  EXPECT_EQ(once->verdict, Verdict::Faster) << once->reason;
+  const auto confirmed = local.judge(limited("min((n + 63) / 64, 200)"), Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::WrongResult) << confirmed->reason;
+  EXPECT_THAT(confirmed->reason, testing::HasSubstr("stays 200 x 1 x 1 from there on"));
+  const auto right = local.judge(limited("(n + 63) / 64"), Purpose::Confirmation);
+  ASSERT_TRUE(right);
+  EXPECT_EQ(right->verdict, Verdict::Faster) << right->reason;
+}
+
+TEST_F(CapturedJudge, WhereTheOriginalIsWrongACandidateMayBeAsWrong) {
+  makeRunner(false);
+  CheckContext bench(*runner_, captured(), 42, {});
+  DerivedReplays replays;
+  const Launch &launch = bench.subject().workload.launches[0];
+  const std::vector<Slack> slack(2);
+  const auto widened = [&] { return *replays.widened(bench, launch, {}, slack); };
+  EXPECT_FALSE(widened()) << "nobody knows how wrong it is";
+  replays.setOwnErrors([](CheckContext &, const Launch &, const Expected &) {
+    return Result<std::vector<double>>({0, 1.5e-4});
+  });
+  ASSERT_TRUE(widened());
+  EXPECT_EQ((*widened())[0].absolute, 0);
+  EXPECT_DOUBLE_EQ((*widened())[1].absolute, 4.5e-4);
+  bench.subject().workload.tolerance.policy = TolerancePolicy::Strict;
+  EXPECT_FALSE(widened()) << "the user has said how far results may differ";
+}
+
+TEST_F(CapturedJudge, FarFromWhatWasDeclaredADifferenceIsToldAndNotRefused) {
+  makeRunner(false);
+  LocalJudge undeclared = make(declaredSubject(), {});
+  ASSERT_TRUE(undeclared.baseline());
+  EXPECT_EQ(judge(undeclared, "FAST OVERFLOWS").verdict, Verdict::WrongResult);
+  Subject subject = declaredSubject();
+  subject.declaration->fills["in"] = Fill{FillKind::Uniform, -1, 1};
+  const auto workload =
+      buildWorkload(subject.kernel, subject.specialization, *subject.declaration, DeviceKind::Cuda);
+  ASSERT_TRUE(workload);
+  subject.workload = *workload;
+  LocalJudge declared = make(std::move(subject), {});
+  ASSERT_TRUE(declared.baseline());
+  const Trial trial = judge(declared, "FAST OVERFLOWS");
+  EXPECT_EQ(trial.verdict, Verdict::Faster) << trial.reason;
+  EXPECT_TRUE(std::ranges::any_of(trial.assurance.gaps, [](const AssuranceGap &gap) {
+    return gap.check == "contents" && gap.what.find("huge") != std::string::npos;
+  }));
+}
+
 TEST_F(CapturedJudge, ALargeOneIsTriedAtItsSize) {
   makeRunner(false);
   LocalJudge local =
@@ -120,7 +182,7 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
   bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
   Trial baseline;
   DerivedReplays kept, computed(kept.replays().max_size(), /*mostKept=*/0);
-  ASSERT_TRUE(kept.learn(bench, baseline));
+  ASSERT_TRUE(kept.learnAll(bench, baseline));
   std::vector<std::string> contents;
   for (const DerivedReplays::Replay &replay : kept.replays()) {
     EXPECT_TRUE(replay.isKept);
@@ -129,7 +191,7 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
     contents.push_back(*readFile(expected->buffers.at(1)));
   }
   EXPECT_GT(contents.size(), 10u);
-  ASSERT_TRUE(computed.learn(bench, baseline));
+  ASSERT_TRUE(computed.learnAll(bench, baseline));
   ASSERT_EQ(computed.replays().size(), contents.size());
   for (std::size_t i = 0; i < contents.size(); ++i) {
     EXPECT_FALSE(computed.replays()[i].isKept);

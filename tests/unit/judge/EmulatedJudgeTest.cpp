@@ -32,6 +32,7 @@ TEST_F(EmulatedJudgeTest, WhatAGpuDoesNotShowTheEmulatedDeviceDoes) {
 
 TEST_F(EmulatedJudgeTest, TheEmulatedDeviceIsAskedOfWinners) {
   hasEmulated_ = true;
+  depth_ = Depth::Search;
   LocalJudge local = make();
   ASSERT_TRUE(local.baseline());
   EXPECT_EQ(judge(local, "RACES").verdict, Verdict::Same);

@@ -16,6 +16,13 @@ public:
   Result<Baseline> baseline() override { return Baseline{}; }
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override {
     Trial trial;
+    trial.moduleHash = "code";
+    if (purpose == Purpose::Search && asked_++ > 0) { // as LocalJudge does
+      trial.candidate = candidate;
+      trial.verdict = Verdict::Duplicate;
+      trial.reason = "the same machine code and launch as '" + candidate.title + "'";
+      return trial;
+    }
     trial.candidate = candidate;
     trial.candidateHash = candidate.contentHash();
     trial.purpose = purpose;
@@ -32,6 +39,7 @@ public:
 private:
   Verdict verdict_;
   std::vector<AssuranceGap> gaps_;
+  int asked_ = 0;
 };
 
 class HeldOutTest : public testing::Test {
@@ -78,6 +86,23 @@ TEST_F(HeldOutTest, TheTrialOnThoseLaunchesIsKept) {
   ASSERT_EQ(recorded_.size(), 1u);
   EXPECT_EQ(recorded_[0].purpose, Purpose::HeldOut);
   EXPECT_EQ(recorded_[0].verdict, Verdict::WrongResult);
+}
+
+TEST_F(HeldOutTest, OneBaselineServesAllConfirmations) {
+  int made = 0;
+  HeldOutJudge judge(
+      std::make_unique<OneAnswer>(Verdict::Faster, std::vector<AssuranceGap>()), {Launch()}, {},
+      [&](const Workload &, const JudgeOptions &) -> Result<std::unique_ptr<Judge>> {
+        ++made;
+        return std::make_unique<OneAnswer>(Verdict::Slower, std::vector<AssuranceGap>());
+      });
+  ASSERT_TRUE(judge.baseline());
+  for (int i = 0; i < 2; ++i) {
+    const auto trial = judge.judge({}, Purpose::Confirmation);
+    ASSERT_TRUE(trial);
+    EXPECT_EQ(trial->verdict, Verdict::Slower) << "the same candidate again is no duplicate: " << i;
+  }
+  EXPECT_EQ(made, 1);
 }
 
 } // namespace

@@ -22,6 +22,7 @@ protected:
   /// On the runner that makeRunner() made.
   LocalJudge make(Subject subject, JudgeOptions options) {
     options.scratch = folder_.path() / "evaluate";
+    options.depth = std::max(options.depth, depth_);
     if (const char *without = std::getenv("KOPT_TEST_WITHOUT"); without && options.checks.all())
       options.checks = *CheckSwitches::without({without});
     EXPECT_TRUE(createDirectories(options.scratch));
@@ -38,6 +39,8 @@ protected:
       };
     return LocalJudge(std::move(services), std::move(subject), options);
   }
+  /// Every check has its say, unless a test is about what a search leaves for winners.
+  Depth depth_ = Depth::Trial;
   void makeRunner(bool modelled) {
     runner_ = std::make_unique<FakeRunner>(folder_.path(), modelled);
   }

@@ -47,6 +47,40 @@ TEST_F(WorkloadAdequacyTest, AWorkloadThatNoticesWrongKernelsIsStrongEnough) {
   EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
 }
 
+TEST_F(WorkloadAdequacyTest, OnAGpuASearchLeavesItForTheFirstWinner) {
+  depth_ = Depth::Search;
+  frontend_.mutantSet.mutants = {mutant("WRONG 1"), mutant("other")};
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  const Trial found = judge(local, "FAST");
+  EXPECT_EQ(found.verdict, Verdict::Faster) << found.reason;
+  for (const char *check : {"repeat", "reference", "coverage", "emulated", "mutants"}) {
+    ASSERT_TRUE(recordOf(found, check)) << check;
+    EXPECT_EQ(recordOf(found, check)->state, CheckState::NotRun) << check;
+  }
+  EXPECT_EQ(local.adequacy().tried, 0U);
+  const auto confirmed = local.judge(candidateWith("FAST"), Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::Faster) << confirmed->reason;
+  EXPECT_TRUE(confirmed->passed("repeat"));
+  EXPECT_THAT(recordOf(*confirmed, "mutants")->detail, testing::HasSubstr("not noticed: other"));
+  EXPECT_EQ(local.adequacy().noticed, 1U);
+  const int builds = toolchain_.builds;
+  ASSERT_TRUE(local.judge(candidateWith("FAST"), Purpose::Confirmation));
+  EXPECT_EQ(toolchain_.builds, builds) << "it is learned once";
+}
+
+TEST_F(WorkloadAdequacyTest, OnAGpuAWinnerIsRefusedForWhatTheSearchDidNotAsk) {
+  depth_ = Depth::Search;
+  LocalJudge local = make();
+  ASSERT_TRUE(local.baseline());
+  EXPECT_EQ(judge(local, "WRONG_AT_repeat FAST").verdict, Verdict::Faster);
+  const auto confirmed = local.judge(candidateWith("WRONG_AT_repeat FAST"), Purpose::Confirmation);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->verdict, Verdict::WrongResult);
+  EXPECT_EQ(confirmed->check, "repeat");
+}
+
 TEST_F(WorkloadAdequacyTest, AMutantThatNothingTellsIsALineOfTheReportAndNoWinUnderStrict) {
   frontend_.mutantSet.mutants = {mutant("WRONG"), mutant("other")};
   LocalJudge local = make();
@@ -78,6 +112,7 @@ TEST_F(WorkloadAdequacyTest, ALaunchThatTellsAMutantIsAddedForCandidates) {
   frontend_.mutantSet.mutants = {mutant("BADLONG")};
   JudgeOptions options;
   options.cache = folder_.path() / "cache";
+  options.mutantSeconds = 60; // of a machine that may be busy
   for (const char *run : {"judged", "recalled"}) {
     makeRunner(false);
     LocalJudge local = make(declaredSubject(), options);

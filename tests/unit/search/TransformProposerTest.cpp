@@ -24,6 +24,7 @@ public:
     outside.edits = {{{"slice", 0, 8}, "#import "}};
     return std::vector<TransformOffer>{inside, outside};
   }
+  Result<HostText> hostText(const HostRequest &) override { return HostText(); }
   Result<std::vector<Finding>> screen(const std::string &, const std::string &, const KernelSpec &,
                                       const std::string &, const SharedCode &) override {
     return std::vector<Finding>{};

@@ -265,5 +265,27 @@ TEST_F(FrontendTest, MarksOfAKernelAreReadAndLieInTheirVariable) {
   }
 }
 
+TEST_F(FrontendTest, AsksForHostCodeInTheFilesOwnFolder) {
+  const HostRequest request{"/src/a.cu", {"-O3"}, "/build", {"k"}};
+  processes_.on({"host"}, [](const ProcessSpec &spec) -> Result<ProcessResult> {
+    EXPECT_EQ(json::parse(spec.input)["file"], "/src/a.cu");
+    EXPECT_EQ(spec.timeout->count(), 300)
+        << "a file with all its headers takes longer than a slice";
+    ProcessResult result;
+    result.exitCode = 1;
+    result.out = R"({"error":{"what":"a.cu does not parse"}})";
+    return result;
+  });
+  const auto refused = frontend_->hostText(request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::BaselineFailed);
+  EXPECT_EQ(refused.error().what, "the host code could not be read: a.cu does not parse");
+  EXPECT_EQ(refused.error().where, "/src/a.cu");
+  fakes::FakeProcessRunner other;
+  other.on({"host"}, 139, "", "segmentation fault");
+  EXPECT_EQ(makeFrontend(other, "/opt/kopt-frontend")->hostText(request).error().code,
+            ErrorCode::Internal);
+}
+
 } // namespace
 } // namespace kopt

@@ -223,6 +223,45 @@ TEST_F(CapturedLaunchesTest, SizesAreSmallerTogetherAndTheGridFollows) {
   EXPECT_THAT(seen, testing::IsSupersetOf({1023, 1021, 769, 256, 1, 0}));
 }
 
+TEST_F(CapturedLaunchesTest, OneIsTwiceAsLargeInLargerMemory) {
+  launch_.buffers[3].holdsPointers = false;
+  const auto sizes = derive(Derivation::Sizes);
+  const auto larger = std::ranges::find_if(
+      sizes, [](const DerivedLaunch &derived) { return integer(derived.launch, 6) > kN; });
+  ASSERT_NE(larger, sizes.end());
+  EXPECT_EQ(integer(larger->launch, 6), 2049);
+  EXPECT_EQ(integer(larger->launch, 7), 2049) << "equal ones stay equal";
+  EXPECT_EQ(larger->launch.grid.x, 17u);
+  const std::vector<Buffer> &buffers = larger->launch.buffers;
+  for (const Buffer &buffer : buffers)
+    EXPECT_EQ(buffer.bytes, 2049u * elementBytes(buffer.scalar)) << buffer.name;
+  EXPECT_EQ(buffers[0].fill.kind, FillKind::Captured);
+  EXPECT_EQ(buffers[0].fill.low, -4.0 * kN) << "what was captured is repeated";
+  EXPECT_EQ(buffers[2].fill.kind, FillKind::Permutation);
+  EXPECT_EQ(buffers[2].fill.high, 2048);
+  EXPECT_NE(buffers[4].fill.kind, FillKind::Captured) << "results may be there already";
+}
+
+TEST_F(CapturedLaunchesTest, MatricesGrowByTheirProduct) {
+  launch_.buffers[3].holdsPointers = false;
+  const std::int32_t ld = 512;
+  std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);
+  launch_.bindings["ld"] = ld;
+  launch_.buffers[0].bytes = 4u * kN * ld; // n x ld
+  for (const DerivedLaunch &derived : derive(Derivation::Sizes))
+    if (const std::int64_t n = integer(derived.launch, 6), m = integer(derived.launch, 7); n > kN)
+      EXPECT_GE(derived.launch.buffers[0].bytes, 4u * n * m) << derived.title;
+}
+
+TEST_F(CapturedLaunchesTest, NothingGrowsWhereAddressesWouldHaveToMove) {
+  const DerivedLaunches all = derive();
+  EXPECT_TRUE(std::ranges::none_of(
+      all.launches, [](const DerivedLaunch &derived) { return integer(derived.launch, 6) > kN; }));
+  EXPECT_TRUE(std::ranges::any_of(all.missing, [](const NotDerived &missing) {
+    return missing.title.find("2049") != missing.title.npos;
+  }));
+}
+
 TEST_F(CapturedLaunchesTest, ASmallOneIsInProportionAndHasATail) {
   const std::int32_t ld = 2 * kN;
   std::memcpy(std::get<ValueArg>(launch_.arguments[7]).bytes.data(), &ld, 4);

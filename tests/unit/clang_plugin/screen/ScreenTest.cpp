@@ -483,6 +483,18 @@ TEST(Screen, indicesOf64BitsMayNotSilentlyHave32) {
   EXPECT_FALSE(
       isNarrower("out[row * columns + c] =", "float *line = out + row * columns; line[c] ="));
   EXPECT_FALSE(isNarrower("blockIdx.x;", "blockIdx.x; out[0] = 0;"));
+  EXPECT_FALSE(isNarrower("out[row * columns + c]", // a row's number is no index of elements
+                          "const int mine = blockIdx.x * (blockDim.x / 32 + rows); "
+                          "out[size_t(mine) * columns + c]"));
+  // What a comparison keeps below a parameter plainly fits, other than a product or a sum of many.
+  for (const auto &[to, isFlagged] : {std::pair{"int c = threadIdx.x; c < n; ++c) out[c]", false},
+                                      {"int c = 0; c < n * n; ++c) out[c]", true},
+                                      {"int c = 0; c < 9; c += n) out[c]", false}})
+    EXPECT_EQ(isNarrower("for (size_t c = threadIdx.x; c < columns; c += blockDim.x)\n"
+                         "    out[row * columns + c]",
+                         "int n = columns; for (" + std::string(to)),
+              isFlagged)
+        << to;
 }
 
 /// With `twice` and kBlock used by code outside, which calls soft(), max() and has a word

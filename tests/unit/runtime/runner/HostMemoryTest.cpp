@@ -133,7 +133,8 @@ TEST(HostMemory, CapturedIntegersAreTheSameForEverySeedAndMovement) {
   const std::string folder =
       std::filesystem::temp_directory_path() / ("kopt-captured-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
-  const std::vector<std::uint64_t> numbers(1000, 7);
+  std::vector<std::uint64_t> numbers(1000, 7);
+  numbers[3] = 8;
   trace::ContentHash hash{};
   std::uint64_t written = 0;
   std::string why;
@@ -157,6 +158,24 @@ TEST(HostMemory, CapturedIntegersAreTheSameForEverySeedAndMovement) {
   EXPECT_EQ(memory.contents(spec, 99, 3), first);
   spec.scalar = "f64"; // its numbers are moved
   EXPECT_NE(memory.contents(spec, 99, 3), first);
+  // Repeated in a larger buffer, in whole or piece by piece.
+  spec.scalar = "u64";
+  spec.bytes *= 5;
+  EXPECT_FALSE(memory.contents(spec, 1, 0)) << "the file holds less";
+  spec.low = -8000;
+  const auto repeated = memory.contents(spec, 1, 0);
+  ASSERT_TRUE(repeated);
+  for (std::uint64_t i = 0; i < 5; ++i)
+    EXPECT_EQ(std::memcmp(repeated.get() + i * 8000, numbers.data(), 8000), 0) << i;
+  const auto file = trace::ContentsFile::open(spec.contents, why);
+  ASSERT_TRUE(file) << why;
+  for (const std::uint64_t offset : {0ull, 24ull, 7992ull, 8000ull, 20008ull})
+    for (const std::size_t size : {8u, 8000u, 8008u, 19992u}) {
+      std::vector<std::byte> piece(size);
+      ASSERT_TRUE(readCaptured(*file, spec, 1, 0, offset, size, piece.data()).ok());
+      EXPECT_EQ(std::memcmp(piece.data(), repeated.get() + offset, size), 0)
+          << offset << " " << size;
+    }
   std::filesystem::remove_all(folder);
 }
 

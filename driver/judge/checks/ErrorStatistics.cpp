@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/checks/ErrorStatistics.h"
+
+#include "driver/judge/checks/CompareBuffers.h"
+#include "driver/support/MappedFile.h"
+#include "driver/workload/WorkloadBuilder.h"
+
+#include <algorithm>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <functional>
+#include <set>
+
+namespace kopt {
+namespace {
+
+/// Of fewer elements the mean square is luck: the original's error may happen to be small.
+constexpr std::uint64_t kFew = 128;
+
+/// Elements of like magnitude whose errors are compared with each other, the room for them, and the
+/// part of their magnitude that no one would call rounding: sums of terms that cancel have errors
+/// of the terms' size, here and there.
+constexpr std::uint64_t kFewAlike = 64;
+constexpr double kRoomAlike = 16, kLeastSlack = 0x1p-10;
+constexpr int kBinades = 4; ///< of a class of like magnitudes
+
+/// Steps between subnormal numbers: there every operation rounds to a whole one, however small its
+/// result.
+constexpr double kSubnormalSteps = 16;
+
+/// Standard deviations that the mean of independent errors may be away from 0, groups that say
+/// anything, and how rarely independent errors shall be taken for grouped ones.
+constexpr double kDeviations = 4, kRarely = 1e-3;
+constexpr std::uint64_t kFewGroups = 5;
+
+/// Elements whose errors are looked at: of more, as many in windows spread over all of them.
+constexpr std::uint64_t kMostElements = std::uint64_t(1) << 22, kWindow = 1 << 16;
+
+/// Half the distance from 1 to the next number, of the type.
+double unitRoundoff(const std::string &scalar) {
+  return scalar == "f16"    ? 0x1p-11
+         : scalar == "bf16" ? 0x1p-8
+         : scalar == "f64"  ? 0x1p-53
+                            : 0x1p-24;
+}
+
+/// Of types that are computed in themselves.
+double subnormalSteps(const std::string &scalar) {
+  return scalar == "f32"   ? kSubnormalSteps * 0x1p-149
+         : scalar == "f64" ? kSubnormalSteps * 0x1p-1074
+                           : 0;
+}
+
+} // namespace
+
+Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesystem::path &values,
+                                        const std::filesystem::path &reference,
+                                        const std::vector<std::uint64_t> &extents) {
+  KOPT_TRY(const MappedFile seen, MappedFile::open(values));
+  KOPT_TRY(const MappedFile exact, MappedFile::open(reference));
+  const std::uint64_t count = exact.bytes().size() / sizeof(double);
+  if (seen.bytes().size() != count * elementBytes(buffer.scalar))
+    return makeError(ErrorCode::Internal,
+                     fmt::format("'{}' and its reference differ in length", buffer.name));
+  ErrorStatistics result;
+  const bool isSampled = count > kMostElements;
+  const std::uint64_t looked = isSampled ? kMostElements : count, windows = count / kWindow;
+  std::vector<double> errors(looked, 0); // of what is not finite: none
+  double squares = 0, sum = 0, scale = 0, total = 0;
+  for (std::uint64_t i = 0; i < looked; ++i) {
+    const std::uint64_t window = i / kWindow * windows / (kMostElements / kWindow);
+    const std::uint64_t at = isSampled ? window * kWindow + i % kWindow : i;
+    double want = 0;
+    std::memcpy(&want, exact.bytes().data() + at * sizeof want, sizeof want);
+    const double got =
+        elementValue(buffer.scalar, seen.bytes().data() + at * elementBytes(buffer.scalar));
+    if (!std::isfinite(want) || !std::isfinite(got))
+      continue;
+    const double error = errors[i] = got - want;
+    result.worst = std::max(result.worst, std::abs(error));
+    squares += error * error;
+    sum += error;
+    scale += want * want;
+    total += want;
+    ++result.count;
+    if (want == 0)
+      continue;
+    ErrorStatistics::Class &alike =
+        result.classes[int(std::floor(double(std::ilogb(want)) / kBinades))];
+    alike.worst = std::max(alike.worst, std::abs(error));
+    ++alike.count;
+  }
+  if (result.count > 0) {
+    result.rms = std::sqrt(squares / double(result.count));
+    result.bias = sum / double(result.count);
+    result.mean = total / double(result.count);
+    result.scale = std::sqrt(scale / double(result.count));
+    result.groupedChance =
+        groupedChance(errors, isSampled ? std::vector<std::uint64_t>() : extents);
+  }
+  return result;
+}
+
+double groupedChance(const std::vector<double> &errors, const std::vector<std::uint64_t> &extents) {
+  namespace math = boost::math;
+  const std::size_t count = errors.size();
+  if (count < 2)
+    return 0;
+  // Means of groups of like size, the finest grouping first.
+  std::vector<std::vector<double>> groupings;
+  std::set<std::uint64_t> lengths(extents.begin(), extents.end());
+  for (std::uint64_t length = 2; length <= count / kFewGroups; length *= 2)
+    lengths.insert(length);
+  for (const std::uint64_t length : lengths) { // of neighbours
+    if (length < 2 || count / length < kFewGroups)
+      continue;
+    std::vector<double> &means = groupings.emplace_back(count / length, 0);
+    for (std::size_t i = 0; i < means.size() * length; ++i)
+      means[i / length] += errors[i] / double(length);
+  }
+  for (const std::uint64_t extent :
+       std::set<std::uint64_t>(extents.begin(), extents.end())) { // of every n-th one
+    if (extent < kFewGroups || count / extent < 2)
+      continue;
+    std::vector<double> &means = groupings.emplace_back(extent, 0);
+    for (std::size_t i = 0; i < count / extent * extent; ++i)
+      means[i % extent] += errors[i] / double(count / extent);
+  }
+  std::ranges::stable_sort(groupings, std::greater(), &std::vector<double>::size);
+
+  const auto varianceOfMean = [](const std::vector<double> &means) {
+    double mean = 0, squares = 0;
+    for (const double each : means)
+      mean += each / double(means.size());
+    for (const double each : means)
+      squares += (each - mean) * (each - mean);
+    return squares / double(means.size() - 1) / double(means.size());
+  };
+  double variance = varianceOfMean(errors), freedom = double(count - 1);
+  bool isGrouped = false;
+  for (const std::vector<double> &means : groupings) {
+    const double coarser = varianceOfMean(means), itsFreedom = double(means.size() - 1);
+    if (coarser <=
+        variance * math::quantile(math::complement(math::fisher_f(itsFreedom, freedom), kRarely)))
+      continue;
+    variance = coarser;
+    freedom = itsFreedom;
+    isGrouped = true;
+  }
+  if (!isGrouped)
+    return 0;
+  const double tail = math::cdf(math::complement(math::normal(), kDeviations));
+  return math::quantile(math::complement(math::students_t(freedom), tail)) * std::sqrt(variance);
+}
+
+ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical) {
+  own.worst = std::max(own.worst, typical.worst);
+  own.rms = std::max(own.rms, typical.rms);
+  for (auto &[magnitude, alike] : own.classes) // what little is left of large terms has their error
+    alike.worst = std::max(alike.worst, typical.worst);
+  return own;
+}
+
+std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatistics &candidate,
+                                       const ErrorStatistics &original, double factor) {
+  const double place =
+      std::max(2 * unitRoundoff(buffer.scalar) * original.scale, subnormalSteps(buffer.scalar));
+  const bool isFew = original.count < kFew;
+  const double worst = factor * original.worst + (isFew ? 16 : 4) * place,
+               rms = factor * original.rms + place;
+  const double chance =
+      kDeviations * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
+  // x * (1 / n) for x / n: one factor that is rounded once is wrong the same way in all elements.
+  const double rounded = unitRoundoff(buffer.scalar) * std::abs(original.mean);
+  const double bias =
+      factor * std::abs(original.bias) + std::max(chance, candidate.groupedChance) + rounded;
+  const auto words = [&](const char *what, double own, double allowed, double theirs) {
+    return fmt::format("{} of '{}' is {:.3g} (allowed {:.3g}, the original's {:.3g})", what,
+                       buffer.name, own, allowed, theirs);
+  };
+  if (candidate.count < original.count)
+    return fmt::format("{} elements of '{}' are not finite, and the original's are",
+                       original.count - candidate.count, buffer.name);
+  if (!(candidate.worst <= worst))
+    return words("the largest error", candidate.worst, worst, original.worst);
+  for (const auto &[magnitude, theirs] : original.classes) {
+    const auto own = candidate.classes.find(magnitude);
+    if (theirs.count < kFewAlike || own == candidate.classes.end())
+      continue;
+    const double least = std::ldexp(1.0, magnitude * kBinades);
+    const double coarse = std::max(kLeastSlack, 16 * unitRoundoff(buffer.scalar)) * least;
+    const double allowed =
+        kRoomAlike * theirs.worst + std::max(coarse, subnormalSteps(buffer.scalar));
+    if (!(own->second.worst <= allowed))
+      return words(
+          fmt::format("among elements of magnitude {:.2g} the largest error", least).c_str(),
+          own->second.worst, allowed, theirs.worst);
+  }
+  if (isFew)
+    return std::nullopt;
+  if (!(candidate.rms <= rms))
+    return words("the mean square error", candidate.rms, rms, original.rms);
+  if (!(std::abs(candidate.bias) <= bias))
+    return words("the bias", candidate.bias, bias, original.bias);
+  return std::nullopt;
+}
+
+} // namespace kopt

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/judge/checks/OwnLaunchSizes.h"
+
+#include "driver/judge/checks/DerivedOptions.h"
+#include "driver/workload/derived/TurningLaunches.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kopt {
+namespace {
+
+/// Of a launch: on a GPU no more than this, and a fourth of its memory; each is drawn, copied and
+/// compared some six times.
+constexpr std::uint64_t kLargestOnGpu = std::uint64_t(4) << 30, kLargestModelled = 64u << 20;
+
+/// Why the launch is too large to be run; empty: it is not.
+Result<std::string> whyTooLarge(CheckContext &context, const Launch &launch) {
+  const DeviceInfo &device = context.runner().device();
+  const std::uint64_t bytes = memoryOf(launch);
+  std::uint64_t most = device.modelled ? kLargestModelled : kLargestOnGpu;
+  if (!device.modelled && device.memoryBytes > 0)
+    most = std::min(most, device.memoryBytes / 4);
+  if (bytes > most)
+    return fmt::format("it takes {} MiB", bytes >> 20);
+  return device.modelled ? whyTooMuch(context, launch) : Result<std::string>(std::string());
+}
+
+} // namespace
+
+Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
+                                                   const DerivedReplays &replays, Examination &seen,
+                                                   CheckRecord &record) {
+  const bool isModelled = context.runner().device().modelled;
+  const Launch &heaviest = context.baseline().launches[context.heaviest()];
+  std::vector<std::string> tried;
+  for (TurningLaunch &turn :
+       turningLaunches(sourceOf(context.subject()), heaviest, seen.candidate)) {
+    if (!isModelled && !turn.isRefused && seen.depth != Depth::Win)
+      continue;
+    KOPT_TRY(const std::string tooLarge, whyTooLarge(context, turn.derived.launch));
+    const auto gap = [&](const std::string &why) {
+      addGap(seen.trial.assurance,
+             {"sizes", fmt::format("with {} {}, which was not tried: {}; if no caller has such "
+                                   "numbers, a 'require' clause says so",
+                                   turn.derived.title, turn.what, why)});
+    };
+    if (!tooLarge.empty()) {
+      gap(tooLarge);
+      continue;
+    }
+    const std::string title = turn.derived.title;
+    KOPT_TRY(const auto replay, replays.prepare(context, std::move(turn.derived),
+                                                context.seed() + 91, "derived-turn"));
+    if (!replay)
+      continue; // no launch of the original's
+    addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
+    const Launch &launch = replay->derived.launch;
+    if (turn.isRefused)
+      return Failure{
+          "sizes", Verdict::RunFailed,
+          fmt::format("launch '{}', which the original stands: {}", launch.name, turn.what)};
+    const auto own = applyToDerived(context, seen.candidate, launch);
+    if (!own)
+      continue; // its constants are not meant for that size
+    KOPT_TRY(auto failure, context.compare(seen.built, *own, replay->expected,
+                                           derivedOptions(context, *own, replay->expected.inputSeed,
+                                                          kOtherPoison, "derived"),
+                                           "sizes", seen.trial, replay->slack));
+    if (failure) {
+      failure->reason += "; " + turn.what;
+      return failure;
+    }
+    tried.push_back(title);
+  }
+  for (const std::string &title : tried)
+    record.detail += fmt::format("; where its own launch changes, too: {}", title);
+  return std::nullopt;
+}
+
+} // namespace kopt

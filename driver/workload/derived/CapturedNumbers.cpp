@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/CapturedNumbers.h"
+
+#include "driver/source/Expression.h"
+#include "driver/workload/derived/CapturedContents.h"
+#include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/Requirements.h"
+#include "runtime/runner/StructType.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace kopt {
+namespace {
+
+using Values = CapturedNumbers::Values;
+
+/// A buffer has as many elements as a product of arguments where it has these times as many, or a
+/// little more: a border, an element at the end.
+constexpr std::uint64_t kTimes[] = {1, 2, 3, 4, 6, 8, 9, 12, 16};
+constexpr double kBorder = 1.1;
+constexpr std::size_t kMostFactors = 12; ///< arguments that are tried as factors
+
+} // namespace
+
+CapturedNumbers::CapturedNumbers(const DerivationSource &source, const Launch &launch)
+    : source_(source), launch_(launch) {
+  const std::vector<KernelParam> &params = source.specialization.params;
+  for (std::size_t i = 0; i < launch.arguments.size() && i < params.size(); ++i)
+    if (const auto value = integerAt(i))
+      all_[params[i].name] = *value;
+  for (const auto &[name, value] : all_) {
+    if (isGeometry(name, value))
+      continue;
+    const bool decides = decidesGrid(name, value);
+    if (decides && value > 0)
+      deciding_.insert(name);
+    if (decides || value >= kSmallestSize)
+      sizes_[name] = value;
+    else
+      others_[name] = value;
+  }
+}
+
+Launch CapturedNumbers::with(const Values &changed) const {
+  Launch made = launch_;
+  const std::vector<KernelParam> &params = source_.specialization.params;
+  Values integers = all_;
+  for (std::size_t i = 0; i < made.arguments.size() && i < params.size(); ++i) {
+    const auto other = changed.find(params[i].name);
+    auto *value = std::get_if<ValueArg>(&made.arguments[i]);
+    if (other == changed.end() || !value || !all_.contains(params[i].name))
+      continue;
+    std::memcpy(value->bytes.data(), &other->second,
+                std::min(value->bytes.size(), sizeof other->second)); // little-endian
+    integers[params[i].name] = other->second;
+  }
+  made.bindings = bindingsWith(integers);
+  if (!isAtSite())
+    return made;
+  if (const auto geometry = evaluateGeometry(made.geometry, made.bindings)) {
+    made.grid = geometry->grid;
+    made.block = geometry->block;
+    made.sharedBytes = geometry->sharedBytes;
+    return made;
+  }
+  made.geometry.grid = {std::to_string(launch_.grid.x), std::to_string(launch_.grid.y),
+                        std::to_string(launch_.grid.z)};
+  return made;
+}
+
+bool CapturedNumbers::areOther(const Values &values) const {
+  return std::ranges::any_of(
+      values, [&](const auto &value) { return all_.at(value.first) != value.second; });
+}
+
+Values CapturedNumbers::allowed(const Values &values) const {
+  return Requirements(source_.declaration).moved(values, all_, launch_.bindings);
+}
+
+std::optional<std::int64_t> CapturedNumbers::integerAt(std::size_t argument) const {
+  const KernelParam &param = source_.specialization.params[argument];
+  const auto *value = std::get_if<ValueArg>(&launch_.arguments[argument]);
+  const bool isInteger =
+      param.scalar == "bool" || param.scalar.starts_with("i") || param.scalar.starts_with("u");
+  if (!value || param.kind != ParamKind::Scalar || param.components != 1 || !isInteger ||
+      !value->pointers.empty() || value->bytes.empty() || value->bytes.size() > 8)
+    return std::nullopt;
+  std::int64_t number = 0;
+  std::memcpy(&number, value->bytes.data(), value->bytes.size());
+  if (param.scalar.starts_with("i") && value->bytes.size() < 8) { // sign
+    const int bits = int(8 * (8 - value->bytes.size()));
+    number = std::int64_t(std::uint64_t(number) << bits) >> bits;
+  }
+  return number;
+}
+
+bool CapturedNumbers::isAtSite() const {
+  return launch_.site < source_.kernel.launches.size() &&
+         launch_.geometry.grid == source_.kernel.launches[launch_.site].grid &&
+         launch_.geometry.block == source_.kernel.launches[launch_.site].block;
+}
+
+Bindings CapturedNumbers::bindingsWith(const Values &integers) const {
+  if (isAtSite())
+    return bindingsAtSite(source_.kernel, source_.specialization,
+                          source_.kernel.launches[launch_.site], integers);
+  Bindings bindings = launch_.bindings;
+  for (const auto &[name, value] : integers)
+    bindings[name] = value;
+  return bindings;
+}
+
+bool CapturedNumbers::decidesGrid(const std::string &name, std::int64_t value) const {
+  // A launch rounds up to whole blocks: a small step may fall into the same one.
+  return value > 1 && with({{name, value / 2}}).grid != launch_.grid;
+}
+
+/// It is the block's threads or the number of blocks, which a kernel does not look at as a size.
+bool CapturedNumbers::isGeometry(const std::string &name, std::int64_t value) const {
+  const Launch half = with({{name, value / 2}});
+  if (value > 1 && half.block != launch_.block)
+    return true;
+  if (value < kSmallestSize || half.grid != launch_.grid)
+    return false;
+  for (const Dim3 &of : {launch_.grid, launch_.block})
+    for (const std::uint64_t extent :
+         {std::uint64_t(of.x), std::uint64_t(of.y), std::uint64_t(of.z), of.count()})
+      if (std::uint64_t(value) == extent)
+        return true;
+  return false;
+}
+
+/// As many elements as it takes where it had `elements`.
+std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values &changed) const {
+  std::map<std::int64_t, double> factors; // an argument's number, and what it grows by
+  for (const auto &[name, value] : all_)
+    if (value > 1 && factors.size() < kMostFactors) {
+      const auto now = changed.find(name);
+      const double growth = now == changed.end() ? 1 : double(now->second) / double(value);
+      factors[value] = std::max(factors[value], growth);
+    }
+  double least = 1; // where nobody knows what of them it depends on: on each
+  for (const auto &[value, growth] : factors)
+    least *= std::max(1.0, growth);
+  double most = double(elements) * least;
+  bool isKnown = false;
+  const auto seen = [&](std::int64_t product, double growth) {
+    for (const std::uint64_t times : kTimes) {
+      const double had = double(product) * double(times);
+      if (double(elements) < had || double(elements) > had * kBorder)
+        continue;
+      isKnown = true;
+      most = std::max(most, had * growth + (double(elements) - had) * std::max(1.0, growth / 2));
+    }
+  };
+  for (const auto &[one, byOne] : factors) {
+    seen(one, byOne);
+    for (const auto &[two, byTwo] : factors) {
+      if (two < one || double(one) * double(two) > double(elements))
+        continue;
+      seen(one * two, byOne * byTwo);
+      for (const auto &[three, byThree] : factors)
+        if (three >= two && double(one) * double(two) * double(three) <= double(elements))
+          seen(one * two * three, byOne * byTwo * byThree);
+    }
+  }
+  for (const auto &[value, growth] : factors) // may be a square, with a border that is wider
+    if (!isKnown && double(elements) >= double(value) * double(value))
+      most = std::max(most, double(elements) * growth * growth);
+  return std::uint64_t(std::ceil(most));
+}
+
+/// What a captured buffer that has become larger holds.
+Fill CapturedNumbers::filled(std::size_t index, std::uint64_t bytes) const {
+  const Buffer &buffer = launch_.buffers[index];
+  if (buffer.output)
+    return {FillKind::Uniform, -100, 100};
+  if (!isFloating(buffer.scalar)) {
+    const auto [known, isNew] = drawn_.try_emplace(index);
+    if (isNew)
+      if (const auto summary = summarize(launch_, index);
+          summary && (summary->isSorted || summary->isPermutation))
+        known->second = drawnLike(buffer, *summary);
+    if (known->second && known->second->kind == FillKind::Permutation)
+      return {FillKind::Permutation, 0, double(bytes / elementBytes(buffer.scalar)) - 1};
+    if (known->second)
+      return *known->second;
+  }
+  Fill fill = buffer.fill;
+  if (fill.kind == FillKind::Captured)
+    fill.low = -double(buffer.bytes);
+  return fill;
+}
+
+std::optional<Launch> CapturedNumbers::larger(const Values &changed) const {
+  if (!isAtSite())
+    return std::nullopt;
+  std::vector<std::optional<std::uint64_t>> offsets(launch_.buffers.size());
+  for (const Argument &argument : launch_.arguments) {
+    if (const auto *value = std::get_if<ValueArg>(&argument)) {
+      if (!value->pointers.empty())
+        return std::nullopt;
+      continue;
+    }
+    const auto &pointer = std::get<BufferArg>(argument);
+    if (offsets[pointer.buffer].value_or(pointer.offset) != pointer.offset)
+      return std::nullopt;
+    offsets[pointer.buffer] = pointer.offset;
+  }
+  Launch made = with(changed);
+  for (std::size_t b = 0; b < made.buffers.size(); ++b) {
+    Buffer &buffer = made.buffers[b];
+    if (buffer.holdsPointers)
+      return std::nullopt;
+    if (!buffer.symbol.empty() || buffer.bytes == 0)
+      continue;
+    const auto type = runtime::StructType::parse(buffer.scalar);
+    const std::uint64_t width = type ? type->bytes : elementBytes(buffer.scalar);
+    const std::uint64_t offset = offsets[b].value_or(0);
+    const std::uint64_t elements = (buffer.bytes - std::min(buffer.bytes, offset)) / width;
+    const std::uint64_t bytes = offset + elementsWith(elements, changed) * width;
+    if (bytes <= buffer.bytes)
+      continue;
+    const Fill fill = filled(b, bytes);
+    buffer.bytes = bytes;
+    buffer.fill = fill;
+  }
+  return made;
+}
+
+} // namespace kopt

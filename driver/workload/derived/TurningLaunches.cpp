@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/workload/derived/TurningLaunches.h"
+
+#include "driver/workload/ApplyCandidate.h"
+#include "driver/workload/derived/CapturedNumbers.h"
+#include "driver/workload/derived/LaunchFamily.h"
+#include "driver/workload/derived/OtherScalars.h"
+#include "driver/workload/derived/Requirements.h"
+
+#include <fmt/format.h>
+#include <functional>
+#include <set>
+
+namespace kopt {
+namespace {
+
+using Values = std::map<std::string, std::int64_t>;
+
+constexpr double kMostTimes = 1024; ///< as large as the launch that others are made from
+constexpr double kPastTurn = 1.05;  ///< so far beyond the place where a grid stays as it is
+constexpr int kBisections = 24;
+
+bool changesLaunch(const Candidate &candidate) {
+  const LaunchOverride &own = candidate.launch;
+  return !candidate.constants.empty() || own.block || own.blockExpressions || own.gridExpressions ||
+         own.sharedBytes || own.sharedExpression;
+}
+
+/// One way to make the launch larger.
+class Growth {
+public:
+  using Make = std::function<std::optional<Launch>(const Values &)>;
+
+  Growth(const DerivationSource &source, const Candidate &candidate, Values sizes, Make make)
+      : source_(source), candidate_(candidate), sizes_(std::move(sizes)), make_(std::move(make)) {}
+
+  Values valuesAt(double times) const {
+    Values values = sizes_;
+    for (auto &[name, value] : values)
+      value = std::int64_t(double(value) * times) + (times > 1 ? 1 : 0);
+    return values;
+  }
+
+  /// Null where there is none, or the original cannot be launched so.
+  std::optional<Launch> at(double times) const {
+    std::optional<Launch> made = make_(valuesAt(times));
+    if (!made || Requirements(source_.declaration).broken(made->bindings) ||
+        whyNotLaunched(source_.kernel, *made, Candidate()))
+      return std::nullopt;
+    return made;
+  }
+
+  std::optional<std::string> refused(const Launch &made) const {
+    return whyNotLaunched(source_.kernel, made, candidate_);
+  }
+
+  /// The candidate's grid; nothing where it has none.
+  std::optional<Dim3> gridOf(const Launch &made) const {
+    const auto own = applyToLaunch(source_.kernel, made, candidate_);
+    return own ? std::optional(own->grid) : std::nullopt;
+  }
+
+  /// The least factor in (low, high] for which `holds`, which holds for `high`.
+  double least(double low, double high, const std::function<bool(const Launch &)> &holds) const {
+    for (int step = 0; step < kBisections; ++step) {
+      const double middle = (low + high) / 2;
+      const auto made = at(middle);
+      (made && holds(*made) ? high : low) = middle;
+    }
+    return high;
+  }
+
+  std::optional<TurningLaunch> find() const {
+    struct Step {
+      double times;
+      Dim3 grid; ///< the candidate's
+      std::uint64_t threads;
+    };
+    std::vector<Step> steps;
+    for (double times = 1; times <= kMostTimes; times *= 2) {
+      const auto made = at(times);
+      if (!made)
+        break;
+      if (const auto why = refused(*made)) {
+        if (times == 1)
+          return std::nullopt; // it never gets that far
+        const double from = least(
+            times / 2, times, [&](const Launch &launch) { return refused(launch).has_value(); });
+        return turn(from, "", true);
+      }
+      const auto grid = gridOf(*made);
+      if (!grid)
+        return std::nullopt;
+      steps.push_back({times, *grid, made->grid.count() * made->block.count()});
+    }
+    for (std::size_t i = 0; i + 2 < steps.size(); ++i) {
+      const Step &first = steps[i], &last = steps[i + 2];
+      if (first.grid != last.grid || steps[i + 1].grid != last.grid ||
+          last.threads < 3 * first.threads)
+        continue;
+      const double from =
+          i == 0 ? steps[1].times
+                 : kPastTurn * least(steps[i - 1].times, first.times, [&](const Launch &launch) {
+                     return gridOf(launch) == last.grid;
+                   });
+      return turn(from,
+                  fmt::format("the candidate's grid stays {} x {} x {} from there on", last.grid.x,
+                              last.grid.y, last.grid.z),
+                  false);
+    }
+    return std::nullopt;
+  }
+
+private:
+  std::optional<TurningLaunch> turn(double times, std::string what, bool isRefused) const {
+    std::optional<Launch> made = at(times);
+    if (!made)
+      return std::nullopt;
+    if (isRefused)
+      what = refused(*made).value_or("");
+    Values known;
+    for (const auto &[name, value] : sizes_)
+      if (const auto bound = made->bindings.find(name); bound != made->bindings.end())
+        known[name] = bound->second;
+    const std::string title = describe(known);
+    made->name = fmt::format("{} ({})", made->name, title);
+    return TurningLaunch{DerivedLaunch{Derivation::Sizes, title, std::move(*made)}, std::move(what),
+                         isRefused};
+  }
+
+  const DerivationSource &source_;
+  const Candidate &candidate_;
+  const Values sizes_;
+  const Make make_;
+};
+
+} // namespace
+
+std::vector<TurningLaunch> turningLaunches(const DerivationSource &source, const Launch &launch,
+                                           const Candidate &candidate) {
+  std::vector<TurningLaunch> turns;
+  if (!changesLaunch(candidate))
+    return turns;
+  const bool isOfCaptured = isCaptured(launch);
+  const LaunchFamily family(source, launch);
+  const CapturedNumbers numbers(source, launch);
+  Values sizes = family.sizes();
+  if (isOfCaptured)
+    for (const std::string &name : numbers.deciding())
+      sizes[name] = numbers.sizes().at(name);
+  const auto make = [&](const Values &values) -> std::optional<Launch> {
+    if (isOfCaptured)
+      return numbers.larger(numbers.allowed(values));
+    auto made = family.with(family.allowed(values, family.sizes()));
+    return made ? std::optional(std::move(*made)) : std::nullopt;
+  };
+  std::set<std::int64_t> alone{0}; // those of one number together; 0: all
+  for (const auto &[name, value] : sizes)
+    alone.insert(value);
+  if (alone.size() == 2)
+    alone.erase(0);
+  std::set<std::string> titles;
+  for (const std::int64_t one : alone) {
+    Values grown;
+    for (const auto &[name, value] : isOfCaptured ? numbers.sizes() : sizes)
+      if (value > 1 && (one == 0 || value == one))
+        grown[name] = value;
+    if (grown.empty())
+      continue;
+    auto turn = Growth(source, candidate, std::move(grown), make).find();
+    if (turn && titles.insert(turn->derived.title).second)
+      turns.push_back(std::move(*turn));
+  }
+  return turns;
+}
+
+} // namespace kopt
