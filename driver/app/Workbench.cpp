@@ -191,12 +191,16 @@ Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int>
   KOPT_TRY(pool_, startRunners(services_.processes, services_.installation.runner, config, gpus,
                                scratch_->path() / "runner", services_.installation.gpuSpecs,
                                hooks(), {sandbox_, {built}, services_.installation.cuda}));
+  KOPT_TRY(auto compiler,
+           makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
+  std::unique_ptr<Toolchain> emulated = makeRememberingToolchain(std::move(compiler));
   if (device().modelled) {
-    KOPT_TRY(toolchain_, makeEmulatedToolchain(services_.processes, services_.installation.frontend,
-                                               compilers_));
+    toolchain_ = std::move(emulated);
   } else {
-    KOPT_TRY(toolchain_,
+    emulator_ = std::move(emulated);
+    KOPT_TRY(auto nvcc,
              makeNvccToolchain(services_.processes, services_.installation.cuda, compilers_));
+    toolchain_ = makeRememberingToolchain(std::move(nvcc));
     code_.emplace(
         Disassembler(services_.processes, services_.installation.cuda.nvdisasm, compilers_));
   }
@@ -252,17 +256,14 @@ RunnerHooks Workbench::hooks() {
           [this] { return services_.interrupted && *services_.interrupted; }};
 }
 
-Result<EmulatedDevice> Workbench::openEmulated() {
-  EmulatedDevice device;
-  KOPT_TRY(device.toolchain,
-           makeEmulatedToolchain(services_.processes, services_.installation.frontend, compilers_));
+Result<std::unique_ptr<Runner>> Workbench::openEmulated() {
   DeviceConfig config;
   config.kind = DeviceKind::Emulated;
-  KOPT_TRY(device.runner, startRunner(services_.processes, services_.installation.runner, config,
-                                      scratch() / fmt::format("emulated-{}", emulated_++),
-                                      services_.installation.gpuSpecs, hooks(),
-                                      {sandbox_, {scratch() / "evaluate"}, {}}));
-  return device;
+  KOPT_TRY(auto runner, startRunner(services_.processes, services_.installation.runner, config,
+                                    scratch() / fmt::format("emulated-{}", emulated_++),
+                                    services_.installation.gpuSpecs, hooks(),
+                                    {sandbox_, {scratch() / "evaluate"}, {}}));
+  return runner;
 }
 
 Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
@@ -278,7 +279,7 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
                            services_.terminal.line(text);
                          }};
   if (!device().modelled)
-    services.emulate = [this] { return openEmulated(); };
+    services.emulated = {emulator_.get(), [this] { return openEmulated(); }};
   for (const PooledRunner &member : pool_) {
     // Where there is code to count one device alone profiles at a time: the judge's first.
     const auto profile =

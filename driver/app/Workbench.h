@@ -86,7 +86,7 @@ private:
   Status readHostCode(CandidateFile &file);
   Result<HostText> hostTextOf(const KernelSpec &kernel, const std::filesystem::path &file);
   Status openDevices(const DeviceConfig &config, const std::vector<int> &gpus);
-  Result<EmulatedDevice> openEmulated();
+  Result<std::unique_ptr<Runner>> openEmulated();
   RunnerHooks hooks();
 
   Services services_;
@@ -97,9 +97,10 @@ private:
   std::unique_ptr<Frontend> frontend_;
   std::vector<PooledRunner> pool_; ///< at least one
   std::unique_ptr<Toolchain> toolchain_;
-  std::optional<CodeCounter> code_;    ///< of cubins
-  std::atomic<unsigned> emulated_ = 0; ///< emulated devices opened beside GPUs
-  unsigned candidates_ = 0;            ///< files that were read
+  std::unique_ptr<Toolchain> emulator_; ///< of the emulated devices beside a GPU
+  std::optional<CodeCounter> code_;     ///< of cubins
+  std::atomic<unsigned> emulated_ = 0;  ///< emulated devices opened beside GPUs
+  unsigned candidates_ = 0;             ///< files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
   bool leavesOut_ = false; ///< as KernelPlan::leaveOut

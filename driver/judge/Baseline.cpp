@@ -20,7 +20,8 @@ namespace {
 
 /// Times a launch's seconds in the program, from which on a cold L2 is not taken for granted.
 constexpr double kColderBy = 1.03;
-/// That a launch on poisoned memory may take at least.
+/// That a launch on poisoned memory may take beyond twice the first run's time, which includes what
+/// it took to read the data.
 constexpr double kPoisonedSeconds = 0.5;
 
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
@@ -98,7 +99,7 @@ Status DeviceJudge::classifyBuffers() {
       RunOptions options =
           context_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i));
       if (!runner_.device().modelled)
-        options.deadline = Duration(std::max(kPoisonedSeconds, 10 * context_.baselineSeconds[i]));
+        options.deadline = Duration(kPoisonedSeconds + 2 * context_.baselineSeconds[i]);
       KOPT_TRY(const RunOutcome poisoned, runner_.run(context_.baseline().module, launch, options));
       bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
       const bool complete = same && poisoned.unwritten[b] == 0;
@@ -427,6 +428,37 @@ Status DeviceJudge::learnForWinner(Trial &trial) {
   return testMutants(trial);
 }
 
+AdequacySettings DeviceJudge::adequacySettings() const {
+  AdequacySettings settings;
+  settings.build = CandidateBuilder::baselineRequest(subject(), options_);
+  settings.scratch = options_.scratch;
+  settings.cache = options_.cache;
+  settings.toolchain = toolchain_.name();
+  settings.threads = std::max(1u, options_.buildThreads);
+  if (!runner_.device().modelled && options_.assurance == AssurancePolicy::Standard)
+    settings.mostSeconds = options_.mutantSeconds;
+  return settings;
+}
+
+void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidate) {
+  if (!waitsForWinner() || options_.buildThreads == 0)
+    return;
+  const auto shared = std::make_shared<const Subject>(subject);
+  const bool isFirst = !compilers_;
+  if (isFirst) {
+    compilers_ = std::make_unique<JobQueue>(options_.buildThreads);
+    const auto original = std::make_shared<const Candidate>();
+    for (const std::unique_ptr<Check> &check : checks_)
+      check->compileAhead({shared, original, true, *compilers_});
+  }
+  const auto winner = std::make_shared<const Candidate>(candidate);
+  for (const std::unique_ptr<Check> &check : checks_)
+    check->compileAhead({shared, winner, false, *compilers_});
+  if (isFirst && options_.testAdequacy && options_.checks.on("mutants"))
+    compileMutantsAhead(shared, options_.seed, frontend_, toolchain_, adequacySettings(),
+                        *compilers_);
+}
+
 /// Wrong versions of the kernel go through the same checks: where one passes, the workload proves
 /// little of a candidate.
 Status DeviceJudge::testMutants(Trial &trial) {
@@ -435,15 +467,8 @@ Status DeviceJudge::testMutants(Trial &trial) {
     return {};
   const LoggedStage logged("baseline: mutants");
   const StageTimer timer(trial, "baseline/mutants");
-  AdequacySettings settings;
-  settings.build = CandidateBuilder::baselineRequest(subject(), options_);
-  settings.scratch = options_.scratch;
-  settings.cache = options_.cache;
-  settings.toolchain = toolchain_.name();
-  settings.threads = std::max(1u, options_.buildThreads);
-  if (!device_.runner.device().modelled && options_.assurance == AssurancePolicy::Standard)
-    settings.mostSeconds = options_.mutantSeconds;
-  auto report = testAdequacy(context_, checks_, *replays_, frontend_, toolchain_, settings);
+  auto report =
+      testAdequacy(context_, checks_, *replays_, frontend_, toolchain_, adequacySettings());
   noteIncidents(trial);
   if (!report && report.error().code != ErrorCode::Internal)
     return tl::unexpected(report.error());

@@ -16,11 +16,11 @@
 namespace kopt {
 
 DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain,
-                         Subject subject, JudgeOptions options, const OpenEmulated &emulate)
+                         Subject subject, JudgeOptions options, const EmulatedDevices &emulated)
     : device_(std::move(device)), runner_(device_.runner), frontend_(frontend),
       toolchain_(toolchain), options_(std::move(options)),
       context_(runner_, std::move(subject), options_.seed, options_.checks),
-      emulation_(makeEmulation(emulate, frontend_, context_.subject(), options_)),
+      emulation_(makeEmulation(emulated, frontend_, context_.subject(), options_)),
       replays_(std::make_shared<DerivedReplays>(options_.mostDerived)),
       checks_(makeChecks(
           options_.checks, {frontend_, toolchain_, emulation_.get(), options_.assurance},

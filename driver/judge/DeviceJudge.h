@@ -20,7 +20,7 @@ class DeviceJudge {
 public:
   /// `emulate` opens an emulated device for a second opinion; empty: there is none.
   DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject,
-              JudgeOptions options, const OpenEmulated &emulate = {});
+              JudgeOptions options, const EmulatedDevices &emulated = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure
   /// outputs. Must succeed before anything is examined. Where a search on a GPU is to come, what
@@ -44,6 +44,11 @@ public:
   /// screened nor timed.
   Result<std::optional<Failure>> whyNot(const Candidate &candidate, Built built,
                                         std::uint64_t freshSeed);
+
+  /// The candidate may become a winner: what its confirmation will have compiled, and what is
+  /// learned for the first one, is compiled on other threads from now on. `subject` as
+  /// measureBaseline() left it. From any one thread.
+  void compileAhead(const Subject &subject, const Candidate &candidate);
 
   /// How many times as fast `one` is as `other`, timed by turns in one process. Nothing where
   /// either does not run.
@@ -95,6 +100,7 @@ private:
   Status limitInstructions(const Trial &baseline);
   Status findBlocksApart(Trial &trial);
   bool waitsForWinner() const;
+  AdequacySettings adequacySettings() const;
   Status learnChecks(Depth depth, Trial &trial);
   Status learnForWinner(Trial &trial);
   Status agreesWith(const DeviceJudge &first) const;
@@ -117,6 +123,7 @@ private:
   std::map<std::size_t, Counters> timedCounters_; ///< by launch, of the module timed last
   ModuleId timedModule_ = 0;
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the timing that is going on
+  std::unique_ptr<JobQueue> compilers_;         ///< of compileAhead(); last: its jobs use the rest
 };
 
 } // namespace kopt

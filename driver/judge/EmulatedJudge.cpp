@@ -13,16 +13,17 @@ namespace {
 
 /// The GPU has replayed what else is derived: here what counts is how a launch runs.
 constexpr std::size_t kMostDerived = 3; // of as many kinds
+/// Bytes of a launch from which on it stands alone: to fill and to compare them takes seconds.
+constexpr std::uint64_t kMuch = std::uint64_t(32) << 20;
 
 class EmulatedJudge final : public Emulation {
 public:
-  EmulatedJudge(OpenEmulated open, Frontend &frontend, Subject subject, JudgeOptions options)
-      : open_(std::move(open)), frontend_(frontend), subject_(std::move(subject)),
+  EmulatedJudge(EmulatedDevices devices, Frontend &frontend, Subject subject, JudgeOptions options)
+      : devices_(std::move(devices)), frontend_(frontend), subject_(std::move(subject)),
         options_(std::move(options)) {
     options_.scratch /= "emulated";
     options_.checks =
         *CheckSwitches::without({"reference", "coverage"}); // the GPU's checks ask for them
-    options_.mostDerived = kMostDerived;
     options_.testAdequacy = false;
     options_.times = false;
     options_.keepGoing = false;
@@ -45,6 +46,19 @@ public:
     return why_;
   }
 
+  void compileAhead(const CompileAhead &ahead) override {
+    if (ahead.subject->specialization.route == Route::InPlace)
+      return;
+    ahead.jobs.add([this, subject = ahead.subject, candidate = ahead.candidate,
+                    output = options_.scratch / fmt::format("ahead-{}", ahead_++) / "module"] {
+      const auto rendered =
+          renderSlice(subject->sliceText, subject->kernel, subject->specialization, *candidate);
+      if (rendered)
+        static_cast<void>(devices_.toolchain->build(
+            CandidateBuilder::requestOf(*subject, options_, *rendered, output)));
+    });
+  }
+
   Result<Answer> judge(const RenderedSlice &rendered, const Candidate &candidate,
                        std::uint64_t freshSeed) override {
     const auto unable = [](std::string why) { return Answer{std::move(why), std::nullopt, ""}; };
@@ -54,7 +68,7 @@ public:
       return unable(launch.error().what);
     const BuildRequest request = CandidateBuilder::requestOf(
         subject_, options_, rendered, options_.scratch / fmt::format("{}", ++builds_) / "module");
-    KOPT_TRY(const BuildOutcome outcome, device_.toolchain->build(request));
+    KOPT_TRY(const BuildOutcome outcome, devices_.toolchain->build(request));
     if (!outcome.ok)
       return unable("the emulated device cannot run it: " +
                     outcome.log.substr(0, outcome.log.find('\n')));
@@ -74,48 +88,52 @@ private:
     if (subject_.specialization.route == Route::InPlace)
       return makeError(ErrorCode::BaselineFailed,
                        "it is built in its own file, which the emulated device cannot run");
-    if (!device_.runner) {
-      KOPT_TRY(device_, open_());
+    if (!runner_) {
+      KOPT_TRY(runner_, devices_.open());
     }
     subject_.workload.launches = {launch};
     subject_.workload.launches.front().weight = 1;
     KOPT_CHECK(createDirectories(options_.scratch));
-    const auto profile = [runner = device_.runner.get()](
-                             ModuleId module, const std::filesystem::path &, const Launch &own) {
+    std::uint64_t bytes = 0;
+    for (const Buffer &buffer : launch.buffers)
+      bytes += buffer.bytes;
+    JudgeOptions options = options_;
+    options.mostDerived = bytes > kMuch ? 0 : kMostDerived;
+    const auto profile = [runner = runner_.get()](ModuleId module, const std::filesystem::path &,
+                                                  const Launch &own) {
       return runner->profile(module, own, RunOptions{});
     };
     Trial baseline;
     if (!built_) {
       const Built none;
-      CandidateBuilder builder(frontend_, *device_.toolchain, options_, subject_, none);
+      CandidateBuilder builder(frontend_, *devices_.toolchain, options_, subject_, none);
       KOPT_TRY(built_, builder.buildBaseline(baseline));
     }
     built_->launches = subject_.workload.launches;
-    judge_ =
-        std::make_unique<DeviceJudge>(JudgeDevice{*device_.runner, profile, "emulated", nullptr},
-                                      frontend_, *device_.toolchain, subject_, options_);
+    judge_ = std::make_unique<DeviceJudge>(JudgeDevice{*runner_, profile, "emulated", nullptr},
+                                           frontend_, *devices_.toolchain, subject_, options);
     return judge_->measureBaseline(*built_, baseline);
   }
 
-  OpenEmulated open_;
+  EmulatedDevices devices_;
   Frontend &frontend_;
   Subject subject_;
   JudgeOptions options_;
-  EmulatedDevice device_;
+  std::unique_ptr<Runner> runner_;        ///< null until it is asked
   std::optional<Built> built_;            ///< the original
   std::unique_ptr<DeviceJudge> judge_;    ///< after the device, which it uses
   bool learned_ = false, isPart_ = false; ///< of the grid
   std::string why_;
-  std::size_t builds_ = 0;
+  std::size_t builds_ = 0, ahead_ = 0;
 };
 
 } // namespace
 
-std::unique_ptr<Emulation> makeEmulation(OpenEmulated open, Frontend &frontend, Subject subject,
-                                         JudgeOptions options) {
-  if (!open)
+std::unique_ptr<Emulation> makeEmulation(EmulatedDevices devices, Frontend &frontend,
+                                         Subject subject, JudgeOptions options) {
+  if (!devices.toolchain)
     return nullptr;
-  return std::make_unique<EmulatedJudge>(std::move(open), frontend, std::move(subject),
+  return std::make_unique<EmulatedJudge>(std::move(devices), frontend, std::move(subject),
                                          std::move(options));
 }
 

@@ -10,8 +10,8 @@
 namespace kopt {
 
 /// `subject` and `options` are those of the GPU's judge; its times, errors and conditions are
-/// the GPU's matter. Null where `open` is empty.
-std::unique_ptr<Emulation> makeEmulation(OpenEmulated open, Frontend &frontend, Subject subject,
-                                         JudgeOptions options);
+/// the GPU's matter. Null where there are no emulated devices.
+std::unique_ptr<Emulation> makeEmulation(EmulatedDevices devices, Frontend &frontend,
+                                         Subject subject, JudgeOptions options);
 
 } // namespace kopt

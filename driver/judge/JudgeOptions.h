@@ -34,12 +34,12 @@ struct JudgeDevice {
       nullptr; ///< of one thread, on which alone the runner is used; null: on the caller's
 };
 
-/// An emulated device of one judge, with its compiler.
-struct EmulatedDevice {
-  std::unique_ptr<Toolchain> toolchain;
-  std::unique_ptr<Runner> runner; ///< used from the thread that opened it
+/// Emulated devices beside GPUs, one for each judge that asks.
+struct EmulatedDevices {
+  Toolchain *toolchain = nullptr; ///< null: there are none
+  /// From any thread; the runner is used from the one that opened it.
+  std::function<Result<std::unique_ptr<Runner>>()> open{};
 };
-using OpenEmulated = std::function<Result<EmulatedDevice>()>;
 
 struct JudgeServices {
   Frontend &frontend; ///< called from several threads at a time, as the toolchain is
@@ -47,8 +47,8 @@ struct JudgeServices {
   /// At least one. Several are of the same kind, and each has its thread.
   std::vector<JudgeDevice> devices;
   std::function<void(const std::string &)>
-      tell;                  ///< what happens to the devices, for people; from any thread
-  OpenEmulated emulate = {}; ///< beside GPUs, from any thread; empty: there is none
+      tell; ///< what happens to the devices, for people; from any thread
+  EmulatedDevices emulated{};
 };
 
 struct JudgeOptions {

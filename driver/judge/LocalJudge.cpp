@@ -16,7 +16,7 @@ LocalJudge::LocalJudge(JudgeServices services, Subject subject, JudgeOptions opt
       own.scratch /= fmt::format("device-{}", lanes_.size());
     auto lane = std::make_unique<Lane>();
     lane->judge = std::make_unique<DeviceJudge>(device, services_.frontend, services_.toolchain,
-                                                subject_, std::move(own), services_.emulate);
+                                                subject_, std::move(own), services_.emulated);
     lanes_.push_back(std::move(lane));
   }
 }
@@ -267,9 +267,19 @@ Result<Trial> LocalJudge::evaluate(const Candidate &candidate) {
   }
   Result<Trial> trial = task->answer.get_future().get();
   begun_.erase(hash);
-  if (trial && trial->verdict == Verdict::Faster)
+  if (trial && trial->verdict == Verdict::Faster) {
     faster_.insert_or_assign(hash, std::move(*task->prepared));
+    if (trial->speedup && trial->speedup->estimate > fastest_) {
+      fastest_ = trial->speedup->estimate;
+      compileAhead(candidate);
+    }
+  }
   return trial;
+}
+
+void LocalJudge::compileAhead(const Candidate &candidate) {
+  if (const Lane *lane = first())
+    lane->judge->compileAhead(subject_, candidate);
 }
 
 Prepared LocalJudge::again(const Candidate &candidate) {
@@ -290,6 +300,7 @@ Result<Trial> LocalJudge::confirm(const Candidate &candidate) {
     return tl::unexpected(*prepared.error);
   if (!prepared.ready)
     return prepared.trial;
+  compileAhead(candidate);
   Trial trial;
   KOPT_CHECK(onFirst([&](Lane &lane) -> Status {
     KOPT_TRY(trial, lane.judge->judge(prepared, Purpose::Confirmation));

@@ -98,6 +98,7 @@ private:
 
   Result<Trial> evaluate(const Candidate &candidate);
   Result<Trial> confirm(const Candidate &candidate);
+  void compileAhead(const Candidate &candidate);
   std::string codeKey(const std::string &moduleHash, const std::vector<Launch> &launches) const;
   bool isDuplicate(const std::vector<Launch> &launches, Trial &trial);
 
@@ -110,7 +111,8 @@ private:
 
   std::map<std::string, TaskPointer> begun_; ///< by content hash
   std::map<std::string, Prepared>
-      faster_; ///< by content hash: for the confirmation and the counters
+      faster_;         ///< by content hash: for the confirmation and the counters
+  double fastest_ = 1; ///< of their speedups
 
   /// Where the devices' threads meet: it guards what follows, and the builder. In turn: a device
   /// that waits for a candidate to be built gets the next one, though another be quick to come

@@ -75,6 +75,14 @@ struct Noticed {
 /// Launches that are derived for one mutant, and for all of them: a try takes five small launches.
 constexpr std::size_t kTries = 24, kAllTries = 96;
 
+Result<MutantSet> mutantsOf(Frontend &frontend, const Subject &subject, std::uint64_t seed,
+                            const AdequacySettings &settings) {
+  MutantRequest request;
+  request.atMost = settings.atMost;
+  request.seed = seed;
+  return frontend.mutants(subject.sliceText, settings.build.expression, subject.kernel, request);
+}
+
 /// The mutants of one kernel in front of the checks.
 class MutantTest {
 public:
@@ -170,11 +178,7 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
                                     const DerivedReplays &replays, Frontend &frontend,
                                     Toolchain &toolchain, const AdequacySettings &settings) {
   const Subject &subject = context.subject();
-  MutantRequest request;
-  request.atMost = settings.atMost;
-  request.seed = context.seed();
-  KOPT_TRY(const MutantSet mutants,
-           frontend.mutants(subject.sliceText, settings.build.expression, subject.kernel, request));
+  KOPT_TRY(const MutantSet mutants, mutantsOf(frontend, subject, context.seed(), settings));
   const std::filesystem::path file =
       settings.cache.empty()
           ? settings.cache
@@ -255,6 +259,22 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
     (void)writeFileAtomically(file,
                               json(report).dump()); // without it the next run judges them again
   return report;
+}
+
+void compileMutantsAhead(std::shared_ptr<const Subject> subject, std::uint64_t seed,
+                         Frontend &frontend, Toolchain &toolchain, AdequacySettings settings,
+                         JobQueue &jobs) {
+  jobs.add([subject = std::move(subject), seed, &frontend, &toolchain,
+            settings = std::move(settings), &jobs] {
+    const auto mutants = mutantsOf(frontend, *subject, seed, settings);
+    for (std::size_t i = 0; mutants && i < mutants->mutants.size(); ++i) {
+      BuildRequest build = settings.build;
+      build.sliceText = mutants->mutants[i].sliceText;
+      build.output = settings.scratch / fmt::format("mutant-ahead-{}", i);
+      jobs.add(
+          [&toolchain, build = std::move(build)] { static_cast<void>(toolchain.build(build)); });
+    }
+  });
 }
 
 } // namespace kopt

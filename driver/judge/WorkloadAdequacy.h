@@ -37,4 +37,9 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
                                     const DerivedReplays &replays, Frontend &frontend,
                                     Toolchain &toolchain, const AdequacySettings &settings);
 
+/// Has what it will have compiled compiled by `jobs`, on other threads.
+void compileMutantsAhead(std::shared_ptr<const Subject> subject, std::uint64_t seed,
+                         Frontend &frontend, Toolchain &toolchain, AdequacySettings settings,
+                         JobQueue &jobs);
+
 } // namespace kopt

@@ -2,6 +2,8 @@
 #include "driver/source/Frontend.h"
 
 #include "clang_plugin/output/RecordJson.h"
+#include "driver/support/Hash.h"
+#include "driver/support/OnceEach.h"
 #include "driver/support/RelativeDeadline.h"
 #include "driver/support/Text.h"
 
@@ -279,8 +281,9 @@ private:
     spec.timeout = timeout;
     spec.outputLimit = kAnswerLimit;
     spec.floodLimit = kFloodLimit;
+    const std::string key = hashFields(command, spec.input);
     spec = sandbox_.contain(std::move(spec), site);
-    KOPT_TRY(const Json reply, ask(spec, command, broken));
+    KOPT_TRY(const Json reply, replies_.get(key, [&] { return ask(spec, command, broken); }));
     try {
       return readRecord<Reply>(reply);
     } catch (const std::exception &problem) {
@@ -327,6 +330,7 @@ private:
                      textAt(error, "where"));
   }
 
+  OnceEach<Json> replies_; ///< to questions
   ProcessRunner &processes_;
   fs::path program_;
   CompilerSandbox sandbox_;

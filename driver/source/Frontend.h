@@ -69,7 +69,9 @@ public:
                                               const KernelSpec &kernel) = 0;
 };
 
-/// `sandbox` is for candidates' text; the user's own files are read outside of it.
+/// `sandbox` is for candidates' text; the user's own files are read outside of it. A question about
+/// a kernel that was answered before is answered the same; who asks what another thread is asking
+/// waits for that.
 std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes,
                                        const std::filesystem::path &program,
                                        CompilerSandbox sandbox = CompilerSandbox());

@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 
 namespace kopt::runtime::trace {
@@ -21,6 +24,7 @@ namespace {
 constexpr char kMagic[8] = {'K', 'O', 'P', 'T', 'B', 'U', 'F', '\0'};
 constexpr std::uint32_t kPlain = 1u << 31; ///< in a piece's size: stored as it is
 constexpr int kLevel = 1;                  ///< the program waits for it
+constexpr unsigned kMostAtATime = 16;      ///< pieces, each on a thread of its own
 
 struct ContentsHeader {
   char magic[8];
@@ -42,13 +46,53 @@ std::size_t pieceSize(std::uint64_t bytes, std::uint64_t index) {
   return std::size_t(std::min(kPieceBytes, bytes - index * kPieceBytes));
 }
 
-/// Calls `each(index, data, size)` with all pieces of the source in order.
+/// Pieces of contents of so many bytes that are worked on at a time.
+std::size_t batchOf(std::uint64_t bytes) {
+  const std::uint64_t pieces = std::max<std::uint64_t>(1, (bytes + kPieceBytes - 1) / kPieceBytes);
+  return std::size_t(std::min<std::uint64_t>(
+      pieces, std::clamp(std::thread::hardware_concurrency(), 1u, kMostAtATime)));
+}
+
+/// Calls `work(i)` for all i < count at a time. The threads end with the call, as this may be
+/// another's program, which may fork; they take no signals. `work` must not throw.
+template <class Work> void atATime(std::size_t count, const Work &work) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::vector<std::thread> threads;
+  std::size_t begun = 1;
+  try {
+    for (; begun < count; ++begun)
+      threads.emplace_back(work, begun);
+  } catch (const std::system_error &) {
+    // No more threads: the rest is this one's work.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  for (std::size_t i = begun; i < count; ++i)
+    work(i);
+  if (count > 0)
+    work(std::size_t(0));
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+using Space = std::unique_ptr<std::byte[]>;
+
+Space makeSpace(std::size_t bytes) { return Space(new (std::nothrow) std::byte[bytes]); }
+
+/// Reads all pieces of the source in order, as many at a time as `space` has room for, and calls
+/// `each(index, count)` for these, of which the first is `index`.
 template <class Each>
-bool forPieces(std::uint64_t bytes, const ContentsSource &source, std::byte *space,
-               std::string &why, Each each) {
-  for (std::uint64_t index = 0; index * kPieceBytes < bytes; ++index) {
-    const std::size_t size = pieceSize(bytes, index);
-    if (!source(index * kPieceBytes, size, space, why) || !each(index, size))
+bool forBatches(std::uint64_t bytes, std::size_t batch, const ContentsSource &source,
+                std::byte *space, std::string &why, Each each) {
+  const std::uint64_t pieces = (bytes + kPieceBytes - 1) / kPieceBytes;
+  for (std::uint64_t index = 0; index < pieces; index += batch) {
+    const auto count = std::size_t(std::min<std::uint64_t>(batch, pieces - index));
+    for (std::size_t i = 0; i < count; ++i)
+      if (!source((index + i) * kPieceBytes, pieceSize(bytes, index + i), space + i * kPieceBytes,
+                  why))
+        return false;
+    if (!each(index, count))
       return false;
   }
   return true;
@@ -118,20 +162,21 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
     why = std::to_string(bytes) + " bytes are more than a trace holds";
     return false;
   }
-  const std::unique_ptr<std::byte[]> space(new (std::nothrow) std::byte[kPieceBytes]);
-  const std::size_t bound = ZSTD_compressBound(kPieceBytes);
-  const std::unique_ptr<std::byte[]> packed(new (std::nothrow) std::byte[bound]);
+  const std::size_t batch = batchOf(bytes), bound = ZSTD_compressBound(kPieceBytes);
+  const Space space = makeSpace(batch * kPieceBytes), packed = makeSpace(batch * bound);
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        XXH3_freeState);
   if (!space || !packed || !state) {
     why = "no memory to compress a buffer with";
     return false;
   }
+  const auto addToHash = [&](std::uint64_t index, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      XXH3_128bits_update(state.get(), space.get() + i * kPieceBytes, pieceSize(bytes, index + i));
+    return true;
+  };
   XXH3_128bits_reset(state.get());
-  if (!forPieces(bytes, source, space.get(), why, [&](std::uint64_t, std::size_t size) {
-        XXH3_128bits_update(state.get(), space.get(), size);
-        return true;
-      }))
+  if (!forBatches(bytes, batch, source, space.get(), why, addToHash))
     return false;
   hash = toHash(XXH3_128bits_digest(state.get()));
 
@@ -154,18 +199,25 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   std::vector<std::uint32_t> sizes(header.pieces);
   std::uint64_t at = sizeof header + sizes.size() * sizeof(std::uint32_t);
   XXH3_128bits_reset(state.get());
-  const bool stored =
-      forPieces(bytes, source, space.get(), why, [&](std::uint64_t index, std::size_t size) {
-        XXH3_128bits_update(state.get(), space.get(), size);
-        const std::size_t small = ZSTD_compress(packed.get(), bound, space.get(), size, kLevel);
-        const bool plain = ZSTD_isError(small) || small >= size;
-        sizes[index] = std::uint32_t(plain ? size : small) | (plain ? kPlain : 0);
-        const std::size_t length = plain ? size : small;
-        if (!file.write(plain ? space.get() : packed.get(), length, at))
-          return failed(path, why);
-        at += length;
-        return true;
-      });
+  std::vector<std::size_t> lengths(batch);
+  const auto store = [&](std::uint64_t index, std::size_t count) {
+    addToHash(index, count);
+    atATime(count, [&](std::size_t i) {
+      lengths[i] = ZSTD_compress(packed.get() + i * bound, bound, space.get() + i * kPieceBytes,
+                                 pieceSize(bytes, index + i), kLevel);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t size = pieceSize(bytes, index + i);
+      const bool plain = ZSTD_isError(lengths[i]) || lengths[i] >= size;
+      const std::size_t length = plain ? size : lengths[i];
+      sizes[index + i] = std::uint32_t(length) | (plain ? kPlain : 0);
+      if (!file.write(plain ? space.get() + i * kPieceBytes : packed.get() + i * bound, length, at))
+        return failed(path, why);
+      at += length;
+    }
+    return true;
+  };
+  const bool stored = forBatches(bytes, batch, source, space.get(), why, store);
   if (!stored)
     return false;
   if (toHash(XXH3_128bits_digest(state.get())) != hash) {
@@ -317,12 +369,22 @@ bool ContentsFile::verify(std::string &why) const {
     return true;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        XXH3_freeState);
-  const std::unique_ptr<std::byte[]> space(new std::byte[kPieceBytes]);
+  const std::size_t pieces = begins_.size() - 1, batch = batchOf(bytes_);
+  const std::unique_ptr<std::byte[]> space(new std::byte[batch * kPieceBytes]);
+  std::vector<std::string> reasons(batch);
   XXH3_128bits_reset(state.get());
-  for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
-    if (!readPiece(i, space.get(), why))
-      return false;
-    XXH3_128bits_update(state.get(), space.get(), pieceSize(bytes_, i));
+  for (std::size_t index = 0; index < pieces; index += batch) {
+    const std::size_t count = std::min(batch, pieces - index);
+    atATime(count, [&](std::size_t i) {
+      readPiece(index + i, space.get() + i * kPieceBytes, reasons[i]);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!reasons[i].empty()) {
+        why = reasons[i];
+        return false;
+      }
+      XXH3_128bits_update(state.get(), space.get() + i * kPieceBytes, pieceSize(bytes_, index + i));
+    }
   }
   if (toHash(XXH3_128bits_digest(state.get())) == hash_)
     return true;

@@ -19,4 +19,8 @@ Result<std::unique_ptr<Toolchain>>
 makeEmulatedToolchain(ProcessRunner &processes, const std::filesystem::path &frontend,
                       CompilerSandbox sandbox = CompilerSandbox());
 
+/// What it has built before it gives again, as a copy where the output is to be; and who asks for
+/// what another thread is building waits for that. So what will be asked for can be built ahead.
+std::unique_ptr<Toolchain> makeRememberingToolchain(std::unique_ptr<Toolchain> compiler);
+
 } // namespace kopt

@@ -4,10 +4,12 @@
 #include "driver/source/SourceEdits.h"
 #include "driver/support/CommandWords.h"
 #include "driver/support/FileSystem.h"
+#include "driver/support/JobQueue.h"
 #include "driver/support/Text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <future>
 
 namespace kopt {
 
@@ -63,42 +65,32 @@ public:
   std::string describe() const override { return kopt::describe(view_); }
 
   Status buildOld(const Patch &patch) override {
-    const BuildWay &way = request_.way;
-    CopyRequest copy;
-    copy.folders = {way.project};
-    if (!way.build.empty())
-      copy.folders.push_back(way.build);
-    // What the patch changes may lie beside the project, in a folder of headers.
-    for (const FileEdits &edits : patch.files)
-      copy.folders.push_back((request_.patchRoot / edits.path).parent_path());
-    copy.left = request_.left;
-    if (freshConfiguration())
-      copy.left.push_back(way.build);
-    copy.scratch = request_.scratch / "old";
-    KOPT_CHECK(createDirectories(copy.scratch));
-    KOPT_TRY(old_, ProjectCopy::make(processes_, view_, std::move(copy)));
-    // Both programs are built again where they will differ, so that they differ by the edits alone.
-    std::error_code ignored;
-    for (const FileEdits &edits : patch.files)
-      fs::last_write_time(old_->fileOf(request_.patchRoot / edits.path),
-                          fs::file_time_type::clock::now(), ignored);
+    KOPT_CHECK(copyOld(patch));
     return build(*old_);
   }
 
   Status buildNew(const Patch &patch) override {
-    const fs::path scratch = request_.scratch / fmt::format("new-{}", builds_++);
-    std::error_code ignored;
-    if (builds_ > 1) // what the last patch built
-      fs::remove_all(request_.scratch / fmt::format("new-{}", builds_ - 2), ignored);
-    KOPT_CHECK(createDirectories(scratch));
-    KOPT_TRY(new_, old_->again(processes_, scratch));
-    for (const FileEdits &edits : patch.files) {
-      const fs::path file = new_->fileOf(request_.patchRoot / edits.path);
-      KOPT_TRY(const std::string before, readFile(file));
-      KOPT_TRY(const std::string after, applyEdits(before, edits.edits));
-      KOPT_CHECK(writeFileAtomically(file, after));
-    }
+    KOPT_CHECK(copyNew(patch));
     return build(*new_);
+  }
+
+  Built buildBoth(const Patch &patch) override {
+    if (request_.way.kind != BuildWay::Kind::Compiler) // others build again what has changed
+      return ProgramPair::buildBoth(patch);
+    Built built{copyOld(patch), {}};
+    if (!built.old)
+      return built;
+    built.fresh = copyNew(patch);
+    if (!built.fresh) {
+      built.old = build(*old_);
+      return built;
+    }
+    std::packaged_task<Status()> job([this] { return build(*new_); });
+    JobQueue beside(1);
+    beside.add([&job] { job(); });
+    built.old = build(*old_);
+    built.fresh = job.get_future().get();
+    return built;
   }
 
   Result<ProgramSample> run(Side side) override {
@@ -150,6 +142,45 @@ public:
   }
 
 private:
+  Status copyOld(const Patch &patch) {
+    const BuildWay &way = request_.way;
+    CopyRequest copy;
+    copy.folders = {way.project};
+    if (!way.build.empty())
+      copy.folders.push_back(way.build);
+    // What the patch changes may lie beside the project, in a folder of headers.
+    for (const FileEdits &edits : patch.files)
+      copy.folders.push_back((request_.patchRoot / edits.path).parent_path());
+    copy.left = request_.left;
+    if (freshConfiguration())
+      copy.left.push_back(way.build);
+    copy.scratch = request_.scratch / "old";
+    KOPT_CHECK(createDirectories(copy.scratch));
+    KOPT_TRY(old_, ProjectCopy::make(processes_, view_, std::move(copy)));
+    // Both programs are built again where they will differ, so that they differ by the edits alone.
+    std::error_code ignored;
+    for (const FileEdits &edits : patch.files)
+      fs::last_write_time(old_->fileOf(request_.patchRoot / edits.path),
+                          fs::file_time_type::clock::now(), ignored);
+    return {};
+  }
+
+  Status copyNew(const Patch &patch) {
+    const fs::path scratch = request_.scratch / fmt::format("new-{}", builds_++);
+    std::error_code ignored;
+    if (builds_ > 1) // what the last patch built
+      fs::remove_all(request_.scratch / fmt::format("new-{}", builds_ - 2), ignored);
+    KOPT_CHECK(createDirectories(scratch));
+    KOPT_TRY(new_, old_->again(processes_, scratch));
+    for (const FileEdits &edits : patch.files) {
+      const fs::path file = new_->fileOf(request_.patchRoot / edits.path);
+      KOPT_TRY(const std::string before, readFile(file));
+      KOPT_TRY(const std::string after, applyEdits(before, edits.edits));
+      KOPT_CHECK(writeFileAtomically(file, after));
+    }
+    return {};
+  }
+
   /// CMake's build folders hold absolute paths.
   bool freshConfiguration() const {
     return view_ == CopyView::Moved && request_.way.kind == BuildWay::Kind::CMake;

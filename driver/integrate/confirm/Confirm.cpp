@@ -158,10 +158,13 @@ public:
     for (std::size_t i = 0; i < wins_.size(); ++i)
       active.push_back(i);
     report_.copies = programs_.describe();
-    tell_("building the program as it is");
+    tell_(fmt::format("building the program as it is, and with {} win{}", active.size(),
+                      active.size() == 1 ? "" : "s"));
     KOPT_TRY(const Patch whole, patch(active));
-    if (const Status built = programs_.buildOld(whole); !built)
-      return notDone("the program as it is could not be built: " + inWords(built.error()));
+    ProgramPair::Built built = programs_.buildBoth(whole);
+    if (!built.old)
+      return notDone("the program as it is could not be built: " + inWords(built.old.error()));
+    built_ = std::move(built.fresh);
     while (!active.empty()) {
       if (report_.rounds == policy_.rounds)
         return leave(
@@ -236,7 +239,8 @@ private:
     KOPT_TRY(const Patch made, patch(active));
     tell_(fmt::format("building the program with {} win{}", active.size(),
                       active.size() == 1 ? "" : "s"));
-    if (const Status built = programs_.buildNew(made); !built) {
+    const Status built = built_ ? *std::exchange(built_, std::nullopt) : programs_.buildNew(made);
+    if (!built) {
       problem = "the patched program could not be built: " + inWords(built.error());
       return {};
     }
@@ -437,6 +441,7 @@ private:
   const TellProgress &tell_;
   SessionRecord &session_;
   ProgramConfirmation &report_;
+  std::optional<Status> built_; ///< the program with all wins, until the first round has taken it
   bool ended_ = false;
 };
 

@@ -47,6 +47,16 @@ public:
   virtual Status buildOld(const Patch &patch) = 0;
   /// Builds it with the patch, in the same way. Fails as buildOld().
   virtual Status buildNew(const Patch &patch) = 0;
+  struct Built {
+    Status old, fresh; ///< fresh: of no meaning where the old one could not be built
+  };
+  /// Builds both, at the same time where the new one takes nothing that the old one's build made.
+  virtual Built buildBoth(const Patch &patch) {
+    Built built{buildOld(patch), {}};
+    if (built.old)
+      built.fresh = buildNew(patch);
+    return built;
+  }
   /// One run under the capture library; that it fails is data. Fails with Environment where nothing
   /// can be recorded here.
   virtual Result<ProgramSample> run(Side side) = 0;

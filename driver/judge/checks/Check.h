@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
+#include "driver/support/JobQueue.h"
 
 #include <memory>
 #include <string>
@@ -51,6 +52,14 @@ struct Examination {
   Trial &trial; ///< gets findings, stages and the checks' records
 };
 
+/// What compilers are about to be asked for.
+struct CompileAhead {
+  std::shared_ptr<const Subject> subject;
+  std::shared_ptr<const Candidate> candidate; ///< of no edits: the original
+  bool isOriginal = false;
+  JobQueue &jobs; ///< which it goes into
+};
+
 class Check {
 public:
   virtual ~Check() = default;
@@ -63,6 +72,9 @@ public:
   /// Once for each kernel and workload, before any candidate that it is asked of: what the original
   /// does in this check. Findings go into `trial`.
   virtual Status learn(CheckContext &context, Trial &trial) = 0;
+  /// Has compiled, on other threads, what learn() will ask compilers for of the original, or ask()
+  /// of a candidate: they remember it. Called from any one thread.
+  virtual void compileAhead(const CompileAhead &) {}
   /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the
   /// machine's.
   Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,

@@ -8,6 +8,7 @@
 #include "driver/workload/derived/ReachingLaunches.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <fmt/format.h>
@@ -98,17 +99,27 @@ public:
     return {};
   }
 
+  void compileAhead(const CompileAhead &ahead) override {
+    ahead.jobs.add([this, subject = ahead.subject, candidate = ahead.candidate] {
+      const auto rendered =
+          renderSlice(subject->sliceText, subject->kernel, subject->specialization, *candidate);
+      if (!rendered)
+        return;
+      const auto clone =
+          frontend_.coverageClone(rendered->text, rendered->expression, subject->kernel);
+      if (clone && !clone->marks.empty())
+        static_cast<void>(build(*clone, rendered->expression, symbolOf(rendered->expression)));
+    });
+  }
+
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
                                      CheckRecord &record) override {
     const StageTimer timer(seen.trial, "verify/coverage");
     const Subject &subject = context.subject();
     KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
                                                        subject.specialization, seen.candidate));
-    KOPT_TRY(
-        Answer answer,
-        neverDone(context, seen.candidate, rendered.text, rendered.expression,
-                  rendered.expression == settings_.build.expression ? settings_.build.symbol : "",
-                  &seen));
+    KOPT_TRY(Answer answer, neverDone(context, seen.candidate, rendered.text, rendered.expression,
+                                      symbolOf(rendered.expression), &seen));
     if (!answer.fails.empty())
       return Failure{name(), Verdict::Suspect,
                      fmt::format("it fails where its conditions are recorded, and not as it is: it "
@@ -219,12 +230,7 @@ private:
     answer.inMacros = clone->inMacros;
     if (clone->marks.empty())
       return answer;
-    BuildRequest request = settings_.build;
-    request.sliceText = clone->sliceText;
-    request.expression = expression;
-    request.symbol = symbol;
-    request.output = settings_.scratch / fmt::format("coverage-{}", builds_++) / "module";
-    KOPT_TRY(const BuildOutcome built, toolchain_.build(request));
+    KOPT_TRY(const BuildOutcome built, build(*clone, expression, symbol));
     if (!built.ok) {
       answer.why = "it does not compile with its conditions recorded: " +
                    built.log.substr(0, built.log.find('\n'));
@@ -252,6 +258,22 @@ private:
     context.runner().unload(recorder.module);
     KOPT_CHECK(ran);
     return answer;
+  }
+
+  Result<BuildOutcome> build(const CoverageClone &clone, const std::string &expression,
+                             const std::string &symbol) {
+    BuildRequest request = settings_.build;
+    request.sliceText = clone.sliceText;
+    request.expression = expression;
+    request.symbol = symbol;
+    request.output = settings_.scratch / fmt::format("coverage-{}", builds_++) / "module";
+    return toolchain_.build(request);
+  }
+
+  /// Of the version that is called `expression`: the name of the original is known, others are
+  /// found in their modules.
+  std::string symbolOf(const std::string &expression) const {
+    return expression == settings_.build.expression ? settings_.build.symbol : "";
   }
 
   Status runAll(CheckContext &context, const Candidate &candidate, const CoverageClone &clone,
@@ -432,7 +454,7 @@ private:
   CoverageSettings settings_;
   Codes ofOriginal_, neverOfOriginal_;    ///< all that it asks; what never occurs in it
   std::set<std::string> ofOriginalsText_; ///< outcomes by text and name, without numbers
-  std::size_t builds_ = 0;
+  std::atomic<std::size_t> builds_ = 0;
 };
 
 } // namespace

@@ -44,6 +44,7 @@ constexpr double kCoarse = 1. / 16; ///< of an output's magnitude, where only la
 constexpr double kCandidateInstructions = 5e8;
 constexpr std::size_t kFewest = 4; ///< of as many kinds
 constexpr std::size_t kFewestInSearch = 1;
+constexpr double kUntilFound = 3; ///< times the time for learning, while the original stands none
 /// Bytes of results of a launch whose elements may jump: which do has to be remembered.
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSmallThreads = 4096; ///< of a captured launch that is small
@@ -153,7 +154,9 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
   for (; !pending_.empty(); pending_.pop_front()) {
     DerivedLaunch &launch = pending_.front();
     const bool isPart = launch.isPart;
-    const bool isLate = !isModelled && taken_ > 0 && secondsSince(start) > seconds;
+    // One is to be found whatever it takes, unless a search waits for it.
+    const double limit = taken_ > 0 ? seconds : kUntilFound * seconds;
+    const bool isLate = !isModelled && (taken_ > 0 || !learnedAll_) && secondsSince(start) > limit;
     if (isOfCaptured_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
       left.push_back(std::move(launch));
       continue;

@@ -19,6 +19,11 @@ public:
       : replays_(std::move(replays)), emulation_(emulation) {}
   std::string name() const override { return "emulated"; }
 
+  void compileAhead(const CompileAhead &ahead) override {
+    if (emulation_)
+      emulation_->compileAhead(ahead);
+  }
+
   Status learn(CheckContext &context, Trial &baseline) override {
     return replays_->learnAll(context, baseline);
   }

@@ -19,6 +19,8 @@ public:
     std::string launch;             ///< the one that stands for all
   };
   virtual ~Emulation() = default;
+  /// As Check::compileAhead().
+  virtual void compileAhead(const CompileAhead &ahead) = 0;
   /// The original on the first of these launches that it runs on there: that one stands for all
   /// later ones. The text is Answer::why. Later calls answer the same.
   virtual Result<std::string> learn(const std::vector<DerivedLaunch> &launches) = 0;

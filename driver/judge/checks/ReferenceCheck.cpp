@@ -149,9 +149,21 @@ public:
   }
   std::string name() const override { return "reference"; }
 
+  void compileAhead(const CompileAhead &ahead) override {
+    if (!ahead.isOriginal || !isAsked(*ahead.subject) ||
+        !hasFloatingOutput(ahead.subject->workload.launches))
+      return;
+    ahead.jobs.add([this, subject = ahead.subject] {
+      const auto clone =
+          frontend_.referenceClone(subject->sliceText, settings_.build.expression, subject->kernel);
+      if (clone && clone->made() && clone->variables.empty())
+        static_cast<void>(build(*clone, "reference-ahead"));
+    });
+  }
+
   Status learn(CheckContext &context, Trial &trial) override {
     KOPT_CHECK(replays_->learnAll(context, trial));
-    applies_ = isAsked(context) && hasFloatingOutput(context.baseline().launches);
+    applies_ = isAsked(context.subject()) && hasFloatingOutput(context.baseline().launches);
     KOPT_CHECK(makeClone(context));
     if (clonePath_.empty())
       return {};
@@ -208,15 +220,15 @@ public:
   }
 
 private:
-  static bool isAsked(const CheckContext &context) {
-    return context.subject().workload.tolerance.policy == TolerancePolicy::Default;
+  static bool isAsked(const Subject &subject) {
+    return subject.workload.tolerance.policy == TolerancePolicy::Default;
   }
 
   /// Once. Where there can be none `why_` says so, and `clonePath_` stays empty.
   Status makeClone(CheckContext &context) {
     if (std::exchange(hasAskedForClone_, true))
       return {};
-    if (!isAsked(context)) {
+    if (!isAsked(context.subject())) {
       why_ = fmt::format("the tolerance is '{}'",
                          toString(context.subject().workload.tolerance.policy));
       return {};
@@ -239,17 +251,21 @@ private:
           fmt::format("the variable '{}' would have to be widened", clone_.variables.front().name);
       return {};
     }
-    BuildRequest request = settings_.build;
-    request.sliceText = clone_.sliceText;
-    request.expression = clone_.expression;
-    request.symbol.clear();
-    request.output = settings_.scratch / "reference";
-    KOPT_TRY(const BuildOutcome built, toolchain_.build(request));
+    KOPT_TRY(const BuildOutcome built, build(clone_, "reference"));
     if (built.ok)
       clonePath_ = built.module;
     else
       why_ = "the double-precision clone does not compile";
     return {};
+  }
+
+  Result<BuildOutcome> build(const ReferenceClone &clone, const std::string &name) const {
+    BuildRequest request = settings_.build;
+    request.sliceText = clone.sliceText;
+    request.expression = clone.expression;
+    request.symbol.clear();
+    request.output = settings_.scratch / name;
+    return toolchain_.build(request);
   }
 
   static bool hasFloatingOutput(const std::vector<Launch> &launches) {

@@ -150,4 +150,25 @@ TEST_F(BaselineTest, WhatAKernelDeclaresCountsBesideDynamicSharedMemory) {
   EXPECT_EQ(runner_->prepared, JudgeOptions().processes) << "started ahead of the timing";
 }
 
+TEST_F(BaselineTest, WhatAConfirmationWillCompileIsCompiledOnceThereIsAWinner) {
+  using namespace std::chrono_literals;
+  depth_ = Depth::Search;
+  hasEmulated_ = true;
+  CoveragePoint mark;
+  mark.what = "`i < n` is false";
+  frontend_.reach.marks = {mark};
+  frontend_.mutantSet.mutants.resize(2);
+  LocalJudge local = make("kernel", false, 2);
+  ASSERT_TRUE(local.baseline());
+  EXPECT_EQ(judge(local, "SLOW").verdict, Verdict::Slower);
+  EXPECT_EQ(toolchain_.builds, 2);
+  EXPECT_EQ(judge(local, "FAST").verdict, Verdict::Faster);
+  // The candidate; for coverage the original and the candidate; the mutants.
+  const auto isDone = [&] { return toolchain_.builds == 2 + 1 + 2 + 2 && emulator_.builds == 2; };
+  for (int i = 0; i < 1000 && !isDone(); ++i)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(isDone()) << toolchain_.builds << " and " << emulator_.builds;
+  EXPECT_EQ(opened_, 0);
+}
+
 } // namespace

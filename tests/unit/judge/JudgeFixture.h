@@ -32,11 +32,10 @@ protected:
     };
     JudgeServices services{frontend_, toolchain_, {{*runner_, profile, "0 fake"}}, {}};
     if (hasEmulated_)
-      services.emulate = [this]() -> Result<EmulatedDevice> {
-        ++opened_;
-        return EmulatedDevice{std::make_unique<FakeToolchain>(),
-                              std::make_unique<FakeRunner>(emulated_.path(), true)};
-      };
+      services.emulated = {&emulator_, [this]() -> Result<std::unique_ptr<Runner>> {
+                             ++opened_;
+                             return std::make_unique<FakeRunner>(emulated_.path(), true);
+                           }};
     return LocalJudge(std::move(services), std::move(subject), options);
   }
   /// Every check has its say, unless a test is about what a search leaves for winners.
@@ -84,7 +83,7 @@ protected:
 
   TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("local"));
   FakeFrontend frontend_;
-  FakeToolchain toolchain_;
+  FakeToolchain toolchain_, emulator_;
   std::unique_ptr<FakeRunner> runner_;
   TemporaryDirectory emulated_ = std::move(*TemporaryDirectory::create("emulated"));
   bool hasEmulated_ = false;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/device/build/Toolchains.h"
+#include "driver/support/FileSystem.h"
+#include "driver/support/Hash.h"
+#include "driver/support/OnceEach.h"
+#include "driver/support/Text.h"
+
+namespace kopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RememberingToolchain final : public Toolchain {
+public:
+  explicit RememberingToolchain(std::unique_ptr<Toolchain> compiler)
+      : compiler_(std::move(compiler)) {}
+  ToolchainKind kind() const override { return compiler_->kind(); }
+  std::string name() const override { return compiler_->name(); }
+
+  Result<BuildOutcome> build(const BuildRequest &request) override {
+    const std::string key = hashFields(request.sliceText, request.expression, request.symbol,
+                                       request.arch, join(request.flags, "\n"), request.directory);
+    KOPT_TRY(const Made made, made_.get(key, [&]() -> Result<Made> {
+      KOPT_TRY(BuildOutcome outcome, compiler_->build(request));
+      return Made{std::move(outcome), request.output.string()};
+    }));
+    if (!made.outcome.ok || made.output == request.output)
+      return made.outcome;
+    // A copy, for whoever loads one of them must not share its variables with the other.
+    BuildOutcome own = made.outcome;
+    own.module = request.output;
+    own.module += made.outcome.module.string().substr(made.output.size());
+    std::error_code failed;
+    if (createDirectories(own.module.parent_path()))
+      fs::copy_file(made.outcome.module, own.module, fs::copy_options::overwrite_existing, failed);
+    if (!failed && fs::exists(own.module, failed))
+      return own;
+    return compiler_->build(request); // its folder is gone
+  }
+
+private:
+  struct Made {
+    BuildOutcome outcome;
+    std::string output; ///< of the request that it was made for
+  };
+
+  std::unique_ptr<Toolchain> compiler_;
+  OnceEach<Made> made_;
+};
+
+} // namespace
+
+std::unique_ptr<Toolchain> makeRememberingToolchain(std::unique_ptr<Toolchain> compiler) {
+  return std::make_unique<RememberingToolchain>(std::move(compiler));
+}
+
+} // namespace kopt
