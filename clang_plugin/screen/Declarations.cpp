@@ -74,6 +74,9 @@ private:
     if (const auto *function = dyn_cast<FunctionDecl>(templated)) {
       result.key += " " + function->getType().getCanonicalType().getAsString();
       result.role = roleOf(*function);
+      result.isJudgedAlone =
+          function->getTemplateSpecializationKind() == TSK_ExplicitSpecialization &&
+          function->getCanonicalDecl() == view_.kernel().getCanonicalDecl();
     } else if (const auto *variable = dyn_cast<VarDecl>(templated)) {
       readVariable(*variable, result);
     } else if (isa<TagDecl>(templated)) {
@@ -220,7 +223,14 @@ std::vector<Declaration> readDeclarations(const KernelView &view, const std::str
 
 void compareSignatures(const KernelView &baselineView, const KernelView &candidateView,
                        std::vector<ScreenFinding> &findings) {
-  const FunctionDecl &old = baselineView.pattern(), &now = candidateView.pattern();
+  // The kernel's own specialization takes the place of the template's instantiation; the template
+  // stays for the others.
+  const FunctionTemplateDecl *primary = candidateView.kernel().getPrimaryTemplate();
+  const bool isSpecialized =
+      primary && baselineView.pattern().getDescribedFunctionTemplate() &&
+      candidateView.kernel().getTemplateSpecializationKind() == TSK_ExplicitSpecialization;
+  const FunctionDecl &old = isSpecialized ? baselineView.kernel() : baselineView.pattern(),
+                     &now = isSpecialized ? candidateView.kernel() : candidateView.pattern();
   const unsigned line =
       candidateView.context().getSourceManager().getExpansionLineNumber(now.getLocation());
   const auto reject = [&](const std::string &message) {
@@ -235,7 +245,7 @@ void compareSignatures(const KernelView &baselineView, const KernelView &candida
     if (plainType(before.getType()) != plainType(after.getType()))
       reject("parameter '" + after.getNameAsString() + "' is '" + after.getType().getAsString() +
              "' instead of '" + before.getType().getAsString() + "'");
-    if (before.hasDefaultArg() != after.hasDefaultArg())
+    if (!isSpecialized && before.hasDefaultArg() != after.hasDefaultArg())
       reject("the default argument of '" + before.getNameAsString() + "' changed");
     // Two parameters of one type may change places without changing the types.
     for (unsigned j = 0; j < old.getNumParams(); ++j)
@@ -244,8 +254,9 @@ void compareSignatures(const KernelView &baselineView, const KernelView &candida
         reject("parameters '" + before.getNameAsString() + "' and '" + after.getNameAsString() +
                "' changed places");
   }
-  const FunctionTemplateDecl *oldTemplate = old.getDescribedFunctionTemplate(),
-                             *newTemplate = now.getDescribedFunctionTemplate();
+  const FunctionTemplateDecl *oldTemplate = baselineView.pattern().getDescribedFunctionTemplate(),
+                             *newTemplate =
+                                 isSpecialized ? primary : now.getDescribedFunctionTemplate();
   if (!oldTemplate != !newTemplate) {
     reject(oldTemplate ? "the kernel is no longer a template" : "the kernel became a template");
   } else if (oldTemplate) {
@@ -287,11 +298,11 @@ void compareDeclarations(const std::vector<Declaration> &baseline,
   unsigned oldKernels = 0, newKernels = 0;
   for (const Declaration &old : baseline) {
     oldTexts.emplace(old.key, expected(old.text));
-    oldKernels += old.role == DeclarationRole::Kernel;
+    oldKernels += old.role == DeclarationRole::Kernel && !old.isJudgedAlone;
   }
   for (const Declaration &now : candidate) {
     newTexts.emplace(now.key, now.text);
-    newKernels += now.role == DeclarationRole::Kernel;
+    newKernels += now.role == DeclarationRole::Kernel && !now.isJudgedAlone;
     if (!now.specialAttribute.empty() && llvm::none_of(baseline, [&](const Declaration &old) {
           return old.key == now.key && old.specialAttribute == now.specialAttribute;
         }))

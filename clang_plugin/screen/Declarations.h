@@ -29,6 +29,8 @@ struct Declaration {
   unsigned line = 0;
   bool isMutable = false; ///< a variable that code can change
   bool runsCode = false;  ///< a variable whose initializer is no constant
+  bool isJudgedAlone =
+      false; ///< an explicit specialization of the kernel for the very arguments that are judged
   std::string
       specialAttribute; ///< constructor, asm label, alias, section, …: it works outside of calls
 };

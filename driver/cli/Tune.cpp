@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/app/Tune.h"
 
-#include "driver/app/config/GpuSelection.h"
 #include "driver/cli/Command.h"
 #include "driver/cli/Flags.h"
 #include "driver/model/Json.h"
@@ -234,25 +233,11 @@ private:
   Result<TuneSettings> settingsOf(const Config &config,
                                   const std::vector<std::string> &nvccFlags) const {
     const ResolvedOptions &options = config.settings;
-    TuneSettings settings;
+    KOPT_TRY(TuneSettings settings, tuneSettingsOf(options, projectRoot(config)));
     KOPT_TRY(settings.sources, flags_.sources.settings(nvccFlags));
     settings.selection = selectionOf(config);
-    settings.root = projectRoot(config);
-    settings.output = fs::path(options.output).is_absolute() ? fs::path(options.output)
-                                                             : settings.root / options.output;
     settings.device = deviceOf(config);
-    KOPT_TRY(settings.gpus, parseGpuSelection(options.gpus));
     settings.sandbox = sandboxOf(config);
-    settings.arch = options.arch;
-    settings.proposers = options.proposers;
-    settings.model = options.model;
-    settings.budget.rounds = int(options.rounds);
-    settings.budget.trials = int(options.trials);
-    settings.budget.patience = int(options.patience);
-    settings.budget.seconds = options.budgetSeconds;
-    settings.minGain = options.minSpeedup - 1;
-    settings.seed = std::uint64_t(options.seed);
-    settings.maxTokens = options.maxTokens;
     for (const ConfigValue &value : config.values)
       if (value.key == "build-jobs" && value.source != "default")
         settings.buildJobs = unsigned(options.buildJobs);

@@ -42,6 +42,21 @@ clauses = ["arg width = 512", "arg height = 256", "extent in = width * height", 
 """ for name, constant in (("rows", "ROWS"), ("columns", "COLUMNS"), ("scaled<2>", "SHARED")))
 
 
+# Its transposition has bank conflicts; what takes them away is in the text of all instantiations.
+TRANSPOSE = """
+template <int FACTOR, typename T> __global__ void transposed(T *out, const T *in, int width) {
+  __shared__ T tile[32][32];
+  tile[threadIdx.y][threadIdx.x] = FACTOR * in[(blockIdx.y * 32 + threadIdx.y) * width + blockIdx.x * 32 + threadIdx.x];
+  __syncthreads();
+  out[(blockIdx.x * 32 + threadIdx.y) * width + blockIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void launch(float *out, const float *in, int width) {
+  transposed<2, float><<<dim3(width / 32, width / 32), dim3(32, 32)>>>(out, in, width);
+  transposed<3, float><<<dim3(width / 32, width / 32), dim3(32, 32)>>>(out, in, width);
+}
+"""
+
+
 class Session(KoptTest):
     def setUp(self):
         super().setUp()
@@ -80,6 +95,25 @@ class Session(KoptTest):
         self.assertEqual(self.kopt("check", "--fail-on", "never").returncode, 0)
         # Applied once, the patch is there: a second time is refused.
         self.assertEqual(self.kopt("apply", "--modelled").returncode, 5)
+
+    def test_a_win_that_others_share_and_nobody_can_judge_is_a_specialization_of_its_own(self):
+        self.file.write_text(TRANSPOSE)
+        (self.folder / "kopt.toml").write_text("""
+[[kernel]]
+name = "transposed<2, float>"
+clauses = ["arg width = 128", "extent in = width * width", "extent out = width * width", "require width % 32 == 0"]
+""")
+        done = self.kopt_ok("tune", "a.cu", "--kernel", "transposed<2, float>", "--device", "emulated", "--json", "--proposers",
+                            "transform", "--rounds", "1", *FLAGS)
+        [win] = json.loads(done.stdout)["details"]["session"]["wins"]
+        self.assertEqual(win["state"], "modelled", win)
+        self.assertTrue(win["own_specialization"], win)
+        self.kopt_ok("apply", "--modelled")
+        text = self.file.read_text()
+        self.assertIn("template <>\n__global__ void transposed<2, float>(float *out, const float *in, int width) {", text)
+        self.assertIn("constexpr int FACTOR = 2;", text)
+        self.assertIn("__shared__ T tile[32][32 + 1];", text)
+        self.assertTrue(text.startswith(TRANSPOSE[:TRANSPOSE.index("void launch")].rstrip()), "the template is as it was")
 
     def header_mode(self):
         """The same wins as variants: the file stays, and a compiler is given what the patch makes of it."""

@@ -2,7 +2,6 @@
 #include "driver/app/ci/Proposals.h"
 
 #include "driver/app/Tune.h"
-#include "driver/app/config/GpuSelection.h"
 #include "driver/support/FileSystem.h"
 #include "driver/support/Text.h"
 
@@ -21,26 +20,14 @@ double headSeconds(const GateKernel &kernel) {
 
 Result<TuneSettings> tuneSettings(const CiRequest &request, const ProposalSettings &settings,
                                   const GateKernel &kernel, double seconds) {
-  const ResolvedOptions &options = settings.options;
-  TuneSettings tune;
+  KOPT_TRY(TuneSettings tune, tuneSettingsOf(settings.options, settings.root));
   tune.sources = request.sources;
   tune.selection = request.selection;
   tune.selection.symbols = std::vector<std::string>{kernel.symbol};
-  tune.root = settings.root;
   tune.output = settings.output;
   tune.device = request.device;
-  KOPT_TRY(tune.gpus, parseGpuSelection(options.gpus));
   tune.sandbox = request.sandbox;
-  tune.arch = options.arch;
-  tune.proposers = options.proposers;
-  tune.model = options.model;
-  tune.maxTokens = options.maxTokens;
-  tune.budget.rounds = int(options.rounds);
-  tune.budget.trials = int(options.trials);
-  tune.budget.patience = int(options.patience);
   tune.budget.seconds = seconds;
-  tune.minGain = options.minSpeedup - 1;
-  tune.seed = std::uint64_t(options.seed);
   tune.assurance = settings.assurance;
   return tune;
 }
