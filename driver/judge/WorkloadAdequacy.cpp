@@ -74,6 +74,8 @@ struct Noticed {
 
 /// Launches that are derived for one mutant, and for all of them: a try takes five small launches.
 constexpr std::size_t kTries = 24, kAllTries = 96;
+/// Of a launch, for each draw of its inputs: the original's and the mutant's.
+constexpr double kRunsPerDraw = 2;
 
 Result<MutantSet> mutantsOf(Frontend &frontend, const Subject &subject, std::uint64_t seed,
                             const AdequacySettings &settings) {
@@ -91,7 +93,8 @@ public:
       : context_(context), checks_(checks), replays_(replays), symbol_(std::move(symbol)),
         mostSeconds_(mostSeconds) {}
 
-  bool isOutOfTime() const { return secondsSince(start_) > mostSeconds_; }
+  /// Once so many seconds more have passed.
+  bool isOutOfTime(double more = 0) const { return secondsSince(start_) + more > mostSeconds_; }
 
   /// Whether the checks that every candidate gets refuse it. One draw of the inputs.
   Result<bool> isNoticedAtFirst(const Mutant &mutant, const BuildOutcome &outcome) {
@@ -109,7 +112,7 @@ public:
     return onLoaded(outcome, Noticed{1, {}}, [&](const Built &built) -> Result<Noticed> {
       const std::uint64_t seed = seedFrom(outcome.hash);
       for (const int draws : {1, 5, 25}) {
-        if (isOutOfTime())
+        if (isOutOfTime(kRunsPerDraw * draws * runSeconds()))
           return Noticed();
         KOPT_TRY(const bool noticed,
                  isNoticed(mutant, built, ~seed + std::uint64_t(draws) * 2, draws, Depth::Win));
@@ -160,6 +163,11 @@ private:
         return true;
     }
     return false;
+  }
+
+  double runSeconds() const {
+    const std::size_t heaviest = context_.heaviest();
+    return heaviest < context_.baselineSeconds.size() ? context_.baselineSeconds[heaviest] : 0;
   }
 
   CheckContext &context_;

@@ -21,7 +21,7 @@ namespace kopt::runtime {
 
 namespace {
 
-constexpr std::uint64_t kMostKept = 2ull << 30;
+constexpr std::uint64_t kMostKept = 8ull << 30;
 constexpr std::uint64_t kDrawGrain = 256u
                                      << 10; ///< bytes a thread draws at a time, a multiple of 8
 
@@ -96,6 +96,12 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   if (!memory)
     return nullptr;
   wanted.bytes = Bytes(memory);
+  // Small pages of gigabytes take longer to touch than to fill.
+  const std::uintptr_t page = std::uintptr_t(sysconf(_SC_PAGESIZE)),
+                       begin = (std::uintptr_t(memory) + page - 1) / page * page,
+                       end = (std::uintptr_t(memory) + spec.bytes) / page * page;
+  if (begin < end)
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
   if (isStored) {
     const trace::ContentsFile *file = nullptr;
     if (!stored(spec, file).ok() ||

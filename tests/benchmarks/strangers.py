@@ -3,7 +3,7 @@
 """Tunes whole programs that nobody prepared, each with one command, and prints a table.
 
     strangers.py --kopt build/dev/bin/kopt FOLDER... [--draw 30 --seed 1] [--budget-seconds 40] [--within SECONDS]
-        [--json FILE] [--log FOLDER]
+        [--at-a-time 1] [--json FILE] [--log FOLDER]
 
 Each folder is one program as HeCBench has them: one .cu file that nvcc builds, and a Makefile whose `run` target says with
 which arguments it is run. --draw takes that many of the folders that qualify: those with one .cu file that builds and runs
@@ -14,16 +14,19 @@ within 20 s. The command is
 A row has the program's own seconds, those of kopt, the verdict, how many candidates were judged, each win's speedup in isolation
 and in the program, and whether the patch applies, builds, and leaves the program's exit code. "nothing held" has wins in isolation
 alone; a program none of whose kernels had a candidate judged has no verdict. In time is what ends within 100 s and three times
-the program's own seconds. The exit code is 1 where a patch does not hold.
+the program's own seconds. --at-a-time tunes several programs at once on the one GPU, which makes each of them slower: kopt's
+processes take turns on the GPU. The exit code is 1 where a patch does not hold.
 """
 
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import replay
@@ -133,6 +136,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget-seconds", type=float, default=40)
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one program")
+    parser.add_argument("--at-a-time", type=int, default=1, help="programs tuned at once on the one GPU")
     parser.add_argument("--within", type=float, default=float("inf"), help="seconds for all; no program is begun after them")
     parser.add_argument("--json", type=pathlib.Path, help="also write all rows here")
     parser.add_argument("--log", type=pathlib.Path, help="folder for each program's log and answer")
@@ -142,20 +146,34 @@ def main():
     folders = sorted(options.folders)
     random.Random(options.seed).shuffle(folders)
     rows, skipped = [], []
+
+    def tune_next():
+        """Takes folders until enough rows are there; the order of the rows is that of the ends."""
+        while folders and time.monotonic() < end:
+            with turn:
+                if not folders or (options.draw and len(rows) + len(begun) >= options.draw):
+                    return
+                source = folders.pop(0).resolve()
+                begun.add(source)
+            with tempfile.TemporaryDirectory(prefix="kopt-stranger-") as name:
+                program = Program(options, source, pathlib.Path(name))
+                why = program.why_not()
+                row = None if why else program.tune()
+            with turn:
+                begun.discard(source)
+                if why:
+                    skipped.append(f"{source.name} ({why})")
+                    continue
+                rows.append(row)
+                print_row(row)
+                if options.json:
+                    options.json.write_text(json.dumps(rows, indent=1))
+
+    begun, turn = set(), threading.Lock()
     print("| program | own s | kopt s | verdict | judged | wins, or the reason | patch |\n|---|---|---|---|---|---|---|")
-    for source in folders:
-        if time.monotonic() > end or len(rows) == options.draw:
-            break
-        with tempfile.TemporaryDirectory(prefix="kopt-stranger-") as name:
-            program = Program(options, source.resolve(), pathlib.Path(name))
-            why = program.why_not()
-            if why:
-                skipped.append(f"{source.name} ({why})")
-                continue
-            rows.append(program.tune())
-        print_row(rows[-1])
-        if options.json:
-            options.json.write_text(json.dumps(rows, indent=1))
+    with concurrent.futures.ThreadPoolExecutor(options.at_a_time) as pool:
+        for worker in [pool.submit(tune_next) for _ in range(options.at_a_time)]:
+            worker.result()
     judged = [row for row in rows if row["verdict"] != "none" and row["in_time"]]
     broken = [row for row in rows if row.get("patch", "holds") != "holds"]
     print(f"\n{len(judged)} of {len(rows)} programs have a verdict in time, {sum(row['verdict'] == 'win' for row in rows)} a win; "

@@ -39,6 +39,8 @@ struct GpuSeconds {
   static constexpr double kLearnForSearch = 1; ///< of these, before the first candidate
   static constexpr double replays(Depth depth) { return depth == Depth::Search ? 0.3 : 1.5; }
   static constexpr double kRepeats = 1;
+  /// A run that takes longer, as of gigabytes it does: a search makes do with one of each kind.
+  static constexpr double kLongRun = 0.15;
 };
 
 /// One candidate in front of the checks.
@@ -85,6 +87,12 @@ public:
   }
 
 protected:
+  /// Whether a search leaves to winners what another run would show.
+  static bool isBrief(const CheckContext &context, const Examination &examination) {
+    return examination.depth == Depth::Search && !context.runner().device().modelled &&
+           context.heaviest() < context.baselineSeconds.size() &&
+           context.baselineSeconds[context.heaviest()] > GpuSeconds::kLongRun;
+  }
   virtual Result<std::optional<Failure>> ask(CheckContext &context, Examination &examination,
                                              CheckRecord &record) = 0;
   /// What check() returns where the check could not be asked, or was not.

@@ -47,6 +47,12 @@ struct Expected {
   std::vector<std::uint64_t> unwritten; ///< as RunOutcome::unwritten
   double seconds = 0;                   ///< of the run
   StageSeconds stages;
+
+  /// The seconds of the run without the wait for another kopt's use of the GPU.
+  double ownSeconds() const {
+    const auto waited = stages.find("lock");
+    return seconds - (waited == stages.end() ? 0 : waited->second);
+  }
 };
 
 /// Why a candidate does not pass.

@@ -134,16 +134,20 @@ private:
     if (ran.empty())
       return notRun(record, fmt::format("no launch with other {} could be tried: {}",
                                         toString(kind_), mostCommon(missing)));
-    KOPT_TRY(auto failure, checkFresh(context, seen, ran));
-    if (failure)
-      return failure;
+    const bool isAll = !isBrief(context, seen);
+    if (isAll) {
+      KOPT_TRY(auto failure, checkFresh(context, seen, ran));
+      if (failure)
+        return failure;
+    }
     record.detail = fmt::format("{} launches", ran.size());
     if (left > 0)
       record.detail += fmt::format(", {} more are for winners", left);
     if (!missing.empty())
       record.detail += "; not run: " + inWords(missing);
-    return kind_ == Derivation::Sizes ? checkOwnLaunchSizes(context, *replays_, seen, record)
-                                      : Result<std::optional<Failure>>(std::nullopt);
+    return kind_ == Derivation::Sizes && isAll
+               ? checkOwnLaunchSizes(context, *replays_, seen, record)
+               : Result<std::optional<Failure>>(std::nullopt);
   }
 
   /// The candidate's launch beside what the original left on its own. Where the original is no
