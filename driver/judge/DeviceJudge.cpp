@@ -129,7 +129,7 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
   if (failure)
     return failure;
   if (options_.checks.on("mutants") && learned_ == Depth::Search) {
-    trial.checks.push_back({"mutants", CheckState::NotRun, "it is asked of winners"});
+    trial.checks.push_back({"mutants", CheckState::NotRun, "it runs only for winners"});
   } else if (options_.checks.on("mutants")) {
     const bool isDoubtful = !mutations_.isConclusive();
     const std::string remedy = mutations_.remedy();

@@ -101,7 +101,7 @@ protected:
     return std::nullopt;
   }
   static constexpr const char *kForWinners =
-      "it is asked of winners, and where screening flagged something";
+      "it runs only for winners and for candidates that the screen flagged";
 };
 
 } // namespace kopt

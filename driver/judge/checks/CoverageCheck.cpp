@@ -124,9 +124,8 @@ public:
                                       symbolOf(rendered.expression), &seen));
     if (!answer.fails.empty())
       return Failure{name(), Verdict::Suspect,
-                     fmt::format("it fails where its conditions are recorded, and not as it is: it "
-                                 "depends on what a compiler makes "
-                                 "of it: {}",
+                     fmt::format("it fails when built to record its conditions, but not as it is, "
+                                 "so it depends on how the compiler translates it: {}",
                                  answer.fails)};
     if (!answer.why.empty())
       return notRun(record, answer.why);
@@ -141,21 +140,21 @@ public:
     if (!unexplained.empty() && settings_.assurance == AssurancePolicy::Strict)
       return Failure{
           name(), Verdict::Suspect,
-          fmt::format("a special case that the original does not have, and that no launch reaches: "
-                      "never was it that {}; leave it out, or declare a launch that gets there",
-                      inWords(unexplained, slice))};
+          fmt::format(
+              "it has a special case that the original does not have and that no launch reaches: "
+              "it never happened that {}; remove it, or declare a launch that reaches it",
+              inWords(unexplained, slice))};
     addGaps(answer.missing, slice, seen.trial);
     record.detail = answer.missing.empty()
                         ? fmt::format("all {} outcomes of conditions occurred", answer.marks)
                         : fmt::format("{} of {} outcomes of conditions occurred",
                                       answer.marks - answer.missing.size(), answer.marks);
     if (!answer.derived.empty())
-      record.detail +=
-          fmt::format("; some in launches that were derived for them, on which it was verified, "
-                      "too: {}",
-                      fmt::join(answer.derived, "; "));
+      record.detail += fmt::format(
+          "; some only in launches derived for them, on which the candidate was verified, too: {}",
+          fmt::join(answer.derived, "; "));
     if (answer.inMacros > 0)
-      record.detail += fmt::format("; {} conditions in macros are not seen", answer.inMacros);
+      record.detail += fmt::format("; {} conditions in macros are not recorded", answer.inMacros);
     return std::nullopt;
   }
 
@@ -191,8 +190,9 @@ private:
                       Trial &trial) {
     for (std::size_t i = 0; i < missing.size() && i < kMostGaps; ++i)
       addGap(trial.assurance,
-             {"coverage", fmt::format("no launch gets where {} at {}:{}; declare one that does",
-                                      missing[i].what, slice, missing[i].line)});
+             {"coverage",
+              fmt::format("no launch reaches the case where {} at {}:{}; declare one that does",
+                          missing[i].what, slice, missing[i].line)});
     if (missing.size() > kMostGaps)
       addGap(trial.assurance, {"coverage", fmt::format("and {} other branches that no launch takes",
                                                        missing.size() - kMostGaps)});
@@ -406,8 +406,8 @@ private:
       if (!answer.failure && mark.assumed &&
           std::ranges::find(left, mark.at, &CoveragePoint::at) == left.end())
         answer.failure = Failure{name(), Verdict::Suspect,
-                                 fmt::format("it promises its compiler what does not hold: in "
-                                             "launch '{}', which the original stands, {}",
+                                 fmt::format("it promises its compiler something that does not "
+                                             "hold: in launch '{}', on which the original runs, {}",
                                              own->name, mark.what)};
     if (!answer.failure && left.size() < answer.missing.size())
       answer.derived.push_back(title);

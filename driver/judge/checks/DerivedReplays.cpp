@@ -104,8 +104,8 @@ Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
   options.instructionLimit = std::uint64_t(kReplayInstructions);
   KOPT_TRY(const auto ran, context.tryExpect(launch, options));
   return ran ? std::string()
-             : fmt::format("the original does not end within {:.2g} instructions of the emulated "
-                           "device: {}",
+             : fmt::format("the original does not finish within {:.2g} instructions on the "
+                           "emulated device: {}",
                            kReplayInstructions, ran.error());
 }
 
@@ -143,9 +143,10 @@ Status DerivedReplays::learnAll(CheckContext &context, Trial &trial) {
       std::min(most_, mostReplays(context, GpuSeconds::replays(Depth::Win), kFewest));
   KOPT_CHECK(learnLaunches(context, most, GpuSeconds::kLearn));
   for (DerivedLaunch &launch : pending_)
-    missing_.push_back({launch.kind, launch.title,
-                        fmt::format("{} others take a candidate's time for them", taken_),
-                        launch.asLaunched});
+    missing_.push_back(
+        {launch.kind, launch.title,
+         fmt::format("the time for a candidate is used up by {} other launches", taken_),
+         launch.asLaunched});
   pending_.clear();
   noteMissing(trial);
   return {};
@@ -170,7 +171,7 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     KOPT_TRY(std::string tooMuch, whyTooMuch(context, launch.launch));
     NotDerived unfit{launch.kind, launch.title, std::move(tooMuch), launch.asLaunched};
     if (launch.unbounded && !isModelled)
-      unfit.why = "it may be an index, and a GPU does not say where that leaves its buffer";
+      unfit.why = "it may be an index, and a GPU does not report accesses outside a buffer";
     if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
         kinds_.contains(launch.kind) && isLate)
       unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken_);
@@ -333,8 +334,8 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
       KOPT_TRY(const auto most, largestDifference(launch.buffers[b], expected->buffers[b],
                                                   moved->buffers[b], &finite));
       if (!finite && !derived.nonFinite && finite_)
-        return unfit(fmt::format("the original makes infinities or NaNs of it in '{}'",
-                                 launch.buffers[b].name));
+        return unfit(
+            fmt::format("the original gives infinities or NaNs in '{}'", launch.buffers[b].name));
       noise[b] = most && noise[b] ? std::optional(std::max(*most, *noise[b])) : std::nullopt;
       KOPT_TRY(const Movement more,
                movementOf(launch.buffers[b], expected->buffers[b], moved->buffers[b]));
@@ -383,7 +384,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
                compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], other->buffers[b],
                               replay.slack[b]));
       if (mismatch)
-        return unfit("the original's result depends on the order of its threads on it: " +
+        return unfit("on it, the original's result depends on the order of its threads: " +
                      mismatch->describe(launch.buffers[b]));
     }
   }
@@ -467,7 +468,7 @@ std::optional<Failure> failureToLaunch(const CheckContext &context, const Candid
   if (!why)
     return std::nullopt;
   return Failure{name, Verdict::RunFailed,
-                 fmt::format("launch '{}', which the original stands: {}", launch.name, *why)};
+                 fmt::format("launch '{}', on which the original runs: {}", launch.name, *why)};
 }
 
 } // namespace kopt

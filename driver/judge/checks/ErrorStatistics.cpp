@@ -188,7 +188,7 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
                        buffer.name, own, allowed, theirs);
   };
   if (candidate.count < original.count)
-    return fmt::format("{} elements of '{}' are not finite, and the original's are",
+    return fmt::format("{} elements of '{}' are not finite, but the original's are",
                        original.count - candidate.count, buffer.name);
   if (!(candidate.worst <= worst))
     return words("the largest error", candidate.worst, worst, original.worst);

@@ -41,8 +41,8 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
     KOPT_TRY(const std::string tooLarge, whyTooLarge(context, turn.derived.launch));
     const auto gap = [&](const std::string &why) {
       addGap(seen.trial.assurance,
-             {"sizes", fmt::format("with {} {}, which was not tried: {}; if no caller has such "
-                                   "numbers, a 'require' clause says so",
+             {"sizes", fmt::format("with {} {}, which was not tried: {}; if no caller uses such "
+                                   "numbers, say so with a 'require' clause",
                                    turn.derived.title, turn.what, why)});
     };
     if (!tooLarge.empty()) {
@@ -59,7 +59,7 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
     if (turn.isRefused)
       return Failure{
           "sizes", Verdict::RunFailed,
-          fmt::format("launch '{}', which the original stands: {}", launch.name, turn.what)};
+          fmt::format("launch '{}', on which the original runs: {}", launch.name, turn.what)};
     const auto own = applyToDerived(context, seen.candidate, launch);
     if (!own)
       continue; // the candidate's constants are not meant for that size
@@ -74,7 +74,7 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
     tried.push_back(title);
   }
   for (const std::string &title : tried)
-    record.detail += fmt::format("; where its own launch changes, too: {}", title);
+    record.detail += fmt::format("; also where its own launch changes: {}", title);
   return std::nullopt;
 }
 

@@ -107,8 +107,8 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
       for (PointerWord &word : std::get<ValueArg>(wide.arguments[i]).pointers) {
         const std::string scalar = pointeeOf(specialization.params[i], word.at);
         if (scalar.empty())
-          return makeError(ErrorCode::Usage,
-                           fmt::format("nobody knows what '{}' points to", clone.params[i].name));
+          return makeError(ErrorCode::Usage, fmt::format("the type that '{}' points to is unknown",
+                                                         clone.params[i].name));
         if (!isNarrow(scalar))
           asTheyAre.insert(word.buffer);
         else if (!widen(word.buffer, word.offset, scalar))
@@ -399,7 +399,7 @@ private:
       bytes += buffer.bytes;
     const std::uint64_t memory = context.runner().device().memoryBytes;
     if (memory != 0 && double(bytes) > kMemoryShare * double(memory)) {
-      why_ = fmt::format("in double precision it takes {} of memory, the device has {}",
+      why_ = fmt::format("in double precision it takes {} of memory, but the device has {}",
                          formatBytes(double(bytes)), formatBytes(double(memory)));
       return {};
     }
@@ -430,7 +430,7 @@ private:
       KOPT_TRY(const ErrorStatistics own,
                errorStatistics(launch.buffers[b], original.buffers[b], exact.buffers[b]));
       if (own.count == 0 || own.rms > kUnrelated * own.scale) {
-        why_ = fmt::format("the double-precision clone gives another '{}' than the original",
+        why_ = fmt::format("the double-precision clone's '{}' is too far from the original's",
                            launch.buffers[b].name);
         continue;
       }

@@ -40,7 +40,7 @@ const Launch *launchToRepeat(CheckContext &context, const DerivedReplays &replay
   return small ? small : &heaviest;
 }
 
-constexpr const char *kTooLarge = "every launch takes too many threads and elements to be repeated";
+constexpr const char *kTooLarge = "every launch has too many threads and elements to be repeated";
 
 class RepeatGate final : public Check {
 public:
@@ -144,7 +144,7 @@ private:
         return Failure{
             name(), Verdict::WrongResult,
             fmt::format(
-                "{}: its result changes from launch to launch, and the original's does not: {}",
+                "{}: its result changes from launch to launch, but the original's does not: {}",
                 where, change->describe(buffer))};
     }
     return std::nullopt;
@@ -165,7 +165,7 @@ public:
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
     if (!context.runner().device().modelled) {
-      why_ = "a GPU lets nobody choose the order of its threads: the check 'emulated' does";
+      why_ = "the order of threads cannot be chosen on a GPU; the check 'emulated' covers it";
       return {};
     }
     launch_ = launchToRepeat(context, *replays_);
@@ -179,7 +179,7 @@ public:
       KOPT_TRY(const auto other,
                context.tryExpect(*launch_, options(context, order, "schedule-next")));
       if (!other) {
-        why_ = "the original itself does not stand another order of its threads: " + other.error();
+        why_ = "the original itself fails with its threads in another order: " + other.error();
         return {};
       }
       for (std::size_t b = 0; b < launch_->buffers.size(); ++b) {

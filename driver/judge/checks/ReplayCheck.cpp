@@ -66,15 +66,14 @@ private:
     const std::string made = "the launch is derived from one of the workload's; ";
     switch (kind) {
     case Derivation::Contents:
-      return made + "where inputs are never like that say which there are (fill PARAM = …), and "
-                    "where results may differ as much how far "
-                    "they may (tolerance relative=…)";
+      return made + "if inputs are never like that, declare what they are like (fill PARAM = …); "
+                    "if results may differ that much, declare how far (tolerance relative=…)";
     case Derivation::Scalars:
     case Derivation::Sizes:
-      return made + "where no caller has such numbers say so, as in require n % 128 == 0";
+      return made + "if no caller uses such numbers, say so, as in require n % 128 == 0";
     case Derivation::Alignment:
-      return made + "pointers may begin anywhere that their type may, and be the same where a "
-                    "launch passes the same";
+      return made + "pointers may have any alignment that their type allows, and may be equal "
+                    "where a launch passes equal ones";
     }
     return made;
   }
@@ -107,8 +106,8 @@ private:
       if (failure && replay.derived.isExtreme && failure->check == name() &&
           failure->verdict == Verdict::WrongResult) {
         addGap(seen.trial.assurance,
-               {name(), fmt::format("far from the numbers that were declared or captured it gives "
-                                    "other results than the original: {}",
+               {name(), fmt::format("far from the declared or captured numbers, its results differ "
+                                    "from the original's: {}",
                                     failure->reason)});
         continue;
       }
@@ -138,7 +137,7 @@ private:
       return failure;
     record.detail = fmt::format("{} launches", ran.size());
     if (left > 0)
-      record.detail += fmt::format(", {} more are for winners", left);
+      record.detail += fmt::format(", {} more run only for winners", left);
     if (!missing.empty())
       record.detail += "; not run: " + inWords(missing);
     return kind_ == Derivation::Sizes ? checkOwnLaunchSizes(context, *replays_, seen, record)
@@ -171,7 +170,7 @@ private:
     trial.findings.push_back(
         {"alignment", Severity::Warning,
          "the candidate needs better aligned pointers than the original: " + failure.reason +
-             "; do not take it where pointers into the middle of an allocation are passed",
+             "; do not use it if callers pass pointers into the middle of an allocation",
          ""});
   }
 
