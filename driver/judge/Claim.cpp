@@ -13,7 +13,7 @@ namespace {
 
 using Groups = std::vector<std::vector<std::string>>;
 
-/// Flags of clang_plugin/screen, and what shows each of them harmless.
+/// Flags of clang_plugin/screen, and the checks that show each of them harmless.
 const std::map<std::string, Groups> &demands() {
   static const Groups kOrder = {{"schedule", "sanitizer", "emulated"}, {"repeat"}};
   static const std::map<std::string, Groups> table = {
@@ -35,9 +35,10 @@ const std::map<std::string, Groups> &demands() {
       {"assert", {{"contents"}}},
       {"trap", {{"contents"}}},
       {"sleep", {{"timed"}}},
-      // Code for one architecture that the others do not have: nothing here runs on another one.
+      // Code for one architecture only: kopt cannot run it on another one here.
       {"arch-conditional", {{"other architectures"}}},
-      // Nothing here is large enough, or runs blocks at once in every way that a GPU may.
+      // No launch here is large enough, or runs blocks at the same time in every way that a GPU
+      // may.
       {"short-index", {{"a problem that large"}}},
       {"narrow-index", {{"a problem that large"}}},
       {"short-product", {{"a problem that large"}}},
@@ -102,7 +103,7 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
   for (std::size_t i = 0; i < trial.timings.size() && i < launches.size(); ++i) {
     const double floor = floorSeconds(launches[i], device),
                  took = trial.timings[i].candidateSeconds;
-    // Nothing takes no time at all.
+    // No launch takes zero time.
     if (!(took > 0) || took < floor)
       return Failure{
           "roofline", Verdict::Suspect,
