@@ -181,8 +181,8 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, Trial &trial) {
     addWorkloadGap(
         "outputs",
         buffer.varies
-            ? fmt::format("'{}' in launch '{}': the original leaves other contents each time, so "
-                          "it is not compared; have it reviewed",
+            ? fmt::format("'{}' in launch '{}': the original's results differ each time, so it is "
+                          "not compared; have it reviewed",
                           buffer.name, launch.name)
             : fmt::format("differences below {:.3g} in '{}' of launch '{}': the original's own "
                           "results are up to {:.3g} apart",
@@ -225,7 +225,7 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
     return makeError(
         ErrorCode::BaselineFailed,
         isNothingLeft
-            ? fmt::format("kernel '{}' leaves other contents each time in every output of launch "
+            ? fmt::format("the results of kernel '{}' differ each time in every output of launch "
                           "'{}', so nothing can be compared",
                           subject().kernel.name, context_.baseline().launches[i].name)
             : fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
@@ -233,8 +233,8 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
         isNothingLeft
             ? "if its result is meant to vary, say how far with a 'tolerance relative=... "
               "absolute=...' clause"
-            : "it depends on memory that no argument or fill gives it: look for reads of "
-              "what nothing wrote, or beside a buffer",
+            : "it depends on memory that no argument or fill provides: look for reads of "
+              "uninitialised memory, or outside a buffer",
         at(subject().kernel));
   }
   return {};
@@ -395,7 +395,7 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
       continue;
     trial.findings.push_back(
         {"races", Severity::Note,
-         "races between blocks are not looked for, as the original has some: " + run.error(),
+         "kopt does not look for races between blocks, as the original has some: " + run.error(),
          at(subject().kernel)});
     return {};
   }
@@ -477,7 +477,7 @@ Status DeviceJudge::testMutants(Trial &trial) {
   if (!report) {
     trial.findings.push_back(
         {"mutants", Severity::Warning,
-         "whether the workload notices wrong kernels is not known: " + report.error().what,
+         "it is not known whether the workload notices wrong kernels: " + report.error().what,
          at(subject().kernel)});
     return {};
   }
@@ -574,8 +574,8 @@ Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
     const Launch &launch = context_.baseline().launches[i];
     const auto differs = [&](const std::string &what) {
       return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' is not the same on every GPU of the pool: on {}, "
-                                   "in launch '{}', {}; on {} not",
+                       fmt::format("kernel '{}' does not give the same results on every GPU of the "
+                                   "pool: on {}, in launch '{}', {}; not so on {}",
                                    subject().kernel.name, device_.name, launch.name, what,
                                    first.device_.name),
                        "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)",

@@ -80,7 +80,7 @@ std::optional<Failure> forbiddenExternal(const std::vector<std::string> &candida
                     [&](const char *prefix) { return name.starts_with(prefix); });
     if (isForbidden && std::find(original.begin(), original.end(), name) == original.end())
       return Failure{"externals", Verdict::Rejected,
-                     fmt::format("its machine code calls {}, which the original's does not", name)};
+                     fmt::format("its machine code calls {}, but the original's does not", name)};
   }
   return std::nullopt;
 }
@@ -108,14 +108,14 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
       return Failure{
           "roofline", Verdict::Suspect,
           fmt::format(
-              "launch '{}' took {:.3g} us, and to write its outputs takes {} at least {:.3g} us",
+              "launch '{}' took {:.3g} us, but writing its outputs takes {} at least {:.3g} us",
               launches[i].name, took * 1e6, device.name, floor * 1e6)};
   }
   return std::nullopt;
 }
 
 std::string OpenObligation::inWords() const {
-  return fmt::format("{}, and what would show it harmless did not run: {}{}", finding.message,
+  return fmt::format("{}, and no check that would show it harmless passed: {}{}", finding.message,
                      join(checks, " or "), why);
 }
 

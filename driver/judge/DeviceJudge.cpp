@@ -139,7 +139,7 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
         mutations_.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
     if (isDoubtful && isStrict)
       return Failure{"mutants", Verdict::Suspect,
-                     fmt::format("{}, but the workload does not tell all wrong kernels: {}",
+                     fmt::format("{}, but the workload does not notice all wrong kernels: {}",
                                  trial.reason, words)};
     if (mutations_.tried + mutations_.untried == 0)
       trial.checks.push_back(
@@ -159,10 +159,11 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
   const Assurance assurance = assuranceSoFar(trial);
   if (assurance.level == AssuranceLevel::Full)
     return std::nullopt;
-  return Failure{assurance.gaps.front().check, Verdict::Suspect,
-                 fmt::format("{}, but with partial assurance, which --assurance strict does not "
-                             "take; not shown: {}",
-                             trial.reason, fmt::join(inLines(assurance), "; "))};
+  return Failure{
+      assurance.gaps.front().check, Verdict::Suspect,
+      fmt::format(
+          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
+          trial.reason, fmt::join(inLines(assurance), "; "))};
 }
 
 void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const {
@@ -282,7 +283,7 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
   if (!throttled_.empty())
     doubts.push_back(fmt::format("the GPU held its clocks down ({})", fmt::join(throttled_, ", ")));
   if (!otherLoad_.empty())
-    doubts.push_back(fmt::format("others computed on the GPU ({})", fmt::join(otherLoad_, ", ")));
+    doubts.push_back(fmt::format("other processes used the GPU ({})", fmt::join(otherLoad_, ", ")));
   if (!doubts.empty()) {
     trial.verdict = Verdict::Ambiguous;
     trial.reason = fmt::format("{} while this was timed, so it is no evidence: {}",

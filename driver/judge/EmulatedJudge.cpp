@@ -77,8 +77,8 @@ public:
     // The candidate's first blocks may have other work than the original's. They may even have all
     // of it, while the memory is cut to what the original's blocks need.
     if (isPart_ && failure && failure->check != "races")
-      return unable("on a part of the grid it had no race, but its blocks may divide the work in "
-                    "another way than the original's: " +
+      return unable("it had no race on a part of the grid, but its blocks may divide the work "
+                    "differently from the original's: " +
                     failure->reason);
     return Answer{"", std::move(failure), subject_.workload.launches.front().name};
   }

@@ -64,16 +64,16 @@ Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
       other.verdict == Verdict::Ambiguous || other.verdict == Verdict::Suspect) {
     trial.findings.push_back(
         {"held-out", Severity::Note,
-         fmt::format("{} captured launches that chose nothing: {}", heldOut_.size(), other.reason),
+         fmt::format("{} captured launches that played no part in the search: {}", heldOut_.size(),
+                     other.reason),
          ""});
     if (options_.assurance == AssurancePolicy::Strict &&
         trial.assurance.level == AssuranceLevel::Partial) {
       trial.verdict = Verdict::Suspect;
       trial.check = trial.assurance.gaps.front().check;
-      trial.reason =
-          fmt::format("{}, but with partial assurance, which --assurance strict does not "
-                      "take; not shown: {}",
-                      trial.reason, fmt::join(inLines(trial.assurance), "; "));
+      trial.reason = fmt::format(
+          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
+          trial.reason, fmt::join(inLines(trial.assurance), "; "));
     }
     return trial;
   }

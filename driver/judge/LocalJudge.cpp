@@ -63,7 +63,9 @@ void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
     if (task) {
       task->notes.push_back(
           {"incident", Severity::Note,
-           fmt::format("judged again: GPU {} left the pool with it: {}", name, error.what), ""});
+           fmt::format("judged again, as GPU {} left the pool while running it: {}", name,
+                       error.what),
+           ""});
       waiting_.push_front(task);
     }
     if (left == 0) {
@@ -75,7 +77,7 @@ void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
   }
   wake(); // idle devices may have work again
   if (left > 0 && services_.tell)
-    services_.tell(fmt::format("GPU {} leaves the pool, {} go on: {}", name, left, error.what));
+    services_.tell(fmt::format("GPU {} leaves the pool, {} left: {}", name, left, error.what));
 }
 
 Status LocalJudge::onFirst(const std::function<Status(Lane &)> &function) {

@@ -208,8 +208,8 @@ TimingDecision decideVerdict(const Speedup &speedup, const std::vector<LaunchTim
     return {Verdict::Same,
             fmt::format("{}; within {:.1f}% of the baseline", words, policy.minGain * 100)};
   if (speedup.low > 1)
-    return {Verdict::Ambiguous,
-            fmt::format("{}; a gain, but not surely above {:.1f}%", words, policy.minGain * 100)};
+    return {Verdict::Ambiguous, fmt::format("{}; a gain, but not certainly above {:.1f}%", words,
+                                            policy.minGain * 100)};
   return {Verdict::Ambiguous, fmt::format("{}; the interval does not decide", words)};
 }
 
