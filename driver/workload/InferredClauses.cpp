@@ -51,7 +51,7 @@ private:
     return bindingsAtSite(kernel_, specialization_, site_ ? *site_ : LaunchSite(), arguments_);
   }
 
-  /// The parameter that a host variable is passed for; the variable itself where it is for none.
+  /// The parameter that a host variable is passed for; the variable itself if there is none.
   std::string asParameter(const std::string &variable) const {
     for (std::size_t i = 0; site_ && i < site_->args.size(); ++i)
       if (site_->args[i] == variable && i < specialization_.params.size() &&
@@ -60,7 +60,7 @@ private:
     return variable;
   }
 
-  /// The names that the number of threads grows with.
+  /// Collects the names that the grid depends on.
   void findSizes() {
     if (!site_)
       return;
@@ -104,7 +104,7 @@ private:
     }
     if (!site_)
       return;
-    // Those that follow from the parameters need no clause of their own.
+    // Names that follow from the parameters need no clause.
     const auto follow = bindings();
     std::vector<std::string> texts{site_->sharedBytes};
     for (const auto &axes : {site_->grid, site_->block})
@@ -116,7 +116,7 @@ private:
             giveValue(name, false, "");
   }
 
-  /// A grid of n / 128 blocks leaves out what is left of n: the program has none left.
+  /// A grid of n / 128 blocks does not cover a remainder of n, so the program must have none.
   void giveRequirements() {
     static const std::regex kExact(R"(\(?\s*(\w+)\s*\)?\s*/\s*\(?\s*(\w+)\s*\)?)");
     if (!site_)
@@ -166,7 +166,7 @@ private:
   std::vector<InferredClause> clauses_;
 };
 
-/// In TOML a basic string: quotes and backslashes are escaped.
+/// The text as a basic string of TOML: quotes and backslashes are escaped.
 std::string quoted(const std::string &text) {
   return "\"" + replaceAll(replaceAll(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }
