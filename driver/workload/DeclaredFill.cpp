@@ -70,10 +70,10 @@ Error otherCount(const Buffer &buffer, std::uint64_t given) {
                              : fmt::format("{:.2f}", double(bytes) / double(size));
   };
   return makeError(ErrorCode::Usage,
-                   fmt::format("fill {} gives {} elements of {} bytes, and extent {} is {}",
+                   fmt::format("fill {} gives {} elements of {} bytes, but extent {} is {}",
                                buffer.name, elements(given), size, buffer.name,
                                elements(buffer.bytes)),
-                   "make the extent what the fill gives, or the other way round")
+                   "make the extent match the fill, or the fill match the extent")
       .value();
 }
 

@@ -86,13 +86,12 @@ private:
     const bool isSize = std::ranges::find(sizes_, name) != sizes_.end();
     const std::int64_t value = isSize ? kSizes[std::min<std::size_t>(sizes_.size(), 3) - 1] : 1024;
     arguments_[name] = value;
-    clauses_.push_back({fmt::format("arg {} = {}", name, real ? "1.0" : std::to_string(value)),
-                        passed.empty()
-                            ? fmt::format("not known here: the number that your program "
-                                          "has at {}",
-                                          place())
-                            : fmt::format("not known here: {} passes {}", place(), passed),
-                        true});
+    clauses_.push_back(
+        {fmt::format("arg {} = {}", name, real ? "1.0" : std::to_string(value)),
+         passed.empty()
+             ? fmt::format("not known here: use the number that your program has at {}", place())
+             : fmt::format("not known here: {} passes {}", place(), passed),
+         true});
   }
 
   void giveValues() {
@@ -128,15 +127,15 @@ private:
       const std::string text =
           fmt::format("{} % {} == 0", asParameter(parts[1]), asParameter(parts[2]));
       if (std::ranges::find(known_.requirements, text) == known_.requirements.end())
-        clauses_.push_back({"require " + text, place() + " has no block for a rest", false});
+        clauses_.push_back({"require " + text, place() + " has no block for a remainder", false});
     }
   }
 
   void giveExtents() {
     std::string elements = join(sizes_, " * ");
-    std::string why = fmt::format("as many as {} has threads for: correct it if a thread has more "
-                                  "or fewer elements",
-                                  place());
+    std::string why = fmt::format(
+        "one for each thread of {}: correct it if a thread handles more or fewer elements",
+        place());
     if (elements.empty() && site_) {
       const auto geometry = evaluateGeometry({site_->grid, site_->block, "0"}, bindings());
       if (geometry)

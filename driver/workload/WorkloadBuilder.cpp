@@ -207,7 +207,7 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
     for (std::size_t i = count; i < param.members.size(); ++i)
       missing.push_back(param.members[i].name);
     const std::string what = missing.empty()
-                                 ? fmt::format("has {} numbers, and arg {} gives {}",
+                                 ? fmt::format("has {} numbers, but arg {} gives {}",
                                                param.members.size(), param.name, count)
                                  : fmt::format("has no value for {}", join(missing, ", "));
     return makeError(ErrorCode::Usage,
@@ -247,12 +247,11 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
   if (!param.members.empty())
     return membersArgument(kernel, param, declaration, bindings);
   if (param.kind == ParamKind::Struct)
-    return makeError(
-        ErrorCode::Usage,
-        fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which holds something else "
-                    "than numbers: a clause cannot give it",
-                    kernel.name, param.name, param.type),
-        "capture the launch from the program instead", place(kernel));
+    return makeError(ErrorCode::Usage,
+                     fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which has "
+                                 "members other than numbers, so a clause cannot give it",
+                                 kernel.name, param.name, param.type),
+                     "capture the launch from the program instead", place(kernel));
   const bool isReal = param.scalar.starts_with("f") || param.scalar == "bf16";
   if (const auto number = isReal ? plainNumber(declaration, param.name) : std::nullopt) {
     std::string bytes = realBytes(param.scalar, *number);

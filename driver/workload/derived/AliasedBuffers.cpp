@@ -175,7 +175,7 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
     if (given != run.end() || kept.fill.kind == FillKind::Values) {
       shared.unknown.push_back(
           sharing.both(first, given != run.end() ? given->argument : run.back().argument) +
-          " point into the same memory, of which a fill gives the values");
+          " point into the same memory, whose values a fill clause gives");
       continue;
     }
     if (differs != run.end()) {

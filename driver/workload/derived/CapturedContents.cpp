@@ -135,7 +135,7 @@ tl::expected<ContentsSummary, std::string> summarize(const Launch &launch, std::
   const Buffer &buffer = launch.buffers[index];
   const bool isUntyped = buffer.scalar == "u8" && (buffer.holdsPointers || !buffer.symbol.empty());
   if (!readerOf(buffer.scalar) || isUntyped)
-    return tl::unexpected(fmt::format("what '{}' holds is not known", buffer.name));
+    return tl::unexpected(fmt::format("the element type of '{}' is not known", buffer.name));
   std::string why;
   const auto file = trace::ContentsFile::open(buffer.fill.path, why);
   if (!file)

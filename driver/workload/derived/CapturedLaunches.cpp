@@ -111,7 +111,8 @@ private:
       auto made = numbers_.larger(values);
       if (!made)
         return out_.missing.push_back(
-            {Derivation::Sizes, title, "nobody knows how the launch and its memory grow with it"});
+            {Derivation::Sizes, title,
+             "it is not known how the launch and its memory grow with it"});
       if (const std::uint64_t bytes = memoryOf(*made); bytes > kMostGrown)
         out_.missing.push_back(
             {Derivation::Sizes, title, fmt::format("it takes {} MiB", bytes >> 20)});

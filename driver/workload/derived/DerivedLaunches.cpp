@@ -66,7 +66,7 @@ private:
          {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
       out_.missing.push_back(
           {kind, toString(kind),
-           fmt::format("the launch takes {} threads and elements, and no argument makes it smaller",
+           fmt::format("the launch has {} threads and elements, and no argument makes it smaller",
                        costOf(base_))});
     return false;
   }

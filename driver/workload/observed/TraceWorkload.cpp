@@ -303,8 +303,8 @@ Status checkSignature(const ObservedTrace &trace, const KernelUse &use, const Ke
         now.push_back(std::to_string(param.size));
       if (before != now)
         return makeError(ErrorCode::StaleInput,
-                         fmt::format("kernel '{}' has parameters of {} bytes, in the trace of {}: "
-                                     "its signature has changed",
+                         fmt::format("kernel '{}' has parameters of {} bytes, but in the trace of "
+                                     "{} bytes: its signature has changed",
                                      kernel.name, join(now, ", "), join(before, ", ")),
                          "observe the program again", place(kernel));
     }
