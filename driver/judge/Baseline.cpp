@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DeviceJudge's look at the user's own kernel: nothing is compared with a baseline that does
-// not build, repeat, or tell right from wrong.
+// How DeviceJudge measures the user's own kernel. Nothing is compared with a baseline that does not
+// build or does not repeat its results.
 #include "driver/judge/DeviceJudge.h"
 
 #include "driver/judge/Statistics.h"
@@ -18,10 +18,11 @@
 namespace kopt {
 namespace {
 
-/// Times a launch's seconds in the program, from which on a cold L2 is not taken for granted.
+/// If a launch timed with a cold L2 takes at least this many times its seconds in the program, it
+/// is timed with a warm L2, too.
 constexpr double kColderBy = 1.03;
-/// That a launch on poisoned memory may take beyond twice the first run's time, which includes what
-/// it took to read the data.
+/// Seconds that a launch on poisoned memory may take beyond twice the first run's time, which
+/// includes reading the data.
 constexpr double kPoisonedSeconds = 0.5;
 
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
@@ -47,12 +48,13 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
   return {};
 }
 
-/// Whether a small buffer, which seems to be a pure output, may begin with the largest and with the
-/// smallest numbers: random bits may happen to be smaller than what an atomicMax() leaves.
+/// True if the results do not change when a small buffer that seems to be a pure output is filled
+/// with the largest or the smallest numbers. Poison alone may miss an atomicMax(), because random
+/// bits may be smaller than its result. Always true for larger buffers.
 Result<bool> DeviceJudge::ignoresExtremes(std::size_t index, std::size_t buffer,
                                           const Expected &reference) {
-  constexpr std::uint64_t kFew = 4096; // of more elements some are as large as any
-  constexpr double kExtreme = 1e30;    // clipped to what the type holds
+  constexpr std::uint64_t kFew = 4096; // of more random elements, some are extreme
+  constexpr double kExtreme = 1e30;    // clamped to the range of the type
   Launch launch = context_.baseline().launches[index];
   Buffer &changed = launch.buffers[buffer];
   if (writableElements(changed) > kFew)
@@ -77,9 +79,9 @@ Result<bool> DeviceJudge::ignoresExtremes(std::size_t index, std::size_t buffer,
   return true;
 }
 
-/// A buffer is a pure output where poison in place of its old contents changes nothing and nothing
-/// of it stays unwritten. All others keep their drawn contents before each launch, so a partial
-/// write is compared in full too.
+/// A buffer is a pure output if poison in place of its old contents changes no result and every
+/// element of it is written. All other buffers hold their drawn contents before each launch, so a
+/// partial write is compared in full, too.
 Status DeviceJudge::classifyBuffers() {
   context_.baselineSeconds.clear();
   for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
@@ -93,7 +95,8 @@ Status DeviceJudge::classifyBuffers() {
         continue;
       const LoggedStage logged(fmt::format("classify '{}' of {}", buffer.name, launch.name));
       buffer.output = true;
-      // With a lock or a count that is poisoned it may wait for ever: that it needs it is enough.
+      // With a poisoned lock or counter the kernel may wait forever. Then it needs the buffer's old
+      // contents, which is all there is to know.
       RunOptions options =
           context_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i));
       if (!runner_.device().modelled)
@@ -109,8 +112,8 @@ Status DeviceJudge::classifyBuffers() {
                                 reference.buffers[other], poisoned.buffers[other]));
         same = !mismatch;
       }
-      // A read of old contents (same == false) shows that the buffer matters as much as a write
-      // does.
+      // A buffer whose old contents are read (same == false) counts as used, like one that is
+      // written.
       if (same && complete) {
         KOPT_TRY(same, ignoresExtremes(i, b, reference));
       }
@@ -128,22 +131,23 @@ Status DeviceJudge::classifyBuffers() {
   return {};
 }
 
-/// Something that the workload does not show of any candidate. The user is told at once.
+/// Records something that the workload cannot show for any candidate, and tells the user.
 void DeviceJudge::addWorkloadGap(const std::string &check, const std::string &what, Trial &trial) {
   gaps_.push_back({check, what});
   trial.findings.push_back({check, Severity::Warning, what, at(subject().kernel)});
 }
 
-/// What the original leaves when it does the same again and again: buffers that differ a little are
-/// compared as far as they do, others not at all. False: nothing differs, so that what it left
-/// before depends on memory that nobody gave it.
+/// Runs the original several times on the same inputs. Buffers whose results differ a little are
+/// compared with that spread allowed; buffers that differ more are not compared. Returns false if
+/// nothing differs: then the results depend on memory that no argument provides.
 Result<bool> DeviceJudge::learnVariation(std::size_t index, Trial &trial) {
   constexpr int kRepeats = 5;
-  constexpr double kLittle = 0.125; ///< of the root mean square of a buffer's elements
-  constexpr double kSpread = 2;     ///< times what a few repeats show
+  constexpr double kLittle = 0.125; ///< part of the root mean square of a buffer's elements
+  constexpr double kSpread = 2;     ///< times the spread that a few repeats show
   Launch &launch = context_.baseline().launches[index];
   KOPT_TRY(const Expected first, expect(index, options_.seed, kPoison, "expected"));
-  std::vector<std::optional<double>> apart(launch.buffers.size(), 0.0); // nothing: not as numbers
+  std::vector<std::optional<double>> apart(launch.buffers.size(),
+                                           0.0); // nothing: the difference is not a finite number
   std::vector<bool> differs(launch.buffers.size(), false);
   for (int i = 0; i < kRepeats; ++i) {
     KOPT_TRY(const Expected again, expect(index, options_.seed, kPoison, "second"));
@@ -175,8 +179,8 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, Trial &trial) {
     addWorkloadGap(
         "outputs",
         buffer.varies
-            ? fmt::format("'{}' in launch '{}': the original leaves other contents each time, so "
-                          "it is not compared; have it reviewed",
+            ? fmt::format("'{}' in launch '{}': the original's results differ each time, so it is "
+                          "not compared; have it reviewed",
                           buffer.name, launch.name)
             : fmt::format("differences below {:.3g} in '{}' of launch '{}': the original's own "
                           "results are up to {:.3g} apart",
@@ -196,7 +200,7 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
       context_.baselineSeconds[i] = std::min(context_.baselineSeconds[i], second.ownSeconds());
       for (std::size_t b = 0; b < first.buffers.size(); ++b) {
         if (buffers[b].readOnly)
-          continue; // found unchanged by the runner
+          continue; // the runner checks that it is unchanged
         KOPT_TRY(const auto mismatch, compareBuffers(buffers[b], subject().workload.tolerance,
                                                      first.buffers[b], second.buffers[b]));
         if (mismatch)
@@ -211,7 +215,7 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
       continue;
     KOPT_TRY(const bool varies, learnVariation(i, trial));
     if (varies) {
-      KOPT_CHECK(classifyBuffers()); // what varies hid which buffers are pure outputs
+      KOPT_CHECK(classifyBuffers()); // the variation hid which buffers are pure outputs
       KOPT_TRY(why, repeats());
     }
     const bool isNothingLeft = std::ranges::all_of(
@@ -221,7 +225,7 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
     return makeError(
         ErrorCode::BaselineFailed,
         isNothingLeft
-            ? fmt::format("kernel '{}' leaves other contents each time in every output of launch "
+            ? fmt::format("the results of kernel '{}' differ each time in every output of launch "
                           "'{}', so nothing can be compared",
                           subject().kernel.name, context_.baseline().launches[i].name)
             : fmt::format("kernel '{}' does not repeat its own result in launch '{}': {}",
@@ -229,15 +233,15 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
         isNothingLeft
             ? "if its result is meant to vary, say how far with a 'tolerance relative=... "
               "absolute=...' clause"
-            : "it depends on memory that no argument or fill gives it: look for reads of "
-              "what nothing wrote, or beside a buffer",
+            : "it depends on memory that no argument or fill provides: look for reads of "
+              "uninitialised memory, or outside a buffer",
         at(subject().kernel));
   }
   return {};
 }
 
-/// Other inputs should give other outputs: where they do not, a wrong kernel is not told from a
-/// right one.
+/// Other inputs should give other outputs; if they do not, the workload cannot tell a wrong kernel
+/// from a right one.
 Status DeviceJudge::checkSensitivity(Trial &trial) {
   for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
     const Launch &launch = context_.baseline().launches[i];
@@ -246,7 +250,7 @@ Status DeviceJudge::checkSensitivity(Trial &trial) {
       drawn |= !buffer.output && buffer.fill.kind == FillKind::Uniform &&
                buffer.fill.low != buffer.fill.high;
     if (!drawn)
-      continue; // nothing random goes in; the result is a function of the arguments alone
+      continue; // no input is random: the result depends only on the arguments
     KOPT_TRY(const Expected other, expect(i, options_.seed + 0x9e3779b9, kPoison, "second"));
     for (std::size_t b = 0; b < launch.buffers.size() && !differs; ++b)
       if (!launch.buffers[b].readOnly && !launch.buffers[b].varies) {
@@ -264,9 +268,8 @@ Status DeviceJudge::checkSensitivity(Trial &trial) {
   return {};
 }
 
-/// Names each input that the outputs do not depend on (a factor of zero, a branch never taken):
-/// what a candidate does with it goes unseen. The user is told; a parameter the kernel ignores is
-/// no error.
+/// Warns of each input that the outputs do not depend on (a factor of zero, a branch never taken):
+/// a candidate that misuses it goes unnoticed. A parameter that the kernel ignores is not an error.
 Status DeviceJudge::findUnseenInputs(Trial &trial) {
   for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
     Launch &launch = context_.baseline().launches[i];
@@ -278,7 +281,7 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
       const auto other = expect(i, options_.seed, kPoison, "second");
       launch.buffers[b].fill = drawn;
       if (!other)
-        continue; // the kernel does not take that input; then it depends on it
+        continue; // the kernel fails on that input, so it depends on it
       bool differs = false;
       for (std::size_t out = 0; out < launch.buffers.size() && !differs; ++out)
         if (!launch.buffers[out].readOnly) {
@@ -298,8 +301,8 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
   return {};
 }
 
-/// Which captured launches find their data in the L2 cache, as far as their time in the program
-/// tells: those that a warm cache comes nearer to. Whether there is one.
+/// Chooses the captured launches to time with a warm L2 cache: those whose time in the program is
+/// nearer to the time with a warm cache. Returns true if there is one.
 Result<bool> DeviceJudge::chooseCacheModes(const Trial &cold) {
   for (std::size_t i = 0; i < cold.timings.size(); ++i) {
     const auto known = options_.programSeconds.find(subject().workload.launches[i].name);
@@ -340,7 +343,7 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
                      at(subject().kernel));
-  // The baseline against itself is the control: it must not win or lose.
+  // The baseline against itself is the control: it must be neither faster nor slower.
   if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Slower)
     trial.findings.push_back(
         {"control", Severity::Warning,
@@ -350,8 +353,7 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
   if (!throttled_.empty() || !otherLoad_.empty())
     trial.findings.push_back({"control", Severity::Warning, "the baseline: " + trial.reason, ""});
   trial.verdict = Verdict::Same;
-  // Weights given by the user count launches; what counts for the workload is their share of the
-  // time.
+  // The user's weights count launches; the workload needs each launch's share of the time.
   double total = 0;
   for (std::size_t i = 0; i < trial.timings.size(); ++i)
     total += subject().workload.launches[i].weight * trial.timings[i].baselineSeconds;
@@ -360,8 +362,8 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
   return {};
 }
 
-/// A hang on the emulated device ends after 20 times the baseline's own instructions: at the same
-/// point each time.
+/// On the emulated device a hang ends after 20 times the baseline's instructions, at the same point
+/// each time.
 Status DeviceJudge::limitInstructions(const Trial &baseline) {
   if (!runner_.device().modelled)
     return {};
@@ -380,8 +382,8 @@ Status DeviceJudge::limitInstructions(const Trial &baseline) {
   return {};
 }
 
-/// Blocks that read each other's results with no order between them are the original's own affair;
-/// where they do not, they may not in a candidate.
+/// Finds out whether the original's blocks access each other's results without synchronization. If
+/// they do not, a candidate's blocks may not either.
 Status DeviceJudge::findBlocksApart(Trial &trial) {
   if (!context_.runner().device().modelled)
     return {};
@@ -393,7 +395,7 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
       continue;
     trial.findings.push_back(
         {"races", Severity::Note,
-         "races between blocks are not looked for, as the original has some: " + run.error(),
+         "kopt does not look for races between blocks, as the original has some: " + run.error(),
          at(subject().kernel)});
     return {};
   }
@@ -401,12 +403,12 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
   return {};
 }
 
-/// Whether what only winners are asked is learned when the first of them comes.
+/// True if checks that run only for winners learn when the first winner appears.
 bool DeviceJudge::waitsForWinner() const {
   return options_.depth == Depth::Search && !runner_.device().modelled;
 }
 
-/// What the checks need that are asked from `depth` on.
+/// Lets the checks whose least depth is `depth` learn.
 Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
   learned_ = depth;
   for (const std::unique_ptr<Check> &check : checks_) {
@@ -418,7 +420,7 @@ Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
   return {};
 }
 
-/// Before the first look at a winner, and once.
+/// Learns, once, what the first winner needs.
 Status DeviceJudge::learnForWinner(Trial &trial) {
   if (learned_ == Depth::Search) {
     const StageTimer timer(trial, "baseline/checks");
@@ -459,8 +461,8 @@ void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidat
                         *compilers_);
 }
 
-/// Wrong versions of the kernel go through the same checks: where one passes, the workload proves
-/// little of a candidate.
+/// Runs wrong versions of the kernel through the same checks: if one passes, the workload proves
+/// little about a candidate.
 Status DeviceJudge::testMutants(Trial &trial) {
   if (learned_ == Depth::Search || !options_.checks.on("mutants") || !options_.testAdequacy ||
       std::exchange(hasTestedMutants_, true))
@@ -475,14 +477,15 @@ Status DeviceJudge::testMutants(Trial &trial) {
   if (!report) {
     trial.findings.push_back(
         {"mutants", Severity::Warning,
-         "whether the workload notices wrong kernels is not known: " + report.error().what,
+         "it is not known whether the workload notices wrong kernels: " + report.error().what,
          at(subject().kernel)});
     return {};
   }
   KOPT_CHECK(takeMutations(*report));
   if (mutations_.survivors.empty() && mutations_.untried == 0)
     return {};
-  // What is kept is of the slice; what is said, of the user's files as they are now.
+  // The cached report refers to lines of the slice; messages refer to the user's files as they are
+  // now.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
   for (const SliceChunk &chunk : subject().specialization.chunks)
     places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
@@ -544,7 +547,7 @@ Status DeviceJudge::measureBaseline(const Built &built, Trial &trial) {
 }
 
 Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial &trial) {
-  Trial own; // of nobody: the first device's is the record
+  Trial own; // discarded: the first device's trial is the record
   KOPT_CHECK(loadBaseline(built, own));
   KOPT_CHECK(classifyBuffers());
   KOPT_CHECK(checkRepeatability(own));
@@ -552,26 +555,27 @@ Status DeviceJudge::learnAs(const DeviceJudge &first, const Built &built, Trial 
   for (std::size_t i = 0; i < subject().workload.launches.size(); ++i)
     context_.subject().workload.launches[i].weight = first.subject().workload.launches[i].weight;
   context_.instructionLimits =
-      first.context_.instructionLimits; // of a modelled device: the program's, not the device's
+      first.context_
+          .instructionLimits; // of a modelled device; they depend on the program, not on the device
   context_.blocksAreApart = first.context_.blocksAreApart;
   warm_ = first.warm_;
   KOPT_CHECK(learnChecks(Depth::Search, own));
   if (!waitsForWinner())
     KOPT_CHECK(learnChecks(Depth::Trial, own));
-  gaps_ = first.gaps_; // of the workload, not of the device
+  gaps_ = first.gaps_; // gaps of the workload, not of the device
   noteIncidents(trial);
   return {};
 }
 
-/// Devices of one kind give one kernel's results, as far as its tolerance goes: one that does not
+/// Devices of one kind give the same results for a kernel, within its tolerance; one that does not
 /// is broken.
 Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
   for (std::size_t i = 0; i < context_.expected.size(); ++i) {
     const Launch &launch = context_.baseline().launches[i];
     const auto differs = [&](const std::string &what) {
       return makeError(ErrorCode::BaselineFailed,
-                       fmt::format("kernel '{}' is not the same on every GPU of the pool: on {}, "
-                                   "in launch '{}', {}; on {} not",
+                       fmt::format("kernel '{}' does not give the same results on every GPU of the "
+                                   "pool: on {}, in launch '{}', {}; not so on {}",
                                    subject().kernel.name, device_.name, launch.name, what,
                                    first.device_.name),
                        "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)",

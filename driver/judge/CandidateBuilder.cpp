@@ -84,7 +84,7 @@ Result<bool> CandidateBuilder::compile(const Candidate &candidate, const Rendere
     const auto error = outcome.log.find("error");
     const auto lineStart = error == std::string::npos ? 0 : outcome.log.rfind('\n', error) + 1;
     trial.reason = outcome.log.substr(lineStart, outcome.log.find('\n', lineStart) - lineStart);
-    // What Clang reads with the toolkit's headers may be right all the same.
+    // A candidate that Clang can parse with the toolkit's headers may still be right.
     const bool isRead = std::none_of(trial.findings.begin(), trial.findings.end(),
                                      [](const Finding &finding) { return finding.id == "parse"; });
     if (toolchain_.kind() == ToolchainKind::Emulated && !baseline_.hash.empty() && isRead &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a candidate to machine code that may run: rendered, screened, compiled. Knows no device.
+// Turns a candidate into machine code that may run: renders, screens and compiles it. Uses no
+// device.
 #pragma once
 
 #include "driver/judge/JudgeOptions.h"
@@ -15,38 +16,39 @@
 
 namespace kopt {
 
-/// What is known of a candidate before it runs: a trial that is decided already, or one with a
-/// module.
+/// A candidate before it runs: either its trial is already decided, or `built` holds its module.
 struct Prepared {
   Trial trial;
   Built built;
   bool ready = false;
-  double seconds = 0; ///< that it took, on whatever thread
+  double seconds = 0; ///< that the preparation took, on any thread
   std::optional<Error> error;
 };
 
-/// But for ahead() and take(), which belong to one thread at a time, it is used from several
-/// threads.
+/// May be used from several threads, except ahead() and take(), which one thread at a time may
+/// call.
 class CandidateBuilder {
 public:
-  /// `subject` and `baseline` may change until the baseline is measured, and no longer.
+  /// `subject` and `baseline` are references; they may change until the baseline is measured, but
+  /// not later.
   CandidateBuilder(Frontend &frontend, Toolchain &toolchain, const JudgeOptions &options,
                    const Subject &subject, const Built &baseline)
       : frontend_(frontend), toolchain_(toolchain), options_(options), subject_(subject),
         baseline_(baseline) {}
 
-  /// How the user's own kernel is built: everything but text and output.
+  /// How to build the user's own kernel, without text and output.
   static BuildRequest baselineRequest(const Subject &subject, const JudgeOptions &options);
-  /// How a version of it is built: the same kernel, which another expression may name.
+  /// How to build a version of it: the same kernel, possibly named by another expression.
   static BuildRequest requestOf(const Subject &subject, const JudgeOptions &options,
                                 const RenderedSlice &rendered, const std::filesystem::path &output);
-  /// Builds the user's own kernel. Fails with BaselineFailed where it does not compile.
+  /// Builds the user's own kernel. Fails with BaselineFailed if it does not compile.
   Result<Built> buildBaseline(Trial &trial);
 
-  /// Says what take() will be asked for, in this order: it is screened and built on other threads
-  /// meanwhile.
+  /// Starts screening and building `candidates` on other threads, in the order in which take() will
+  /// ask for them.
   void ahead(const std::vector<Candidate> &candidates);
-  /// What was built ahead, or is made now.
+  /// Returns what ahead() prepared, and waits for it if necessary; otherwise prepares the candidate
+  /// now.
   Prepared take(const Candidate &candidate);
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 using Groups = std::vector<std::vector<std::string>>;
 
-/// Flags of clang_plugin/screen, and what shows each of them harmless.
+/// Flags of clang_plugin/screen, and the checks that show each of them harmless.
 const std::map<std::string, Groups> &demands() {
   static const Groups kOrder = {{"schedule", "sanitizer", "emulated"}, {"repeat"}};
   static const std::map<std::string, Groups> table = {
@@ -35,9 +35,10 @@ const std::map<std::string, Groups> &demands() {
       {"assert", {{"contents"}}},
       {"trap", {{"contents"}}},
       {"sleep", {{"timed"}}},
-      // Code for one architecture that the others do not have: nothing here runs on another one.
+      // Code for one architecture only: kopt cannot run it on another one here.
       {"arch-conditional", {{"other architectures"}}},
-      // Nothing here is large enough, or runs blocks at once in every way that a GPU may.
+      // No launch here is large enough, or runs blocks at the same time in every way that a GPU
+      // may.
       {"short-index", {{"a problem that large"}}},
       {"narrow-index", {{"a problem that large"}}},
       {"short-product", {{"a problem that large"}}},
@@ -79,7 +80,7 @@ std::optional<Failure> forbiddenExternal(const std::vector<std::string> &candida
                     [&](const char *prefix) { return name.starts_with(prefix); });
     if (isForbidden && std::find(original.begin(), original.end(), name) == original.end())
       return Failure{"externals", Verdict::Rejected,
-                     fmt::format("its machine code calls {}, which the original's does not", name)};
+                     fmt::format("its machine code calls {}, but the original's does not", name)};
   }
   return std::nullopt;
 }
@@ -102,19 +103,19 @@ std::optional<Failure> belowFloor(const Trial &trial, const std::vector<Launch> 
   for (std::size_t i = 0; i < trial.timings.size() && i < launches.size(); ++i) {
     const double floor = floorSeconds(launches[i], device),
                  took = trial.timings[i].candidateSeconds;
-    // Nothing takes no time at all.
+    // No launch takes zero time.
     if (!(took > 0) || took < floor)
       return Failure{
           "roofline", Verdict::Suspect,
           fmt::format(
-              "launch '{}' took {:.3g} us, and to write its outputs takes {} at least {:.3g} us",
+              "launch '{}' took {:.3g} us, but writing its outputs takes {} at least {:.3g} us",
               launches[i].name, took * 1e6, device.name, floor * 1e6)};
   }
   return std::nullopt;
 }
 
 std::string OpenObligation::inWords() const {
-  return fmt::format("{}, and what would show it harmless did not run: {}{}", finding.message,
+  return fmt::format("{}, and no check that would show it harmless passed: {}{}", finding.message,
                      join(checks, " or "), why);
 }
 

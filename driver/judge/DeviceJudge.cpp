@@ -36,19 +36,20 @@ Result<bool> DeviceJudge::load(Built &built, Trial &trial) {
   const StageTimer timer(trial, "load");
   auto loaded = runner_.load(built.path, built.symbol);
   if (!loaded && loaded.error().code != ErrorCode::BaselineFailed)
-    return tl::unexpected(loaded.error()); // not the module's doing
+    return tl::unexpected(loaded.error()); // not the module's fault
   if (!loaded) {
     trial.verdict = Verdict::RunFailed;
     trial.reason = loaded.error().what;
     return false;
   }
   trial.resources = *loaded;
-  trial.resources->id = 0; // of this process: no record of the code
+  trial.resources->id = 0; // valid only in this process, so not part of the record
   built.module = loaded->id;
   return true;
 }
 
-/// What the kernel declares counts as well as what its launch asks for.
+/// Refuses a launch that needs an opt-in for shared memory and does not have it. The kernel's
+/// static shared memory counts as well as the launch's dynamic memory.
 bool DeviceJudge::fitsWithoutOptIn(const Candidate &candidate, const Built &built,
                                    Trial &trial) const {
   const std::uint32_t own = trial.resources->sharedBytes;
@@ -90,8 +91,8 @@ Result<bool> DeviceJudge::verify(const Candidate &candidate, const Built &built,
   return trial.check.empty();
 }
 
-/// What a timed launch left behind is compared too: code that tells timing from checking is caught
-/// here. On a modelled device with what the baseline is known to leave.
+/// Compares the outputs of a timed launch, too. This catches code that behaves differently when it
+/// is timed. On a modelled device the baseline's known results are used.
 Result<std::optional<Failure>> DeviceJudge::timedOutputsAgree(std::size_t index,
                                                               const Launch &launch,
                                                               const TimingOutcome &outcome,
@@ -118,8 +119,9 @@ Assurance DeviceJudge::assuranceSoFar(const Trial &trial) const {
   return assuranceOf(trial.checks, others);
 }
 
-/// Why a trial that came out Faster is no win. Under `standard` what was not shown is a gap of its
-/// assurance, unless there is a reason to doubt it; under `strict` any gap is one.
+/// Why a trial with verdict Faster is not a win. Under `standard`, what was not shown is a gap of
+/// the assurance, unless there is a reason to doubt the candidate. Under `strict` any gap is such a
+/// reason.
 std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &launches, Depth depth,
                                                   Trial &trial) const {
   const bool isStrict = options_.assurance == AssurancePolicy::Strict;
@@ -129,7 +131,7 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
   if (failure)
     return failure;
   if (options_.checks.on("mutants") && learned_ == Depth::Search) {
-    trial.checks.push_back({"mutants", CheckState::NotRun, "it is asked of winners"});
+    trial.checks.push_back({"mutants", CheckState::NotRun, "it runs only for winners"});
   } else if (options_.checks.on("mutants")) {
     const bool isDoubtful = !mutations_.isConclusive();
     const std::string remedy = mutations_.remedy();
@@ -137,7 +139,7 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
         mutations_.inWords() + (remedy.empty() ? remedy : "; what would notice: " + remedy);
     if (isDoubtful && isStrict)
       return Failure{"mutants", Verdict::Suspect,
-                     fmt::format("{}, but the workload does not tell all wrong kernels: {}",
+                     fmt::format("{}, but the workload does not notice all wrong kernels: {}",
                                  trial.reason, words)};
     if (mutations_.tried + mutations_.untried == 0)
       trial.checks.push_back(
@@ -151,16 +153,17 @@ std::optional<Failure> DeviceJudge::whyNotClaimed(const std::vector<Launch> &lau
     return failure;
   for (const OpenObligation &open : openObligations(trial))
     addGap(trial.assurance, {"obligations", open.inWords()});
-  // On a GPU some checks are asked of would-be winners alone: the confirmation decides.
+  // On a GPU some checks run only for would-be winners, so the confirmation decides.
   if (!isStrict || !(depth == Depth::Win || runner_.device().modelled))
     return std::nullopt;
   const Assurance assurance = assuranceSoFar(trial);
   if (assurance.level == AssuranceLevel::Full)
     return std::nullopt;
-  return Failure{assurance.gaps.front().check, Verdict::Suspect,
-                 fmt::format("{}, but with partial assurance, which --assurance strict does not "
-                             "take; not shown: {}",
-                             trial.reason, fmt::join(inLines(assurance), "; "))};
+  return Failure{
+      assurance.gaps.front().check, Verdict::Suspect,
+      fmt::format(
+          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
+          trial.reason, fmt::join(inLines(assurance), "; "))};
 }
 
 void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial &trial) const {
@@ -183,14 +186,13 @@ TimeOptions DeviceJudge::timeOptions(std::size_t index) const {
   options.coldCache = options.coldCache && !warm_.contains(index);
   options.deadline = std::max(options.deadline, Duration(20 * context_.baselineSeconds[index] +
                                                          2 * options.budget.count()));
-  if (runner_.device()
-          .modelled) // one sample, of launches whose length the limit of instructions bounds
+  if (runner_.device().modelled) // one sample; the instruction limit bounds the launch
     options.deadline = context_.options(0, 0, index, options.slot).deadline;
   return options;
 }
 
-/// The launch beside the baseline's, in the process that the runner has now: its samples are added
-/// to the timing.
+/// Times one launch beside the baseline's, in the runner's current process, and adds the samples to
+/// `timing`.
 Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
                                      LaunchTiming &timing, Trial &trial) {
   const Launch &launch = built.launches[index];
@@ -230,20 +232,19 @@ Result<bool> DeviceJudge::timeLaunch(const Built &built, std::size_t index, std:
 Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
                                std::uint32_t processes, Trial &trial) {
   trial.stage = Stage::Time;
-  trial.timings.clear(); // of an earlier look at the same candidate
+  trial.timings.clear(); // left from an earlier timing of the same candidate
   std::erase_if(trial.checks, [](const CheckRecord &record) { return record.check == "timed"; });
   throttled_.clear();
   otherLoad_.clear();
   timedCounters_.clear();
   timedModule_ = built.module;
-  // Simultaneous intervals: the chance that any of the candidates' or launches' intervals misses is
-  // the stated one.
+  // Simultaneous intervals: the confidence holds for the intervals of all candidates and launches
+  // together.
   const double comparisons = double(std::max(1, policy.candidates)) * double(built.launches.size());
   const double confidence = 1 - (1 - policy.confidence) / comparisons;
   std::vector<LaunchTiming> timings(built.launches.size());
   for (std::uint32_t process = 0; process < processes; ++process) {
-    // The process that the candidate won in may have suited it by chance: none of several is that
-    // one.
+    // The process in which the candidate won may have suited it by chance, so use fresh ones only.
     if (processes > 1)
       runner_.renew();
     for (std::size_t i = 0; i < built.launches.size(); ++i) {
@@ -282,7 +283,7 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
   if (!throttled_.empty())
     doubts.push_back(fmt::format("the GPU held its clocks down ({})", fmt::join(throttled_, ", ")));
   if (!otherLoad_.empty())
-    doubts.push_back(fmt::format("others computed on the GPU ({})", fmt::join(otherLoad_, ", ")));
+    doubts.push_back(fmt::format("other processes used the GPU ({})", fmt::join(otherLoad_, ", ")));
   if (!doubts.empty()) {
     trial.verdict = Verdict::Ambiguous;
     trial.reason = fmt::format("{} while this was timed, so it is no evidence: {}",
@@ -291,15 +292,15 @@ Result<bool> DeviceJudge::time(const Built &built, const VerdictPolicy &policy,
   return true;
 }
 
-/// What went wrong beside the candidate, and was put right: it belongs to the record of the trial
-/// that it happened to.
+/// Adds incidents (faults that were not the candidate's and were repaired) to the trial during
+/// which they happened.
 void DeviceJudge::noteIncidents(Trial &trial) {
   for (Incident &incident : runner_.takeIncidents())
     trial.findings.push_back({"incident", Severity::Note, std::move(incident.what), ""});
 }
 
 Status DeviceJudge::profile(const Built &built, Trial &trial) {
-  // A modelled device has counted them to know the time.
+  // A modelled device has counted already, to compute the time.
   if (const auto counted = timedCounters_.find(context_.heaviest());
       timedModule_ == built.module && counted != timedCounters_.end()) {
     trial.counters = counted->second;
@@ -321,7 +322,7 @@ Status DeviceJudge::profile(const Built &built, Trial &trial) {
   return {};
 }
 
-/// What a module that is loaded does. The verdict goes into the trial.
+/// Verifies and times a loaded module. Writes the verdict to the trial.
 Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purpose, Trial &trial) {
   const bool isConfirmation = purpose == Purpose::Confirmation;
   const std::uint64_t freshSeed = seedFrom(fmt::format("{}{}/{}", isConfirmation ? "confirm/" : "",
@@ -330,12 +331,13 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   if (isConfirmation) {
     policy.confidence = 0.99;
   } else {
-    policy.candidates = 1; // nothing is claimed yet: that takes samples that chose nothing
+    policy.candidates =
+        1; // nothing is claimed yet: a claim needs samples that did not select the candidate
   }
   const Depth depth = isConfirmation || wantsEveryCheck(trial) ? Depth::Win : options_.depth;
   if (depth > Depth::Search)
     KOPT_CHECK(learnForWinner(trial));
-  // They start while this one verifies, and are ready when it is timed.
+  // The fresh processes start while the checks run, and are ready for the timing.
   if (isConfirmation && !runner_.device().modelled && options_.processes > 1)
     runner_.prepareRenewals(options_.processes);
   KOPT_TRY(bool verified, verify(candidate, built, freshSeed, {}, depth, trial));
@@ -345,15 +347,15 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   const bool isNoisy = !runner_.device().modelled;
   KOPT_TRY(const bool timed,
            time(built, policy, isConfirmation && isNoisy ? options_.processes : 1, trial));
-  if (!verified) { // only asked what else would have noticed
+  if (!verified) { // timed only to see what else would have noticed
     trial.verdict = before.verdict;
     trial.reason = before.reason;
     trial.check = before.check;
     trial.stage = before.stage;
     return {};
   }
-  // A gain that is hard to believe is looked at harder, not turned down; and each, where only some
-  // inputs show a mistake.
+  // Verify a gain that is hard to believe more thoroughly instead of refusing it. Do the same for
+  // every gain if some wrong versions of the kernel showed only on a few inputs.
   const bool isFaster = timed && trial.verdict == Verdict::Faster;
   const bool isDoubtful = isFaster && trial.speedup->estimate > options_.escalateAbove;
   if (isDoubtful || (isFaster && mutations_.draws > 1)) {
@@ -450,7 +452,7 @@ Status DeviceJudge::addCounters(const Prepared &prepared, Trial &trial) {
   Built built = prepared.built;
   KOPT_TRY(const bool loaded, load(built, unused));
   if (!loaded)
-    return {}; // it goes without
+    return {}; // the trial stays without counters
   std::erase_if(trial.findings, [](const Finding &finding) { return finding.id == "profile"; });
   const Status status = profile(built, trial);
   runner_.unload(built.module);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device's look at candidates: verify, time, claim, profile, always beside the baseline on the
-// same device.
+// Judges candidates on one device: verifies, times, claims and profiles them beside the baseline on
+// the same device.
 #pragma once
 
 #include "driver/judge/CandidateBuilder.h"
@@ -18,48 +18,49 @@ namespace kopt {
 /// machine's or the baseline's.
 class DeviceJudge {
 public:
-  /// `emulate` opens an emulated device for a second opinion; empty: there is none.
+  /// `emulated` opens an emulated device for the check `emulated`; empty: there is none.
   DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &toolchain, Subject subject,
               JudgeOptions options, const EmulatedDevices &emulated = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure
-  /// outputs. Must succeed before anything is examined. Where a search on a GPU is to come, what
-  /// only winners are asked is learned when there is one: most kernels have none. Fails with
+  /// outputs. Must succeed before anything is judged. For a search on a GPU, checks that run only
+  /// for winners learn when there is a winner, because most kernels have none. Fails with
   /// BaselineFailed, saying at which step and why.
   Status measureBaseline(const Built &built, Trial &trial);
-  /// What the first device learned, for a second one of the same kind: it takes the workload's
-  /// weights from there, times and profiles nothing, and fails with BaselineFailed where its own
-  /// results are others. The trial gets its incidents.
+  /// As measureBaseline(), for another device of the same kind as `first`: takes the workload's
+  /// weights from it, and times and profiles nothing. Fails with BaselineFailed if this device's
+  /// results differ. Adds incidents to the trial.
   Status learnAs(const DeviceJudge &first, const Built &built, Trial &trial);
-  /// Wrong versions of the kernel go through the checks, unless that waits for a winner. Findings
-  /// go into the trial.
+  /// Runs wrong versions of the kernel through the checks, unless that waits for a winner. Adds
+  /// findings to the trial.
   Status testMutants(Trial &trial);
-  /// What was found on another device of the kind: the launches that it added are made here, too.
+  /// Takes over the report of another device of the same kind, and makes the launches that it added
+  /// here, too.
   Status takeMutations(const AdequacyReport &report);
 
   /// Everything after the build. Fails only with Environment, Internal or Interrupted.
   Result<Trial> judge(const Prepared &prepared, Purpose purpose);
 
-  /// Why the module, which is not loaded yet, does not pass the checks; nothing: it does. Neither
-  /// screened nor timed.
+  /// Loads the module and runs the checks, without screening or timing it. Returns why it does not
+  /// pass; nothing if it does.
   Result<std::optional<Failure>> whyNot(const Candidate &candidate, Built built,
                                         std::uint64_t freshSeed);
 
-  /// The candidate may become a winner: what its confirmation will have compiled, and what is
-  /// learned for the first one, is compiled on other threads from now on. `subject` as
-  /// measureBaseline() left it. From any one thread.
+  /// Starts, on other threads, the compilations that the candidate's confirmation will need, and
+  /// those for what is learned before the first winner. `subject` is as measureBaseline() left it.
+  /// May be called from any thread, one at a time.
   void compileAhead(const Subject &subject, const Candidate &candidate);
 
-  /// How many times as fast `one` is as `other`, timed by turns in one process. Nothing where
+  /// How many times as fast `one` is as `other`, timed in alternation in one process. Nothing if
   /// either does not run.
   Result<std::optional<Speedup>> compare(Built one, Built other);
 
-  /// Adds counters to a trial of the candidate that was prepared.
+  /// Adds counters to a trial of the prepared candidate.
   Status addCounters(const Prepared &prepared, Trial &trial);
 
   const Subject &subject() const { return context_.subject(); }
   const Built &baseline() const { return context_.baseline(); }
-  /// Which of them the workload notices; of none until they have been tried.
+  /// Which wrong versions the workload notices; empty until they have been tried.
   const AdequacyReport &mutations() const { return mutations_; }
   bool hasTestedMutants() const { return hasTestedMutants_; }
   const JudgeDevice &device() const { return device_; }
@@ -71,8 +72,8 @@ private:
                       Strength strength, Depth depth, Trial &trial);
   Result<std::optional<Failure>> timedOutputsAgree(std::size_t index, const Launch &launch,
                                                    const TimingOutcome &outcome, Trial &trial);
-  TimeOptions timeOptions(std::size_t index) const; ///< of a launch of the workload
-  /// One launch, in one process or in several fresh ones. False: the trial is decided.
+  TimeOptions timeOptions(std::size_t index) const; ///< for launch `index` of the workload
+  /// Times one launch in the runner's current process. Returns false if the trial is decided.
   Result<bool> timeLaunch(const Built &built, std::size_t index, std::uint32_t process,
                           LaunchTiming &timing, Trial &trial);
   Result<bool> time(const Built &built, const VerdictPolicy &policy, std::uint32_t processes,
@@ -115,15 +116,16 @@ private:
   std::shared_ptr<DerivedReplays> replays_;
   std::vector<std::unique_ptr<Check>> checks_;
   bool hasTestedMutants_ = false;
-  Depth learned_ = Depth::Search;  ///< of the checks
-  std::vector<AssuranceGap> gaps_; ///< of the workload, and so of every candidate
+  Depth learned_ = Depth::Search;  ///< the greatest depth whose checks have learned
+  std::vector<AssuranceGap> gaps_; ///< gaps of the workload, and so of every candidate
   AdequacyReport mutations_;
   std::set<std::size_t> warm_;         ///< launches of the workload that are timed with a warm L2
-  std::uint32_t sharedOfBaseline_ = 0; ///< bytes that the original declares
-  std::map<std::size_t, Counters> timedCounters_; ///< by launch, of the module timed last
+  std::uint32_t sharedOfBaseline_ = 0; ///< bytes of static shared memory of the original
+  std::map<std::size_t, Counters> timedCounters_; ///< by launch, for the module timed last
   ModuleId timedModule_ = 0;
-  std::set<std::string> throttled_, otherLoad_; ///< what disturbed the timing that is going on
-  std::unique_ptr<JobQueue> compilers_;         ///< of compileAhead(); last: its jobs use the rest
+  std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
+  std::unique_ptr<JobQueue>
+      compilers_; ///< used by compileAhead(); last, as its jobs use the other members
 };
 
 } // namespace kopt

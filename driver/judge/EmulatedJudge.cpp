@@ -11,9 +11,9 @@
 namespace kopt {
 namespace {
 
-/// The GPU has replayed what else is derived: here what counts is how a launch runs.
-constexpr std::size_t kMostDerived = 3; // of as many kinds
-/// Bytes of a launch from which on it stands alone: to fill and to compare them takes seconds.
+/// The GPU replays all other derived launches; here it only matters how a launch runs.
+constexpr std::size_t kMostDerived = 3; // one for each kind
+/// From a launch with more bytes none are derived: filling and comparing its buffers takes seconds.
 constexpr std::uint64_t kMuch = std::uint64_t(32) << 20;
 
 class EmulatedJudge final : public Emulation {
@@ -23,7 +23,7 @@ public:
         options_(std::move(options)) {
     options_.scratch /= "emulated";
     options_.checks =
-        *CheckSwitches::without({"reference", "coverage"}); // the GPU's checks ask for them
+        *CheckSwitches::without({"reference", "coverage"}); // the GPU's judge runs them
     options_.testAdequacy = false;
     options_.times = false;
     options_.keepGoing = false;
@@ -74,11 +74,11 @@ public:
                     outcome.log.substr(0, outcome.log.find('\n')));
     Built built{outcome.module, request.symbol, outcome.hash, outcome.externals, 0, {*launch}};
     KOPT_TRY(auto failure, judge_->whyNot(candidate, built, freshSeed));
-    // Whether the original's first blocks have the same work as the candidate's nobody knows: these
-    // may have all of it, in memory that is cut to what the original's need.
+    // The candidate's first blocks may have other work than the original's. They may even have all
+    // of it, while the memory is cut to what the original's blocks need.
     if (isPart_ && failure && failure->check != "races")
-      return unable("on a part of the grid it had no race, but its blocks may divide the work in "
-                    "another way than the original's: " +
+      return unable("it had no race on a part of the grid, but its blocks may divide the work "
+                    "differently from the original's: " +
                     failure->reason);
     return Answer{"", std::move(failure), subject_.workload.launches.front().name};
   }
@@ -119,10 +119,10 @@ private:
   Frontend &frontend_;
   Subject subject_;
   JudgeOptions options_;
-  std::unique_ptr<Runner> runner_;        ///< null until it is asked
+  std::unique_ptr<Runner> runner_;        ///< null until the first question
   std::optional<Built> built_;            ///< the original
-  std::unique_ptr<DeviceJudge> judge_;    ///< after the device, which it uses
-  bool learned_ = false, isPart_ = false; ///< of the grid
+  std::unique_ptr<DeviceJudge> judge_;    ///< declared after the runner, which it uses
+  bool learned_ = false, isPart_ = false; ///< isPart_: only a part of the grid runs
   std::string why_;
   std::size_t builds_ = 0, ahead_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A judge on the emulated device, for the check of one on a GPU.
+// A judge on the emulated device, for the check `emulated` of a judge on a GPU.
 #pragma once
 
 #include "driver/judge/JudgeOptions.h"
@@ -9,8 +9,8 @@
 
 namespace kopt {
 
-/// `subject` and `options` are those of the GPU's judge; its times, errors and conditions are
-/// the GPU's matter. Null where there are no emulated devices.
+/// `subject` and `options` are those of the GPU's judge. Times, rounding errors and coverage are
+/// left to that judge. Returns null if there are no emulated devices.
 std::unique_ptr<Emulation> makeEmulation(EmulatedDevices devices, Frontend &frontend,
                                          Subject subject, JudgeOptions options);
 

@@ -13,14 +13,14 @@ Result<Baseline> HeldOutJudge::baseline() {
   return baseline;
 }
 
-/// The judge is kept from one confirmation to the next. What it has judged it calls a duplicate:
-/// that had its say.
+/// The judge is kept from one confirmation to the next. It calls a candidate that it has judged
+/// before a duplicate; then the earlier trial counts.
 Result<Trial> HeldOutJudge::judgeHeldOut(const Candidate &candidate) {
   if (!onHeldOut_) {
     JudgeOptions options = options_;
-    options.testAdequacy = false; // tested with the launches that chose the candidate
+    options.testAdequacy = false; // tested with the launches of the search
     options.counters = false;
-    options.ownLaunchesOnly = true; // and so was what follows from other launches than these
+    options.ownLaunchesOnly = true; // so are the launches derived from those
     Workload workload = workload_;
     workload.launches = heldOut_;
     for (Launch &launch : workload.launches)
@@ -52,27 +52,28 @@ Result<Trial> HeldOutJudge::judge(const Candidate &candidate, Purpose purpose) {
   KOPT_TRY(Trial other, judgeHeldOut(candidate));
   if (record_)
     KOPT_CHECK(record_(other));
-  // Of the candidate's text and of the kernel the confirmation has said all there is to say.
+  // The confirmation covers the gaps that concern the candidate's text and the kernel; take only
+  // those that depend on launches.
   static const std::set<std::string> kOfLaunches = {"outputs",  "fresh",     "scalars", "sizes",
                                                     "contents", "alignment", "repeat",  "timed"};
   for (const AssuranceGap &gap : other.assurance.gaps)
     if (kOfLaunches.contains(gap.check))
       addGap(trial.assurance, {gap.check, "on captured launches that were held out: " + gap.what});
-  // Suspect: faster, and what would prove more is not asked here.
+  // Suspect counts as well: it is faster, and the checks that would prove more do not run here.
   if (other.verdict == Verdict::Faster || other.verdict == Verdict::Same ||
       other.verdict == Verdict::Ambiguous || other.verdict == Verdict::Suspect) {
     trial.findings.push_back(
         {"held-out", Severity::Note,
-         fmt::format("{} captured launches that chose nothing: {}", heldOut_.size(), other.reason),
+         fmt::format("{} captured launches that played no part in the search: {}", heldOut_.size(),
+                     other.reason),
          ""});
     if (options_.assurance == AssurancePolicy::Strict &&
         trial.assurance.level == AssuranceLevel::Partial) {
       trial.verdict = Verdict::Suspect;
       trial.check = trial.assurance.gaps.front().check;
-      trial.reason =
-          fmt::format("{}, but with partial assurance, which --assurance strict does not "
-                      "take; not shown: {}",
-                      trial.reason, fmt::join(inLines(trial.assurance), "; "));
+      trial.reason = fmt::format(
+          "{}, but with partial assurance, which --assurance strict does not accept; not shown: {}",
+          trial.reason, fmt::join(inLines(trial.assurance), "; "));
     }
     return trial;
   }

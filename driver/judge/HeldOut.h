@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A judge whose confirmations also cover the captured launches that chose nothing.
+// A judge whose confirmations also cover captured launches that played no part in the search.
 #pragma once
 
 #include "driver/judge/Judge.h"
@@ -11,17 +11,17 @@
 
 namespace kopt {
 
-/// Makes a judge of the same kernel on another workload.
+/// Makes a judge for the same kernel on another workload.
 using MakeJudge = std::function<Result<std::unique_ptr<Judge>>(const Workload &workload,
                                                                const JudgeOptions &options)>;
 
-/// Keeps a trial on the held-out launches, beside the confirmation. Fails as the store does.
+/// Stores a trial on the held-out launches beside the confirmation. Fails as the store does.
 using RecordTrial = std::function<Status(const Trial &)>;
 
-/// Where a confirmed candidate is wrong, fails or is slower on the held-out launches, that becomes
-/// its verdict; else a finding records the result. What those launches do not show is missing of
-/// its assurance, too. The workload's tolerance holds for the held-out launches too, which all
-/// weigh the same. `record`, which may be empty, gets their trial, with Purpose::HeldOut.
+/// If a confirmed candidate is wrong, fails or is slower on the held-out launches, that becomes its
+/// verdict; otherwise a finding records the result. What those launches do not show is a gap of its
+/// assurance, too. The held-out launches have the workload's tolerance and equal weights. `record`,
+/// which may be empty, receives their trial, with Purpose::HeldOut.
 class HeldOutJudge final : public Judge {
 public:
   HeldOutJudge(std::unique_ptr<Judge> inner, std::vector<Launch> heldOut, JudgeOptions options,
@@ -47,8 +47,8 @@ private:
   Result<Trial> judgeHeldOut(const Candidate &candidate);
 
   RecordTrial record_;
-  Workload workload_;                ///< as the baseline learned it
-  std::unique_ptr<Judge> onHeldOut_; ///< once it was needed: it has its own baseline
+  Workload workload_;                ///< as measured with the baseline
+  std::unique_ptr<Judge> onHeldOut_; ///< null until needed; it has its own baseline
   std::vector<Trial> heldOutTrials_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says what a candidate is worth. Never proposes one, and never decides what happens next.
+// Says what a candidate is worth. Never proposes candidates, and never decides what happens next.
 #pragma once
 
 #include "driver/model/Trial.h"
@@ -10,42 +10,43 @@
 
 namespace kopt {
 
-/// The user's own kernel as it was measured.
+/// The user's own kernel, measured.
 struct Baseline {
   Trial trial;
-  Workload workload; ///< with what was learned: pure outputs, weights
+  Workload workload; ///< with what the measurement learned: pure outputs, weights
 };
 
-/// LocalJudge judges on devices, RecallingJudge remembers what a store has (--resume),
-/// RecordedJudge answers from records alone. Used from one thread.
+/// LocalJudge judges on devices, RecallingJudge returns recorded trials from a store (--resume),
+/// RecordedJudge answers only from records. Used from one thread.
 class Judge {
 public:
   virtual ~Judge() = default;
 
-  /// Must succeed before anything else is asked. Fails with BaselineFailed, saying what is wrong
-  /// with the user's kernel, or with Environment.
+  /// Measures the user's own kernel. Must succeed before any other call. Fails with BaselineFailed,
+  /// saying what is wrong with the kernel, or with Environment.
   virtual Result<Baseline> baseline() = 0;
 
-  /// These candidates will be asked for, in this order: an implementation may begin early. It
-  /// changes no verdict.
+  /// Announces that judge() will be called for these candidates, in this order, so that an
+  /// implementation can start early. Changes no verdict.
   virtual void begin(const std::vector<Candidate> &) {}
 
-  /// One full evaluation; Confirmation judges again on fresh inputs and samples. A candidate's
-  /// failure is a verdict; fails only with Environment (no device is left), Internal or
-  /// Interrupted.
+  /// Evaluates a candidate in full; Purpose::Confirmation judges it again on fresh inputs and
+  /// samples. A candidate's failure is a verdict. Fails only with Environment (no device is left),
+  /// Internal or Interrupted.
   virtual Result<Trial> judge(const Candidate &candidate, Purpose purpose) = 0;
 
   /// How many times as fast as `other` the candidate is, on fresh samples that alternate between
-  /// the two; both came out Faster. Nothing where either no longer runs. It chooses between
-  /// candidates, and claims nothing: one process takes all samples. Fails as judge() does.
+  /// the two. Both must have been Faster. Nothing if either no longer runs. The result only serves
+  /// to choose between candidates, not to claim a gain, as one process takes all samples. Fails as
+  /// judge() does.
   virtual Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                                  const Candidate &other) = 0;
 
   /// Adds counters to a timed trial that has none.
   virtual Status addCounters(Trial &trial) = 0;
 
-  /// Tells of a trial that was judged before this judge existed, so that the same machine code is
-  /// recognised again. Call it after baseline().
+  /// Tells the judge about a trial from before it existed, so that it recognises the same machine
+  /// code. Call it after baseline().
   virtual void remember(const Trial &) {}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an evaluation needs, and how it is done.
+// Services and options for evaluating candidates.
 #pragma once
 
 #include "driver/device/Runner.h"
@@ -20,8 +20,8 @@
 
 namespace kopt {
 
-/// Counters of one launch of a built module; the runner's own, or Nsight Compute's where there is a
-/// GPU.
+/// Takes the counters of one launch of a built module, with the runner or, on a GPU, with Nsight
+/// Compute.
 using ProfileFunction = std::function<Result<ProfileOutcome>(
     ModuleId, const std::filesystem::path &module, const Launch &)>;
 
@@ -29,60 +29,61 @@ using ProfileFunction = std::function<Result<ProfileOutcome>(
 struct JudgeDevice {
   Runner &runner;
   ProfileFunction profile;
-  std::string name; ///< as Trial::gpu
-  JobQueue *thread =
-      nullptr; ///< of one thread, on which alone the runner is used; null: on the caller's
+  std::string name;           ///< as Trial::gpu
+  JobQueue *thread = nullptr; ///< queue with the only thread that uses the runner; null: the
+                              ///< caller's thread uses it
 };
 
-/// Emulated devices beside GPUs, one for each judge that asks.
+/// Emulated devices beside GPUs; each judge opens its own.
 struct EmulatedDevices {
   Toolchain *toolchain = nullptr; ///< null: there are none
-  /// From any thread; the runner is used from the one that opened it.
+  /// May be called from any thread; the runner is used by the thread that opened it.
   std::function<Result<std::unique_ptr<Runner>>()> open{};
 };
 
 struct JudgeServices {
-  Frontend &frontend; ///< called from several threads at a time, as the toolchain is
+  Frontend &frontend; ///< called from several threads at a time; so is the toolchain
   Toolchain &toolchain;
-  /// At least one. Several are of the same kind, and each has its thread.
+  /// At least one. If there are several, they are of the same kind and each has its own thread.
   std::vector<JudgeDevice> devices;
   std::function<void(const std::string &)>
-      tell; ///< what happens to the devices, for people; from any thread
+      tell; ///< reports to the user what happens to the devices; called from any thread
   EmulatedDevices emulated{};
 };
 
 struct JudgeOptions {
-  std::filesystem::path scratch; ///< modules and expected contents live here while the judge does
-  std::string arch;              ///< "sm_90"
+  std::filesystem::path
+      scratch;      ///< folder for modules and expected contents, as long as the judge lives
+  std::string arch; ///< "sm_90"
   std::uint64_t seed =
-      1; ///< of everything random; the same seed repeats a run on a modelled device
+      1; ///< seed of everything random; the same seed repeats a run on a modelled device
   VerdictPolicy policy;
   TimeOptions timing;
-  /// By the names of captured launches, what ones like them took in the program: they are timed
-  /// with the cache that comes nearer to it.
+  /// Seconds that launches took in the program, by the name of the captured launch. Each is timed
+  /// with a warm or a cold cache, whichever is nearer.
   std::map<std::string, double> programSeconds{};
-  std::uint32_t processes = 5; ///< fresh ones that a winner is timed in, one after the other; not
-                               ///< where times are modelled
+  std::uint32_t processes = 5; ///< fresh processes in which a winner is timed, one after the other;
+                               ///< unused where times are modelled
   unsigned buildThreads =
-      0; ///< candidates that are screened and built while others run; 0: each in its turn
-  CheckSwitches checks; ///< those left out make every Faster a Suspect
+      0; ///< threads that screen and build candidates while others run; 0: build each in its turn
+  CheckSwitches checks; ///< with any left out, every Faster becomes Suspect
   bool keepGoing =
-      false; ///< ask the other checks too once one has refused: the first still decides
-  Depth depth = Depth::Search; ///< of the look at each candidate; a confirmation has Depth::Win
+      false; ///< run the other checks after one has refused; the first refusal still decides
+  Depth depth = Depth::Search; ///< for each candidate; a confirmation has Depth::Win
   double escalateAbove = 3;    ///< a larger speedup is verified again at full strength
   AssurancePolicy assurance = AssurancePolicy::Standard;
-  bool ownLaunchesOnly = false; ///< only the checks on the workload's own launches
-  bool times = true;            ///< the baseline; not where nothing is going to be timed
-  bool counters =
-      true; ///< of the baseline, on a GPU; not where no rule, prompt or report reads them
-  std::size_t mostDerived = std::numeric_limits<std::size_t>::max(); ///< of a captured launch
+  bool ownLaunchesOnly = false; ///< run only the checks on the workload's own launches
+  bool times = true;            ///< time the baseline; false if nothing will be timed
+  bool counters = true; ///< take the baseline's counters on a GPU; false if no rule, prompt or
+                        ///< report reads them
+  std::size_t mostDerived =
+      std::numeric_limits<std::size_t>::max(); ///< most launches derived from a captured one
   bool testAdequacy =
-      true; ///< wrong versions of the kernel are tried; not where another workload has been tested
-  /// Of a GPU, for wrong versions of the kernel; under AssurancePolicy::Strict they have all the
-  /// time that they take.
+      true; ///< try wrong versions of the kernel; false if another workload was tested
+  /// Seconds of a GPU for wrong versions of the kernel; unlimited under AssurancePolicy::Strict.
   double mutantSeconds = 4;
   std::filesystem::path
-      cache; ///< folder in which mutation tests are kept from run to run; empty: they are not
+      cache; ///< folder in which mutation tests are kept from run to run; empty: they are not kept
 };
 KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, programSeconds, processes,
             buildThreads, checks, keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly,

@@ -11,7 +11,7 @@ LocalJudge::LocalJudge(JudgeServices services, Subject subject, JudgeOptions opt
       builder_(services_.frontend, services_.toolchain, options_, subject_, baseline_) {
   for (const JudgeDevice &device : services_.devices) {
     JudgeOptions own = options_;
-    // What checks build is built by each of them.
+    // The checks of each device build their own files.
     if (!lanes_.empty())
       own.scratch /= fmt::format("device-{}", lanes_.size());
     auto lane = std::make_unique<Lane>();
@@ -63,7 +63,9 @@ void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
     if (task) {
       task->notes.push_back(
           {"incident", Severity::Note,
-           fmt::format("judged again: GPU {} left the pool with it: {}", name, error.what), ""});
+           fmt::format("judged again, as GPU {} left the pool while running it: {}", name,
+                       error.what),
+           ""});
       waiting_.push_front(task);
     }
     if (left == 0) {
@@ -73,9 +75,9 @@ void LocalJudge::lose(Lane &lane, const Error &error, const TaskPointer &task) {
       waiting_.clear();
     }
   }
-  wake(); // those with nothing to do may have something again
+  wake(); // idle devices may have work again
   if (left > 0 && services_.tell)
-    services_.tell(fmt::format("GPU {} leaves the pool, {} go on: {}", name, left, error.what));
+    services_.tell(fmt::format("GPU {} leaves the pool, {} left: {}", name, left, error.what));
 }
 
 Status LocalJudge::onFirst(const std::function<Status(Lane &)> &function) {
@@ -94,7 +96,7 @@ Status LocalJudge::onFirst(const std::function<Status(Lane &)> &function) {
   return tl::unexpected(*ended_);
 }
 
-/// Wrong versions of the kernel are tried on the first device while the others learn the right one.
+/// The first device tries wrong versions of the kernel while the others learn the right one.
 Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
   const Lane &leader = *first();
   std::vector<Trial> trials(lanes_.size());
@@ -120,13 +122,13 @@ Status LocalJudge::learnOthers(const Built &built, Trial &trial) {
   if (options_.testAdequacy)
     status = onFirst([&](Lane &lane) -> Status {
       if (!lane.hasLearned)
-        return {}; // which is an error of its own
+        return {}; // its own error is reported below
       KOPT_CHECK(lane.judge->testMutants(trial));
       if (lane.judge->hasTestedMutants())
         tested = &lane;
       return {};
     });
-  for (std::future<Status> &other : learned) // all of them: they use what is here
+  for (std::future<Status> &other : learned) // wait for all: they use local variables
     if (const Status answer = other.get(); !answer && status)
       status = answer;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -190,7 +192,7 @@ void LocalJudge::begin(const std::vector<Candidate> &candidates) {
   const std::lock_guard turn(turn_);
   builder_.ahead(candidates);
   if (!lanes_.front()->judge->device().thread)
-    return; // the one device is used when judge() asks
+    return; // the only device runs in judge()
   for (const Candidate &candidate : candidates)
     if (!begun_.contains(candidate.contentHash()))
       add(candidate);
@@ -219,7 +221,7 @@ LocalJudge::TaskPointer LocalJudge::next(const Lane &lane) {
   while (!waiting_.empty() && !lane.isLost) {
     const TaskPointer task = waiting_.front();
     waiting_.pop_front();
-    if (task->prepared) // a device was lost with it
+    if (task->prepared) // a device was lost while it ran this one
       return task;
     task->prepared = builder_.take(task->candidate);
     Prepared &prepared = *task->prepared;
@@ -284,7 +286,7 @@ void LocalJudge::compileAhead(const Candidate &candidate) {
 
 Prepared LocalJudge::again(const Candidate &candidate) {
   const auto known = faster_.find(candidate.contentHash());
-  if (known == faster_.end()) { // what an earlier, interrupted run built is built no more
+  if (known == faster_.end()) { // judged by an earlier, interrupted run: build it again
     const std::lock_guard turn(turn_);
     return builder_.take(candidate);
   }

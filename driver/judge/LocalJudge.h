@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges candidates: screen, build, verify, time, profile; the cheapest check first, the first
-// failure ends it. A candidate's failure is a verdict. An Error is kopt's, the machine's or the
-// baseline's.
+// Judges candidates on this machine's devices: screens, builds, verifies, times and profiles them.
+// The cheapest check runs first, and the first failure ends the trial. A candidate's failure is a
+// verdict. An Error is kopt's, the machine's or the baseline's fault.
 #pragma once
 
 #include "driver/judge/CandidateBuilder.h"
@@ -18,82 +18,84 @@
 
 namespace kopt {
 
-/// Over one device, or several of one kind, which judge different candidates at a time: each
-/// candidate is compared with the baseline on one of them, and what is decided does not depend on
-/// which. Used from one thread.
+/// Uses one device, or several of one kind that judge different candidates at the same time. Each
+/// candidate is compared with the baseline on one device; the decision does not depend on which.
+/// Used from one thread.
 class LocalJudge final : public Judge {
 public:
   LocalJudge(JudgeServices services, Subject subject, JudgeOptions options);
-  /// Drops what has not begun and waits for the rest.
+  /// Drops candidates that have not begun and waits for the others.
   ~LocalJudge() override;
   LocalJudge(const LocalJudge &) = delete;
   LocalJudge &operator=(const LocalJudge &) = delete;
 
   /// Builds, runs, repeats, times and profiles the user's own kernel, and learns which buffers are
-  /// pure outputs; on the first device, and then on the others what they need. Must succeed before
-  /// anything else is judged. Fails with BaselineFailed, saying at which step and why.
+  /// pure outputs; all of it on the first device, and only what is needed on the others. Must
+  /// succeed before anything is judged. Fails with BaselineFailed, saying at which step and why.
   Result<Baseline> baseline() override;
 
-  /// The candidates are screened and built on other threads meanwhile, and judged where there are
-  /// several devices.
+  /// Starts screening and building the candidates on other threads. Devices with their own threads
+  /// also start judging them.
   void begin(const std::vector<Candidate> &candidates) override;
 
-  /// Without a GPU's counters: see addCounters(). A device that is lost fails nothing while there
-  /// is another one. A confirmation takes several fresh processes on the first device, at 99%.
+  /// Takes no counters on a GPU: see addCounters(). A lost device causes no failure while another
+  /// one is left. A confirmation times the candidate in several fresh processes on the first
+  /// device, at 99% confidence.
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
 
   Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                          const Candidate &other) override;
 
-  /// On a GPU counters cost seconds, so only those trials get them whose counters someone reads
-  /// next. Changes counters, source, findings, stages and seconds of the trial.
+  /// On a GPU counters take seconds, so only trials whose counters are needed next get them.
+  /// Changes counters, source, findings, stages and seconds of the trial.
   Status addCounters(Trial &trial) override;
 
-  /// Call it before begin() of what came after the trial.
+  /// Call it before begin() of the candidates that came after the trial.
   void remember(const Trial &trial) override;
 
   const Subject &subject() const { return subject_; }
-  /// What the first device found of the workload, since it was asked.
+  /// Which wrong versions of the kernel the workload notices, according to the first device; empty
+  /// until they have been tried.
   const AdequacyReport &adequacy() const { return lanes_.front()->judge->mutations(); }
 
 private:
-  /// A device with what it has learned.
+  /// A device and its judge.
   struct Lane {
     std::unique_ptr<DeviceJudge> judge;
     bool hasLearned = false;
     bool isLost = false; ///< guarded by turn_
   };
-  /// A candidate on its way. Whose turn it is, or who has taken it, alone touches it, until its
-  /// answer is there.
+  /// A candidate in progress. Only the holder of turn_, or the device that took the candidate,
+  /// accesses it until its answer is set.
   struct Task {
     Candidate candidate;
-    std::optional<Prepared> prepared; ///< once it was its turn
-    std::vector<Finding> notes;       ///< devices that were lost with it
+    std::optional<Prepared> prepared; ///< set when its turn came
+    std::vector<Finding> notes;       ///< devices that were lost while running it
     std::promise<Result<Trial>> answer;
   };
   using TaskPointer = std::shared_ptr<Task>;
 
-  /// Calls it on the device's own thread, and waits.
+  /// Calls `function` on the device's own thread, and waits.
   Status on(Lane &lane, const std::function<Status()> &function);
-  /// Calls it for the first device that is left, and again for the next where that one is lost
-  /// meanwhile.
+  /// Calls `function` for the first remaining device; if that device is lost, again for the next
+  /// one.
   Status onFirst(const std::function<Status(Lane &)> &function);
   Lane *first();
-  /// On the device's thread: whether the error says that it is not used any more.
+  /// True if the error means that the device was lost. Call it on the device's thread.
   static bool isLoss(const Lane &lane, const Error &error);
-  /// The others go on, with `task` (or null) first; where there are none, all that waits has
-  /// failed.
+  /// Removes a device. The others go on and take `task` (may be null) first; if none is left, all
+  /// waiting candidates fail with `error`.
   void lose(Lane &lane, const Error &error, const TaskPointer &task);
   Status learnOthers(const Built &built, Trial &trial);
 
-  TaskPointer add(const Candidate &candidate); ///< whoever has turn_
-  void wake(); ///< the devices' threads: there may be something to do
-  /// What a device does while there is something to do.
+  TaskPointer add(const Candidate &candidate); ///< the caller holds turn_
+  void wake(); ///< tells the devices' threads that there may be work
+  /// Judges candidates on a device until there are none left.
   void work(Lane &lane);
-  /// The next candidate that has to run, in the order in which they were begun; those that need not
-  /// are answered. Null: there is none for this device.
+  /// The next candidate that has to run, in the order of begin(); answers those that need not run.
+  /// Null if there is none for this device.
   TaskPointer next(const Lane &lane);
-  /// A candidate that was judged, to be run once more.
+  /// Prepares a candidate that was judged before to run once more.
   Prepared again(const Candidate &candidate);
 
   Result<Trial> evaluate(const Candidate &candidate);
@@ -104,21 +106,19 @@ private:
 
   JudgeServices services_;
   JudgeOptions options_;
-  Subject subject_; ///< as the first device has learned it
+  Subject subject_; ///< as measured on the first device
   Built baseline_;
   CandidateBuilder builder_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 
   std::map<std::string, TaskPointer> begun_; ///< by content hash
-  std::map<std::string, Prepared>
-      faster_;         ///< by content hash: for the confirmation and the counters
-  double fastest_ = 1; ///< of their speedups
+  std::map<std::string, Prepared> faster_;   ///< by content hash; for confirmations and counters
+  double fastest_ = 1;                       ///< the greatest speedup so far
 
-  /// Where the devices' threads meet: it guards what follows, and the builder. In turn: a device
-  /// that waits for a candidate to be built gets the next one, though another be quick to come
-  /// back.
+  /// Guards the members below, and the builder. It is granted in order of arrival, so a device that
+  /// waits for a candidate to be built gets the next one even if another device returns quickly.
   TurnLock turn_;
-  std::optional<Error> ended_; ///< why no device is left
+  std::optional<Error> ended_; ///< set when no device is left: why
   std::deque<TaskPointer> waiting_;
   std::map<std::string, std::string> seenCode_; ///< code key -> title of the trial that had it
 };

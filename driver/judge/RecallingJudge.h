@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A judge with a memory: what it is told is committed before the next thing begins, and what the
-// store has is not judged again. This is what --resume is.
+// A judge that records: each trial is committed to the store before the next begins, and candidates
+// with a recorded trial are not judged again. This implements --resume.
 #pragma once
 
 #include "driver/judge/Judge.h"
@@ -13,15 +13,16 @@ namespace kopt {
 
 class RecallingJudge final : public Judge {
 public:
-  /// Reads the run's trials. `inner` and `store` outlive the judge. Fails as Store::trials() does.
+  /// Reads the run's trials. `inner` and `store` must outlive the judge. Fails as Store::trials()
+  /// does.
   static Result<RecallingJudge> open(Judge &inner, Store &store, std::int64_t run);
 
-  /// Measured anew, since candidates are compared with it; a baseline that the run has recorded is
-  /// returned as it was recorded.
+  /// Measures the baseline anew, since candidates are compared with it. If the run has a recorded
+  /// baseline trial, returns that trial.
   Result<Baseline> baseline() override;
   void begin(const std::vector<Candidate> &candidates) override;
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
-  /// Not kept here: the choice that it leads to is a decision, and the decision log keeps it.
+  /// Not recorded: the decision log has the choice that follows from it.
   Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                          const Candidate &other) override {
     return inner_.compare(candidate, other);
@@ -32,8 +33,8 @@ public:
 private:
   RecallingJudge(Judge &inner, Store &store, std::int64_t run)
       : inner_(inner), store_(store), run_(run) {}
-  using Key = std::pair<std::string, Purpose>; ///< of a candidate's hash
-  /// Commits the trial; returns it with its id.
+  using Key = std::pair<std::string, Purpose>; ///< candidate hash and purpose
+  /// Commits the trial and returns it with its id.
   Result<Trial> record(Trial trial, const Key &key);
 
   Judge &inner_;

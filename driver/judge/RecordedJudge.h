@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A judge that runs nothing: it answers from the trials that some earlier run recorded.
+// A judge that runs nothing and answers from the trials of an earlier run.
 #pragma once
 
 #include "driver/judge/Judge.h"
@@ -15,12 +15,12 @@ public:
   RecordedJudge(Baseline baseline, const std::vector<Trial> &trials);
 
   Result<Baseline> baseline() override { return baseline_; }
-  /// Fails with StaleInput where the record does not have the candidate.
+  /// Fails with StaleInput if there is no record of the candidate.
   Result<Trial> judge(const Candidate &candidate, Purpose purpose) override;
-  /// Of the recorded speedups of the search.
+  /// Computed from the recorded speedups of the search.
   Result<std::optional<Speedup>> compare(const Candidate &candidate,
                                          const Candidate &other) override;
-  /// A recorded trial has the counters that it was recorded with.
+  /// A recorded trial keeps the counters that it was recorded with.
   Status addCounters(Trial &) override { return {}; }
 
 private:

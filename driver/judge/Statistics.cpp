@@ -14,7 +14,7 @@
 namespace kopt {
 namespace {
 
-/// Logarithms of a/b. Empty where one has none: a zero or non-finite time is a broken measurement,
+/// Logarithms of a/b. Empty if one is undefined: a zero or non-finite time is a broken measurement,
 /// never a win.
 std::vector<double> logRatios(const std::vector<TimingSample> &samples) {
   std::vector<double> ratios;
@@ -42,7 +42,7 @@ std::pair<double, double> meanInterval(const std::vector<double> &values, double
   return {mean - half, mean + half};
 }
 
-/// Rounds to the rank whose interval holds at least the confidence.
+/// Rounds so that the interval has at least the confidence.
 using Conservative = boost::math::policies::policy<
     boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
 
@@ -116,7 +116,7 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
     return medians[std::size_t(std::clamp(position, 0.0, double(kResamples - 1)))];
   };
   // The bootstrap of a median is too narrow for few samples, the order statistics for correlated
-  // ones: take the wider.
+  // ones: take the wider one.
   std::sort(ratios.begin(), ratios.end());
   result.low = std::exp(std::min(at(tail), ratios[rank - 1]));
   result.high = std::exp(std::max(at(1 - tail), ratios[count - rank]));
@@ -126,7 +126,7 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
 Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confidence) {
   Speedup result = pairedSpeedup(samples, confidence, false);
   if (!std::isfinite(result.estimate))
-    return result; // void
+    return result; // the measurement is void
   std::map<std::uint32_t, std::vector<double>> ratios;
   for (const TimingSample &sample : samples)
     ratios[sample.process].push_back(std::log(sample.a / sample.b));
@@ -181,7 +181,7 @@ Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<
     result.modelled |= launches[i].modelled;
     result.confidence = launches[i].confidence;
     result.pairs = std::min(result.pairs, launches[i].pairs);
-    result.processes = launches[i].processes; // all launches are timed in all of them
+    result.processes = launches[i].processes; // all launches are timed in the same processes
   }
   result.estimate = total / estimate;
   result.low = total / low;
@@ -208,8 +208,8 @@ TimingDecision decideVerdict(const Speedup &speedup, const std::vector<LaunchTim
     return {Verdict::Same,
             fmt::format("{}; within {:.1f}% of the baseline", words, policy.minGain * 100)};
   if (speedup.low > 1)
-    return {Verdict::Ambiguous,
-            fmt::format("{}; a gain, but not surely above {:.1f}%", words, policy.minGain * 100)};
+    return {Verdict::Ambiguous, fmt::format("{}; a gain, but not certainly above {:.1f}%", words,
+                                            policy.minGain * 100)};
   return {Verdict::Ambiguous, fmt::format("{}; the interval does not decide", words)};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From paired samples to a verdict. A speedup is a ratio of baseline time over candidate time.
+// Turns paired samples into a verdict. A speedup is the baseline's time divided by the candidate's.
 #pragma once
 
 #include "driver/model/Trial.h"
@@ -9,14 +9,15 @@
 
 namespace kopt {
 
-/// What counts as a gain worth reporting, and how sure one must be.
+/// Which gains are worth reporting, and how certain they must be.
 struct VerdictPolicy {
   double confidence =
       0.99; ///< two-sided, of the interval: false verdicts on identical code stay below 1%
-  double minGain = 0.01;         ///< relative: below this, faster is Same
-  double regressionGuard = 0.02; ///< a single launch that is surely slower than this forbids Faster
-  int candidates = 1; ///< how many may be claimed on fresh samples: the error rate is divided by it
-                      ///< (Bonferroni)
+  double minGain = 0.01; ///< relative; a smaller gain is Same
+  double regressionGuard =
+      0.02; ///< relative; a single launch that is certainly slower by more rules out Faster
+  int candidates =
+      1; ///< claims that may be made on fresh samples; the error rate is divided by it (Bonferroni)
 };
 KOPT_FIELDS(VerdictPolicy, confidence, minGain, regressionGuard, candidates)
 
@@ -25,38 +26,39 @@ double median(std::vector<double> values);
 /// Median of the paired log-ratios a/b. Its interval is the wider of two: a circular block
 /// bootstrap (block length n^(1/3), because neighbouring samples of one GPU are correlated; 2000
 /// resamples, a fixed generator, percentiles) and the order-statistic interval of the median
-/// (binomial, exact for independent samples however few). Where too few pairs exist for a finite
-/// interval at that confidence it is (0, infinity): a few samples never decide.
+/// (binomial, exact for independent samples however few). With too few pairs for a finite interval
+/// at that confidence it is (0, infinity), so a few samples never decide.
 Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidence, bool modelled);
 
-/// Of pairs from several processes (TimingSample::process), one after the other. Where code and
-/// memory lie, and what the clocks do, differ from process to process and stay in one: pairs of one
-/// process are no independent witnesses, however many. So each process counts once, by its median
-/// of the log-ratios; the estimate is their mean, and the interval mean +- t(1 - alpha/2, n-1) s /
-/// sqrt(n) over the n processes (Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time",
-/// ISMM 2013; Georges, Buytaert and Eeckhout, "Statistically Rigorous Java Performance Evaluation",
-/// OOPSLA 2007), which is exact for normal medians however few. It is never narrower than
-/// pairedSpeedup()'s of all pairs: processes may agree by chance, or because the clock is coarse.
-/// One process says nothing: (0, infinity).
+/// Speedup from pairs of several processes (TimingSample::process), run one after the other. The
+/// layout of code and memory and the clocks differ between processes but hardly within one, so the
+/// pairs of one process are not independent, however many there are. Each process therefore counts
+/// once, by its median of the log-ratios; the estimate is their mean, and the interval mean +- t(1
+/// - alpha/2, n-1) s / sqrt(n) over the n processes (Kalibera and Jones, "Rigorous Benchmarking in
+/// Reasonable Time", ISMM 2013; Georges, Buytaert and Eeckhout, "Statistically Rigorous Java
+/// Performance Evaluation", OOPSLA 2007), which is exact for normally distributed medians, however
+/// few. The interval is never narrower than that of pairedSpeedup() over all pairs: processes may
+/// agree by chance, or because the clock is coarse. For one process it is (0, infinity).
 Speedup blockedSpeedup(const std::vector<TimingSample> &samples, double confidence);
 
-/// Of pairs that are whole runs of two programs, one pair a process: estimate exp(mean of the
-/// log-ratios), interval mean +- t(1 - alpha/2, n-1) s / sqrt(n), as blockedSpeedup() has it of
-/// processes. Each sample is the sum over all launches of a run, so there are no neighbours that
-/// are alike, and few pairs are enough. One pair says nothing: (0, infinity).
+/// Speedup from pairs of whole runs of two programs, one run in each process: the estimate is
+/// exp(mean of the log-ratios), the interval mean +- t(1 - alpha/2, n-1) s / sqrt(n), as in
+/// blockedSpeedup(). Each sample is the sum over all launches of a run, so neighbouring samples are
+/// not correlated and a few pairs are enough. For one pair the interval is (0, infinity).
 Speedup runSpeedup(const std::vector<TimingSample> &runs, double confidence);
 
-/// Workload speedup 1 / sum(weight_i / speedup_i), weights being shares of the baseline's time; the
-/// interval combines the launches' ends, which is never too narrow.
+/// Speedup of the workload: 1 / sum(weight_i / speedup_i), where the weights are shares of the
+/// baseline's time. The interval combines the ends of the launches' intervals, which is never too
+/// narrow.
 Speedup combineSpeedups(const std::vector<Speedup> &launches, const std::vector<double> &weights);
 
-/// The rank k for which [k-th smallest, k-th largest] of `count` independent samples holds their
-/// median with the confidence; 0 where so few samples hold it with no finite interval. The count of
-/// samples below the median is binomial with p = 1/2. At most count / 2.
+/// The rank k for which [k-th smallest, k-th largest] of `count` independent samples contains their
+/// median with the given confidence; 0 if there are too few samples for that. The number of samples
+/// below the median is binomial with p = 1/2. At most count / 2.
 std::size_t medianRank(std::size_t count, double confidence);
 
-/// "1.520x [1.498, 1.541] at 95% from 80 pairs in 5 processes", "1.520x (modelled)": in every
-/// verdict, patch and line for people.
+/// "1.520x [1.498, 1.541] at 95% from 80 pairs in 5 processes", "1.520x (modelled)": used in every
+/// verdict, patch and message.
 std::string inWords(const Speedup &speedup);
 
 struct TimingDecision {
@@ -64,7 +66,8 @@ struct TimingDecision {
   std::string reason;
 };
 
-/// `launches` are guarded one by one. Faster, Same, Slower or Ambiguous, with the figures in words.
+/// Returns Faster, Same, Slower or Ambiguous, with the figures in words. The regression guard
+/// applies to each of `launches`.
 TimingDecision decideVerdict(const Speedup &speedup, const std::vector<LaunchTiming> &launches,
                              const VerdictPolicy &policy);
 

@@ -13,9 +13,9 @@ namespace {
 using Addition = AdequacyReport::Addition;
 using Replay = DerivedReplays::Replay;
 
-/// Threads and elements of a larger launch, for each candidate is run on it.
+/// The most threads and elements of a larger launch; limited because every candidate runs on it.
 constexpr std::uint64_t kMostOnGpu = 1u << 20, kMostModelled = 1u << 16;
-constexpr std::size_t kLarger = 48, kSteps = 6; ///< that there may be; that are tried
+constexpr std::size_t kLarger = 48, kSteps = 6; ///< sizes that are made; sizes that are tried
 
 std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays &replays,
                                     const Addition &addition) {
@@ -26,7 +26,7 @@ std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays 
                        context.runner().device().modelled ? kMostModelled : kMostOnGpu, kLarger);
     if (larger.empty())
       return std::nullopt;
-    const std::size_t step = addition.seed % kSteps + 1; // the last of them is the largest
+    const std::size_t step = addition.seed % kSteps + 1; // the last step is the largest
     return std::move(larger[(step * larger.size() + kSteps - 1) / kSteps - 1]);
   }
   if (addition.base >= replays.replays().size())
@@ -36,7 +36,7 @@ std::optional<DerivedLaunch> derive(CheckContext &context, const DerivedReplays 
     return drawSizes(source, base.launch, addition.seed);
   if (addition.kind == "scalars")
     return drawScalars(source, base.launch, addition.seed);
-  DerivedLaunch again = base; // other inputs
+  DerivedLaunch again = base; // differs only in its inputs
   again.launch.name += ", other inputs";
   return again;
 }

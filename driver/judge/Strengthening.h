@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that tell wrong kernels from the right one, where the derived ones do not.
+// Finds launches that tell wrong kernels from the right one if the derived launches do not.
 #pragma once
 
 #include "driver/judge/checks/DerivedReplays.h"
@@ -11,16 +11,17 @@
 
 namespace kopt {
 
-/// Makes the launch that an addition stands for. Nothing where the original does not stand it.
-/// `slot` names its files, which hold until the next of that name.
+/// Makes the launch that an addition describes. Nothing if the original does not run on it. `slot`
+/// names its files, which are valid until the next run with that name.
 Result<std::optional<DerivedReplays::Replay>> remake(CheckContext &context,
                                                      const DerivedReplays &replays,
                                                      const AdequacyReport::Addition &addition,
                                                      const std::string &slot);
 
-/// Looks for a launch on which a wrong version of the original, which is loaded and passes every
-/// check, differs from it: first those that told others, then other sizes, scalars, contents and
-/// larger problems, at most `tries` until `isOutOfTime`, the same each time. Nothing: none does.
+/// Looks for a launch on which a wrong version of the original differs from it. `mutant` is loaded
+/// and passes every check. Tries the launches in `known` first, then at most `tries` others (sizes,
+/// contents, scalars, larger problems; the same ones for the same seed), until `isOutOfTime`.
+/// Nothing if none differs.
 Result<std::optional<AdequacyReport::Addition>>
 findTellingLaunch(CheckContext &context, const DerivedReplays &replays, const Built &mutant,
                   std::uint64_t seed, std::size_t tries,

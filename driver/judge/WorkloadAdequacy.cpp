@@ -20,8 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kFormat =
-    6; ///< of what is kept and of how mutants are judged: another number, and all are judged anew
+constexpr int kFormat = 6; ///< version of the cached reports and of how mutants are judged: a new
+                           ///< number makes all be judged anew
 
 std::string identity(CheckContext &context, const std::vector<std::unique_ptr<Check>> &checks,
                      const AdequacySettings &settings, const MutantSet &mutants) {
@@ -34,14 +34,14 @@ std::string identity(CheckContext &context, const std::vector<std::unique_ptr<Ch
   const DeviceInfo &device = context.runner().device();
   Workload workload = subject.workload;
   for (Launch &launch : workload.launches)
-    launch.weight = 0; // measured, so another each time, and of no consequence here
+    launch.weight = 0; // measured, so different each time, and irrelevant here
   return hashFields(
       std::to_string(kFormat), hashHex(versions), subject.sliceText, settings.build.expression,
       join(settings.build.flags, " "), canonicalJson(workload), names + context.switches().list(),
       toString(device.kind), device.name, settings.toolchain, std::to_string(context.seed()));
 }
 
-/// Nothing where there is none, or none that can be read: then it is made anew.
+/// The cached report; nothing if there is none or it cannot be read.
 std::optional<AdequacyReport> findReport(const std::filesystem::path &file) {
   const auto text = readFile(file);
   const json value = text ? json::parse(*text, nullptr, false) : json();
@@ -59,20 +59,20 @@ struct BuiltMutant {
   std::future<Result<BuildOutcome>> outcome;
 };
 
-/// Why a version that nothing refuses may be as right as the original.
+/// Why a version that no check refuses may be as right as the original.
 std::string excuseOf(const Mutant &mutant) {
   if (mutant.mayBeEqual.empty() && mutant.kind == MutantKind::Schedule)
     return "only another order of threads shows it";
   return mutant.mayBeEqual;
 }
 
-/// What it takes to notice a mutant.
+/// What was needed to notice a mutant.
 struct Noticed {
-  int draws = 0; ///< of the inputs, on which some check refuses it; 0: on none that are tried
-  std::optional<AdequacyReport::Addition> addition; ///< where another launch tells it
+  int draws = 0; ///< draws of inputs until some check refuses it; 0: none did
+  std::optional<AdequacyReport::Addition> addition; ///< the launch that shows it, if one was added
 };
 
-/// Launches that are derived for one mutant, and for all of them: a try takes five small launches.
+/// The most launches derived for one mutant, and for all of them; a try runs five small launches.
 constexpr std::size_t kTries = 24, kAllTries = 96;
 /// Of a launch, for each draw of its inputs: the original's and the mutant's.
 constexpr double kRunsPerDraw = 2;
@@ -85,7 +85,7 @@ Result<MutantSet> mutantsOf(Frontend &frontend, const Subject &subject, std::uin
   return frontend.mutants(subject.sliceText, settings.build.expression, subject.kernel, request);
 }
 
-/// The mutants of one kernel in front of the checks.
+/// Runs the mutants of one kernel through the checks.
 class MutantTest {
 public:
   MutantTest(CheckContext &context, const std::vector<std::unique_ptr<Check>> &checks,
@@ -96,7 +96,8 @@ public:
   /// Once so many seconds more have passed.
   bool isOutOfTime(double more = 0) const { return secondsSince(start_) + more > mostSeconds_; }
 
-  /// Whether the checks that every candidate gets refuse it. One draw of the inputs.
+  /// True if one of the checks that every candidate goes through refuses the mutant, on one draw of
+  /// inputs.
   Result<bool> isNoticedAtFirst(const Mutant &mutant, const BuildOutcome &outcome) {
     const LoggedStage logged("try " + mutant.title);
     return onLoaded(outcome, true, [&](const Built &built) {
@@ -104,8 +105,8 @@ public:
     });
   }
 
-  /// Every check, as a winner has them, on more and more draws; then other launches, which are the
-  /// report's additions.
+  /// Runs every check, as for a winner, on more and more draws of inputs; then tries other
+  /// launches, which become the report's additions.
   Result<Noticed> lookCloser(const Mutant &mutant, const BuildOutcome &outcome,
                              const std::vector<AdequacyReport::Addition> &additions) {
     const LoggedStage logged("look closer at " + mutant.title);
@@ -128,7 +129,7 @@ public:
   }
 
 private:
-  /// `untaken`: the answer for a module that the device does not take.
+  /// Loads the module and calls `look`. `untaken` is the answer if the device cannot load it.
   template <class Answer, class Look>
   Result<Answer> onLoaded(const BuildOutcome &outcome, Answer untaken, Look look) {
     Built built;
@@ -209,8 +210,9 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
   }
   AdequacyReport report;
   MutantTest test(context, checks, replays, settings.build.symbol, settings.mostSeconds);
-  // By machine code, for several mutants may be the same program. First all are tried as candidates
-  // are, and then those that pass are looked at more closely, so that the time goes round.
+  // Grouped by machine code, as several mutants may be the same program. All are first tried as
+  // candidates are; those that pass are then examined more closely. So the time is enough to try
+  // every mutant once.
   struct Version {
     BuildOutcome outcome;
     std::vector<const Mutant *> mutants;
@@ -218,7 +220,7 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
   };
   std::vector<Version> versions;
   for (BuiltMutant &item : built) {
-    // What is not compiled by then is compiled no more.
+    // Do not wait for mutants that are not compiled when the time is over.
     if (test.isOutOfTime() &&
         item.outcome.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
       ++report.untried;
@@ -226,7 +228,7 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
     }
     KOPT_TRY(BuildOutcome outcome, item.outcome.get());
     if (!outcome.ok || outcome.hash == context.baseline().hash)
-      continue; // no wrong version of the kernel
+      continue; // not a wrong version of the kernel
     const auto known = std::ranges::find(
         versions, outcome.hash, [](const Version &version) { return version.outcome.hash; });
     if (known != versions.end()) {
@@ -262,10 +264,10 @@ Result<AdequacyReport> testAdequacy(CheckContext &context,
       report.survivors.push_back({one->title, one->op, one->line, excuseOf(*one)});
   }
   if (test.isOutOfTime())
-    return report; // another run may be faster
+    return report; // not cached: another run may get further
   if (!file.empty() && createDirectories(settings.cache))
     (void)writeFileAtomically(file,
-                              json(report).dump()); // without it the next run judges them again
+                              json(report).dump()); // if this fails, the next run judges them again
   return report;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a workload can tell a wrong kernel from the right one: wrong versions of the original go
-// through the same checks as a candidate. Where one passes, so might a wrong candidate.
+// Tests whether a workload can tell a wrong kernel from the right one: wrong versions of the
+// original go through the same checks as a candidate. If one passes, a wrong candidate might pass,
+// too.
 #pragma once
 
 #include "driver/device/Toolchain.h"
@@ -17,27 +18,28 @@
 namespace kopt {
 
 struct AdequacySettings {
-  BuildRequest build;            ///< of the original: everything but text and output
+  BuildRequest build;            ///< for the original, without text and output
   std::filesystem::path scratch; ///< where mutants are built
-  std::filesystem::path cache;   ///< folder in which reports are kept; empty: none is
+  std::filesystem::path cache;   ///< folder in which reports are kept; empty: they are not kept
   std::string toolchain;         ///< its name: part of a report's identity
   unsigned threads = 1;          ///< mutants built at a time
   std::size_t atMost = 24;
-  /// Mutants that are left then are not tried, and those that passed are not looked at closely.
+  /// After this time, remaining mutants are not tried, and those that passed are not examined more
+  /// closely.
   double mostSeconds = std::numeric_limits<double>::infinity();
 };
 
-/// Judges mutants of the context's baseline by the checks, which have learned it. For one that
-/// passes and that nothing excuses other launches are derived until one tells it: they are the
-/// report's additions, which the caller adds to the replays. A report of the same kernel, workload,
-/// device and checks is taken from the cache, where the time did not end it. Fails with Environment
-/// or Internal.
+/// Runs mutants of the context's baseline through the checks, which have learned from it. For a
+/// mutant that passes and that has no excuse, derives other launches until one notices it; these
+/// are the report's additions, which the caller adds to the replays. Uses a cached report of the
+/// same kernel, workload, device and checks; a report that ran out of time is not cached. Fails
+/// with Environment or Internal.
 Result<AdequacyReport> testAdequacy(CheckContext &context,
                                     const std::vector<std::unique_ptr<Check>> &checks,
                                     const DerivedReplays &replays, Frontend &frontend,
                                     Toolchain &toolchain, const AdequacySettings &settings);
 
-/// Has what it will have compiled compiled by `jobs`, on other threads.
+/// Adds to `jobs` the compilations that testAdequacy() will need.
 void compileMutantsAhead(std::shared_ptr<const Subject> subject, std::uint64_t seed,
                          Frontend &frontend, Toolchain &toolchain, AdequacySettings settings,
                          JobQueue &jobs);

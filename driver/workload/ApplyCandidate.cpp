@@ -19,7 +19,7 @@ using Axes = std::array<std::string, 3>;
 constexpr std::uint32_t kMostThreads = 1024, kMostBlockZ = 64;
 constexpr std::uint32_t kMostGridX = 0x7fffffff, kMostGridYZ = 65535;
 
-/// The launch site that the launch was made from, where there is one.
+/// The launch site that the launch was made from; null if there is none.
 const LaunchSite *siteOf(const KernelSpec &kernel, const Launch &launch) {
   return launch.site < kernel.launches.size() ? &kernel.launches[launch.site] : nullptr;
 }
@@ -28,9 +28,8 @@ bool isHostVariable(const LaunchSite *site, const std::string &name) {
   return site && std::ranges::count(site->variables, name) > 0;
 }
 
-/// What the candidate's expressions are evaluated over: the launch's own values, and the
-/// candidate's constants. A variable of the host program is not a template parameter of the same
-/// name.
+/// The values for evaluating the candidate's expressions: the launch's own, and the candidate's
+/// constants. A host variable is not a template parameter of the same name.
 Bindings valuesOf(const KernelSpec &kernel, const Launch &launch, const Candidate &candidate) {
   Bindings values = launch.bindings;
   const LaunchSite *site = siteOf(kernel, launch);
@@ -40,8 +39,9 @@ Bindings valuesOf(const KernelSpec &kernel, const Launch &launch, const Candidat
   return values;
 }
 
-/// A launch that was captured and that no launch site's expressions give has numbers for its
-/// geometry. A constant that the launch sites name would change it, nobody knows how.
+/// A captured launch that matches no launch site's expressions has numbers for its geometry. If the
+/// candidate changes a constant that a launch site's expressions use, its effect on this launch is
+/// unknown: returns why. Nothing if there is no such constant.
 std::optional<std::string> unknownEffect(const KernelSpec &kernel, const Launch &launch,
                                          const Candidate &candidate) {
   const bool isCaptured = std::ranges::any_of(
@@ -70,7 +70,7 @@ std::optional<std::string> unknownEffect(const KernelSpec &kernel, const Launch 
   return std::nullopt;
 }
 
-/// The candidate's own expressions in the place of the launch's.
+/// The launch's geometry, with the candidate's expressions where it has any.
 GeometryExpressions expressionsOf(const Launch &launch, const LaunchOverride &changed) {
   GeometryExpressions expressions = launch.geometry;
   expressions.grid = changed.gridExpressions.value_or(expressions.grid);
@@ -79,7 +79,7 @@ GeometryExpressions expressionsOf(const Launch &launch, const LaunchOverride &ch
   return expressions;
 }
 
-/// Why no GPU makes such a launch; shared memory is for the device to judge.
+/// Why every GPU refuses such a grid or block; nothing if not. Shared memory is checked elsewhere.
 std::optional<std::string> impossible(const Dim3 &grid, const Dim3 &block) {
   if (block.count() > kMostThreads)
     return fmt::format("a block of {} x {} x {} has {} threads; a GPU takes at most {}", block.x,
@@ -115,7 +115,7 @@ std::string clausePlace(const KernelSpec &kernel, const std::string &text) {
   return {};
 }
 
-/// The candidate's launch, whether a GPU makes it or not.
+/// The candidate's launch, even if a GPU would refuse it.
 Result<Launch> changedLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate) {
   KOPT_CHECK(refuseUnbuiltForms(candidate.launch));
@@ -186,7 +186,7 @@ std::optional<std::string> brokenClause(const TuneDeclaration &declaration,
       if (const auto value = candidate.constants.find(name); value != candidate.constants.end())
         values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", name, value->second);
     if (values.empty())
-      continue; // of the launches alone
+      continue; // it names no constant of the candidate
     for (const Launch &launch : launches)
       if (const auto holds = evaluateExpression(requirement, valuesOf(kernel, launch, candidate));
           holds && *holds == 0)

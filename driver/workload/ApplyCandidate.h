@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a candidate makes of a launch of the workload.
+// The launch of a candidate, made from a launch of the workload.
 #pragma once
 
 #include "driver/model/Candidate.h"
@@ -14,25 +14,25 @@
 
 namespace kopt {
 
-/// Bytes of dynamic shared memory that a launch gets without cudaFuncSetAttribute (CUDA Programming
-/// Guide, "Shared Memory").
+/// The most bytes of dynamic shared memory for a launch without cudaFuncSetAttribute (CUDA
+/// Programming Guide, "Shared Memory").
 inline constexpr std::uint32_t kSharedWithoutOptIn = 48 * 1024;
 
-/// The launch with the candidate's constants and override applied. Fails with Usage, with a message
-/// that stands by itself, where geometry cannot be evaluated (it names what has no value), where no
-/// GPU makes such a launch (it has the number and the limit), and where the launch asks for more
-/// than kSharedWithoutOptIn and neither the launch before nor the candidate opts in.
+/// The launch with the candidate's constants and override applied. Fails with Usage if the geometry
+/// cannot be evaluated (the message names what has no value), if every GPU refuses such a launch
+/// (the message has the number and the limit), or if the launch asks for more than
+/// kSharedWithoutOptIn and neither the original launch nor the candidate opts in.
 Result<Launch> applyToLaunch(const KernelSpec &kernel, const Launch &launch,
                              const Candidate &candidate);
 
-/// Why a GPU refuses the candidate's launch, as applyToLaunch() says it; nothing where none does or
-/// its geometry is not known.
+/// Why every GPU refuses the candidate's launch, in the words of applyToLaunch(); nothing if it is
+/// not refused or its geometry is unknown.
 std::optional<std::string> whyNotLaunched(const KernelSpec &kernel, const Launch &launch,
                                           const Candidate &candidate);
 
-/// The clause that the candidate's constants and template arguments break, with the values that
-/// break it: a `param` whose domain a value is not in, or a `require` that names one of them and
-/// does not hold in one of the launches. Nothing where they break none.
+/// The clause that the candidate's constants and template arguments break, with the values: a
+/// `param` clause whose domain does not contain a value, or a `require` clause that names one of
+/// them and does not hold in one of the launches. Nothing if they break none.
 std::optional<std::string> brokenClause(const TuneDeclaration &declaration,
                                         const KernelSpec &kernel,
                                         const std::vector<Launch> &launches,

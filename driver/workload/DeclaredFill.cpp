@@ -13,7 +13,7 @@
 namespace kopt {
 namespace {
 
-/// One element of a `values` fill as the device holds it.
+/// The bytes of one element of a `values` fill on the device.
 Result<std::string> elementOf(const std::string &text, const Buffer &buffer,
                               const Bindings &bindings) {
   const unsigned bytes = runtime::scalarBytes(buffer.scalar);
@@ -46,10 +46,10 @@ Result<std::string> elementOf(const std::string &text, const Buffer &buffer,
   if (*value > most || *value < (isSigned ? -most - 1 : 0))
     return makeError(ErrorCode::Usage, fmt::format("fill {} = values(…): {} does not fit into '{}'",
                                                    buffer.name, *value, buffer.scalar));
-  return bytesOf(*value).substr(0, bytes); // the lowest byte comes first, as on a GPU
+  return bytesOf(*value).substr(0, bytes); // little-endian, as on a GPU
 }
 
-/// Bytes that `values(…)` or a file gives.
+/// How many bytes `values(…)` or a file gives.
 Result<std::uint64_t> givenBytes(const TuneDeclaration &declaration, const Buffer &buffer,
                                  const Fill &fill) {
   if (const auto texts = declaration.fillValues.find(buffer.name);
@@ -70,14 +70,15 @@ Error otherCount(const Buffer &buffer, std::uint64_t given) {
                              : fmt::format("{:.2f}", double(bytes) / double(size));
   };
   return makeError(ErrorCode::Usage,
-                   fmt::format("fill {} gives {} elements of {} bytes, and extent {} is {}",
+                   fmt::format("fill {} gives {} elements of {} bytes, but extent {} is {}",
                                buffer.name, elements(given), size, buffer.name,
                                elements(buffer.bytes)),
-                   "make the extent what the fill gives, or the other way round")
+                   "make the extent match the fill, or the fill match the extent")
       .value();
 }
 
-/// The elements that `values(…)` or a file gives. A smaller problem takes the first of them.
+/// Evaluates the elements that `values(…)` or a file gives. A smaller problem takes the first of
+/// them.
 Status takeValues(const TuneDeclaration &declaration, const Buffer &buffer,
                   const Bindings &bindings, Fill &fill) {
   KOPT_TRY(const std::uint64_t given, givenBytes(declaration, buffer, fill));

@@ -85,7 +85,7 @@ private:
       clauses.push_back(fmt::format("\"arg {} = {}\"", name, isReal ? "1.0" : "1024"));
     for (const KernelParam *param : structs_)
       clauses.push_back("\"" + membersClause(*param) + "\"");
-    // As many elements as there are numbers to multiply is a guess that a person corrects.
+    // The last integer parameter is a guess for the number of elements, which the user corrects.
     std::string elements = "1024";
     for (const KernelParam &param : question_.specialization.params)
       if (param.kind == ParamKind::Scalar && param.scalar.starts_with("i") &&
@@ -105,8 +105,9 @@ private:
 
   const LaunchQuestion &question_;
   std::vector<std::string> extents_;
-  std::vector<std::pair<std::string, bool>> values_; ///< and whether it is a real number
-  std::vector<const KernelParam *> structs_;         ///< and vectors
+  std::vector<std::pair<std::string, bool>>
+      values_;                               ///< name, and whether it is a floating-point number
+  std::vector<const KernelParam *> structs_; ///< structs and vectors
   std::set<std::string> seen_;
 };
 

@@ -51,7 +51,7 @@ private:
     return bindingsAtSite(kernel_, specialization_, site_ ? *site_ : LaunchSite(), arguments_);
   }
 
-  /// The parameter that a host variable is passed for; the variable itself where it is for none.
+  /// The parameter that a host variable is passed for; the variable itself if there is none.
   std::string asParameter(const std::string &variable) const {
     for (std::size_t i = 0; site_ && i < site_->args.size(); ++i)
       if (site_->args[i] == variable && i < specialization_.params.size() &&
@@ -60,7 +60,7 @@ private:
     return variable;
   }
 
-  /// The names that the number of threads grows with.
+  /// Collects the names that the grid depends on.
   void findSizes() {
     if (!site_)
       return;
@@ -86,13 +86,12 @@ private:
     const bool isSize = std::ranges::find(sizes_, name) != sizes_.end();
     const std::int64_t value = isSize ? kSizes[std::min<std::size_t>(sizes_.size(), 3) - 1] : 1024;
     arguments_[name] = value;
-    clauses_.push_back({fmt::format("arg {} = {}", name, real ? "1.0" : std::to_string(value)),
-                        passed.empty()
-                            ? fmt::format("not known here: the number that your program "
-                                          "has at {}",
-                                          place())
-                            : fmt::format("not known here: {} passes {}", place(), passed),
-                        true});
+    clauses_.push_back(
+        {fmt::format("arg {} = {}", name, real ? "1.0" : std::to_string(value)),
+         passed.empty()
+             ? fmt::format("not known here: use the number that your program has at {}", place())
+             : fmt::format("not known here: {} passes {}", place(), passed),
+         true});
   }
 
   void giveValues() {
@@ -104,7 +103,7 @@ private:
     }
     if (!site_)
       return;
-    // Those that follow from the parameters need no clause of their own.
+    // Names that follow from the parameters need no clause.
     const auto follow = bindings();
     std::vector<std::string> texts{site_->sharedBytes};
     for (const auto &axes : {site_->grid, site_->block})
@@ -116,7 +115,7 @@ private:
             giveValue(name, false, "");
   }
 
-  /// A grid of n / 128 blocks leaves out what is left of n: the program has none left.
+  /// A grid of n / 128 blocks does not cover a remainder of n, so the program must have none.
   void giveRequirements() {
     static const std::regex kExact(R"(\(?\s*(\w+)\s*\)?\s*/\s*\(?\s*(\w+)\s*\)?)");
     if (!site_)
@@ -128,15 +127,15 @@ private:
       const std::string text =
           fmt::format("{} % {} == 0", asParameter(parts[1]), asParameter(parts[2]));
       if (std::ranges::find(known_.requirements, text) == known_.requirements.end())
-        clauses_.push_back({"require " + text, place() + " has no block for a rest", false});
+        clauses_.push_back({"require " + text, place() + " has no block for a remainder", false});
     }
   }
 
   void giveExtents() {
     std::string elements = join(sizes_, " * ");
-    std::string why = fmt::format("as many as {} has threads for: correct it if a thread has more "
-                                  "or fewer elements",
-                                  place());
+    std::string why = fmt::format(
+        "one for each thread of {}: correct it if a thread handles more or fewer elements",
+        place());
     if (elements.empty() && site_) {
       const auto geometry = evaluateGeometry({site_->grid, site_->block, "0"}, bindings());
       if (geometry)
@@ -166,7 +165,7 @@ private:
   std::vector<InferredClause> clauses_;
 };
 
-/// In TOML a basic string: quotes and backslashes are escaped.
+/// The text as a basic string of TOML: quotes and backslashes are escaped.
 std::string quoted(const std::string &text) {
   return "\"" + replaceAll(replaceAll(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }

@@ -25,7 +25,8 @@ std::string place(const KernelSpec &kernel) {
   return fmt::format("{}:{}", kernel.file, kernel.line);
 }
 
-/// The first launch of the specialization, before those whose geometry could not be read.
+/// The first launch site of the specialization; sites whose geometry could not be read come last.
+/// Null if there is none. `index` receives its index.
 const LaunchSite *findSite(const KernelSpec &kernel, const Specialization &specialization,
                            std::size_t &index) {
   for (const bool resolved : {true, false})
@@ -45,7 +46,7 @@ tl::unexpected<Error> notGiven(const std::string &name, const std::string &type,
       "capture it from the program instead", where);
 }
 
-/// A number as the scalar type holds it; empty for types that clauses cannot give.
+/// The bytes of a number of the scalar type; empty for types that clauses cannot give.
 std::string realBytes(const std::string &scalar, double value) {
   if (scalar == "f32")
     return bytesOf(float(value));
@@ -53,7 +54,7 @@ std::string realBytes(const std::string &scalar, double value) {
 }
 
 std::string integerBytes(const std::string &scalar, std::int64_t integer) {
-  if (scalar == "bool") // any other byte than 0 and 1 is not a bool
+  if (scalar == "bool") // only the bytes 0 and 1 are valid
     return bytesOf(std::int8_t(integer != 0));
   if (scalar == "i8" || scalar == "u8")
     return bytesOf(std::int8_t(integer));
@@ -66,8 +67,8 @@ std::string integerBytes(const std::string &scalar, std::int64_t integer) {
   return realBytes(scalar, double(integer));
 }
 
-/// What an `arg` clause says where it is a plain number. Expressions are integer: what is written
-/// as a number is that number first.
+/// The value of an `arg` clause that is a plain number. It is read before the text is tried as an
+/// expression, because expressions have only integers.
 std::optional<double> plainNumber(const TuneDeclaration &declaration, const std::string &name) {
   const auto declared = declaration.arguments.find(name);
   if (declared == declaration.arguments.end())
@@ -77,8 +78,8 @@ std::optional<double> plainNumber(const TuneDeclaration &declaration, const std:
   return end != declared->second.c_str() && *end == '\0' ? std::optional(value) : std::nullopt;
 }
 
-/// Kernel parameters' values also bind the launch-site variables that are passed for them, and the
-/// other way round.
+/// The value of a kernel parameter also binds the launch-site variable that is passed for it, and
+/// the other way round.
 void bindLaunchVariables(const LaunchSite *site, const Specialization &specialization,
                          Bindings &bindings) {
   if (!site)
@@ -95,7 +96,7 @@ void bindLaunchVariables(const LaunchSite *site, const Specialization &specializ
   }
 }
 
-/// Scalars that the launch site passes as expressions of bound names need no clause.
+/// Binds scalars that the launch site passes as expressions of bound names; they need no clause.
 void bindComputedArguments(const LaunchSite *site, const Specialization &specialization,
                            Bindings &bindings) {
   if (!site)
@@ -109,7 +110,7 @@ void bindComputedArguments(const LaunchSite *site, const Specialization &special
   }
 }
 
-/// As declared; else what does no harm where it is summed.
+/// Uses the declared fill; otherwise a range whose sums stay small.
 Status chooseFill(const KernelSpec &kernel, const TuneDeclaration &declaration,
                   const Bindings &bindings, Buffer &buffer) {
   auto fill = declaredFill(declaration, buffer, bindings);
@@ -152,7 +153,7 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
               fmt::format("give it one, e.g. KOPT_TUNE(\"arg {} = 1024\")", name);
     return tl::unexpected(elements.error());
   }
-  const std::uint64_t size = std::max(1u, param.pointeeSize); // of void: bytes
+  const std::uint64_t size = std::max(1u, param.pointeeSize); // for void, elements are bytes
   if (*elements <= 0 || std::uint64_t(*elements) > kLargestBuffer / size)
     return makeError(
         ErrorCode::Usage,
@@ -168,8 +169,8 @@ Result<Argument> pointerArgument(const KernelSpec &kernel, const KernelParam &pa
   return Argument{BufferArg{launch.buffers.size() - 1, 0}};
 }
 
-/// What host code puts into __constant__ memory is an input as any other. A single number may be
-/// given by an `arg` clause.
+/// A __constant__ variable that host code sets is an input like any other. An `arg` clause may give
+/// its value if it is a single number.
 Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable &variable,
                                 const TuneDeclaration &declaration, const Bindings &bindings) {
   Buffer buffer;
@@ -196,7 +197,7 @@ Result<Buffer> constantVariable(const KernelSpec &kernel, const ConstantVariable
   return buffer;
 }
 
-/// A struct or vector, from the numbers of its clause.
+/// A struct or vector, made from the numbers of its clause.
 Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &param,
                                  const TuneDeclaration &declaration, const Bindings &bindings) {
   const auto given = declaration.argumentMembers.find(param.name);
@@ -206,7 +207,7 @@ Result<Argument> membersArgument(const KernelSpec &kernel, const KernelParam &pa
     for (std::size_t i = count; i < param.members.size(); ++i)
       missing.push_back(param.members[i].name);
     const std::string what = missing.empty()
-                                 ? fmt::format("has {} numbers, and arg {} gives {}",
+                                 ? fmt::format("has {} numbers, but arg {} gives {}",
                                                param.members.size(), param.name, count)
                                  : fmt::format("has no value for {}", join(missing, ", "));
     return makeError(ErrorCode::Usage,
@@ -246,12 +247,11 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
   if (!param.members.empty())
     return membersArgument(kernel, param, declaration, bindings);
   if (param.kind == ParamKind::Struct)
-    return makeError(
-        ErrorCode::Usage,
-        fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which holds something else "
-                    "than numbers: a clause cannot give it",
-                    kernel.name, param.name, param.type),
-        "capture the launch from the program instead", place(kernel));
+    return makeError(ErrorCode::Usage,
+                     fmt::format("kernel '{}' takes the struct '{}' ({}) by value, which has "
+                                 "members other than numbers, so a clause cannot give it",
+                                 kernel.name, param.name, param.type),
+                     "capture the launch from the program instead", place(kernel));
   const bool isReal = param.scalar.starts_with("f") || param.scalar == "bf16";
   if (const auto number = isReal ? plainNumber(declaration, param.name) : std::nullopt) {
     std::string bytes = realBytes(param.scalar, *number);
@@ -271,7 +271,8 @@ Result<Argument> valueArgument(const KernelSpec &kernel, const KernelParam &para
                    fix, place(kernel));
 }
 
-/// What the front end could not read and no clause gives is an error, never a default.
+/// Geometry that the front end could not read and that no clause gives is an error, never a
+/// default.
 Result<GeometryExpressions> geometryOf(const KernelSpec &kernel, const LaunchSite *site,
                                        const TuneDeclaration &declaration) {
   const auto missing = [&](const std::string &what, const std::string &hint) {
@@ -380,13 +381,14 @@ Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &speci
   for (const TemplateArg &argument : specialization.templateArgs)
     if (argument.integral)
       launch.bindings.try_emplace(argument.name, std::strtoll(argument.value.c_str(), nullptr, 0));
-  // A variable of the host program is not a constant or template parameter of the same name.
+  // A host variable is not a constant or template parameter of the same name.
   if (site)
     for (const std::string &variable : site->variables)
       launch.bindings.erase(variable);
   for (const auto &[name, value] : declared.arguments)
     launch.bindings[name] = value;
-  // Arguments may refer to each other and to launch variables: a few passes settle any order.
+  // Arguments may refer to each other and to launch variables: a few passes resolve them in any
+  // order.
   for (std::size_t pass = 0; pass <= declaration.arguments.size(); ++pass) {
     bindLaunchVariables(site, specialization, launch.bindings);
     for (const auto &[name, text] : declaration.arguments)

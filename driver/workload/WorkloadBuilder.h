@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the workload of one specialization from its launch site and from what the user declared.
+// Makes the workload of one specialization from its launch site and the user's clauses.
 #pragma once
 
 #include "driver/model/TuneDeclaration.h"
@@ -9,48 +9,47 @@ namespace kopt {
 
 /// Bytes of one element of a scalar type ("f32": 4); 1 for names it does not know.
 std::uint64_t elementBytes(const std::string &scalar);
-/// Elements of a buffer that a kernel may leave unwritten (RunOutcome::unwritten): of structs the
-/// bytes that are not padding.
+/// The number of elements that RunOutcome::unwritten counts in a buffer; for structs, the bytes
+/// that are not padding.
 std::uint64_t writableElements(const Buffer &buffer);
 
-/// Fails with BaselineFailed where no launch of kopt's on the device (emulated or cuda) can be what
-/// the kernel needs: one that reads a texture or a surface; on the emulated device, whose blocks
-/// take turns, one that waits for the whole grid. The message names object or barrier and its
-/// place.
+/// Fails with BaselineFailed if kopt cannot launch the kernel on the device (emulated or cuda): it
+/// uses a texture or a surface, or, on the emulated device, which runs blocks one after the other,
+/// it waits for the whole grid. The message names the object or barrier and its place.
 Status checkLaunchable(const KernelSpec &kernel, const Specialization &specialization,
                        DeviceKind device);
 
-/// `device` (emulated or cuda) selects among launches declared for one of them. Fails with Usage at
-/// the clause or launch site that needs more: a scalar without a value, a pointer without an
-/// extent, geometry that depends on a variable without a value. The hint is the clause that would
-/// fix it. Fails as checkLaunchable() does.
+/// `device` (emulated or cuda) selects among launches declared for one of them. Fails with Usage,
+/// with the place, for a scalar without a value, a pointer without an extent, or geometry that
+/// depends on a variable without a value. The hint is the clause that would fix it. Also fails as
+/// checkLaunchable() does.
 Result<Workload> buildWorkload(const KernelSpec &kernel, const Specialization &specialization,
                                const TuneDeclaration &declaration, DeviceKind device);
 
-/// The declared launches that are meant for a device; one without arguments if none is declared.
+/// The launches declared for a device; one without arguments if none is declared.
 std::vector<DeclaredLaunch> launchesOn(const TuneDeclaration &declaration, DeviceKind device);
 
-/// One launch of the workload, its weight as declared, as launch site `at` of the kernel has it, by
-/// default the first one of the specialization whose geometry is known. A pointer that the site
-/// passes as null is null. Fails as buildWorkload() does.
+/// One launch of the workload, with its declared weight, as launch site `at` of the kernel launches
+/// it. Without `at`, the first site of the specialization whose geometry is known is used. With
+/// `at`, a pointer that the site passes as null is null. Fails as buildWorkload() does.
 Result<Launch> buildLaunch(const KernelSpec &kernel, const Specialization &specialization,
                            const TuneDeclaration &declaration, const DeclaredLaunch &declared,
                            std::optional<std::size_t> at = std::nullopt);
 
-/// True where a launch site passes a null pointer, as far as its text says.
+/// True if the text of a launch site's argument is a null pointer.
 bool isNullArgument(const std::string &argument);
 
-/// True where two launch sites have another grid, block or shared memory, as expressions.
+/// True if the expressions for grid, block or shared memory differ between two launch sites.
 bool differ(const LaunchSite &one, const LaunchSite &other);
 
-/// "file:line" of each launch of the specialization in the source that has another grid, block or
-/// shared memory than those that the workload's launches were made from: the kernel has never run
-/// as it is launched there. None for captured launches, which are the program's own.
+/// "file:line" of each launch site of the specialization whose grid, block or shared memory differs
+/// from those of the workload's launches: the kernel never runs as it is launched there. Empty for
+/// captured launches, which are the program's own.
 std::vector<std::string> sitesNotRun(const KernelSpec &kernel, const Specialization &specialization,
                                      const Workload &workload);
 
-/// What the launch site's expressions are evaluated over, given the kernel's integer arguments:
-/// those, the launch-site variables passed for them, and the constants in scope.
+/// The values for evaluating a launch site's expressions: the kernel's integer arguments, the
+/// launch-site variables passed for them, and the constants in scope.
 std::map<std::string, std::int64_t>
 bindingsAtSite(const KernelSpec &kernel, const Specialization &specialization,
                const LaunchSite &site, const std::map<std::string, std::int64_t> &arguments);
@@ -60,7 +59,7 @@ struct Geometry {
   std::uint32_t sharedBytes = 0;
 };
 
-/// Fails with Usage naming what is unbound or not positive.
+/// Fails with Usage, naming what is unbound or not positive.
 Result<Geometry> evaluateGeometry(const GeometryExpressions &expressions,
                                   const std::map<std::string, std::int64_t> &bindings);
 

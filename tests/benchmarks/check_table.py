@@ -13,7 +13,7 @@ from pathlib import Path
 NOT_APPLICABLE = (
     "this is the emulated device",
     "the emulated device checks every launch itself",
-    "a GPU lets nobody choose the order of its threads",
+    "the order of threads cannot be chosen on a GPU",
     "no integer argument decides how much the launch computes",
     "no argument decides the launch's size",
     "the kernel has no scalar argument but those that are sizes",
@@ -22,7 +22,7 @@ NOT_APPLICABLE = (
     "the kernel has no floating-point output",
     "the tolerance is '",
     "there are no wrong versions to try",
-    "it is asked of winners",
+    "it runs only for winners",
 )
 
 

@@ -39,7 +39,7 @@ class OtherLoad(KoptTest):
 
     def test_times_beside_another_program_are_no_evidence(self):
         for verdict, reason in self.tuned():
-            self.assertNotIn("others computed", reason, "kopt takes itself, or who only holds the GPU, for another")
+            self.assertNotIn("other processes used", reason, "kopt takes itself, or who only holds the GPU, for another")
         source = self.write("busy.cu", BUSY)
         subprocess.run([find_nvcc(), str(source), "-o", str(self.folder / "busy")], check=True)
         with subprocess.Popen([str(self.folder / "busy")], stdout=subprocess.PIPE, text=True) as busy:
@@ -51,7 +51,7 @@ class OtherLoad(KoptTest):
         self.assertTrue(trials)
         for verdict, reason in trials:
             self.assertEqual(verdict, 3, reason)
-            self.assertIn("others computed on the GPU", reason)
+            self.assertIn("other processes used the GPU", reason)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class Pool(KoptTest):
         done = subprocess.run([str(kopt), *self.command("2")], cwd=self.folder, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, "GPU 1 emulated leaves the pool, 1 go on: .*failed the probe")
+        self.assertRegex(done.stderr, "GPU 1 emulated leaves the pool, 1 left: .*failed the probe")
         self.check()
         self.assertEqual(self.gpus(), ["0 emulated"])
         notes = [findings for (findings,) in self.rows("SELECT findings FROM trials") if "left the pool" in findings]

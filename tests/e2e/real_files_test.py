@@ -56,7 +56,7 @@ class RealFiles(KoptTest):
 
     def test_what_is_declared_wrong_is_named(self):
         (self.folder / "rows.bin").write_bytes(struct.pack("<5i", *range(5)))
-        self.fails(GATHER, "fill rows gives 5 elements of 4 bytes, and extent rows is 96")
+        self.fails(GATHER, "fill rows gives 5 elements of 4 bytes, but extent rows is 96")
         self.fails(GATHER.replace("extent rows", "extent row"), "extent row: kernel 'gather' has no pointer", "did you mean 'rows'?")
         self.fails(GATHER.replace('"arg n = 96", "extent out = n", ', ""), "no extent for 'out' and no value for 'n'",
                    '"arg n = 1024", "extent out = n"')

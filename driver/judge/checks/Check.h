@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reason to refuse a candidate. Checks run in order, the cheapest first; a check that could not
-// run says so and is never taken for one that passed.
+// One reason to refuse a candidate. Checks run in order, the cheapest first. A check that could not
+// run says so and never counts as passed.
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
@@ -12,31 +12,32 @@
 
 namespace kopt {
 
-/// How hard to look. A gain that is hard to believe is looked at harder, not turned down.
+/// How thorough the checks are. A gain that is hard to believe is checked more thoroughly, not
+/// refused.
 struct Strength {
   int freshDraws =
-      1; ///< of the inputs of each declared launch and of one derived launch of each kind
+      1; ///< draws of inputs for each declared launch, and for one derived launch of each kind
   int repeats = 10; ///< launches of a repeatability test
   static Strength full() { return {5, 40}; }
 };
 
-/// On a GPU, which of the checks that cost much are asked.
+/// Which of the expensive checks run on a GPU.
 enum class Depth {
-  Search, ///< none: most candidates are no winners
-  Trial,  ///< those that take the CPU a second or two
-  Win,    ///< those too that take the GPU seconds
+  Search, ///< none: most candidates are not winners
+  Trial,  ///< those that take a second or two of the CPU
+  Win,    ///< also those that take seconds of the GPU
 };
 template <> struct EnumNames<Depth> {
   static constexpr std::pair<Depth, const char *> kAll[] = {
       {Depth::Search, "search"}, {Depth::Trial, "trial"}, {Depth::Win, "win"}};
 };
 
-/// Seconds of a GPU that parts of the judgement take at most where launches are large, as captured
-/// ones are: a baseline is to be ready in ten, a candidate in one, a winner in five. At least one
-/// launch of each kind is tried whatever it takes.
+/// The most seconds of a GPU that parts of the judgement take where launches are large, as captured
+/// ones are. The targets are ten seconds for a baseline, one for a candidate and five for a winner.
+/// At least one launch of each kind is tried, however long it takes.
 struct GpuSeconds {
-  static constexpr double kLearn = 4;          ///< of the baseline
-  static constexpr double kLearnForSearch = 1; ///< of these, before the first candidate
+  static constexpr double kLearn = 4;          ///< to learn from the baseline
+  static constexpr double kLearnForSearch = 1; ///< of kLearn, before the first candidate
   static constexpr double replays(Depth depth) { return depth == Depth::Search ? 0.3 : 1.5; }
   static constexpr double kRepeats = 1;
   /// A run that takes longer, as of gigabytes it does: a search makes do with one of each kind.
@@ -48,37 +49,39 @@ struct Examination {
   const Candidate &candidate;
   const Built &built;
   std::uint64_t freshSeed =
-      0; ///< drawn from the frozen candidate: nothing can have been made for it
+      0; ///< derived from the frozen candidate, so no candidate can be written for it
   Strength strength;
   Depth depth = Depth::Search;
-  Trial &trial; ///< gets findings, stages and the checks' records
+  Trial &trial; ///< receives findings, stages and the checks' records
 };
 
-/// What compilers are about to be asked for.
+/// What the compilers will be asked for next.
 struct CompileAhead {
   std::shared_ptr<const Subject> subject;
-  std::shared_ptr<const Candidate> candidate; ///< of no edits: the original
+  std::shared_ptr<const Candidate> candidate; ///< without edits: the original
   bool isOriginal = false;
-  JobQueue &jobs; ///< which it goes into
+  JobQueue &jobs; ///< where to add the compilations
 };
 
 class Check {
 public:
   virtual ~Check() = default;
-  virtual std::string name() const = 0; ///< of its check
-  /// Whether a kernel that computes something wrong can be told by it: those that cannot are no
-  /// part of the mutation test.
+  virtual std::string name() const = 0; ///< the check's name in allChecks()
+  /// True if the check can notice wrong results. Checks that cannot take no part in the mutation
+  /// test.
   virtual bool seesResults() const { return true; }
-  /// On a GPU, the depth from which on it is asked. A modelled device asks all at any depth.
+  /// The least depth at which the check runs on a GPU. On a modelled device every check runs at any
+  /// depth.
   virtual Depth from() const { return Depth::Trial; }
-  /// Once for each kernel and workload, before any candidate that it is asked of: what the original
-  /// does in this check. Findings go into `trial`.
+  /// Learns what the original does in this check. Called once for each kernel and workload, before
+  /// the check is asked about a candidate. Adds findings to `trial`.
   virtual Status learn(CheckContext &context, Trial &trial) = 0;
-  /// Has compiled, on other threads, what learn() will ask compilers for of the original, or ask()
-  /// of a candidate: they remember it. Called from any one thread.
+  /// Starts, on other threads, the compilations that learn() will need for the original, or ask()
+  /// for a candidate; the toolchain caches the results. May be called from any thread, one at a
+  /// time.
   virtual void compileAhead(const CompileAhead &) {}
-  /// Puts what it did into `record`. A failure is the candidate's; an Error is kopt's or the
-  /// machine's.
+  /// Runs the check and writes what it did to `record`. A Failure is the candidate's fault; an
+  /// Error is kopt's or the machine's.
   Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,
                                        CheckRecord &record) {
     if (!context.runner().device().modelled && examination.depth < from())
@@ -95,18 +98,18 @@ protected:
   }
   virtual Result<std::optional<Failure>> ask(CheckContext &context, Examination &examination,
                                              CheckRecord &record) = 0;
-  /// What check() returns where the check could not be asked, or was not.
+  /// What check() returns when the check could not run, or was not asked.
   std::optional<Failure> notRun(CheckRecord &record, std::string why) const {
     record = {name(), CheckState::NotRun, std::move(why)};
     return std::nullopt;
   }
-  /// The same where there is nothing that the check could show.
+  /// What check() returns when the check has nothing to show for this kernel or device.
   std::optional<Failure> notApplicable(CheckRecord &record, std::string why) const {
     record = {name(), CheckState::NotApplicable, std::move(why)};
     return std::nullopt;
   }
   static constexpr const char *kForWinners =
-      "it is asked of winners, and where screening flagged something";
+      "it runs only for winners and for candidates that the screen flagged";
 };
 
 } // namespace kopt

@@ -8,12 +8,13 @@
 
 namespace kopt {
 
-/// On the emulated device a deadline only ends what never executes an instruction: their limit ends
-/// the rest.
+/// On the emulated device the deadline only ends launches that retire no instructions; the
+/// instruction limit ends all others.
 constexpr Duration kModelledDeadline{10};
 
-/// Instructions of a thread that has nothing to do: it computes its place, asks, waits at a few
-/// barriers. Of all threads together some two seconds' worth at most, as a hang takes as many.
+/// Instructions of a thread that has nothing to do: it computes its index, tests it, and waits at a
+/// few barriers. The total over all threads is capped at about two seconds' worth, because a hang
+/// runs for that long.
 constexpr std::uint64_t kIdleInstructions = 256, kMostIdle = 400'000'000;
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
@@ -75,13 +76,13 @@ RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSe
   options.skip = switches_.runnerChecks();
   options.checkRaces = switches_.on("races");
   options.checkAcrossBlocks = blocksAreApart;
-  // 20 times the baseline, at least 2 s: research on hanging candidates puts honest slow ones well
-  // inside that.
+  // 20 times the baseline, at least 2 s: research on hanging candidates puts slow but correct ones
+  // well within that.
   const double baseline = index < baselineSeconds.size() ? baselineSeconds[index] : 0;
   options.deadline = Duration(baseline > 0 ? std::max(2.0, 20 * baseline) : 120.0);
   if (runner_.device().modelled) {
-    // The instruction limit ends a hang at the same point each time; the clock only catches what
-    // never retires any.
+    // The instruction limit ends a hang at the same point each time; the clock only catches
+    // launches that retire no instructions.
     options.instructionLimit = index < instructionLimits.size() ? instructionLimits[index] : 0;
     options.deadline = std::max(options.deadline, kModelledDeadline);
   }
@@ -135,8 +136,8 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
   const auto start = std::chrono::steady_clock::now();
   RunOptions own = forCandidate(options, launch);
   KOPT_TRY(RunOutcome outcome, runner_.run(candidate.module, launch, own));
-  // How many instructions the original takes is known of the workload's launches alone: of a
-  // derived one the limit is a guess, and a hang is told by a higher one as well.
+  // The original's instruction count is known only for the workload's launches. The limit of a
+  // derived launch is a guess, so try once more with a higher one: a hang exceeds that, too.
   if (outcome.status == RunStatus::TimedOut && own.instructionLimit != 0 &&
       own.instructionLimit < kMostIdle && check != "outputs" && check != "fresh") {
     own.instructionLimit = kMostIdle;
@@ -150,7 +151,7 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
   for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
     const Buffer &buffer = launch.buffers[i];
     if (buffer.readOnly)
-      continue; // the runner has compared it with what it filled in
+      continue; // the runner compared it with what it filled in
     if (switches_.on("unwritten") && buffer.output && i < outcome.unwritten.size() &&
         outcome.unwritten[i] > 0)
       return Failure{"unwritten", Verdict::WrongResult,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The original and a candidate side by side: runs a launch of either and compares what they leave.
-// Every check asks here, so that deadlines, seeds and what counts as wrong are the same for all of
-// them.
+// Holds the original and a candidate side by side, runs launches of either and compares their
+// outputs. All checks use it, so deadlines, seeds and the definition of a wrong result are the same
+// for all of them.
 #pragma once
 
 #include "driver/device/Runner.h"
@@ -18,29 +18,29 @@
 
 namespace kopt {
 
-/// The kernel under test. Everything refers to the baseline.
+/// The kernel under test. All members describe the baseline.
 struct Subject {
   KernelSpec kernel;
   Specialization specialization;
   std::string sliceText;
   Workload workload;
-  /// What the workload was made from. Of captured launches only its requirements and tolerance say
-  /// anything.
+  /// The clauses that the workload was made from. For captured launches only their requirements and
+  /// tolerance apply.
   std::optional<TuneDeclaration> declaration;
 };
 
-/// A kernel that compiled, the launches it wants, and the module once it is loaded.
+/// A compiled kernel, the launches it asks for, and its module once it is loaded.
 struct Built {
   std::filesystem::path path;
   std::string symbol;
   std::string hash;                   ///< of the machine code
-  std::vector<std::string> externals; ///< what it calls and does not hold
+  std::vector<std::string> externals; ///< functions that it calls but does not define
   ModuleId module = 0;
   std::vector<Launch> launches;
 };
 
-/// What the baseline left in every buffer of one launch for one draw of inputs: no path for a
-/// read-only one.
+/// What the baseline left in every buffer of one launch, for one draw of inputs. The path of a
+/// read-only buffer is empty.
 struct Expected {
   std::uint64_t inputSeed = 0;
   std::vector<std::filesystem::path> buffers;
@@ -55,15 +55,15 @@ struct Expected {
   }
 };
 
-/// Why a candidate does not pass.
+/// Why a candidate is refused.
 struct Failure {
   std::string check;
   Verdict verdict = Verdict::WrongResult;
   std::string reason;
 };
 
-/// Two patterns that outputs, padding and guard zones hold before a launch: what depends on stale
-/// memory differs.
+/// Two patterns that fill outputs, padding and guard zones before a launch: results that depend on
+/// stale memory differ between them.
 inline constexpr std::uint64_t kPoison = 0x51, kOtherPoison = 0xa7;
 
 class CheckContext {
@@ -74,42 +74,47 @@ public:
   const Runner &runner() const { return runner_; }
   Subject &subject() { return subject_; }
   const Subject &subject() const { return subject_; }
-  std::uint64_t seed() const { return seed_; } ///< of everything random
+  std::uint64_t seed() const { return seed_; } ///< seed of everything random
   const CheckSwitches &switches() const { return switches_; }
 
   Built &baseline() { return baseline_; }
   const Built &baseline() const { return baseline_; }
-  /// Per declared launch, once they are known: wall time of a run of the baseline, and the
-  /// instructions after which a launch on a modelled device is stopped.
+  /// For each declared launch, once known: the wall time of a run of the baseline, and the number
+  /// of instructions after which a launch on a modelled device is stopped.
   std::vector<double> baselineSeconds;
   std::vector<std::uint64_t> instructionLimits;
-  /// The original's blocks meet in no word that one of them writes but by fences and flags: a
-  /// candidate's may not either.
+  /// True if the original's blocks access no common word that one of them writes, except through
+  /// fences and flags. Then a candidate's blocks may not either.
   bool blocksAreApart = false;
   std::vector<Expected>
-      expected; ///< per declared launch, at the fixed seed; kept for all candidates
+      expected; ///< for each declared launch, at the fixed seed; kept for all candidates
 
-  /// Options of a run of declared launch `index`, or of a derived one, which is smaller. `slot`
-  /// names its files.
+  /// Options for running declared launch `index`, or a smaller launch derived from it. `slot` names
+  /// the files of the run.
   RunOptions options(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t index,
                      std::string slot) const;
 
-  /// The same for a candidate's own launch, which may have far more threads than the original's:
-  /// those without work take some instructions to find that out.
+  /// `options` with a higher instruction limit for a candidate's own launch, which may have far
+  /// more threads than the original's: threads without work need a few instructions to find that
+  /// out.
   RunOptions forCandidate(RunOptions options, const Launch &own) const;
 
-  /// The declared launch that costs most: what is not tried on all launches is tried on it.
+  /// Index of the declared launch with the greatest weight. Tests that are too expensive for all
+  /// launches run on this one.
   std::size_t heaviest() const;
 
-  /// What the baseline leaves. Fails with BaselineFailed where it does not run through.
+  /// Runs the baseline and returns its results. Fails with BaselineFailed if the baseline does not
+  /// finish the launch.
   Result<Expected> expect(const Launch &launch, const RunOptions &options);
-  /// The same where a baseline that does not run through is an answer: then the text says how.
+  /// As expect(), but a baseline that does not finish is a valid answer: the text says what
+  /// happened.
   Result<tl::expected<Expected, std::string>> tryExpect(const Launch &launch,
                                                         const RunOptions &options);
 
-  /// Runs the candidate and compares. Nothing: it passed. `check` is the one that is asked; what
-  /// the runner itself finds is of the check that looks for it. Adds the run's stages to the trial.
-  /// `slack` is for each buffer, or empty: none.
+  /// Runs the candidate and compares its results with `expected`; returns nothing if it passes.
+  /// `check` names the check that asks; faults that the runner finds itself are reported under the
+  /// check responsible for them. Adds the run's stages to `trial`. `slack` has one entry for each
+  /// buffer, or is empty for none.
   Result<std::optional<Failure>> compare(const Built &candidate, const Launch &launch,
                                          const Expected &expected, const RunOptions &options,
                                          const std::string &check, Trial &trial,
@@ -121,19 +126,20 @@ private:
   std::uint64_t seed_;
   CheckSwitches switches_;
   Built baseline_;
-  const std::string slots_; ///< ends the names of all files: a runner serves several judges
+  const std::string slots_; ///< suffix of all file names: a runner serves several judges
 };
 
-/// A check's verdict on how a launch ended, other than well.
+/// The failure that `check` reports for a launch that did not end with RunStatus::Ok.
 Failure failureOf(RunStatus status, const std::string &check, std::string reason);
 
-/// Records that a check refuses the trial's candidate. The first that does decides the verdict.
+/// Records that a check refuses the trial's candidate. The first refusal decides the verdict.
 void refuse(const Failure &failure, Trial &trial);
 
-/// Adds the stages of one call of the runner, and what of its `wall` time none of them had.
+/// Adds the stages of one call to the runner to the trial. The part of `wall`, in seconds, that no
+/// stage accounts for becomes the stage "other".
 void addStages(Trial &trial, const std::string &part, double wall, const StageSeconds &stages);
 
-/// Seconds since a point in time, and a scope that adds its life to a stage of a trial.
+/// Adds the seconds of its lifetime to a stage of a trial.
 class StageTimer {
 public:
   StageTimer(Trial &trial, std::string stage);

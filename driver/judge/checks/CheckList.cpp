@@ -10,13 +10,13 @@ namespace kopt {
 
 const std::vector<CheckInfo> &allChecks() {
   static const std::vector<CheckInfo> checks = {
-      {"screen", "what the candidate's source may not change"},
-      {"externals", "what the machine code calls and the original's does not: the device heap, "
+      {"screen", "the candidate's source changes nothing that it may not change"},
+      {"externals", "the machine code calls nothing that the original's does not: the device heap, "
                     "launches from the device"},
-      {"inputs", "read-only buffers are what they were, after every launch"},
-      {"guards", "nothing is written beside a buffer, in every launch"},
+      {"inputs", "read-only buffers are unchanged after every launch"},
+      {"guards", "nothing is written outside a buffer, in every launch"},
       {"unwritten", "every element that the original writes is written, in every launch"},
-      {"races", "no two threads meet in a word without a barrier (emulated device)"},
+      {"races", "no two threads access a word without synchronization (emulated device)"},
       {"outputs", "every element equals the original's, on the declared launches with two poisons"},
       {"fresh", "the same on inputs drawn after the candidate was frozen"},
       {"scalars", "the same with other values of the scalar arguments"},
@@ -26,15 +26,14 @@ const std::vector<CheckInfo> &allChecks() {
       {"repeat", "the same again and again, in fresh modules, at fresh addresses, on fresh poison"},
       {"schedule", "the same with blocks, warps and lanes in any order (emulated device)"},
       {"reference", "errors no larger than the original's own, against a double-precision clone"},
-      {"coverage",
-       "every way that the candidate's code can take was taken by one of these launches"},
+      {"coverage", "these launches took every way through the candidate's code"},
       {"emulated", "the emulated device finds nothing on a small launch: no races, in any order of "
                    "threads (GPU)"},
-      {"sanitizer", "compute-sanitizer has nothing to say (GPU)"},
-      {"timed", "what a timed launch leaves is right, too"},
-      {"roofline", "no launch is faster than the memory can be"},
-      {"mutants", "the workload tells wrong versions of the original from the original"},
-      {"obligations", "what screening flagged was put to the test that shows it harmless"},
+      {"sanitizer", "compute-sanitizer reports nothing (GPU)"},
+      {"timed", "the outputs of timed launches are right, too"},
+      {"roofline", "no launch is faster than writing its outputs can be"},
+      {"mutants", "the workload notices wrong versions of the original"},
+      {"obligations", "what the screen flagged was cleared by a check that can show it harmless"},
   };
   return checks;
 }
@@ -54,9 +53,9 @@ Result<CheckSwitches> CheckSwitches::without(const std::vector<std::string> &nam
   for (const std::string &name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const std::string guess = didYouMean(name, known);
-      return makeError(
-          ErrorCode::Usage, fmt::format("there is no check '{}'", name),
-          fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ", join(known, ", ")));
+      return makeError(ErrorCode::Usage, fmt::format("there is no check '{}'", name),
+                       fmt::format("{}{}the checks are: {}", guess, guess.empty() ? "" : " ",
+                                   join(known, ", ")));
     }
     switches.off_.insert(name);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks that stand between a candidate and a win, by name. Each can be left out to see what
-// else would notice; what is judged without one of them is no verdict.
+// The names of the checks that stand between a candidate and a win. Each can be left out to see
+// which other check would notice a fault; a result without one of them is not a verdict.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -16,25 +16,25 @@ struct CheckInfo {
   const char *purpose; ///< one line
 };
 
-/// In the order in which they have their say. A check is a check of every launch (guards, inputs,
-/// unwritten, races), a set of launches (outputs to schedule), or a condition on a win (timed to
-/// demands).
+/// All checks, in the order in which they run. A check applies to every launch (guards, inputs,
+/// unwritten, races), is a set of launches (outputs to schedule), or is a condition on a win (timed
+/// to obligations).
 const std::vector<CheckInfo> &allChecks();
 
-/// One line on a check; empty where there is none of that name.
+/// The purpose of a check in one line; empty if no check has that name.
 std::string purposeOf(const std::string &check);
 
 /// Which checks are left out.
 class CheckSwitches {
 public:
   CheckSwitches() = default;
-  /// Fails with Usage, naming the checks there are, where one of them is unknown.
+  /// Fails with Usage if a name is unknown; the error lists the known checks.
   static Result<CheckSwitches> without(const std::vector<std::string> &names);
 
   bool on(const std::string &check) const { return !off_.contains(check); }
   bool all() const { return off_.empty(); }
-  std::string list() const; ///< of those left out: "sizes, guards"
-  /// Those that the runner has to leave out by itself.
+  std::string list() const; ///< the checks left out: "sizes, guards"
+  /// The checks left out that the runner itself has to skip.
   std::vector<std::string> runnerChecks() const;
 
 private:

@@ -28,7 +28,7 @@ std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
   add(makeCoverageCheck(replays, services.frontend, services.toolchain,
                         {precise.build, precise.scratch, services.assurance}));
   add(makeEmulationCheck(replays, services.emulation));
-  add(makeSanitizerCheck(replays)); // the only one that takes the GPU for seconds
+  add(makeSanitizerCheck(replays)); // last, as only this one takes seconds of the GPU
   return checks;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every check there is, in the order in which they have their say.
+// Makes all checks, in the order in which they run.
 #pragma once
 
 #include "driver/judge/checks/EmulationCheck.h"
@@ -10,15 +10,15 @@
 
 namespace kopt {
 
-/// What checks need that build something of their own.
+/// What checks need to build something of their own.
 struct CheckServices {
   Frontend &frontend;
   Toolchain &toolchain;
-  Emulation *emulation = nullptr; ///< beside a GPU; null: there is none
+  Emulation *emulation = nullptr; ///< used beside a GPU; null: there is none
   AssurancePolicy assurance = AssurancePolicy::Standard;
 };
 
-/// Those that are switched on, in order: the cheapest first. They share the derived launches.
+/// The checks that are switched on, the cheapest first. They share the derived launches.
 std::vector<std::unique_ptr<Check>> makeChecks(const CheckSwitches &switches,
                                                CheckServices services,
                                                const ReferenceSettings &precise,

@@ -35,9 +35,9 @@ template <class T> T loadAs(const char *bytes) {
   return value;
 }
 
-/// An element type: its size, whether it is a floating one, the relative error of the default
-/// policy, its value. Of integers, which a double may not hold, also their text and how far apart
-/// two are.
+/// An element type: its size in bytes, whether it is a floating-point type, the relative error that
+/// the default policy allows, and its value. Integers, which a double may not represent exactly,
+/// also have a text and a distance between two of them.
 template <class T> struct Exact {
   static constexpr std::size_t kSize = sizeof(T);
   static constexpr bool kFloating = false;
@@ -46,7 +46,7 @@ template <class T> struct Exact {
   static std::string show(const char *bytes) { return fmt::format("{}", +loadAs<T>(bytes)); }
   static std::uint64_t distance(const char *left, const char *right) {
     const auto [low, high] = std::minmax({loadAs<T>(left), loadAs<T>(right)});
-    return std::uint64_t(high) - std::uint64_t(low); // modulo 2^64, so of negative ones, too
+    return std::uint64_t(high) - std::uint64_t(low); // modulo 2^64, so negative ones work, too
   }
 };
 struct Float {
@@ -78,11 +78,11 @@ struct Bfloat {
   }
 };
 
-/// Elements that one thread looks at in one go: sums over them are added up in their order, whoever
-/// made them.
+/// Elements that one thread processes at a time. The partial sums are added in the order of the
+/// elements, so the total does not depend on the number of threads.
 constexpr std::uint64_t kGrain = 64u << 10;
 
-/// What `look(begin, end, part)` finds in each piece of `total` elements, in their order.
+/// The result of `look(begin, end, part)` for each piece of `total` elements, in order.
 template <class Part, class Look>
 std::vector<Part> inParts(std::uint64_t total, unsigned threads, Look look) {
   std::vector<Part> parts(total / kGrain + 1);
@@ -117,8 +117,8 @@ template <class Type> double scaleOf(std::string_view bytes, unsigned threads) {
   return all.count == 0 ? 0 : std::sqrt(all.sum / double(all.count));
 }
 
-/// The error of one element: 0 where it matches its like, infinity where a special value has no
-/// match.
+/// The error of one element: 0 if an infinity or a NaN matches the same value, infinity if it
+/// matches nothing. With `nonFinite`, any infinity or NaN matches any other.
 double elementError(double expected, double actual, bool nonFinite = false) {
   if (nonFinite && !std::isfinite(expected) && !std::isfinite(actual))
     return 0;
@@ -155,7 +155,7 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
   struct Part {
     Mismatch mismatch;
     double worstExcess = -1;
-    std::uint64_t worst = 0; ///< which element is
+    std::uint64_t worst = 0; ///< index of the worst element
   };
   const std::uint64_t total = want.size() / Type::kSize;
   const auto look = [&](std::uint64_t begin, std::uint64_t end, Part &part) {
@@ -179,8 +179,8 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
                                                       : byUser);
       }
       const bool bothNaN = std::isnan(expected) && std::isnan(actual);
-      // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0
-      // is not +0). No error is within any tolerance, that of a NaN included.
+      // Bits differ here, so under a bitwise policy only NaNs are equal to each other (and -0 is
+      // not +0). An error that is not finite, such as a NaN's, is within no tolerance.
       if (bitwise ? bothNaN : error == 0 || (std::isfinite(error) && error <= allowed))
         continue;
       Mismatch &mismatch = part.mismatch;
@@ -195,7 +195,8 @@ std::optional<Mismatch> compareAs(const Tolerance &tolerance, std::string_view w
     }
   };
   std::vector<Part> parts = inParts<Part>(total, threads, look);
-  // A buffer that ends inside an element: what there is of it counts as one and has to be the same.
+  // If the buffer ends inside an element, the remaining bytes count as one element and must be
+  // equal.
   if (const std::size_t rest = want.size() % Type::kSize;
       rest > 0 && want.substr(want.size() - rest) != got.substr(want.size() - rest)) {
     Part part;
@@ -263,13 +264,13 @@ template <class Use> auto withType(const std::string &scalar, Use use) {
     return use(Exact<std::int64_t>{});
   if (scalar == "u64")
     return use(Exact<std::uint64_t>{});
-  // bool, u8 and the bytes of types without one scalar: compared bit for bit.
+  // bool, u8, and types that have no single scalar, byte by byte: compared bit for bit.
   return use(Exact<std::uint8_t>{});
 }
 
 using runtime::StructType;
 
-/// One member of all elements, one after the other.
+/// One member of all elements, packed one after the other.
 std::string columnOf(const StructType &type, const StructType::Member &member,
                      std::string_view bytes) {
   std::string column(bytes.size() / type.bytes * member.bytes, '\0');
@@ -279,11 +280,12 @@ std::string columnOf(const StructType &type, const StructType::Member &member,
   return column;
 }
 
-/// An element that jumps may be so many times as far from what is expected as the original's is
-/// then.
+/// An element that jumps may be this many times as far from the expected value as the original's
+/// element is for moved inputs.
 constexpr double kAsFar = 16;
 
-/// `got` with what is expected in the place of each element that jumps where inputs are moved.
+/// `got`, where each element that jumps for moved inputs, and is within kAsFar times that jump, is
+/// replaced with its expected value.
 std::string withoutJumps(const Buffer &buffer, std::string_view want, std::string_view got,
                          std::string_view moved, double usual) {
   std::string judged(got);
@@ -304,8 +306,8 @@ std::string withoutJumps(const Buffer &buffer, std::string_view want, std::strin
   return judged;
 }
 
-/// Each member by its own type and at its own scale; padding is nobody's result. What ends inside
-/// an element has to be the same.
+/// Compares each member by its own type and at its own scale; padding is not a result. An
+/// incomplete last element must have equal bytes.
 std::optional<Mismatch> compareStructs(const StructType &type, const Tolerance &tolerance,
                                        std::string_view want, std::string_view got,
                                        unsigned threads, Slack slack) {
@@ -367,7 +369,8 @@ std::optional<double> largestDifferenceAs(std::string_view left, std::string_vie
   return all.isMeasured ? std::optional(all.largest) : std::nullopt;
 }
 
-/// What nine tenths of the elements move by at most. Of many elements a sample tells it.
+/// The most that nine tenths of the elements move by, estimated from a sample if there are many
+/// elements.
 template <class Type> double usualMovement(std::string_view want, std::string_view got) {
   constexpr std::uint64_t kSample = 1u << 18;
   const std::uint64_t total = want.size() / Type::kSize;
@@ -375,7 +378,7 @@ template <class Type> double usualMovement(std::string_view want, std::string_vi
     return 0;
   std::vector<double> differences(std::min(total, kSample));
   for (std::uint64_t i = 0; i < differences.size(); ++i) {
-    // One of each stretch, at a place that no stride of the data follows.
+    // One element of each stretch, at a pseudo-random place, so that no stride in the data matters.
     const std::uint64_t first = i * total / differences.size(),
                         last = (i + 1) * total / differences.size();
     const std::uint64_t at = (first + mixed(i, total) % (last - first)) * Type::kSize;

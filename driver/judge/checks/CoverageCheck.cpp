@@ -20,24 +20,26 @@
 namespace kopt {
 namespace {
 
-/// Recording costs a store for each condition: this many times the instructions.
+/// How many times the instructions a version that records may take: it has one more store for each
+/// condition.
 constexpr std::uint64_t kSlower = 8;
 constexpr std::size_t kMostNamed = 3, kMostGaps = 6;
-/// Larger launches: how many are tried for one candidate, and threads and elements of each. On the
-/// emulated device 1e8 instructions together, about a second.
+/// Larger launches: how many are tried for one candidate, the threads and elements of each, and the
+/// instructions of all together on the emulated device (about a second).
 constexpr std::size_t kLarger = 40;
 constexpr std::uint64_t kMostOnGpu = 1u << 24, kMostModelled = 1u << 18;
 constexpr double kInstructions = 1e8;
-/// Launches made for one outcome: of how many outcomes of a candidate, how many for each, threads
-/// and elements; on the emulated device instructions of one and of all together, on a GPU seconds.
+/// Launches made for a missing outcome: how many outcomes of a candidate, how many launches for
+/// each, and their threads and elements; on the emulated device the instructions of one launch and
+/// of all together, on a GPU the seconds of all.
 constexpr std::size_t kMostSought = 6, kReaching = 32;
 constexpr std::uint64_t kReachingCost = 1u << 22;
 constexpr double kReachingInstructions = 1e8, kAllReaching = 3e8, kReachingSeconds = 2;
-constexpr int kEach = 3; ///< launches that take one way: one may happen to be right
-constexpr std::size_t kMostLaunches = 16; ///< of one loaded module
-constexpr int kMostRefused = 3;           ///< by the original, on a GPU: each may cost a context
+constexpr int kEach = 3; ///< launches for each outcome: the candidate may be right on one by chance
+constexpr std::size_t kMostLaunches = 16; ///< before the module is loaded anew
+constexpr int kMostRefused = 3; ///< failures of the original on a GPU: each may cost a context
 
-/// `slice` is the file that the lines are of.
+/// The outcomes with their places. `slice` is the file that the lines refer to.
 std::string inWords(const std::vector<CoveragePoint> &marks, const std::string &slice) {
   std::string text;
   for (std::size_t i = 0; i < marks.size() && i < kMostNamed; ++i)
@@ -47,8 +49,8 @@ std::string inWords(const std::vector<CoveragePoint> &marks, const std::string &
                      : "");
 }
 
-/// Numbers in a name replaced: conditions that differ in a constant alone have one name. `$2` is a
-/// parameter and `.0` a dimension.
+/// `name` with each number replaced by `?`, so that conditions that differ only in a constant get
+/// the same name. `$2` (a parameter) and `.0` (a dimension) are not numbers.
 std::string withoutNumbers(const std::string &name) {
   std::string text;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -122,9 +124,8 @@ public:
                                       symbolOf(rendered.expression), &seen));
     if (!answer.fails.empty())
       return Failure{name(), Verdict::Suspect,
-                     fmt::format("it fails where its conditions are recorded, and not as it is: it "
-                                 "depends on what a compiler makes "
-                                 "of it: {}",
+                     fmt::format("it fails when built to record its conditions, but not as it is, "
+                                 "so it depends on how the compiler translates it: {}",
                                  answer.fails)};
     if (!answer.why.empty())
       return notRun(record, answer.why);
@@ -139,30 +140,31 @@ public:
     if (!unexplained.empty() && settings_.assurance == AssurancePolicy::Strict)
       return Failure{
           name(), Verdict::Suspect,
-          fmt::format("a special case that the original does not have, and that no launch reaches: "
-                      "never was it that {}; leave it out, or declare a launch that gets there",
-                      inWords(unexplained, slice))};
+          fmt::format(
+              "it has a special case that the original does not have and that no launch reaches: "
+              "it never happened that {}; remove it, or declare a launch that reaches it",
+              inWords(unexplained, slice))};
     addGaps(answer.missing, slice, seen.trial);
     record.detail = answer.missing.empty()
                         ? fmt::format("all {} outcomes of conditions occurred", answer.marks)
                         : fmt::format("{} of {} outcomes of conditions occurred",
                                       answer.marks - answer.missing.size(), answer.marks);
     if (!answer.derived.empty())
-      record.detail +=
-          fmt::format("; some in launches that were derived for them, on which it was verified, "
-                      "too: {}",
-                      fmt::join(answer.derived, "; "));
+      record.detail += fmt::format(
+          "; some only in launches derived for them, on which the candidate was verified, too: {}",
+          fmt::join(answer.derived, "; "));
     if (answer.inMacros > 0)
-      record.detail += fmt::format("; {} conditions in macros are not seen", answer.inMacros);
+      record.detail += fmt::format("; {} conditions in macros are not recorded", answer.inMacros);
     return std::nullopt;
   }
 
 private:
-  using Codes = std::map<std::string, std::set<std::string>>; ///< by name, of what is done then
+  using Codes =
+      std::map<std::string, std::set<std::string>>; ///< CodeBehind digests by name of the condition
 
-  /// Whether the original asks the same, does nothing else then, and never gets there either; or
-  /// gets there, but the candidate's block may make it impossible, as
-  /// `threadIdx.x % 32 < blockDim.x / 32` is always true with 1024 threads.
+  /// True if the original has the same condition with the same code behind it, and the outcome
+  /// never occurs there either; or if it does occur there, but the candidate's block may make it
+  /// impossible: `threadIdx.x % 32 < blockDim.x / 32` is always true with 1024 threads.
   bool isOfOriginal(const CoveragePoint &mark, const Candidate &candidate) const {
     const auto isIn = [&](const Codes &codes) {
       return !mark.names.empty() && std::ranges::all_of(mark.names, [&](const std::string &name) {
@@ -176,7 +178,7 @@ private:
     return isIn(neverOfOriginal_) || (changesGeometry(candidate) && isIn(ofOriginal_));
   }
 
-  /// Whether the original's text asks the same with another constant.
+  /// True if the original's text has the same condition with another constant.
   bool isOfOriginalsText(const CoveragePoint &mark) const {
     return std::ranges::any_of(mark.names, [&](const std::string &name) {
       return !ofOriginal_.contains(name) &&
@@ -188,15 +190,16 @@ private:
                       Trial &trial) {
     for (std::size_t i = 0; i < missing.size() && i < kMostGaps; ++i)
       addGap(trial.assurance,
-             {"coverage", fmt::format("no launch gets where {} at {}:{}; declare one that does",
-                                      missing[i].what, slice, missing[i].line)});
+             {"coverage",
+              fmt::format("no launch reaches the case where {} at {}:{}; declare one that does",
+                          missing[i].what, slice, missing[i].line)});
     if (missing.size() > kMostGaps)
       addGap(trial.assurance, {"coverage", fmt::format("and {} other branches that no launch takes",
                                                        missing.size() - kMostGaps)});
   }
 
-  /// The version that records. Its variables live as long as the module does: it is loaded anew
-  /// now and then, so that none of them counts all launches.
+  /// The version that records. Its variables live as long as the module, which is loaded anew now
+  /// and then so that no variable counts all launches.
   struct Recorder {
     std::filesystem::path path;
     std::string symbol;
@@ -205,16 +208,17 @@ private:
   };
 
   struct Answer {
-    std::string why;   ///< nothing is known of the kernel, and why; else empty
-    std::string fails; ///< how it ended otherwise than well, in a launch that it passed as it is
+    std::string why; ///< why nothing is known of the kernel; else empty
+    std::string
+        fails; ///< how the version that records failed, in a launch that the kernel itself passed
     std::size_t marks = 0, inMacros = 0;
     std::vector<CoveragePoint> all, missing;
-    std::vector<std::string> derived; ///< launches that were made for what was missing
-    std::optional<Failure> failure;   ///< in one of them
+    std::vector<std::string> derived; ///< titles of the launches that reached a missing outcome
+    std::optional<Failure> failure;   ///< in a launch made for an outcome
   };
 
-  /// The outcomes that no launch brings about. `seen` is null for the original: then those that do
-  /// not matter count as well, and no launch is made for them.
+  /// Finds the outcomes that no launch brings about. `seen` is null for the original: then outcomes
+  /// that are not required count, too, and no launches are made for missing ones.
   Result<Answer> neverDone(CheckContext &context, const Candidate &candidate,
                            const std::string &text, const std::string &expression,
                            const std::string &symbol, Examination *seen) {
@@ -270,8 +274,8 @@ private:
     return toolchain_.build(request);
   }
 
-  /// Of the version that is called `expression`: the name of the original is known, others are
-  /// found in their modules.
+  /// The symbol of the version named `expression`. Only the original's is known; empty for others,
+  /// whose symbol is found in the module.
   std::string symbolOf(const std::string &expression) const {
     return expression == settings_.build.expression ? settings_.build.symbol : "";
   }
@@ -285,23 +289,23 @@ private:
         return RunOutcome();
       return run(context, *own, clone, recorder, missing);
     };
-    for (const DerivedReplays::Replay &replay : replays_->replays()) // the small ones first
+    for (const DerivedReplays::Replay &replay : replays_->replays()) // small launches first
       KOPT_CHECK(runOwn(replay.derived.launch));
     for (const Launch &launch : context.baseline().launches) {
       KOPT_TRY(const RunOutcome outcome, runOwn(launch));
       if (outcome.status == RunStatus::Fault || outcome.status == RunStatus::Uninitialised)
         answer.fails = fmt::format("launch '{}': {}", launch.name, outcome.detail);
     }
-    // Guards against nothing to do: no launch has it, as it would have no threads. What these leave
-    // means nothing.
+    // Reach guards against empty problems. No other launch does, as it would have no threads. The
+    // outputs of these launches are not compared.
     const Launch *small = missing.empty() ? nullptr : replays_->small();
     for (std::size_t i = 0; small && i < small->arguments.size() && !missing.empty(); ++i)
       KOPT_CHECK(runOwn(withZero(context.subject(), *small, i)));
     return {};
   }
 
-  /// Launches with the numbers that the conditions name, special cases first: a fast path for a
-  /// value or a range is judged where it is taken.
+  /// Derives launches with the numbers that the conditions name, special cases first, so that a
+  /// fast path for a value or a range is judged where it is taken.
   Status reach(CheckContext &context, Examination &seen, const CoverageClone &clone,
                Recorder &recorder, Answer &answer) const {
     const bool isModelled = context.runner().device().modelled;
@@ -339,7 +343,7 @@ private:
           return {};
         refused += !isTaken;
         if (!isMissing(mark, answer) && ++times < kEach)
-          answer.missing.push_back(mark); // the next launch is judged, too
+          answer.missing.push_back(mark); // so that the next launch is judged, too
       }
       if (times > 0)
         std::erase_if(answer.missing,
@@ -352,8 +356,8 @@ private:
     return std::ranges::find(answer.missing, mark.at, &CoveragePoint::at) != answer.missing.end();
   }
 
-  /// Larger problems, the smallest first, until everything has occurred that may, and the candidate
-  /// judged on those where something new does. The original has to stand them, too.
+  /// Tries larger problems, the smallest first, until no outcome is missing, and judges the
+  /// candidate on those where a new outcome occurs. The original has to run on them as well.
   Status climb(CheckContext &context, Examination &seen, const CoverageClone &clone,
                Recorder &recorder, Answer &answer) const {
     if (answer.missing.empty())
@@ -367,7 +371,7 @@ private:
       if (answer.missing.empty() || !own)
         continue;
       const RunOptions options = derivedOptions(context, *own, 0, 0, "");
-      instructions += double(options.instructionLimit) / (20 * kLeniency); // as is expected
+      instructions += double(options.instructionLimit) / (20 * kLeniency); // the expected number
       if (isModelled && instructions > kInstructions)
         return {};
       KOPT_CHECK(tryLaunch(context, seen, clone, recorder, std::move(larger), answer));
@@ -377,13 +381,14 @@ private:
     return {};
   }
 
-  /// Runs the candidate on a launch, and judges it there if something new occurs or it fails. False
-  /// where the original does not stand it: then nothing is known to be right.
+  /// Runs the candidate on a launch, and judges it there if a new outcome occurs or it fails.
+  /// Returns false if the original fails on the launch, because then there is nothing to compare
+  /// with.
   Result<bool> tryLaunch(CheckContext &context, Examination &seen, const CoverageClone &clone,
                          Recorder &recorder, DerivedLaunch derived, Answer &answer) const {
     const auto own = applyToDerived(context, seen.candidate, derived.launch);
     if (!own)
-      return true; // it is not meant for that
+      return true; // the candidate is not meant for this launch
     const RunOptions options =
         derivedOptions(context, *own, context.seed() + 6000, kOtherPoison, "derived");
     std::vector<CoveragePoint> left = answer.missing;
@@ -401,8 +406,8 @@ private:
       if (!answer.failure && mark.assumed &&
           std::ranges::find(left, mark.at, &CoveragePoint::at) == left.end())
         answer.failure = Failure{name(), Verdict::Suspect,
-                                 fmt::format("it promises its compiler what does not hold: in "
-                                             "launch '{}', which the original stands, {}",
+                                 fmt::format("it promises its compiler something that does not "
+                                             "hold: in launch '{}', on which the original runs, {}",
                                              own->name, mark.what)};
     if (!answer.failure && left.size() < answer.missing.size())
       answer.derived.push_back(title);
@@ -418,11 +423,11 @@ private:
     return launch;
   }
 
-  /// Takes from `missing` what occurs.
+  /// Runs the version that records and removes from `missing` the outcomes that occur.
   static Result<RunOutcome> run(CheckContext &context, Launch launch, const CoverageClone &clone,
                                 Recorder &recorder, std::vector<CoveragePoint> &missing) {
     for (Buffer &buffer : launch.buffers)
-      buffer.output = false; // one launch, whatever it leaves unwritten
+      buffer.output = false; // the runner need not look for unwritten elements
     Buffer record;
     record.name = record.symbol = clone.variable;
     record.bytes = clone.bytes;
@@ -440,7 +445,7 @@ private:
     }
     KOPT_TRY(RunOutcome outcome, context.runner().run(recorder.module, launch, options));
     if (outcome.status != RunStatus::Ok || outcome.buffers.empty())
-      return outcome; // what others bring about counts
+      return outcome; // outcomes of other launches still count
     KOPT_TRY(const MappedFile seen, MappedFile::open(outcome.buffers.back()));
     std::erase_if(missing, [&](const CoveragePoint &mark) {
       return mark.at < seen.bytes().size() && seen.bytes()[mark.at] != 0;
@@ -452,8 +457,9 @@ private:
   Frontend &frontend_;
   Toolchain &toolchain_;
   CoverageSettings settings_;
-  Codes ofOriginal_, neverOfOriginal_;    ///< all that it asks; what never occurs in it
-  std::set<std::string> ofOriginalsText_; ///< outcomes by text and name, without numbers
+  Codes ofOriginal_, neverOfOriginal_; ///< all outcomes in the original; those that never occur
+  std::set<std::string>
+      ofOriginalsText_; ///< outcomes of the original by text and name, without numbers
   std::atomic<std::size_t> builds_ = 0;
 };
 

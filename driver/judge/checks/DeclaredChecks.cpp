@@ -8,8 +8,8 @@
 namespace kopt {
 namespace {
 
-/// The declared launches with the inputs that the baseline's results are kept for, on two poisons:
-/// what depends on stale memory or on luck differs.
+/// Runs the declared launches on the inputs that the baseline's results are kept for, with two
+/// poisons: results that depend on stale memory or on luck differ between them.
 class OutputsGate final : public Check {
 public:
   std::string name() const override { return "outputs"; }
@@ -35,8 +35,8 @@ public:
   }
 };
 
-/// The launches of the workload with inputs drawn, or captured ones moved, from the frozen
-/// candidate's own hash: no candidate can have been made for them.
+/// Runs the workload's launches on inputs drawn from the frozen candidate's own hash, or on
+/// captured inputs moved by it: no candidate can be written for them.
 class FreshGate final : public Check {
 public:
   std::string name() const override { return "fresh"; }
@@ -50,13 +50,14 @@ public:
         const std::uint64_t seed = seen.freshSeed + i + std::uint64_t(draw) * 0x10001;
         const Launch &original = context.baseline().launches[i];
         RunOptions options = context.options(seed, kPoison, i, fmt::format("fresh-{}", i));
-        // What was captured is not drawn: nobody knows how its last places are moved.
+        // Captured inputs are not drawn but moved in their last places, in a way that no candidate
+        // can know.
         options.jitter = isCaptured(original);
         KOPT_TRY(auto fresh, context.tryExpect(original, options));
         if (!fresh && isCaptured(original))
-          continue; // the original depends on the last places
+          continue; // the original does not run on inputs moved like this
         if (!fresh) {
-          KOPT_TRY(fresh, context.expect(original, options)); // says so
+          KOPT_TRY(fresh, context.expect(original, options)); // fails, and says how
         }
         ++launches;
         addStages(seen.trial, "verify", fresh->seconds, fresh->stages);

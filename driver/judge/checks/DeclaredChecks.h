@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of the workload themselves.
+// The checks that run the workload's own launches.
 #pragma once
 
 #include "driver/judge/checks/Check.h"

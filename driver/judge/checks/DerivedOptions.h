@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a launch that nobody declared may take.
+// Run options of derived launches.
 #pragma once
 
 #include "driver/judge/checks/CheckContext.h"
@@ -10,10 +10,10 @@
 
 namespace kopt {
 
-/// Options of a run of a launch derived from the heaviest one. Its limit of instructions is that
-/// one's, and where it has more threads and elements as much more as the work of a matrix product
-/// grows with its elements (by their power of 1.5), times kLeniency: a candidate that keeps all
-/// threads at its barriers does much where the original's return at once.
+/// Options for running a launch derived from the heaviest one. Its instruction limit is that of the
+/// heaviest launch. If it has more threads and elements, the limit grows by growth^1.5, as the work
+/// of a matrix product does with its elements, times kLeniency: a candidate that keeps all threads
+/// at its barriers may do much work where the original's threads return at once.
 constexpr double kLeniency = 16;
 inline RunOptions derivedOptions(const CheckContext &context, const Launch &launch,
                                  std::uint64_t inputSeed, std::uint64_t poisonSeed,

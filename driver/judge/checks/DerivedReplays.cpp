@@ -20,36 +20,41 @@
 namespace kopt {
 namespace {
 
-/// Threads and elements of a derived launch. Small, for there are some twenty of them for each
-/// candidate: together they cost a GPU some 30 ms and the emulated device about as much.
+/// The most threads and elements of a derived launch. It is small because each candidate runs about
+/// twenty of them: together they take about 30 ms on a GPU, and about as long on the emulated
+/// device.
 constexpr std::uint64_t kMost = 16384;
-constexpr double kReplayInstructions = 5e7; ///< of a launch, on the emulated device: some 0.2 s
+constexpr double kReplayInstructions = 5e7; ///< of one launch on the emulated device, about 0.2 s
 constexpr double kJump =
-    16; ///< times what the others move by: an element that moves more has jumped
-constexpr std::uint32_t kDraws = 3; ///< of moved inputs, to see which elements jump
-/// Elements of an output, over all draws of moved inputs, from which its noise is known: of a
-/// single sum one draw may happen to move next to nothing.
+    16; ///< an element has jumped if it moves by more than this many times what the others do
+constexpr std::uint32_t kDraws = 3; ///< draws of moved inputs, to see which elements jump
+/// Elements of an output, over all draws of moved inputs, that are needed to know its noise: a
+/// single sum may hardly move in one draw.
 constexpr std::uint64_t kNoiseElements = 32;
 constexpr std::uint64_t kMostNoiseDraws = 8;
-/// Results may be sums of all elements of a launch, and their errors grow with the root of how many
-/// there are. What is tolerated is meant for some thousand.
+/// Results may be sums of all elements of a launch, and their errors grow with the square root of
+/// the number of elements. The default tolerance is meant for a few thousand.
 constexpr std::uint64_t kManyElements = 32768;
 constexpr double kManyTerms = 4;
-constexpr double kOwnError = 3; ///< times the original's own: a candidate's may be twice as large
-constexpr double kNoise = 4;    ///< times what the original's own result moves by
-constexpr double kCoarse = 1. / 16; ///< of an output's magnitude, where only large errors count
+constexpr double kOwnError =
+    3; ///< times the original's own error: a candidate's may be twice as large
+constexpr double kNoise = 4; ///< times the movement of the original's own result
+constexpr double kCoarse =
+    1. / 16; ///< part of an output's magnitude, where only large errors count
 
-/// Of one candidate, over all launches derived from a captured one: instructions on the emulated
-/// device, where some 2e8 take a second.
+/// Instructions of one candidate on the emulated device, over all launches derived from a captured
+/// one; about 2e8 take a second.
 constexpr double kCandidateInstructions = 5e8;
-constexpr std::size_t kFewest = 4; ///< of as many kinds
+constexpr std::size_t kFewest = 4; ///< one for each kind
 constexpr std::size_t kFewestInSearch = 1;
-constexpr double kUntilFound = 3; ///< times the time for learning, while the original stands none
-/// Bytes of results of a launch whose elements may jump: which do has to be remembered.
+constexpr double kUntilFound =
+    3; ///< times the seconds for learning, as long as the original has run on no derived launch
+/// The most bytes of results of a launch with elements that jump: kopt has to remember which do.
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
-constexpr std::uint64_t kSmallThreads = 4096; ///< of a captured launch that is small
+constexpr std::uint64_t kSmallThreads = 4096; ///< threads of a small captured launch
 
-/// How many launches like the heaviest a candidate can be run on in so many seconds of a GPU.
+/// How many launches like the heaviest one a candidate can run in `seconds` of a GPU, or within
+/// kCandidateInstructions on the emulated device; at least `fewest`.
 std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t fewest) {
   const std::size_t heaviest = context.heaviest();
   double most = 0;
@@ -63,7 +68,8 @@ std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t
   return std::max(fewest, std::size_t(std::min(most, 1e4)));
 }
 
-/// The first of each kind, then the second, and so on; parts of a grid last.
+/// The launches in the order: the first of each kind, then the second of each, and so on; parts of
+/// a grid last.
 std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches) {
   std::map<Derivation, std::size_t> seen;
   std::vector<std::pair<std::size_t, std::size_t>> order; // turn, index
@@ -91,15 +97,15 @@ Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
       costOf(launch) <= costOf(context.baseline().launches[context.heaviest()]))
     return std::string();
   RunOptions options = derivedOptions(context, launch, context.seed(), kPoison, "derived-large");
-  const double expected =
-      double(options.instructionLimit) / (20 * kLeniency); // a limit is 20 times what is expected
+  const double expected = double(options.instructionLimit) /
+                          (20 * kLeniency); // a limit is 20 times the expected number
   if (expected <= kReplayInstructions)
     return std::string();
   options.instructionLimit = std::uint64_t(kReplayInstructions);
   KOPT_TRY(const auto ran, context.tryExpect(launch, options));
   return ran ? std::string()
-             : fmt::format("the original does not end within {:.2g} instructions of the emulated "
-                           "device: {}",
+             : fmt::format("the original does not finish within {:.2g} instructions on the "
+                           "emulated device: {}",
                            kReplayInstructions, ran.error());
 }
 
@@ -123,7 +129,7 @@ Status DerivedReplays::learn(CheckContext &context) {
   pending_.assign(std::make_move_iterator(derived.launches.begin()),
                   std::make_move_iterator(derived.launches.end()));
   KOPT_CHECK(learnLaunches(context, std::min(most_, inSearch_), GpuSeconds::kLearnForSearch));
-  // Those that took long to learn take long for each candidate.
+  // Launches that took long to learn also take long for each candidate.
   if (isOfCaptured_)
     inSearch_ = std::max(kFewestInSearch, taken_);
   return {};
@@ -137,16 +143,17 @@ Status DerivedReplays::learnAll(CheckContext &context, Trial &trial) {
       std::min(most_, mostReplays(context, GpuSeconds::replays(Depth::Win), kFewest));
   KOPT_CHECK(learnLaunches(context, most, GpuSeconds::kLearn));
   for (DerivedLaunch &launch : pending_)
-    missing_.push_back({launch.kind, launch.title,
-                        fmt::format("{} others take a candidate's time for them", taken_),
-                        launch.asLaunched});
+    missing_.push_back(
+        {launch.kind, launch.title,
+         fmt::format("the time for a candidate is used up by {} other launches", taken_),
+         launch.asLaunched});
   pending_.clear();
   noteMissing(trial);
   return {};
 }
 
-/// Takes pending launches until `most` of those that candidates are run on are learned, or so many
-/// seconds of a GPU are used up. Parts of a grid do not count, and are the last.
+/// Learns pending launches until candidates can run on `most` of them, or `seconds` of a GPU are
+/// used up. Parts of a grid come last and do not count.
 Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, double seconds) {
   const bool isModelled = context.runner().device().modelled;
   const auto start = std::chrono::steady_clock::now();
@@ -154,7 +161,7 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
   for (; !pending_.empty(); pending_.pop_front()) {
     DerivedLaunch &launch = pending_.front();
     const bool isPart = launch.isPart;
-    // One is to be found whatever it takes, unless a search waits for it.
+    // At least one launch has to be found, however long it takes, unless a search waits for it.
     const double limit = taken_ > 0 ? seconds : kUntilFound * seconds;
     const bool isLate = !isModelled && (taken_ > 0 || !learnedAll_) && secondsSince(start) > limit;
     if (isOfCaptured_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
@@ -164,7 +171,7 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     KOPT_TRY(std::string tooMuch, whyTooMuch(context, launch.launch));
     NotDerived unfit{launch.kind, launch.title, std::move(tooMuch), launch.asLaunched};
     if (launch.unbounded && !isModelled)
-      unfit.why = "it may be an index, and a GPU does not say where that leaves its buffer";
+      unfit.why = "it may be an index, and a GPU does not report accesses outside a buffer";
     if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
         kinds_.contains(launch.kind) && isLate)
       unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken_);
@@ -226,7 +233,7 @@ Result<Expected> DerivedReplays::expectedOf(CheckContext &context, const Replay 
 
 namespace {
 
-/// How often inputs are moved to see how far the results move.
+/// How many times inputs are moved to see how far the results move.
 std::uint64_t noiseDraws(const Launch &launch) {
   std::uint64_t draws = 1;
   for (const Buffer &buffer : launch.buffers)
@@ -236,7 +243,7 @@ std::uint64_t noiseDraws(const Launch &launch) {
   return std::min(draws, kMostNoiseDraws);
 }
 
-/// Which elements of the buffers jump: a few draws of moved inputs show most of them.
+/// Learns which elements of the buffers jump: a few draws of moved inputs show most of them.
 template <class Run>
 Status learnJumps(const Expected &expected, const Launch &launch,
                   const std::vector<std::size_t> &jumping, Run run,
@@ -271,7 +278,8 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
     options.checkRaces = true;
     return context.tryExpect(launch, options);
   };
-  // What the kernel only writes in its own launch it may read in this one: y where beta is not 0.
+  // A buffer that the kernel only writes in the workload's launch may be read in this one: y, if
+  // beta is not 0.
   const auto hasOutputs = [&] { return std::ranges::any_of(launch.buffers, &Buffer::output); };
   const auto withOutputsFilled = [&] {
     for (Buffer &buffer : launch.buffers)
@@ -283,7 +291,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
     return withOutputsFilled();
   if (!expected)
     return unfit("the original does not run on it: " + expected.error());
-  // A smaller problem may leave part of an output alone; then its old contents count.
+  // A smaller problem may leave part of an output unwritten; then the old contents count.
   bool partial = false;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
     if (b < expected->unwritten.size() && expected->unwritten[b] > 0)
@@ -310,8 +318,9 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
       return unfit("the original does not repeat its own result on it: " +
                    mismatch->describe(launch.buffers[b]));
   }
-  std::vector<std::optional<double>> noise(launch.buffers.size(),
-                                           0.0); // nothing: other than numbers differ
+  std::vector<std::optional<double>> noise(
+      launch.buffers.size(),
+      0.0); // nothing: something other than finite floating-point numbers differs
   std::vector<Movement> movement(launch.buffers.size());
   for (std::uint64_t draw = 0; draw < noiseDraws(launch); ++draw) {
     KOPT_TRY(const auto moved, run(kOtherPoison, std::uint32_t(draw + 1), "derived-second"));
@@ -325,8 +334,8 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
       KOPT_TRY(const auto most, largestDifference(launch.buffers[b], expected->buffers[b],
                                                   moved->buffers[b], &finite));
       if (!finite && !derived.nonFinite && finite_)
-        return unfit(fmt::format("the original makes infinities or NaNs of it in '{}'",
-                                 launch.buffers[b].name));
+        return unfit(
+            fmt::format("the original gives infinities or NaNs in '{}'", launch.buffers[b].name));
       noise[b] = most && noise[b] ? std::optional(std::max(*most, *noise[b])) : std::nullopt;
       KOPT_TRY(const Movement more,
                movementOf(launch.buffers[b], expected->buffers[b], moved->buffers[b]));
@@ -337,7 +346,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
   std::vector<std::size_t> jumping; // buffers
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const bool isStruct =
-        launch.buffers[b].scalar.starts_with("struct"); // its members have no common measure
+        launch.buffers[b].scalar.starts_with("struct"); // members of a struct have no common scale
     const bool jumps =
         !noise[b] ||
         (!isStruct && *noise[b] > kJump * std::max(movement[b].usual, movement[b].tolerated));
@@ -375,7 +384,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
                compareBuffers(launch.buffers[b], tolerance, expected->buffers[b], other->buffers[b],
                               replay.slack[b]));
       if (mismatch)
-        return unfit("the original's result depends on the order of its threads on it: " +
+        return unfit("on it, the original's result depends on the order of its threads: " +
                      mismatch->describe(launch.buffers[b]));
     }
   }
@@ -413,7 +422,7 @@ std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
              derived.launch.grid.count() * derived.launch.block.count() <= kSmallThreads)
       ones.push_back(&derived);
   }
-  // Of captured ones with few threads the largest shows most.
+  // Of captured launches with few threads, the largest shows most.
   if (isOfCaptured_)
     std::stable_sort(ones.begin(), ones.end(), [](const auto *a, const auto *b) {
       return std::tuple(a->isSmall, a->launch.grid.count()) >
@@ -430,7 +439,7 @@ const Launch *DerivedReplays::small() const {
 
 namespace {
 
-/// The requirement that does not hold on a derived problem with the candidate's constants.
+/// The requirement that does not hold for a derived problem with the candidate's constants, if any.
 std::optional<std::string> brokenThere(const CheckContext &context, const Candidate &candidate,
                                        const Launch &launch) {
   const auto &declaration = context.subject().declaration;
@@ -459,7 +468,7 @@ std::optional<Failure> failureToLaunch(const CheckContext &context, const Candid
   if (!why)
     return std::nullopt;
   return Failure{name, Verdict::RunFailed,
-                 fmt::format("launch '{}', which the original stands: {}", launch.name, *why)};
+                 fmt::format("launch '{}', on which the original runs: {}", launch.name, *why)};
 }
 
 } // namespace kopt

@@ -9,7 +9,8 @@
 namespace kopt {
 namespace {
 
-/// Bytes of each captured buffer that are tried, and of all of them together at most.
+/// How many bytes of each captured buffer are tried, in turn, and the most bytes of all buffers
+/// together.
 constexpr std::uint64_t kPieces[] = {256 << 10, 4 << 20, 256 << 20};
 constexpr std::uint64_t kMostBytes = std::uint64_t(1) << 30;
 
@@ -44,7 +45,7 @@ public:
     const Subject &subject = context.subject();
     KOPT_TRY(RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
                                                  subject.specialization, seen.candidate));
-    // A wrong version of the original is no candidate: its text is the trial's.
+    // A wrong version of the original has no edits: its text is in the trial.
     if (!seen.trial.sliceText.empty())
       rendered.text = seen.trial.sliceText;
     KOPT_TRY(Emulation::Answer answer, emulation_->judge(rendered, seen.candidate, seen.freshSeed));
@@ -58,8 +59,8 @@ public:
   }
 
 private:
-  /// Where memory was captured each launch first with a part of it: what the original does not
-  /// reach need not be copied.
+  /// The small launches. If memory was captured, each launch is tried with only a part of it first:
+  /// memory that the original does not reach need not be copied.
   std::vector<DerivedLaunch> launchesToTry() const {
     std::vector<DerivedLaunch> launches;
     std::size_t asTheyAre = 0, parts = 0;

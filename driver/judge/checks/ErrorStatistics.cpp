@@ -18,29 +18,32 @@
 namespace kopt {
 namespace {
 
-/// Of fewer elements the mean square is luck: the original's error may happen to be small.
+/// With fewer elements the mean square is a matter of luck: the original's error may happen to be
+/// small.
 constexpr std::uint64_t kFew = 128;
 
-/// Elements of like magnitude whose errors are compared with each other, the room for them, and the
-/// part of their magnitude that no one would call rounding: sums of terms that cancel have errors
-/// of the terms' size, here and there.
+/// The least number of elements of similar magnitude whose errors are compared separately, the
+/// factor allowed on the original's error, and the part of their magnitude that is always allowed:
+/// sums of terms that cancel occasionally have errors of the terms' size.
 constexpr std::uint64_t kFewAlike = 64;
 constexpr double kRoomAlike = 16, kLeastSlack = 0x1p-10;
-constexpr int kBinades = 4; ///< of a class of like magnitudes
+constexpr int kBinades = 4; ///< binary exponents in one class of similar magnitudes
 
-/// Steps between subnormal numbers: there every operation rounds to a whole one, however small its
-/// result.
+/// Steps between subnormal numbers that are always allowed: there every operation rounds to a whole
+/// step, however small its result.
 constexpr double kSubnormalSteps = 16;
 
-/// Standard deviations that the mean of independent errors may be away from 0, groups that say
-/// anything, and how rarely independent errors shall be taken for grouped ones.
+/// Standard deviations that the mean of independent errors may differ from 0 by, the probability
+/// with which independent errors may be taken for grouped ones, and the least number of groups that
+/// is informative.
 constexpr double kDeviations = 4, kRarely = 1e-3;
 constexpr std::uint64_t kFewGroups = 5;
 
-/// Elements whose errors are looked at: of more, as many in windows spread over all of them.
+/// The most elements whose errors are examined. Of a larger buffer, windows spread over all
+/// elements are examined instead.
 constexpr std::uint64_t kMostElements = std::uint64_t(1) << 22, kWindow = 1 << 16;
 
-/// Half the distance from 1 to the next number, of the type.
+/// Half the distance from 1 to the next number of the type.
 double unitRoundoff(const std::string &scalar) {
   return scalar == "f16"    ? 0x1p-11
          : scalar == "bf16" ? 0x1p-8
@@ -48,7 +51,7 @@ double unitRoundoff(const std::string &scalar) {
                             : 0x1p-24;
 }
 
-/// Of types that are computed in themselves.
+/// Allowed error among subnormal numbers; 0 for types that no arithmetic is done in.
 double subnormalSteps(const std::string &scalar) {
   return scalar == "f32"   ? kSubnormalSteps * 0x1p-149
          : scalar == "f64" ? kSubnormalSteps * 0x1p-1074
@@ -69,7 +72,7 @@ Result<ErrorStatistics> errorStatistics(const Buffer &buffer, const std::filesys
   ErrorStatistics result;
   const bool isSampled = count > kMostElements;
   const std::uint64_t looked = isSampled ? kMostElements : count, windows = count / kWindow;
-  std::vector<double> errors(looked, 0); // of what is not finite: none
+  std::vector<double> errors(looked, 0); // 0 where a value is not finite
   double squares = 0, sum = 0, scale = 0, total = 0;
   for (std::uint64_t i = 0; i < looked; ++i) {
     const std::uint64_t window = i / kWindow * windows / (kMostElements / kWindow);
@@ -110,12 +113,12 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
   const std::size_t count = errors.size();
   if (count < 2)
     return 0;
-  // Means of groups of like size, the finest grouping first.
+  // The means of the groups of each grouping, the finest grouping first.
   std::vector<std::vector<double>> groupings;
   std::set<std::uint64_t> lengths(extents.begin(), extents.end());
   for (std::uint64_t length = 2; length <= count / kFewGroups; length *= 2)
     lengths.insert(length);
-  for (const std::uint64_t length : lengths) { // of neighbours
+  for (const std::uint64_t length : lengths) { // groups of neighbours
     if (length < 2 || count / length < kFewGroups)
       continue;
     std::vector<double> &means = groupings.emplace_back(count / length, 0);
@@ -123,7 +126,7 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
       means[i / length] += errors[i] / double(length);
   }
   for (const std::uint64_t extent :
-       std::set<std::uint64_t>(extents.begin(), extents.end())) { // of every n-th one
+       std::set<std::uint64_t>(extents.begin(), extents.end())) { // groups of every n-th element
     if (extent < kFewGroups || count / extent < 2)
       continue;
     std::vector<double> &means = groupings.emplace_back(extent, 0);
@@ -160,7 +163,8 @@ double groupedChance(const std::vector<double> &errors, const std::vector<std::u
 ErrorStatistics withErrorsOf(ErrorStatistics own, const ErrorStatistics &typical) {
   own.worst = std::max(own.worst, typical.worst);
   own.rms = std::max(own.rms, typical.rms);
-  for (auto &[magnitude, alike] : own.classes) // what little is left of large terms has their error
+  for (auto &[magnitude, alike] :
+       own.classes) // what is left when large terms cancel has their error
     alike.worst = std::max(alike.worst, typical.worst);
   return own;
 }
@@ -174,7 +178,8 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
                rms = factor * original.rms + place;
   const double chance =
       kDeviations * rms / std::sqrt(double(std::max<std::uint64_t>(original.count, 1)));
-  // x * (1 / n) for x / n: one factor that is rounded once is wrong the same way in all elements.
+  // A candidate may compute x * (1 / n) for x / n: a factor that is rounded once gives the same
+  // error in all elements.
   const double rounded = unitRoundoff(buffer.scalar) * std::abs(original.mean);
   const double bias =
       factor * std::abs(original.bias) + std::max(chance, candidate.groupedChance) + rounded;
@@ -183,7 +188,7 @@ std::optional<std::string> excessError(const Buffer &buffer, const ErrorStatisti
                        buffer.name, own, allowed, theirs);
   };
   if (candidate.count < original.count)
-    return fmt::format("{} elements of '{}' are not finite, and the original's are",
+    return fmt::format("{} elements of '{}' are not finite, but the original's are",
                        original.count - candidate.count, buffer.name);
   if (!(candidate.worst <= worst))
     return words("the largest error", candidate.worst, worst, original.worst);

@@ -10,11 +10,11 @@
 namespace kopt {
 namespace {
 
-/// Of a launch: on a GPU no more than this, and a fourth of its memory; each is drawn, copied and
-/// compared some six times.
+/// The most bytes of a launch. On a GPU also at most a fourth of its memory, because the buffers
+/// are drawn, copied and compared about six times.
 constexpr std::uint64_t kLargestOnGpu = std::uint64_t(4) << 30, kLargestModelled = 64u << 20;
 
-/// Why the launch is too large to be run; empty: it is not.
+/// Why the launch is too large to run; empty if it is not.
 Result<std::string> whyTooLarge(CheckContext &context, const Launch &launch) {
   const DeviceInfo &device = context.runner().device();
   const std::uint64_t bytes = memoryOf(launch);
@@ -41,8 +41,8 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
     KOPT_TRY(const std::string tooLarge, whyTooLarge(context, turn.derived.launch));
     const auto gap = [&](const std::string &why) {
       addGap(seen.trial.assurance,
-             {"sizes", fmt::format("with {} {}, which was not tried: {}; if no caller has such "
-                                   "numbers, a 'require' clause says so",
+             {"sizes", fmt::format("with {} {}, which was not tried: {}; if no caller uses such "
+                                   "numbers, say so with a 'require' clause",
                                    turn.derived.title, turn.what, why)});
     };
     if (!tooLarge.empty()) {
@@ -53,16 +53,16 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
     KOPT_TRY(const auto replay, replays.prepare(context, std::move(turn.derived),
                                                 context.seed() + 91, "derived-turn"));
     if (!replay)
-      continue; // no launch of the original's
+      continue; // the original does not run on it
     addStages(seen.trial, "verify", replay->expected.seconds, replay->expected.stages);
     const Launch &launch = replay->derived.launch;
     if (turn.isRefused)
       return Failure{
           "sizes", Verdict::RunFailed,
-          fmt::format("launch '{}', which the original stands: {}", launch.name, turn.what)};
+          fmt::format("launch '{}', on which the original runs: {}", launch.name, turn.what)};
     const auto own = applyToDerived(context, seen.candidate, launch);
     if (!own)
-      continue; // its constants are not meant for that size
+      continue; // the candidate's constants are not meant for that size
     KOPT_TRY(auto failure, context.compare(seen.built, *own, replay->expected,
                                            derivedOptions(context, *own, replay->expected.inputSeed,
                                                           kOtherPoison, "derived"),
@@ -74,7 +74,7 @@ Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
     tried.push_back(title);
   }
   for (const std::string &title : tried)
-    record.detail += fmt::format("; where its own launch changes, too: {}", title);
+    record.detail += fmt::format("; also where its own launch changes: {}", title);
   return std::nullopt;
 }
 

@@ -6,9 +6,9 @@
 
 namespace kopt {
 
-/// Judges the candidate on larger launches where its grid stops to follow the problem, or where no
-/// GPU makes its launch and the original stands it. What is too large to be run is a gap of its
-/// assurance. On a GPU only winners are run on them.
+/// Judges the candidate on larger launches: where its grid stops growing with the problem, and
+/// where every GPU would refuse its launch although the original runs there. A launch that is too
+/// large to run is a gap of the assurance. On a GPU only winners run on these launches.
 Result<std::optional<Failure>> checkOwnLaunchSizes(CheckContext &context,
                                                    const DerivedReplays &replays, Examination &seen,
                                                    CheckRecord &record);

@@ -16,19 +16,20 @@
 namespace kopt {
 namespace {
 
-/// A baseline further than this from its own clone, relative to the scale of the output, computes
-/// something else: the clone took another branch, or rounding is what the kernel is about.
+/// If a baseline is further than this from its own clone, relative to the scale of the output, the
+/// two compute different things: the clone took another branch, or the kernel's purpose is
+/// rounding.
 constexpr double kUnrelated = 0.02;
 
-/// Launches that differ in size by no more are as large as each other.
+/// Launches whose sizes differ by at most this factor count as equally large.
 constexpr double kAsLarge = 1.25;
 
-/// Bytes of references to captured launches that are kept, and what of a device's memory one takes.
+/// Bytes of references for captured launches that are kept, and the share of a device's memory that
+/// one may take.
 constexpr std::uint64_t kMostKept = std::uint64_t(128) << 20;
 constexpr double kMemoryShare = 0.8;
 
-/// The scalar that a widened element holds nothing but; empty where it holds several kinds, or
-/// gaps.
+/// The only scalar type in a widened element; empty if it has several, or gaps.
 std::string onlyScalar(const ElementLayout &element) {
   if (element.fields.empty())
     return {};
@@ -50,7 +51,7 @@ bool isNarrow(const std::string &scalar) {
   return scalar == "f32" || scalar == "f16" || scalar == "bf16";
 }
 
-/// The value with each float in it a double. Fails with Usage where it has others.
+/// The value with each float widened to a double. Fails with Usage if it holds other types.
 Result<ValueArg> widenedValue(const ValueArg &narrow, const std::string &scalar,
                               const std::string &name) {
   if (scalar != "f32" || narrow.bytes.size() % 4 != 0)
@@ -65,8 +66,9 @@ Result<ValueArg> widenedValue(const ValueArg &narrow, const std::string &scalar,
   return value;
 }
 
-/// The launch on buffers and values of the clone's types, drawn or captured as the original's. All
-/// pointers into a buffer have to be widened alike. Fails with Usage where that cannot be.
+/// The launch with buffers and values of the clone's types, with the contents of the original's
+/// launch. All pointers into a buffer have to be widened in the same way. Fails with Usage if that
+/// is impossible.
 Result<Launch> widened(const Launch &launch, const Specialization &specialization,
                        const ReferenceClone &clone) {
   Launch wide = launch;
@@ -87,7 +89,7 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
       if (launch.buffers[b].scalar != scalar || offset % width != 0)
         return false;
       offset = offset / width * 8;
-      if (buffer.drawnAs.empty()) { // else it is passed twice
+      if (buffer.drawnAs.empty()) { // otherwise it is passed twice
         buffer.drawnAs = scalar;
         buffer.scalar = "f64";
         buffer.bytes = buffer.bytes / width * 8;
@@ -95,18 +97,18 @@ Result<Launch> widened(const Launch &launch, const Specialization &specializatio
       return true;
     };
     if (!element.widened() && pointer) {
-      // A pointer to void that the kernel takes for floats: the clone takes it for doubles.
+      // The kernel treats a pointer to void as one to floats, and the clone as one to doubles.
       if (isNarrow(specialization.params[i].scalar))
         return unable(wide.buffers[pointer->buffer].name);
       asTheyAre.insert(pointer->buffer);
       continue;
     }
-    if (!element.widened()) { // a struct may hold pointers to what is
+    if (!element.widened()) { // a struct may hold pointers to widened elements
       for (PointerWord &word : std::get<ValueArg>(wide.arguments[i]).pointers) {
         const std::string scalar = pointeeOf(specialization.params[i], word.at);
         if (scalar.empty())
-          return makeError(ErrorCode::Usage,
-                           fmt::format("nobody knows what '{}' points to", clone.params[i].name));
+          return makeError(ErrorCode::Usage, fmt::format("the type that '{}' points to is unknown",
+                                                         clone.params[i].name));
         if (!isNarrow(scalar))
           asTheyAre.insert(word.buffer);
         else if (!widen(word.buffer, word.offset, scalar))
@@ -224,7 +226,8 @@ private:
     return subject.workload.tolerance.policy == TolerancePolicy::Default;
   }
 
-  /// Once. Where there can be none `why_` says so, and `clonePath_` stays empty.
+  /// Makes the clone on the first call. If there can be none, `why_` says so and `clonePath_` stays
+  /// empty.
   Status makeClone(CheckContext &context) {
     if (std::exchange(hasAskedForClone_, true))
       return {};
@@ -278,19 +281,20 @@ private:
 
   struct Output {
     std::size_t buffer = 0;
-    std::filesystem::path file; ///< what the clone left: doubles
+    std::filesystem::path file; ///< the clone's result: doubles
     ErrorStatistics original;
   };
   struct Reference {
-    Launch launch; ///< of the original
+    Launch launch; ///< the original's launch
     std::uint64_t inputSeed = 0;
     std::vector<Output> outputs;
     std::vector<std::uint64_t>
-        extents{}; ///< the launch's own numbers: one of them may be the length of a row
-    bool cancelling = false, asDeclared = false; ///< its contents
+        extents{}; ///< the launch's numbers, one of which may be the length of a row
+    bool cancelling = false, asDeclared = false; ///< kinds of contents
   };
 
-  /// For each buffer, how far the original's result is from that of the clone on the same inputs.
+  /// For each buffer, the largest error of the original against the clone on the same inputs; 0 if
+  /// unknown.
   Result<std::vector<double>> ownErrors(CheckContext &context, const Launch &launch,
                                         const Expected &expected) const {
     std::vector<double> errors(launch.buffers.size(), 0.0);
@@ -325,14 +329,14 @@ private:
 
   Status learnReferences(CheckContext &context, const ReferenceClone &clone, ModuleId module) {
     std::vector<DerivedLaunch> launches;
-    // A captured launch is one of its own, at its size.
+    // A captured launch is used as it is, at its full size.
     const Launch &heaviest = context.baseline().launches[context.heaviest()];
     const bool isOfCaptured = isCaptured(heaviest);
     if (isOfCaptured)
       launches.push_back({Derivation::Sizes, "as captured", heaviest});
     for (const DerivedReplays::Replay &replay : replays_->replays()) {
       if (replay.derived.large || replay.derived.isPart)
-        continue; // in double precision it would take as long as all others
+        continue; // in double precision it would take as long as all the others
       if ((replay.derived.kind != Derivation::Contents &&
            replay.derived.kind != Derivation::Sizes) ||
           replay.derived.nonFinite || replay.derived.isCoarse || replay.derived.isExtreme)
@@ -358,7 +362,7 @@ private:
     return {};
   }
 
-  /// Launches of a captured one's size that every candidate is run on.
+  /// How many launches of a captured launch's size every candidate runs on.
   static std::size_t mostCaptured(const CheckContext &context) {
     constexpr double kSeconds = 3, kMost = 6;
     const std::size_t heaviest = context.heaviest();
@@ -367,9 +371,9 @@ private:
     return std::size_t(std::clamp(kSeconds / std::max(seconds, 1e-3), 1.0, kMost));
   }
 
-  /// Terms that take each other back leave no error in one order and some in another. The
-  /// original's errors where nothing cancels, with numbers of the same range and about as many, are
-  /// its own there too.
+  /// Terms that cancel leave no error in one order of summation and some in another. Raises the
+  /// original's errors on such contents to its errors on contents where nothing cancels, of the
+  /// same range and about the same number.
   void allowForLuck(Reference &lucky) const {
     for (const Reference &other : references_) {
       const double size = double(costOf(other.launch)) / double(costOf(lucky.launch));
@@ -395,7 +399,7 @@ private:
       bytes += buffer.bytes;
     const std::uint64_t memory = context.runner().device().memoryBytes;
     if (memory != 0 && double(bytes) > kMemoryShare * double(memory)) {
-      why_ = fmt::format("in double precision it takes {} of memory, the device has {}",
+      why_ = fmt::format("in double precision it takes {} of memory, but the device has {}",
                          formatBytes(double(bytes)), formatBytes(double(memory)));
       return {};
     }
@@ -426,7 +430,7 @@ private:
       KOPT_TRY(const ErrorStatistics own,
                errorStatistics(launch.buffers[b], original.buffers[b], exact.buffers[b]));
       if (own.count == 0 || own.rms > kUnrelated * own.scale) {
-        why_ = fmt::format("the double-precision clone gives another '{}' than the original",
+        why_ = fmt::format("the double-precision clone's '{}' is too far from the original's",
                            launch.buffers[b].name);
         continue;
       }
@@ -442,12 +446,12 @@ private:
   Toolchain &toolchain_;
   ReferenceSettings settings_;
   ReferenceClone clone_;
-  std::filesystem::path clonePath_; ///< empty: there is none
+  std::filesystem::path clonePath_; ///< empty: there is no clone
   bool hasAskedForClone_ = false;
   std::vector<Reference> references_;
-  std::string why_; ///< the check does not run
+  std::string why_; ///< why the check does not run
   bool applies_ =
-      false; ///< errors of rounding may show in an output, and no user's tolerance rules
+      false; ///< rounding errors may show in an output, and the tolerance is the default
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors, measured: the original, the candidate and the original in double precision on the same
-// inputs. A tolerance by type says what is usual; this says what this kernel has any right to.
+// Measures errors: runs the original, the candidate, and the original in double precision on the
+// same inputs. A tolerance by type only says which errors are usual; this check knows those of this
+// kernel.
 #pragma once
 
 #include "driver/device/Toolchain.h"
@@ -11,14 +12,15 @@
 namespace kopt {
 
 struct ReferenceSettings {
-  BuildRequest build;            ///< of the original: everything but text and output
+  BuildRequest build;            ///< for the original, without text and output
   std::filesystem::path scratch; ///< where the clone is built
-  double factor = 2;             ///< times the original's own error that a candidate's may be
+  double factor = 2;             ///< a candidate's error may be this many times the original's
 };
 
-/// For the default tolerance alone: a user's own, or `strict`, says all there is to say. Captured
-/// launches are looked at as they are, at their size, besides those derived from them. Does not run
-/// where there is no double-precision clone, or where it takes another way than the original.
+/// Runs only under the default tolerance; a user's tolerance and `strict` take its place. Captured
+/// launches are used as they are, at their full size, besides those derived from them. The check
+/// does not run if there is no double-precision clone, or if the clone takes another branch than
+/// the original.
 std::unique_ptr<Check> makeReferenceCheck(std::shared_ptr<DerivedReplays> replays,
                                           Frontend &frontend, Toolchain &toolchain,
                                           ReferenceSettings settings);

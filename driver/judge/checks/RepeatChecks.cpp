@@ -10,18 +10,18 @@
 namespace kopt {
 namespace {
 
-/// Threads and elements of a launch that is worth repeating on the emulated device as it is: more
-/// are replaced by a derived one.
+/// The most threads and elements of a launch that is repeated as it is on the emulated device. A
+/// larger one is replaced by a derived launch.
 constexpr std::uint64_t kMostRepeated = 1u << 15;
 constexpr int kFewestRepeats = 3;
-constexpr double kLongSeconds = 10; ///< of the fewest repeats: then a derived launch is taken
+constexpr double kLongSeconds = 10; ///< if kFewestRepeats take longer, a derived launch is used
 
 double secondsOfHeaviest(const CheckContext &context) {
   const std::size_t heaviest = context.heaviest();
   return heaviest < context.baselineSeconds.size() ? context.baselineSeconds[heaviest] : 0;
 }
 
-/// How often a candidate is launched, of `wanted` times.
+/// How many times a candidate is launched, at most `wanted`.
 int repeatsOf(const CheckContext &context, int wanted, double seconds) {
   if (context.runner().device().modelled)
     return wanted;
@@ -29,8 +29,8 @@ int repeatsOf(const CheckContext &context, int wanted, double seconds) {
   return std::min(wanted, std::max(kFewestRepeats, int(std::min(most, 1e6))));
 }
 
-/// The launch that is repeated: the heaviest one of the workload, but on the emulated device a
-/// small one derived from it where it is large, and on a GPU where it takes too long.
+/// The launch to repeat: the workload's heaviest, or a small one derived from it if the heaviest is
+/// large (emulated device) or takes too long (GPU). Null if there is none.
 const Launch *launchToRepeat(CheckContext &context, const DerivedReplays &replays) {
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
   if (context.runner().device().modelled)
@@ -40,7 +40,7 @@ const Launch *launchToRepeat(CheckContext &context, const DerivedReplays &replay
   return small ? small : &heaviest;
 }
 
-constexpr const char *kTooLarge = "every launch takes too many threads and elements to be repeated";
+constexpr const char *kTooLarge = "every launch has too many threads and elements to be repeated";
 
 class RepeatGate final : public Check {
 public:
@@ -144,7 +144,7 @@ private:
         return Failure{
             name(), Verdict::WrongResult,
             fmt::format(
-                "{}: its result changes from launch to launch, and the original's does not: {}",
+                "{}: its result changes from launch to launch, but the original's does not: {}",
                 where, change->describe(buffer))};
     }
     return std::nullopt;
@@ -152,9 +152,9 @@ private:
 
   std::shared_ptr<DerivedReplays> replays_;
   const Launch *launch_ = nullptr;
-  std::array<Expected, 2> expected_; ///< for two draws of the inputs
+  std::array<Expected, 2> expected_; ///< for two draws of inputs
   bool isStable_ = true;
-  std::vector<Slack> spread_; ///< of the original's own results, for each buffer
+  std::vector<Slack> spread_; ///< spread of the original's own results, for each buffer
 };
 
 class ScheduleGate final : public Check {
@@ -165,7 +165,7 @@ public:
   Status learn(CheckContext &context, Trial &baseline) override {
     KOPT_CHECK(replays_->learnAll(context, baseline));
     if (!context.runner().device().modelled) {
-      why_ = "a GPU lets nobody choose the order of its threads: the check 'emulated' does";
+      why_ = "the order of threads cannot be chosen on a GPU; the check 'emulated' covers it";
       return {};
     }
     launch_ = launchToRepeat(context, *replays_);
@@ -179,7 +179,7 @@ public:
       KOPT_TRY(const auto other,
                context.tryExpect(*launch_, options(context, order, "schedule-next")));
       if (!other) {
-        why_ = "the original itself does not stand another order of its threads: " + other.error();
+        why_ = "the original itself fails with its threads in another order: " + other.error();
         return {};
       }
       for (std::size_t b = 0; b < launch_->buffers.size(); ++b) {
@@ -215,7 +215,7 @@ public:
     const int orders = 4 * seen.strength.freshDraws;
     launch.name += ", threads in another order";
     for (int i = 0; i < orders; ++i) {
-      // Even ones begin with the last block, odd ones stride through the blocks.
+      // Even orders begin with the last block, odd ones stride through the blocks.
       const std::uint64_t order = (seen.freshSeed >> 8) * 2 + 2 + std::uint64_t(i);
       KOPT_TRY(auto failure,
                context.compare(seen.built, launch, expected_,
@@ -223,12 +223,13 @@ public:
       if (failure)
         return failure;
     }
-    // Equal and colliding values are where threads depend on each other; the last block first.
+    // Threads depend on each other most where values are equal or collide. Run these contents with
+    // the last block first.
     std::size_t contents = 0;
     for (const DerivedReplays::Replay *replay : anyOrder_) {
       auto derived = applyToDerived(context, seen.candidate, replay->derived.launch);
       if (!derived)
-        continue; // refused where contents are asked for
+        continue; // the contents check deals with it
       derived->name += ", threads in another order";
       KOPT_TRY(auto failure,
                context.compare(seen.built, *derived, replay->expected, reversed(context, *replay),
@@ -278,9 +279,9 @@ private:
   const Launch *launch_ = nullptr;
   Expected expected_;
   std::vector<const DerivedReplays::Replay *>
-      anyOrder_;          ///< the original stands the reverse order on them
-  std::string why_;       ///< the check cannot run; empty: it can
-  bool mayApply_ = false; ///< with a smaller launch it could
+      anyOrder_;          ///< launches whose result in the original is the same in reverse order
+  std::string why_;       ///< why the check cannot run; empty if it can
+  bool mayApply_ = false; ///< it could run with a smaller launch
 };
 
 } // namespace

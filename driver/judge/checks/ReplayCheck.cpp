@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check that replays derived launches of one kind.
+// The checks that replay derived launches, one for each kind.
 #include "driver/judge/checks/DerivedOptions.h"
 #include "driver/judge/checks/DerivedReplays.h"
 #include "driver/judge/checks/OwnLaunchSizes.h"
@@ -30,7 +30,7 @@ std::string inWords(const std::vector<const NotDerived *> &missing) {
   return join(texts, "; ");
 }
 
-/// The reason of most of them.
+/// The most frequent reason.
 std::string mostCommon(const std::vector<const NotDerived *> &missing) {
   std::map<std::string, std::size_t> counts;
   std::string found = "none is derived";
@@ -61,21 +61,19 @@ public:
   }
 
 private:
-  /// Nobody declared the launch that a candidate fails on: what to declare where it is none that
-  /// there can be.
+  /// What to declare if the derived launch that a candidate fails on cannot occur in practice.
   static std::string remedyOf(Derivation kind) {
     const std::string made = "the launch is derived from one of the workload's; ";
     switch (kind) {
     case Derivation::Contents:
-      return made + "where inputs are never like that say which there are (fill PARAM = …), and "
-                    "where results may differ as much how far "
-                    "they may (tolerance relative=…)";
+      return made + "if inputs are never like that, declare what they are like (fill PARAM = …); "
+                    "if results may differ that much, declare how far (tolerance relative=…)";
     case Derivation::Scalars:
     case Derivation::Sizes:
-      return made + "where no caller has such numbers say so, as in require n % 128 == 0";
+      return made + "if no caller uses such numbers, say so, as in require n % 128 == 0";
     case Derivation::Alignment:
-      return made + "pointers may begin anywhere that their type may, and be the same where a "
-                    "launch passes the same";
+      return made + "pointers may have any alignment that their type allows, and may be equal "
+                    "where a launch passes equal ones";
     }
     return made;
   }
@@ -83,7 +81,7 @@ private:
   Result<std::optional<Failure>> checkAll(CheckContext &context, Examination &seen,
                                           CheckRecord &record) {
     std::vector<const DerivedReplays::Replay *> ran;
-    bool isAdvised = false; // once says it; on a GPU each such failure costs a context
+    bool isAdvised = false; // one warning is enough; on a GPU each such failure costs a context
     std::vector<NotDerived> refused;
     std::size_t left = 0;
     for (std::size_t i = 0; i < replays_->replays().size(); ++i) {
@@ -108,8 +106,8 @@ private:
       if (failure && replay.derived.isExtreme && failure->check == name() &&
           failure->verdict == Verdict::WrongResult) {
         addGap(seen.trial.assurance,
-               {name(), fmt::format("far from the numbers that were declared or captured it gives "
-                                    "other results than the original: {}",
+               {name(), fmt::format("far from the declared or captured numbers, its results differ "
+                                    "from the original's: {}",
                                     failure->reason)});
         continue;
       }
@@ -142,7 +140,7 @@ private:
     }
     record.detail = fmt::format("{} launches", ran.size());
     if (left > 0)
-      record.detail += fmt::format(", {} more are for winners", left);
+      record.detail += fmt::format(", {} more run only for winners", left);
     if (!missing.empty())
       record.detail += "; not run: " + inWords(missing);
     return kind_ == Derivation::Sizes && isAll
@@ -150,8 +148,9 @@ private:
                : Result<std::optional<Failure>>(std::nullopt);
   }
 
-  /// The candidate's launch beside what the original left on its own. Where the original is no
-  /// nearer to the exact result than the candidate is to it, either may be right.
+  /// Runs the candidate's launch and compares it with the original's results. If they differ, tries
+  /// again with the slack widened by the original's own error: where that is large, either may be
+  /// right.
   Result<std::optional<Failure>> compare(CheckContext &context, Examination &seen,
                                          const Launch &original, const Launch &own,
                                          const Expected &expected,
@@ -169,23 +168,23 @@ private:
     return wider ? compareWithin(*wider) : Result<std::optional<Failure>>(std::move(failure));
   }
 
-  /// A candidate that needs more than the original says is told so; where nobody passes such
-  /// pointers it is still right.
+  /// Warns that the candidate needs better aligned pointers than the original. It is still right if
+  /// no caller passes other ones.
   static void advise(const Failure &failure, Trial &trial) {
     trial.findings.push_back(
         {"alignment", Severity::Warning,
          "the candidate needs better aligned pointers than the original: " + failure.reason +
-             "; do not take it where pointers into the middle of an allocation are passed",
+             "; do not use it if callers pass pointers into the middle of an allocation",
          ""});
   }
 
-  /// One of the launches, chosen and drawn anew after the candidate was frozen; of sizes and
-  /// scalars one with others.
+  /// Runs a launch that is chosen, and its inputs drawn, after the candidate was frozen. For sizes
+  /// and scalars also runs one with newly drawn values.
   Result<std::optional<Failure>>
   checkFresh(CheckContext &context, Examination &seen,
              const std::vector<const DerivedReplays::Replay *> &ran) {
-    int refused = 0; // by the original, whose sizes the contents may be meant for: on a GPU each
-                     // costs a context
+    int refused = 0; // launches that the original fails on, as its contents may fit its own sizes
+                     // only; on a GPU each costs a context
     for (int draw = 0; draw < seen.strength.freshDraws && refused < 3; ++draw) {
       const std::uint64_t seed =
           mixed(seen.freshSeed + std::uint64_t(kind_), std::uint64_t(draw)) | 1;
@@ -206,22 +205,22 @@ private:
         KOPT_TRY(const auto drawn,
                  replays_->prepare(context, replay.derived, seed, "derived-fresh"));
         if (!drawn)
-          continue; // a draw that the original does not stand
+          continue; // the original does not run on this draw
         KOPT_TRY(auto failure,
                  compare(context, seen, original, *launch, drawn->expected, drawn->slack));
         if (failure)
           return failure;
-        continue; // which elements jump is known of those inputs alone
+        continue; // which elements jump is known for those inputs only
       }
       KOPT_TRY(const auto expected,
                context.tryExpect(
                    original, derivedOptions(context, original, seed, kPoison, "derived-fresh")));
       if (!expected)
-        continue; // a draw that the original does not stand
+        continue; // the original does not run on this draw
       addStages(seen.trial, "verify", expected->seconds, expected->stages);
       std::vector<Slack> slack = replay.slack;
       for (Slack &allowed : slack)
-        allowed.absolute *= 2; // known for other inputs of the same kind
+        allowed.absolute *= 2; // the slack was measured on other inputs of the same kind
       KOPT_TRY(auto failure, compare(context, seen, original, *launch, *expected, slack));
       if (failure)
         return failure;
@@ -229,7 +228,7 @@ private:
     return std::nullopt;
   }
 
-  /// A launch with sizes or scalars that nobody can have known.
+  /// Runs a launch with sizes or scalars that the candidate cannot have known.
   Result<std::optional<Failure>> checkDrawn(CheckContext &context, Examination &seen,
                                             const Launch &known, std::uint64_t seed, int &refused) {
     const DerivationSource source = sourceOf(context.subject());
@@ -238,7 +237,7 @@ private:
     if (!drawn)
       return std::nullopt;
     if (!applyToDerived(context, seen.candidate, drawn->launch))
-      return std::nullopt; // its constants are not meant for that size
+      return std::nullopt; // the candidate's constants are not meant for that size
     KOPT_TRY(const auto replay,
              replays_->prepare(context, std::move(*drawn), seed, "derived-fresh"));
     if (!replay) {

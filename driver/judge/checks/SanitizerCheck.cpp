@@ -34,8 +34,8 @@ public:
                                      CheckRecord &record) override {
     if (context.runner().device().modelled)
       return notApplicable(record, "the emulated device checks every launch itself");
-    // What the emulated device passed at Depth::Trial it has looked at for the same, and takes no
-    // turn of the GPU's.
+    // At Depth::Trial the emulated device has looked for the same faults: a candidate that it
+    // passed does not need the GPU's time.
     if (seen.depth == Depth::Trial && seen.trial.passed("emulated"))
       return notRun(record, kForWinners);
     const std::vector<const DerivedLaunch *> ones = replays_->smallOnes();
@@ -70,7 +70,7 @@ public:
         fmt::format("{} on launch '{}'", ran.empty() ? "none" : join(ran, ", "), launch->name);
     for (const std::string &text : skipped)
       record.detail += "; not run: " + text;
-    if (ran.empty() || !skipped.empty()) // a tool that did not run has shown nothing
+    if (ran.empty() || !skipped.empty()) // a tool that did not run shows nothing
       record.state = CheckState::NotRun;
     return std::nullopt;
   }
@@ -80,7 +80,8 @@ private:
     return context.options(context.seed() + 4000, kPoison, context.heaviest(), "sanitizer");
   }
 
-  /// Asked where a candidate does not pass. Empty where the original itself does.
+  /// Called when a candidate fails under a tool: why the original fails under it, too; empty if it
+  /// passes.
   Result<std::string> whyNoTest(CheckContext &context, const Launch &launch,
                                 const std::string &tool) {
     if (const auto known = original_.find(tool); known != original_.end())
@@ -94,7 +95,7 @@ private:
   }
 
   std::shared_ptr<DerivedReplays> replays_;
-  std::map<std::string, std::string> original_; ///< by tool: why it is no test
+  std::map<std::string, std::string> original_; ///< by tool: why it is not a test
 };
 
 } // namespace

@@ -11,8 +11,8 @@
 namespace kopt {
 namespace {
 
-/// What the names in the site's own expressions stand for: the kernel's parameters have other names
-/// there.
+/// The values of the names in the site's expressions, where the kernel's parameters have other
+/// names.
 Bindings namesAt(const LaunchSite &site, const Specialization &specialization,
                  const Launch &launch) {
   Bindings names = launch.bindings;
@@ -25,8 +25,7 @@ Bindings namesAt(const LaunchSite &site, const Specialization &specialization,
   return names;
 }
 
-/// `to` less `from`, where that is a number. Names that nobody bound count for nothing if they
-/// cancel out.
+/// `to` minus `from`, if that is a number. Unbound names are allowed if they cancel out.
 std::optional<std::int64_t> distance(const std::string &from, const std::string &to,
                                      const Bindings &names) {
   if (from == to)
@@ -54,7 +53,8 @@ struct Member {
   std::uint64_t bytes = 0;
 };
 
-/// Members whose memory overlaps, in the order of their addresses; the others are left out.
+/// Groups of members whose memory overlaps, in the order of their addresses. Members that overlap
+/// no other are left out.
 std::vector<std::vector<Member>> overlapping(std::vector<Member> members) {
   std::stable_sort(members.begin(), members.end(),
                    [](const Member &a, const Member &b) { return a.offset < b.offset; });
@@ -111,7 +111,7 @@ public:
   const std::vector<std::string> &unknown() const { return unknown_; }
 
 private:
-  /// How many bytes after argument `i` argument `j` begins; nothing where they are of different
+  /// By how many bytes argument `j` begins after argument `i`; nothing if they point to different
   /// memory.
   std::optional<std::int64_t> between(std::size_t i, std::size_t j) {
     const std::string &one = site_.args[i], &other = site_.args[j];
@@ -119,7 +119,7 @@ private:
     if (std::max(i, j) >= site_.pointers.size() || site_.pointers[i].root.empty() ||
         site_.pointers[j].root.empty())
       return sameText ? std::optional<std::int64_t>(0)
-                      : std::nullopt; // from what has no name: as it is spelled
+                      : std::nullopt; // the memory has no name: compare the text
     const PointerOrigin &from = site_.pointers[i], &to = site_.pointers[j];
     if (from.root != to.root)
       return std::nullopt;
@@ -153,7 +153,7 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
                          const Launch &base, const Launch &declared) {
   SharedMemory shared{base, {}, {}};
   Sharing sharing(specialization, site, base);
-  std::vector<std::size_t> ran; // arguments that are in a run
+  std::vector<std::size_t> ran; // arguments that are part of a run
   for (const std::vector<Member> &run : sharing.runs()) {
     const std::size_t first =
         std::min_element(run.begin(), run.end(), [](const Member &a, const Member &b) {
@@ -167,7 +167,7 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
     });
     for (const Member &member : run)
       ran.push_back(member.argument);
-    // The values of one cannot stand in the memory of another that begins elsewhere.
+    // The given values of one buffer cannot be placed into another that begins elsewhere.
     const auto given = std::find_if(run.begin(), run.end(), [&](const Member &member) {
       return member.argument != first &&
              sharing.buffer(member.argument)->fill.kind == FillKind::Values;
@@ -175,7 +175,7 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
     if (given != run.end() || kept.fill.kind == FillKind::Values) {
       shared.unknown.push_back(
           sharing.both(first, given != run.end() ? given->argument : run.back().argument) +
-          " point into the same memory, of which a fill gives the values");
+          " point into the same memory, whose values a fill clause gives");
       continue;
     }
     if (differs != run.end()) {
@@ -193,7 +193,7 @@ SharedMemory shareMemory(const Specialization &specialization, const LaunchSite 
       auto &argument = std::get<BufferArg>(shared.launch.arguments[member.argument]);
       shared.launch.buffers[argument.buffer].output = false;
       if (!isFilled && !gone.output) {
-        kept.fill = gone.fill; // what is read decides, such as indices
+        kept.fill = gone.fill; // a buffer that is read decides the fill, for example of indices
         isFilled = true;
       }
       kept.bytes = std::max(kept.bytes, std::uint64_t(member.offset - low) + gone.bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointers that a launch site passes into the same memory: kernels that work in place, or on parts
+// Finds pointers into the same memory at a launch site: of kernels that work in place, or on parts
 // of one allocation.
 #pragma once
 
@@ -12,17 +12,18 @@
 namespace kopt {
 
 struct SharedMemory {
-  Launch launch; ///< with one buffer for arguments that point into the same memory
-  /// Arguments that were put into the buffer of an earlier one, and how many bytes they begin after
-  /// that.
+  Launch launch; ///< arguments that point into the same memory share a buffer
+  /// Index of an argument, of a later argument that now uses its buffer, and how many bytes later
+  /// that one begins.
   std::vector<std::tuple<std::size_t, std::size_t, std::int64_t>> joined;
-  std::vector<std::string> unknown; ///< which may share memory, and why it was not tried
-  bool overlaps() const;            ///< some of those joined do not begin at the same place
+  std::vector<std::string> unknown; ///< arguments that may share memory, and why that was not tried
+  bool overlaps() const;            ///< true if some joined arguments begin at different places
 };
 
-/// `base` as `site` would have it, which may be another launch site of the kernel than its own.
-/// Parts of one allocation that do not overlap stay apart. `declared` is what `base` was made
-/// smaller from: what overlaps only there is unknown.
+/// `base` with its pointers aliased as `site` passes them; `site` may be another launch site of the
+/// kernel than the launch's own. Parts of one allocation that do not overlap stay separate.
+/// `declared` is the launch that `base` is a smaller version of: arguments that overlap only there
+/// are unknown.
 SharedMemory shareMemory(const Specialization &specialization, const LaunchSite &site,
                          const Launch &base, const Launch &declared);
 

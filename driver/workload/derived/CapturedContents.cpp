@@ -16,7 +16,7 @@ namespace trace = runtime::trace;
 
 constexpr std::uint64_t kMostRead = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSample = 1 << 16;
-constexpr std::uint64_t kMostSeen = std::uint64_t(1) << 30; ///< elements of a permutation
+constexpr std::uint64_t kMostSeen = std::uint64_t(1) << 30; ///< most elements of a permutation
 
 template <class T> double numberAt(const char *at) {
   T value;
@@ -31,7 +31,7 @@ double halfAt(const char *at, int exponentBits, int mantissaBits) {
   const int bias = (1 << (exponentBits - 1)) - 1, top = (1 << exponentBits) - 1;
   const int exponent = bits >> mantissaBits & top, fraction = bits & ((1 << mantissaBits) - 1);
   if (exponent == top)
-    return NAN; // infinite ones count as little
+    return NAN; // infinities are ignored, too
   const double magnitude =
       exponent == 0 ? std::ldexp(fraction, 1 - bias - mantissaBits)
                     : std::ldexp(fraction + (1 << mantissaBits), exponent - bias - mantissaBits);
@@ -60,7 +60,7 @@ Reader readerOf(const std::string &scalar) {
   return nullptr;
 }
 
-/// Whether eight bytes anywhere are an address within a buffer of the launch.
+/// True if any aligned word of eight bytes is an address within a buffer of the launch.
 bool holdsAddress(const Launch &launch, std::string_view bytes) {
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
     std::uint64_t word = 0;
@@ -118,7 +118,7 @@ ContentsSummary ContentsReader::summary() const {
   result.isPermutation = !seen_.empty() && finite_ == total_;
   result.low = least_;
   result.high = most_;
-  // Memory that nobody uses holds anything: a few numbers far from all others are none of the data.
+  // Unused memory may hold anything: a few numbers far from all others are not data.
   std::vector<double> sorted = sample_;
   std::sort(sorted.begin(), sorted.end());
   const double first = sorted[sorted.size() / 1000],
@@ -135,7 +135,7 @@ tl::expected<ContentsSummary, std::string> summarize(const Launch &launch, std::
   const Buffer &buffer = launch.buffers[index];
   const bool isUntyped = buffer.scalar == "u8" && (buffer.holdsPointers || !buffer.symbol.empty());
   if (!readerOf(buffer.scalar) || isUntyped)
-    return tl::unexpected(fmt::format("what '{}' holds is not known", buffer.name));
+    return tl::unexpected(fmt::format("the element type of '{}' is not known", buffer.name));
   std::string why;
   const auto file = trace::ContentsFile::open(buffer.fill.path, why);
   if (!file)

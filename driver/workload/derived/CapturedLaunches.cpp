@@ -22,9 +22,9 @@ namespace {
 
 using Values = CapturedNumbers::Values;
 
-constexpr std::size_t kMostAlone = 6;        ///< buffers that are changed one at a time
-constexpr std::uint64_t kPartThreads = 8192; ///< of a part of a grid
-constexpr std::uint64_t kMostGrown = std::uint64_t(2) << 30; ///< bytes of a larger launch
+constexpr std::size_t kMostAlone = 6;        ///< most buffers that are changed one at a time
+constexpr std::uint64_t kPartThreads = 8192; ///< threads of a part of a grid
+constexpr std::uint64_t kMostGrown = std::uint64_t(2) << 30; ///< most bytes of a larger launch
 constexpr double kScale = 1000, kNarrowScale = 16;
 
 template <class Change> Values each(const Values &values, Change change) {
@@ -65,7 +65,8 @@ private:
 
   DerivedLaunch *addNumbers(Derivation kind, const Values &changed) {
     const Values values = numbers_.allowed(changed);
-    if (!numbers_.areOther(values) && numbers_.areOther(changed)) // no other number is allowed
+    if (!numbers_.areOther(values) &&
+        numbers_.areOther(changed)) // no other values are allowed: add() says why
       return add(kind, describe(changed), numbers_.with(changed));
     if (numbers_.areOther(values) && tried_.insert(values).second)
       return add(kind, describe(values), numbers_.with(values));
@@ -91,8 +92,8 @@ private:
     }
   }
 
-  /// All sizes twice as large and one more, then each that decides the grid with those that are the
-  /// same number.
+  /// Adds launches with sizes twice as large plus one: all sizes, then each value that decides the
+  /// grid, together with the sizes of the same value.
   void addLarger() {
     std::set<std::int64_t> deciding{0}; // 0: all
     for (const std::string &name : numbers_.deciding())
@@ -103,14 +104,15 @@ private:
         if (value > 1 && (one == 0 || value == one))
           values[name] = value * 2 + 1;
       if (const Values allowed = numbers_.allowed(values); numbers_.areOther(allowed))
-        values = allowed; // else add() says what does not hold
+        values = allowed; // otherwise add() says which requirement does not hold
       if (numbers_.deciding().empty() || values.empty() || !tried_.insert(values).second)
         continue;
       const std::string title = describe(values);
       auto made = numbers_.larger(values);
       if (!made)
         return out_.missing.push_back(
-            {Derivation::Sizes, title, "nobody knows how the launch and its memory grow with it"});
+            {Derivation::Sizes, title,
+             "it is not known how the launch and its memory grow with it"});
       if (const std::uint64_t bytes = memoryOf(*made); bytes > kMostGrown)
         out_.missing.push_back(
             {Derivation::Sizes, title, fmt::format("it takes {} MiB", bytes >> 20)});
@@ -123,8 +125,8 @@ private:
     return launch.grid.count() * launch.block.count();
   }
 
-  /// All sizes divided by the same power of two, so that one that is half of another stays about
-  /// so, and made one less, so that blocks and vectors have tails, until the launch has at most
+  /// All sizes divided by the same power of two, so that their proportions remain, minus one, so
+  /// that blocks and vectors have tails. The smallest power of two for which the launch has at most
   /// `most_` threads.
   std::optional<Values> inProportion() const {
     for (int shift = 1; shift < 32; ++shift) {
@@ -146,7 +148,7 @@ private:
         largest = std::max(largest, small.at(name));
       if (largest / 2 < kSmallestSize)
         return std::nullopt;
-      for (auto &[name, value] : small) // equal ones stay equal
+      for (auto &[name, value] : small) // equal sizes stay equal
         value = value == largest ? value / 2 : value;
     }
     return small;
@@ -163,7 +165,7 @@ private:
     addNumbers(Derivation::Scalars, each(others, [](std::int64_t) { return 1; }));
     for (const auto &[name, value] : others)
       for (const std::int64_t mode : modesOf(source_, name))
-        if (mode <= value) // what is larger may need more memory
+        if (mode <= value) // a larger value may need more memory
           addNumbers(Derivation::Scalars, {{name, mode}});
     for (const KernelParam &param : source_.specialization.params)
       if (param.scalar == "bool" && others.contains(param.name))
@@ -174,7 +176,7 @@ private:
       miss(Derivation::Scalars, "the kernel has no scalar argument but those that are sizes");
   }
 
-  /// A launch whose captured buffers are those that `change` gives a fill for.
+  /// Adds a launch in which the buffers that `change` returns a fill for get that fill.
   void addContents(const std::string &title,
                    const std::function<std::optional<Fill>(const Buffer &, std::size_t)> &change,
                    const OtherContents *flags = nullptr) {
@@ -204,8 +206,8 @@ private:
     added->isExtreme = flags->isExtreme;
   }
 
-  /// What the user says of a parameter's contents counts more than what was captured; nothing where
-  /// that is not a range, and it stays.
+  /// The summary with the range of the user's `fill` clause, which takes precedence over the
+  /// captured one. Nothing if the clause gives no range; then the contents stay as they are.
   std::optional<ContentsSummary> asDeclared(const Buffer &buffer, ContentsSummary summary) const {
     if (!source_.declaration || !source_.declaration->fills.contains(buffer.name))
       return summary;
@@ -217,7 +219,7 @@ private:
     return summary;
   }
 
-  /// Magnitudes of numbers that are not constant: the one in the middle.
+  /// The median magnitude of buffers that are not constant.
   double typicalMagnitude() const {
     std::vector<double> magnitudes;
     for (std::size_t b = 0; b < known_.size(); ++b)
@@ -281,8 +283,8 @@ private:
     addAlone("drawn anew:", drawn);
   }
 
-  /// One kind of contents that declared inputs get: of numbers that are described by what they are
-  /// drawn like. Integers have to be indices no more than they were.
+  /// Adds one of the kinds of contents for declared inputs, using the summary of each buffer as its
+  /// range. Integers may be indices, so sorted and permuted ones are changed only for some kinds.
   void addOther(const OtherContents &wanted) {
     if (wanted.unbounded)
       return;
@@ -303,7 +305,7 @@ private:
         &wanted);
   }
 
-  /// One buffer at a time, where several have a change: the kernel may not stand all of them.
+  /// Changes one buffer at a time if several can change: the kernel may fail if all change.
   template <class Change> void addAlone(const std::string &title, Change change) {
     std::vector<std::size_t> changed;
     for (std::size_t b = 0; b < launch_.buffers.size(); ++b)
@@ -319,8 +321,8 @@ private:
                   });
   }
 
-  /// Bytes of the elements that the kernel's pointers into each buffer have; 0: it stays where it
-  /// is, as others may point into it.
+  /// Bytes of the elements that the kernel's pointers into each buffer point to. 0: the buffer may
+  /// not be moved, because other pointers may refer to it.
   std::vector<std::uint64_t> elementsOf() const {
     const std::vector<KernelParam> &params = source_.specialization.params;
     std::vector<std::uint64_t> bytes(launch_.buffers.size(), 0);
@@ -352,7 +354,7 @@ private:
     for (std::size_t b = 0; b < by.size(); ++b)
       if (by[b] != 0) {
         made.buffers[b].bytes += by[b];
-        made.buffers[b].fill.low = double(by[b]); // what comes before the captured bytes
+        made.buffers[b].fill.low = double(by[b]); // bytes before the captured ones
         made.buffers[b].output = false;           // its first elements are never written
       }
     return made;
@@ -365,7 +367,7 @@ private:
     std::vector<std::uint64_t> further = elements;
     for (std::uint64_t &bytes : further)
       bytes = bytes == 0 ? 0 : (255 / bytes + 1) * bytes;
-    // A program that passes pointers into the middle of its memory may pass others.
+    // A program that passes pointers into the middle of an allocation may pass other such pointers.
     const bool isInside = std::ranges::any_of(launch_.arguments, [](const Argument &argument) {
       const auto *pointer = std::get_if<BufferArg>(&argument);
       return pointer && pointer->offset % 256 != 0;
@@ -386,7 +388,7 @@ private:
     }
   }
 
-  /// The first blocks, in a rectangle.
+  /// Adds a launch of only the first blocks of the grid, as a rectangle.
   void addPart() {
     std::uint64_t blocks = std::max<std::uint64_t>(
         2, kPartThreads / std::max<std::uint64_t>(1, launch_.block.count()));
@@ -412,9 +414,11 @@ private:
   const Launch &launch_;
   const CapturedNumbers numbers_;
   std::uint64_t most_;
-  std::vector<std::optional<ContentsSummary>> known_; ///< for each buffer
+  std::vector<std::optional<ContentsSummary>>
+      known_; ///< for each buffer; nothing: its contents do not change
   std::set<Values> tried_;
-  std::set<std::vector<std::tuple<FillKind, double, double>>> contents_; ///< that were added
+  std::set<std::vector<std::tuple<FillKind, double, double>>>
+      contents_; ///< fills of the launches that were added
   DerivedLaunches out_;
 };
 

@@ -16,11 +16,11 @@ namespace {
 
 using Values = CapturedNumbers::Values;
 
-/// A buffer has as many elements as a product of arguments where it has these times as many, or a
-/// little more: a border, an element at the end.
+/// A buffer's size is taken to be a product of arguments if it has one of these multiples of it as
+/// elements, or slightly more: a border, or one element at the end.
 constexpr std::uint64_t kTimes[] = {1, 2, 3, 4, 6, 8, 9, 12, 16};
 constexpr double kBorder = 1.1;
-constexpr std::size_t kMostFactors = 12; ///< arguments that are tried as factors
+constexpr std::size_t kMostFactors = 12; ///< most arguments that are tried as factors
 
 } // namespace
 
@@ -53,7 +53,7 @@ Launch CapturedNumbers::with(const Values &changed) const {
     if (other == changed.end() || !value || !all_.contains(params[i].name))
       continue;
     std::memcpy(value->bytes.data(), &other->second,
-                std::min(value->bytes.size(), sizeof other->second)); // little-endian
+                std::min(value->bytes.size(), sizeof other->second)); // the device is little-endian
     integers[params[i].name] = other->second;
   }
   made.bindings = bindingsWith(integers);
@@ -89,7 +89,7 @@ std::optional<std::int64_t> CapturedNumbers::integerAt(std::size_t argument) con
     return std::nullopt;
   std::int64_t number = 0;
   std::memcpy(&number, value->bytes.data(), value->bytes.size());
-  if (param.scalar.starts_with("i") && value->bytes.size() < 8) { // sign
+  if (param.scalar.starts_with("i") && value->bytes.size() < 8) { // extend the sign
     const int bits = int(8 * (8 - value->bytes.size()));
     number = std::int64_t(std::uint64_t(number) << bits) >> bits;
   }
@@ -113,11 +113,11 @@ Bindings CapturedNumbers::bindingsWith(const Values &integers) const {
 }
 
 bool CapturedNumbers::decidesGrid(const std::string &name, std::int64_t value) const {
-  // A launch rounds up to whole blocks: a small step may fall into the same one.
+  // A launch rounds up to whole blocks, so a small step may not change the grid.
   return value > 1 && with({{name, value / 2}}).grid != launch_.grid;
 }
 
-/// It is the block's threads or the number of blocks, which a kernel does not look at as a size.
+/// True if the value is the block's threads or the number of blocks, which are not a problem size.
 bool CapturedNumbers::isGeometry(const std::string &name, std::int64_t value) const {
   const Launch half = with({{name, value / 2}});
   if (value > 1 && half.block != launch_.block)
@@ -132,16 +132,16 @@ bool CapturedNumbers::isGeometry(const std::string &name, std::int64_t value) co
   return false;
 }
 
-/// As many elements as it takes where it had `elements`.
+/// How many elements a buffer of `elements` needs with the changed integers.
 std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values &changed) const {
-  std::map<std::int64_t, double> factors; // an argument's number, and what it grows by
+  std::map<std::int64_t, double> factors; // an argument's value, and the factor by which it grows
   for (const auto &[name, value] : all_)
     if (value > 1 && factors.size() < kMostFactors) {
       const auto now = changed.find(name);
       const double growth = now == changed.end() ? 1 : double(now->second) / double(value);
       factors[value] = std::max(factors[value], growth);
     }
-  double least = 1; // where nobody knows what of them it depends on: on each
+  double least = 1; // if it is unknown which integers the size depends on, it depends on all
   for (const auto &[value, growth] : factors)
     least *= std::max(1.0, growth);
   double most = double(elements) * least;
@@ -166,13 +166,13 @@ std::uint64_t CapturedNumbers::elementsWith(std::uint64_t elements, const Values
           seen(one * two * three, byOne * byTwo * byThree);
     }
   }
-  for (const auto &[value, growth] : factors) // may be a square, with a border that is wider
+  for (const auto &[value, growth] : factors) // it may be a square with a wider border
     if (!isKnown && double(elements) >= double(value) * double(value))
       most = std::max(most, double(elements) * growth * growth);
   return std::uint64_t(std::ceil(most));
 }
 
-/// What a captured buffer that has become larger holds.
+/// The contents of a captured buffer that has grown to `bytes`.
 Fill CapturedNumbers::filled(std::size_t index, std::uint64_t bytes) const {
   const Buffer &buffer = launch_.buffers[index];
   if (buffer.output)

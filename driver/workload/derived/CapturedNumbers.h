@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers of a captured launch: which of them decide how much it computes, and the launch that
-// follows from others.
+// The integers of a captured launch: which of them decide how much it computes, and the launch with
+// other values.
 #pragma once
 
 #include "driver/workload/derived/DerivedLaunches.h"
@@ -13,33 +13,34 @@
 
 namespace kopt {
 
-/// Keeps references to what it is made from.
+/// Keeps references to the arguments of its constructor.
 class CapturedNumbers {
 public:
-  using Values = std::map<std::string, std::int64_t>; ///< of integer arguments, by name
+  using Values = std::map<std::string, std::int64_t>; ///< integer arguments by name
 
   CapturedNumbers(const DerivationSource &source, const Launch &launch);
 
   const Values &all() const { return all_; }
-  const Values &sizes() const { return sizes_; }   ///< 8 and more, or decide the grid
-  const Values &others() const { return others_; } ///< neither a size nor a block
-  const std::set<std::string> &deciding() const { return deciding_; } ///< these decide the grid
+  const Values &sizes() const { return sizes_; }   ///< at least 8, or they decide the grid
+  const Values &others() const { return others_; } ///< neither sizes nor geometry
+  const std::set<std::string> &deciding() const {
+    return deciding_;
+  } ///< sizes that decide the grid
 
-  /// The launch with other integers, in the same memory. The grid is what its expressions give;
-  /// where they give none, as of a problem of no elements, it stays.
+  /// The launch with other integers, in the same memory. Its expressions give the new grid; if they
+  /// cannot, as for a problem without elements, the grid stays as it was.
   Launch with(const Values &changed) const;
 
-  /// The launch with larger integers, in memory that is larger by as much as these have grown, or
-  /// more: a buffer that had as many elements as a product of arguments has as many as their
-  /// product now. What was captured is repeated in it; sorted integers stay sorted, and
-  /// permutations permutations. Outputs hold other numbers than they would get. Nothing where the
-  /// grid does not follow them, or where parts of one buffer, or addresses in memory, would have to
-  /// be moved.
+  /// The launch with larger integers, in memory that grows at least as much: a buffer that had as
+  /// many elements as a product of arguments gets as many as their new product. Captured contents
+  /// are repeated in it; sorted integers stay sorted, and permutations stay permutations. Outputs
+  /// are filled with random numbers. Nothing if the grid does not follow the integers, or if parts
+  /// of a buffer, or addresses in memory, would have to move.
   std::optional<Launch> larger(const Values &changed) const;
 
   bool areOther(const Values &values) const;
 
-  /// Moved so that the user's requirements hold.
+  /// `values`, moved so that the user's requirements hold.
   Values allowed(const Values &values) const;
 
 private:
@@ -55,7 +56,8 @@ private:
   const Launch &launch_;
   Values all_, sizes_, others_;
   std::set<std::string> deciding_;
-  mutable std::map<std::size_t, std::optional<Fill>> drawn_; ///< of integers, by buffer
+  mutable std::map<std::size_t, std::optional<Fill>>
+      drawn_; ///< fills of integer buffers, by buffer
 };
 
 } // namespace kopt

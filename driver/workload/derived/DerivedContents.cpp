@@ -9,13 +9,13 @@ namespace {
 
 using MaybeFill = std::optional<Fill>;
 
-/// Numbers whose squares leave the range of their type, and which are far from its ends themselves.
+/// Numbers whose squares overflow their type, although they are far from its limits themselves.
 constexpr double kHuge = 1e30, kHugeDouble = 1e200, kHugeNarrow = 512;
 
 bool isNarrow(const Buffer &buffer) { return buffer.scalar == "f16" || buffer.scalar == "bf16"; }
 bool isDrawn(const Buffer &buffer) {
   return buffer.fill.kind == FillKind::Uniform;
-} ///< of others no range is known
+} ///< other fills have no range
 MaybeFill asItIs(const Buffer &) { return std::nullopt; }
 
 MaybeFill as(const Buffer &buffer, FillKind kind) {
@@ -37,15 +37,15 @@ double hugeFor(const Buffer &buffer) {
   return buffer.scalar == "f64" ? kHugeDouble : isNarrow(buffer) ? kHugeNarrow : kHuge;
 }
 
-/// The same range, so that `most` is its largest magnitude.
+/// The range, scaled so that its largest magnitude is `most`.
 MaybeFill reaching(const Buffer &buffer, double most) {
   const double now = std::max(std::abs(buffer.fill.low), std::abs(buffer.fill.high));
   return isDrawn(buffer) && now > 0 ? scaled(buffer, most / now) : std::nullopt;
 }
 
-/// Little apart, and far from 0: a difference of large sums keeps nothing of it, and a maximum that
-/// begins with 0 is never left. A sum of such numbers the original may not know well either; then a
-/// candidate need not.
+/// Numbers that are close together and far from 0: a difference of large sums loses all their
+/// digits, and a maximum that starts at 0 may never change. The original's own sums may be
+/// inaccurate, too; then a candidate's may be as well (isCoarse).
 MaybeFill farFromZero(const Buffer &buffer, bool below) {
   if (!isDrawn(buffer) || isNarrow(buffer) || buffer.fill.high <= buffer.fill.low)
     return std::nullopt;
@@ -54,7 +54,8 @@ MaybeFill farFromZero(const Buffer &buffer, bool below) {
   return Fill{FillKind::Uniform, centre - reach, centre + reach};
 }
 
-/// Large beside small in each row: what leaves out a few leaves out the one that decides.
+/// Large numbers beside small ones in each row: a kernel that leaves out a few elements leaves out
+/// one that decides the result.
 MaybeFill scattered(const Buffer &buffer) {
   MaybeFill fill = isDrawn(buffer) ? scaled(buffer, isNarrow(buffer) ? 16 : 1000) : std::nullopt;
   if (fill)
@@ -62,15 +63,15 @@ MaybeFill scattered(const Buffer &buffer) {
   return fill;
 }
 
-/// Of one sign: partial sums of negative numbers that positive ones take back afterwards lose
-/// digits in any order but one.
+/// Ascending numbers of one sign: if negative numbers were summed first and positive ones cancelled
+/// them afterwards, every other order of summation would lose digits.
 MaybeFill ascending(const Buffer &buffer) {
   const double low = buffer.fill.low, high = buffer.fill.high;
   return isDrawn(buffer) ? MaybeFill(Fill{FillKind::Sorted, low < 0 && high > 0 ? 0 : low, high})
                          : std::nullopt;
 }
 
-/// Indices that follow each other may repeat, and may leave some out.
+/// Sorted numbers; consecutive indices may then repeat or skip some.
 MaybeFill sorted(const Buffer &buffer) {
   if (buffer.fill.kind != FillKind::Iota)
     return as(buffer, FillKind::Sorted);
@@ -86,10 +87,9 @@ MaybeFill smallIntegers(const Buffer &buffer) {
                  : Fill{FillKind::Integers, std::ceil(low), low + 15};
 }
 
-/// Of integers that nobody said anything of any may come: negative ones, and such as overflow a
-/// narrower sum.
+/// Undeclared integers may have any value: negative, or large enough to overflow a narrower sum.
 MaybeFill anyInteger(const Buffer &buffer) {
-  constexpr double kAll = 0x1p64; // clipped to what the type holds
+  constexpr double kAll = 0x1p64; // clamped to the range of the type
   return buffer.fill.isDefault && buffer.scalar != "bool"
              ? MaybeFill(Fill{FillKind::Uniform, -kAll, kAll})
              : std::nullopt;
@@ -101,7 +101,7 @@ MaybeFill negativeThoughUndeclared(const Buffer &buffer) {
              : std::nullopt;
 }
 
-/// Largest of negative numbers: a search that begins at 0 finds the 0. Kept away from 0 itself.
+/// Negative numbers, not close to 0: a search for the maximum that starts at 0 returns 0.
 MaybeFill negative(const Buffer &buffer) {
   const double low = buffer.fill.low;
   return low < 0 && buffer.fill.high > 0 && isDrawn(buffer)
@@ -109,8 +109,8 @@ MaybeFill negative(const Buffer &buffer) {
              : std::nullopt;
 }
 
-/// A term that happens to be 0 may be left out, and a sum that begins at 0 overwritten; what an
-/// element keeps that is not written may be written anew where it is known.
+/// Replaces zeros and constants. A candidate might leave out a term that happens to be 0, overwrite
+/// a sum that starts at 0, or write a known constant into elements that the original leaves alone.
 MaybeFill notZero(const Buffer &buffer) {
   const bool isConstant = buffer.fill.kind == FillKind::Constant;
   if (buffer.fill.kind == FillKind::Zero || (isConstant && buffer.fill.low == 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With which other contents a launch is tried: for each kind, what the inputs are drawn as instead.
+// The kinds of other contents that a launch is tried with, and how inputs are drawn for each.
 #pragma once
 
 #include "driver/workload/WorkloadBuilder.h"
@@ -9,9 +9,9 @@
 
 namespace kopt {
 
-/// Another draw of all inputs of a launch: other magnitudes for floats and other orders for
-/// integers, both at once, as neither hides the other. Of a buffer that the functions return
-/// nothing for, the contents stay.
+/// A kind of contents for all inputs of a launch. Floating-point numbers get other magnitudes and
+/// integers other orders, both at the same time, as neither hides the effect of the other. If a
+/// function returns nothing for a buffer, its contents stay as they are.
 struct OtherContents {
   const char *name;
   std::optional<Fill> (*floating)(const Buffer &);
@@ -22,7 +22,7 @@ struct OtherContents {
   bool unbounded = false;        ///< as DerivedLaunch::unbounded
   bool isCoarse = false;         ///< as DerivedLaunch::isCoarse
   bool isExtreme = false;        ///< as DerivedLaunch::isExtreme
-  bool inEachMode = false;       ///< what one mode of a kernel is right for another may not be
+  bool inEachMode = false;       ///< also tried in each mode of the kernel
 };
 
 const std::vector<OtherContents> &otherContents();

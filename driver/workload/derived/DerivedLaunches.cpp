@@ -21,8 +21,8 @@ using Values = LaunchFamily::Values;
 
 constexpr std::uint64_t kSixteenBits = 65536;
 constexpr std::int64_t kBeyond =
-    4567; ///< so that as many squares of bytes are more than 32 bits hold
-constexpr std::int64_t kWidest = 16; ///< elements that one load of 16 bytes takes at most
+    4567; ///< enough that a sum of that many squares of bytes exceeds 32 bits
+constexpr std::int64_t kWidest = 16; ///< the most elements of one 16-byte load
 
 std::int64_t nextPrime(std::int64_t value) {
   for (value = std::max<std::int64_t>(value, 2);; ++value) {
@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  /// A small launch that everything but sizes is derived from.
+  /// Makes the small launch that most launches are derived from. Returns false if there is none.
   bool makeBase() {
     base_ = declared_;
     small_ = family_.sizes();
@@ -66,12 +66,12 @@ private:
          {Derivation::Scalars, Derivation::Sizes, Derivation::Contents, Derivation::Alignment})
       out_.missing.push_back(
           {kind, toString(kind),
-           fmt::format("the launch takes {} threads and elements, and no argument makes it smaller",
+           fmt::format("the launch has {} threads and elements, and no argument makes it smaller",
                        costOf(base_))});
     return false;
   }
 
-  /// What was added; null where it could not be made, which is named then.
+  /// Adds a launch and returns it; if it cannot be made, notes why and returns null.
   DerivedLaunch *add(Derivation kind, std::string title, Result<Launch> launch,
                      bool advisory = false) {
     if (!launch) {
@@ -107,7 +107,7 @@ private:
         each([](std::int64_t v) { return nextPrime(v + v / 3); }),
         each([](std::int64_t) { return std::int64_t(1); }),
         each([](std::int64_t v) { return std::int64_t(std::bit_ceil(std::uint64_t(v))); })};
-    if (small_.size() > 1) { // unequal: sizes that stand for each other show
+    if (small_.size() > 1) { // unequal sizes reveal mixed-up ones
       Values unequal = small_;
       unequal.begin()->second = unequal.begin()->second * 2;
       variants.push_back(unequal);
@@ -117,15 +117,16 @@ private:
         variants.push_back(one);
       }
     }
-    // `rows == columns && columns == depth`: what is asked last is asked where the others hold. Of
-    // two sizes all equal ones do.
+    // `rows == columns && columns == depth`: the last condition is evaluated only if the others
+    // hold. With two sizes the variants with equal sizes cover that.
     for (auto one = small_.begin(); small_.size() > 2 && one != small_.end(); ++one)
       for (auto other = std::next(one); other != small_.end(); ++other)
         if (one->second != other->second) {
           variants.push_back(small_);
           variants.back()[one->first] = other->second;
         }
-    // Long in one dimension at a time: what leaves out a small part of it leaves out something.
+    // Long in one dimension at a time, so that a kernel that leaves out a small part of it leaves
+    // out something.
     for (const auto &[name, value] : small_)
       for (const std::int64_t length : {263, 131})
         if (const auto tall = longIn(name, length, 4 * most_, kSmallestSize)) {
@@ -141,14 +142,14 @@ private:
     std::set<Values> tried{family_.sizes()};
     for (const Values &variant : variants) {
       const Values values = family_.allowed(variant, small_);
-      // Where no other number is allowed the one that is not says so.
+      // If no other values are allowed, add() says why these are not.
       const bool isNone = values == family_.sizes() && variant != family_.sizes();
       if (isNone || tried.insert(values).second)
         add(Derivation::Sizes, describe(isNone ? variant : values),
             family_.with(isNone ? variant : values));
     }
-    // More elements than 16 bits number, together and in each size: integers that are narrower than
-    // the original's show.
+    // More elements than 16 bits can number, in total and in each size, to reveal integers that are
+    // narrower than the original's.
     std::vector<Values> beyond;
     if (const auto large = family_.larger(kSixteenBits, 16 * most_))
       beyond.push_back(*large);
@@ -156,7 +157,7 @@ private:
       if (value <= std::int64_t(kSixteenBits))
         if (auto tall = longIn(name, kSixteenBits + kBeyond, 16 * most_, 1)) {
           beyond.push_back(*tall);
-          for (auto &[other, length] : *tall) // its work may grow with each
+          for (auto &[other, length] : *tall) // the work may grow with each size
             if (other != name)
               length = std::min(length, kSmallestSize);
           beyond.push_back(std::move(*tall));
@@ -169,8 +170,8 @@ private:
     addLongLengths();
   }
 
-  /// Integers of which nobody has said how large they are, as large as a size that 16 bits do not
-  /// hold: lengths and indices that are cut show. The original may not stand them.
+  /// Undeclared integers as large as a size beyond 16 bits, to reveal truncated lengths and
+  /// indices. The original may fail on them.
   void addLongLengths() {
     const std::size_t count = out_.launches.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -198,9 +199,9 @@ private:
     }
   }
 
-  /// Sums of many of the largest integers: what is narrower than the original's overflows. Sums of
-  /// many equal floating-point numbers are all rounded one way, the original's as well: they tell
-  /// nothing.
+  /// Sums of many of the largest integers, which overflow a type narrower than the original's. Not
+  /// for floating-point outputs: sums of many equal numbers are all rounded in one direction, also
+  /// in the original, so they show nothing.
   void addExtremes() {
     const auto isFloatingOutput = [](const Buffer &buffer) {
       return !buffer.readOnly && isFloating(buffer.scalar);
@@ -230,8 +231,8 @@ private:
     }
   }
 
-  /// As the specialization's other launch sites launch it: with blocks of another size, more of
-  /// them, a pointer that is null.
+  /// Launches of the specialization's other launch sites: other block sizes, more blocks, null
+  /// pointers.
   void addSites() {
     if (!source_.declaration || !source_.declaration->grid.empty() ||
         !source_.declaration->block.empty())
@@ -245,7 +246,7 @@ private:
       if (other.symbol != source_.specialization.symbol || std::ranges::any_of(seen, isSame))
         continue;
       seen.push_back(&other);
-      // A small problem may leave more threads without work than it has.
+      // With a small problem most threads might have no work, so the full size is tried first.
       auto made = family_.with(family_.sizes(), i);
       if (!made || costOf(*made) > 16 * most_)
         made = family_.with(small_, i);
@@ -253,8 +254,8 @@ private:
     }
   }
 
-  /// One size of `length`, the others halved, to `smallest` at least, until the launch costs at
-  /// most `most`. Nothing where the size is as large already, or cannot be.
+  /// Sizes with `name` set to `length` and the others halved, but not below `smallest`, until the
+  /// launch costs at most `most`. Nothing if the size is already as large, or this is impossible.
   std::optional<Values> longIn(const std::string &name, std::int64_t length, std::uint64_t most,
                                std::int64_t smallest) const {
     if (small_.at(name) >= length)
@@ -294,8 +295,8 @@ private:
         add(Derivation::Scalars, scaled->title, std::move(scaled->launch));
   }
 
-  /// Integers that decide no size, as what the kernel tells them by: each mode of one that has
-  /// several, with other numbers and contents, too.
+  /// Integers that decide no size, set to each value that the kernel compares them with (a mode),
+  /// also with other scalars and contents.
   void addModes() {
     for (const auto &[name, value] : family_.others())
       for (const std::int64_t mode : modesOf(source_, name)) {
@@ -316,8 +317,8 @@ private:
       }
   }
 
-  /// Integers that decide no size, one at a time: negative, some times larger, more than 16 bits
-  /// hold, and as large as their type may be expected to hold.
+  /// Integers that decide no size, one at a time: negative, several times larger, beyond 16 bits,
+  /// and close to the limit of their type.
   void addWide() {
     for (const auto &[name, value] : family_.others()) {
       const std::string scalar = family_.scalarOf(name);
@@ -338,8 +339,7 @@ private:
     }
   }
 
-  /// The launch with the fill of each input that `change` returns one for; nothing where there is
-  /// none.
+  /// The launch with the fills that `change` returns for its inputs; nothing if it returns none.
   template <class Change> static std::optional<Launch> refilled(Launch launch, Change change) {
     bool any = false;
     for (Buffer &buffer : launch.buffers) {
@@ -390,10 +390,10 @@ private:
                                                        : nullptr;
   }
 
-  /// `launch` with every buffer beginning `shift(buffer)` bytes into its allocation. What lies
-  /// before it belongs to nobody.
+  /// `launch` with every buffer beginning `shift(buffer)` bytes into its allocation. The bytes
+  /// before it are unused.
   template <class Shift> Launch shifted(Launch launch, Shift shift) const {
-    // What a file holds begins where the buffer does.
+    // The contents of a file begin at the start of the allocation, so such a buffer is not shifted.
     const auto bytesOf = [&](const Buffer &buffer) -> std::uint64_t {
       return buffer.fill.path.empty() ? shift(buffer) : 0;
     };
@@ -414,10 +414,10 @@ private:
     if (base_.buffers.empty())
       return out_.missing.push_back(
           {Derivation::Alignment, "alignment", "the launch has no buffers"});
-    for (const std::uint64_t bytes : {256, 768}) // an allocation begins at a multiple of 256 or 512
+    for (const std::uint64_t bytes : {256, 768}) // allocations begin at multiples of 256 or 512
       add(Derivation::Alignment, fmt::format("pointers {} bytes further", bytes),
           shifted(base_, [&](const Buffer &) { return bytes; }));
-    // Callers that do arithmetic on a pointer pass such ones; of others nobody has said so.
+    // Callers that do pointer arithmetic pass such pointers; for other callers this is not known.
     bool arithmetic = false;
     if (const LaunchSite *at = site())
       for (std::size_t i = 0; i < base_.arguments.size() && i < at->args.size(); ++i)
@@ -426,8 +426,8 @@ private:
     const auto anElement = [&](const Buffer &buffer) { return alignmentOf(buffer); };
     add(Derivation::Alignment, "pointers one element further", shifted(base_, anElement),
         !arithmetic);
-    // `n is a multiple of 4 && a is aligned && b is aligned`: what is not asked first is asked
-    // where the others hold.
+    // `n is a multiple of 4 && a is aligned && b is aligned`: a later condition is evaluated only
+    // if the earlier ones hold.
     const auto withSizes = [&](auto change) {
       Values values = small_;
       for (auto &[name, value] : values)
@@ -444,7 +444,7 @@ private:
                       return buffer.name == alone.name ? alignmentOf(buffer) : 0;
                     }),
             !arithmetic);
-    // Fewer elements than there are up to the next aligned one.
+    // Fewer elements than there are before the next aligned one.
     if (const auto one = withSizes([](std::int64_t) { return std::int64_t(1); });
         one && !small_.empty())
       add(Derivation::Alignment, "one element, at pointers one element further",
@@ -452,7 +452,7 @@ private:
     addAliases();
   }
 
-  /// Bytes of the pointed-to type: what the language lets a pointer be a multiple of.
+  /// Bytes of the pointed-to type: the alignment that the language requires of a pointer.
   std::uint64_t alignmentOf(const Buffer &buffer) const {
     for (const KernelParam &param : source_.specialization.params)
       if (param.kind == ParamKind::Pointer && param.name == buffer.name && param.pointeeSize != 0)
@@ -460,8 +460,8 @@ private:
     return elementBytes(buffer.scalar);
   }
 
-  /// Parameters that a launch site, this launch's or another, passes pointers into the same memory
-  /// for share a buffer.
+  /// Adds launches in which parameters share a buffer, if this launch's site or another one passes
+  /// pointers into the same memory for them.
   void addAliases() {
     const LaunchSite *own = site();
     if (own)
@@ -500,7 +500,7 @@ private:
   Values small_;
   Launch base_;
   DerivedLaunches out_;
-  std::set<decltype(SharedMemory::joined)> aliased_; ///< what was tried
+  std::set<decltype(SharedMemory::joined)> aliased_; ///< what was tried already
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that nobody declared, made from those that somebody did: other scalars, sizes, contents
-// and addresses. A kernel that is right on the declared launches alone is wrong on one of these.
+// Launches that are derived from the workload's launches: other scalars, sizes, contents and
+// addresses. A kernel that is right only on the workload fails on one of these.
 #pragma once
 
 #include "driver/workload/WorkloadBuilder.h"
@@ -17,34 +17,34 @@ enum class Derivation { Scalars, Sizes, Contents, Alignment };
 
 struct DerivedLaunch {
   Derivation kind = Derivation::Scalars;
-  std::string title;      ///< "n + 1", "values: sorted"
-  Launch launch;          ///< of the baseline; its weight means nothing
+  std::string title;      ///< "n = 255", "contents: sorted"
+  Launch launch;          ///< the baseline's launch; its weight is unused
   bool nonFinite = false; ///< its inputs contain infinities and NaNs; with other inputs the
                           ///< original produces none
-  /// Not declared by the user: a candidate that cannot run on it only narrows what callers may
-  /// pass; one that runs must be right.
+  /// Callers may never pass such pointers: a candidate that cannot run on it gets a warning, and
+  /// one that runs must be right.
   bool advisory = false;
   /// May violate a precondition of the original (a counter that must start at 0). Used only if the
   /// original's result does not depend on its thread order here.
   bool maybeConditional = false;
-  bool large = false; ///< more elements than 16 bits can number: it takes long
-  bool cancelling =
-      false; ///< neighbours cancel: the original's order may give no rounding error at all
-  /// Any order of operations has large errors here, and wrong ways far larger ones: a share of the
-  /// outputs' magnitude is allowed.
+  bool large = false;      ///< has more elements than 16 bits can number, so it is slow
+  bool cancelling = false; ///< neighbouring terms cancel, so the original's order may give no
+                           ///< rounding error at all
+  /// Every order of operations has large errors here, and wrong results far larger ones. So an
+  /// error of a share of the outputs' magnitude is allowed.
   bool isCoarse = false;
-  /// Numbers far from all that there are, between which arithmetic overflows or underflows in some
-  /// orders and not in others: where somebody said what inputs are like, a candidate that fails on
-  /// them is told so.
+  /// Numbers far from the declared or captured ones, with which arithmetic overflows or underflows
+  /// in some orders and not in others. If a `fill` clause or a capture says what inputs are like, a
+  /// failure on them is reported as a gap and does not refuse the candidate.
   bool isExtreme = false;
-  /// Undeclared integers, which the original may use as indices: only for a device that checks
-  /// bounds.
+  /// Undeclared integers have arbitrary values, and the original may use them as indices: only for
+  /// a device that checks bounds.
   bool unbounded = false;
   bool asLaunched = false; ///< the program itself launches the kernel in this way
-  /// The whole problem of a captured launch, so small that the emulated device has time for it.
+  /// A whole problem like that of a captured launch, small enough for the emulated device.
   bool isSmall = false;
-  /// The first blocks of a captured launch's grid alone. Another kernel's first blocks may have
-  /// other work: what they leave is not compared.
+  /// Only the first blocks of a captured launch's grid. A candidate's first blocks may have other
+  /// work, so their results are not compared.
   bool isPart = false;
 };
 
@@ -61,44 +61,46 @@ struct DerivedLaunches {
   std::vector<NotDerived> missing;
 };
 
-/// What launches are derived from. Of captured launches the declaration's requirements and fills
-/// count; where there are none it may be null.
+/// What launches are derived from. For captured launches only the declaration's requirements and
+/// fills matter; it may be null.
 struct DerivationSource {
   const KernelSpec &kernel;
   const Specialization &specialization;
   const TuneDeclaration *declaration = nullptr;
 };
 
-/// Whether the launch is one of a program that was observed.
+/// True if the launch was captured from a program.
 bool isCaptured(const Launch &launch);
 
-/// All that can be derived from one launch, the same each time. Sizes are small: the integers that
-/// decide geometry or extents are halved until threads and elements are at most `most` (what takes
-/// more is missing), but for one that has more elements than 16 bits number where the launch itself
-/// has not, and that costs at most 16 times as much. Floating-point scalars are multiplied (0 is
-/// replaced, so that a term that it switches off comes back), other integers moved by one, contents
-/// drawn differently: integers within their declared fill, as they may be indices, and without
-/// limits where no fill is declared (`unbounded`); zeros are replaced. Other launch sites of the
-/// specialization are launched with the same small sizes. Sizes keep the requirements: where they
-/// are multiples of 4 all derived ones are. A captured launch is derived from as
-/// CapturedLaunches.h says.
+/// Derives all launches from one launch; deterministic. Sizes are small: the integers that decide
+/// geometry or extents are halved until the launch has at most `most` threads and elements; if it
+/// stays far larger, all kinds are missing. A few launches have more elements than 16 bits can
+/// number if the launch itself has not, and cost at most 16 times as much. Floating-point scalars
+/// are multiplied (0 is replaced, so that a term that it switches off comes back), and other
+/// integers change by one. Contents are drawn differently: integers within their declared fill, as
+/// they may be indices, or without limits if no fill is declared (`unbounded`); zeros are replaced.
+/// Other launch sites of the specialization are launched with the same sizes. Sizes keep the
+/// requirements: if they require multiples of 4, all derived sizes are. For captured launches see
+/// CapturedLaunches.h.
 DerivedLaunches deriveLaunches(const DerivationSource &source, const Launch &launch,
                                std::uint64_t most);
 
-/// Another value for every floating-point scalar and every integer that decides no size, drawn from
-/// `seed`. Nothing where there is none. `launch` is a declared launch or one derived from it by
-/// scalars or sizes.
+/// A launch with another value, drawn from `seed`, for every floating-point scalar and every
+/// integer that decides no size. Nothing if there is none. `launch` is a declared launch or one
+/// derived from it by scalars or sizes.
 std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const Launch &launch,
                                          std::uint64_t seed);
 
-/// Another size in each dimension, between half of what `launch` has and a quarter more (of a
-/// captured launch: no more), drawn from `seed`. Nothing where no argument decides a size.
+/// A launch with other sizes, drawn from `seed`, between half and five quarters of those of
+/// `launch` (for a captured launch: see drawCapturedSizes()). Nothing if no argument decides a
+/// size.
 std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Launch &launch,
                                        std::uint64_t seed);
 
-/// Threads and elements of a launch: what running it costs, roughly.
+/// The number of threads or of elements of a launch, whichever is larger: a rough measure of its
+/// cost.
 std::uint64_t costOf(const Launch &launch);
-/// Of all its buffers.
+/// Bytes of all buffers of a launch.
 std::uint64_t memoryOf(const Launch &launch);
 
 const char *toString(Derivation kind);

@@ -31,7 +31,7 @@ LaunchFamily::LaunchFamily(const DerivationSource &source, const Launch &launch)
     if (declared.name == launch.name)
       for (const auto &[name, value] : declared.arguments)
         values_[name] = value;
-  // A derived launch has a name and values of its own.
+  // A derived launch has its own name and values.
   for (auto &[name, value] : values_)
     if (const auto bound = launch.bindings.find(name); bound != launch.bindings.end())
       value = bound->second;
@@ -44,14 +44,14 @@ LaunchFamily::Values LaunchFamily::allowed(Values values, const Values &base) co
   return Requirements(source_.declaration).moved(std::move(values), base, launch_.bindings);
 }
 
-/// What a buffer is filled with where its own launch has it as `known`: the same, but for a bound
-/// that is declared by an expression.
+/// The fill of a buffer that is `known` in the original launch: the same fill, except for bounds
+/// that are declared by an expression.
 Fill LaunchFamily::moved(const Buffer &known, const Fill &declared) const {
   Fill fill = known.fill;
   if (!known.symbol.empty() && launch_.bindings.contains(known.name))
-    return declared; // a variable that an argument gives
+    return declared; // a variable whose value an argument gives
   if (fill.kind == FillKind::Values && declared.kind == FillKind::Values)
-    return declared; // as many of the values as there are elements now
+    return declared; // with as many values as there are elements now
   const auto bounds = source_.declaration->fillBounds.find(known.name);
   if (bounds == source_.declaration->fillBounds.end())
     return fill;
@@ -75,7 +75,7 @@ Result<Launch> LaunchFamily::with(const Values &changed, std::optional<std::size
   KOPT_TRY(Launch made, buildLaunch(source_.kernel, source_.specialization, *source_.declaration,
                                     declared, site));
   for (Buffer &buffer :
-       made.buffers) // not by index: a pointer that the site passes as null has none
+       made.buffers) // not by index: a pointer that the site passes as null has no buffer
     for (const Buffer &known : launch_.buffers)
       if (known.name == buffer.name) {
         buffer.fill = moved(known, buffer.fill);
@@ -141,7 +141,8 @@ std::string LaunchFamily::scalarOf(const std::string &name) const {
   return {};
 }
 
-/// It decides the block, and either nothing else or only how many blocks make up as many threads.
+/// True if it decides the block, and either nothing else or only how many blocks cover the same
+/// number of threads.
 bool LaunchFamily::isBlock(const std::string &name, std::int64_t value) const {
   const auto half = with({{name, value / 2}});
   if (value < 2 || !half || half->block == launch_.block)
@@ -156,10 +157,10 @@ bool LaunchFamily::isBlock(const std::string &name, std::int64_t value) const {
   return isSameMemory || isCovering;
 }
 
-/// A size decides geometry or extents; what cannot be built with another value is one, too.
+/// True if it decides geometry or extents. An integer with which no other launch can be built
+/// counts as a size, too.
 bool LaunchFamily::isSize(const std::string &name, std::int64_t value) const {
-  // A launch rounds up to whole blocks: several steps, for one of them may fall into the same
-  // block.
+  // A launch rounds up to whole blocks, so try two steps: one of them may not change the grid.
   for (const std::int64_t other : {value + 1, value * 2}) {
     const auto made = with({{name, other}});
     if (!made || made->grid != launch_.grid || made->block != launch_.block ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One declared launch with other numbers: what decides sizes, what does not, and the launch that
-// follows from other values of either.
+// One declared launch with other numbers: which integers decide sizes, which do not, and the launch
+// with other values.
 #pragma once
 
 #include "driver/workload/derived/DerivedLaunches.h"
@@ -11,42 +11,42 @@
 
 namespace kopt {
 
-inline constexpr std::int64_t kSmallestSize = 8; ///< no size is halved below it
+inline constexpr std::int64_t kSmallestSize = 8; ///< sizes are not halved below this
 
-/// Keeps references to what it is made from.
+/// Keeps references to the arguments of its constructor.
 class LaunchFamily {
 public:
   using Values =
-      std::map<std::string, std::int64_t>; ///< of the declaration's independent integers, by name
+      std::map<std::string, std::int64_t>; ///< the declaration's independent integers, by name
 
   LaunchFamily(const DerivationSource &source, const Launch &launch);
 
-  const Values &sizes() const { return sizes_; } ///< decide geometry or extents
-  /// The rest, but for those that are the threads of a block: these are no part of the problem, and
-  /// kernels are written for some values alone.
+  const Values &sizes() const { return sizes_; } ///< integers that decide geometry or extents
+  /// The other integers, except those that are the threads of a block: these are not part of the
+  /// problem, and a kernel may support only some values.
   const Values &others() const { return others_; }
 
-  /// `values` moved so that the requirements hold (Requirements::moved()), where `base` are those
+  /// `values`, moved so that the requirements hold (Requirements::moved()). `base` are the values
   /// that they were made from.
   Values allowed(Values values, const Values &base) const;
 
-  /// The launch with other values, as launch site `site` has it; fills, roles and weight are the
-  /// declared launch's. Fails as buildLaunch() does.
+  /// The launch with other values, as launch site `site` launches it; fills, roles and weight are
+  /// those of the declared launch. Fails as buildLaunch() does.
   Result<Launch> with(const Values &changed, std::optional<std::size_t> site = std::nullopt) const;
 
-  /// Sizes halved, the largest first, until the launch costs at most `most`; nothing where it
-  /// cannot.
+  /// Sizes halved, the largest first, until the launch costs at most `most`; nothing if that is
+  /// impossible.
   std::optional<Values> smaller(std::uint64_t most) const;
 
-  /// Sizes doubled, the smallest first, until a buffer has more elements than `least`; nothing
-  /// where that costs more than `most`, or the launch itself has as many.
+  /// Sizes doubled, the smallest first, until a buffer has more elements than `least`; nothing if
+  /// that costs more than `most`, or if the launch itself has as many.
   std::optional<Values> larger(std::uint64_t least, std::uint64_t most) const;
 
-  /// The launch with `name` as `values` have it and the others halved, none below kSmallestSize, or
-  /// then below 4, 2 and 1; nothing where it costs more than `most` all the same.
+  /// The launch with `name` as in `values` and the others halved to kSmallestSize, or if necessary
+  /// to 4, 2 or 1; nothing if it still costs more than `most`.
   std::optional<Launch> within(const std::string &name, Values values, std::uint64_t most) const;
 
-  /// `value` limited to what the parameter of that name can be: not below 0, and 0 or 1 for a bool.
+  /// `value` limited to the range of the parameter of that name: at least 0, and 0 or 1 for a bool.
   std::int64_t inRange(const std::string &name, std::int64_t value) const;
 
   /// The type of a scalar parameter; empty if `name` is not one.

@@ -35,12 +35,13 @@ namespace {
 template <class Real> double scaleReal(double factor, std::string &bytes, std::size_t at) {
   Real held;
   std::memcpy(&held, bytes.data() + at, sizeof held);
-  held = Real(double(held == 0 ? 1 : held) * factor); // what is left out where it is 0 comes back
+  held = Real(double(held == 0 ? 1 : held) *
+              factor); // 0 counts as 1, so that a term that it switches off comes back
   std::memcpy(bytes.data() + at, &held, sizeof held);
   return double(held);
 }
 
-/// Multiplies the floating-point number that lies at `at`; nothing where it is none.
+/// Multiplies the floating-point number at `at`; nothing if it is not one.
 std::optional<double> scale(const std::string &scalar, std::size_t at, double factor,
                             std::string &bytes) {
   if (scalar == "f32" && at + sizeof(float) <= bytes.size())
@@ -83,7 +84,7 @@ std::optional<DerivedLaunch> drawScalars(const DerivationSource &source, const L
                                          std::uint64_t seed) {
   const LaunchFamily family(source, launch);
   LaunchFamily::Values drawn;
-  for (const auto &[name, value] : family.others()) { // about as often less as more
+  for (const auto &[name, value] : family.others()) { // smaller about as often as larger
     const std::uint64_t random = mixed(seed, 100 + drawn.size());
     const std::vector<std::int64_t> modes = modesOf(source, name);
     drawn[name] = family.inRange(
@@ -112,7 +113,7 @@ std::optional<DerivedLaunch> drawSizes(const DerivationSource &source, const Lau
     return drawCapturedSizes(source, launch, seed);
   const LaunchFamily family(source, launch);
   const LaunchFamily::Values sizes = family.sizes();
-  // All of them, or one alone: contents may be meant for the others.
+  // All sizes, or one alone: the contents may fit only the other sizes.
   const bool isOneAlone = sizes.size() > 1 && mixed(seed, 200) % 2 == 1;
   const std::uint64_t chosen = mixed(seed, 201) % std::max<std::size_t>(1, sizes.size());
   LaunchFamily::Values drawn;

@@ -15,11 +15,11 @@ namespace kopt {
 /// "n = 3, m = 4"
 std::string describe(const std::map<std::string, std::int64_t> &values);
 
-/// What the kernel compares the parameter with, at most a dozen.
+/// The values that the kernel compares the parameter with, at most a dozen.
 std::vector<std::int64_t> modesOf(const DerivationSource &source, const std::string &name);
 
-/// The launch with every floating-point scalar multiplied by `factor(its index)`, 0 taken as 1: a
-/// term that it switches off comes back. Nothing where there is none.
+/// The launch with every floating-point scalar multiplied by `factor(its index)`, where 0 counts as
+/// 1, so that a term that it switches off comes back. Nothing if there is no such scalar.
 std::optional<DerivedLaunch> scaledScalars(const DerivationSource &source, Launch launch,
                                            const std::function<double(std::size_t)> &factor);
 

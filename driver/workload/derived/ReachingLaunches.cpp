@@ -19,10 +19,11 @@ namespace {
 
 using Values = LaunchFamily::Values;
 
-constexpr double kLimit = 64;           ///< numbers from here on may limit a size
-constexpr std::size_t kMostNumbers = 5; ///< of a condition
-constexpr std::uint64_t kSmall = 16384; ///< threads and elements of a launch with other contents
-constexpr std::uint64_t kMostSpelled = 1 << 20; ///< bytes of contents that a request carries
+constexpr double kLimit = 64;           ///< a number from here on may be a limit on a size
+constexpr std::size_t kMostNumbers = 5; ///< most numbers of a condition
+constexpr std::uint64_t kSmall =
+    16384; ///< most threads and elements of a launch with other contents
+constexpr std::uint64_t kMostSpelled = 1 << 20; ///< most bytes of contents that a request carries
 
 bool isInteger(const std::string &scalar) {
   return scalar == "bool" || scalar.starts_with("i") || scalar.starts_with("u");
@@ -42,10 +43,11 @@ std::string elementOf(double value, const std::string &scalar) {
     return bytesOf(value);
   if (!isInteger(scalar) || std::abs(value) > 0x1p62)
     return {};
-  return bytesOf(std::int64_t(value)).substr(0, elementBytes(scalar)); // the lowest byte first
+  return bytesOf(std::int64_t(value)).substr(0, elementBytes(scalar)); // little-endian
 }
 
-/// Is `number` in a third of the elements, and somewhat less or more in the others.
+/// Contents with `number` in a third of the elements, and somewhat less (`side` -1) or more (`side`
+/// 1) in the others.
 Fill spelled(const Buffer &buffer, double number, int side) {
   const std::uint64_t width = elementBytes(buffer.scalar), count = buffer.bytes / width;
   if (buffer.bytes > kMostSpelled || elementOf(number, buffer.scalar).size() != width)
@@ -65,7 +67,8 @@ Fill spelled(const Buffer &buffer, double number, int side) {
   return fill;
 }
 
-/// Contents on either side of a number, and such whose range is narrower or wider than it.
+/// Contents around a number: on either side of it, equal to it, or in a range narrower or wider
+/// than it.
 struct Around {
   const char *words;
   Fill (*make)(const Buffer &, double);
@@ -121,7 +124,7 @@ private:
     });
   }
 
-  /// What an integer would have to be, the likeliest first.
+  /// The values that an integer might need, the likeliest first.
   std::vector<std::int64_t> targets() const {
     std::vector<std::int64_t> found;
     const auto take = [&](double value) {
@@ -131,7 +134,7 @@ private:
         found.push_back(std::int64_t(value));
     };
     for (const double number : numbers_) {
-      if (number >= kLimit) // far beyond a limit more goes wrong than just beyond it
+      if (number >= kLimit) // far beyond a limit more can go wrong than just beyond it
         take(2 * std::ceil(number) + 1);
       for (const double near : {std::ceil(number), number + 1, number - 1})
         take(near);
@@ -142,10 +145,10 @@ private:
              {numbers_[i] + numbers_[j], numbers_[i] - numbers_[j], numbers_[i] * numbers_[j]})
           take(both);
     for (const double number : numbers_) {
-      if (number >= 8 && number <= 24) // bits that are shifted out
+      if (number >= 8 && number <= 24) // shift counts: values whose bits are shifted out
         for (const double power : {std::exp2(number), std::exp2(32 - number)})
           take(power);
-      if (outcome_.blocks) // more blocks than that
+      if (outcome_.blocks) // enough threads for more blocks than that
         take(number * double(launch_.block.x) + 1);
     }
     return found;
@@ -162,7 +165,7 @@ private:
       for (const auto &[name, value] : values)
         if (names(name))
           deciding.insert(name);
-    if (deciding.empty() || outcome_.blocks) // what they follow from
+    if (deciding.empty() || outcome_.blocks) // blocks follow from the sizes
       for (const auto &[name, value] : family_.sizes())
         deciding.insert(name);
     for (const std::int64_t target : targets())
@@ -184,7 +187,7 @@ private:
     return family_.within(name, std::move(values), most_);
   }
 
-  /// Floating-point arguments.
+  /// Adds launches with other floating-point arguments.
   void addReals() {
     const Launch base = small();
     for (const std::uint32_t index : outcome_.params) {
@@ -220,7 +223,8 @@ private:
         addContents(base, number, around);
   }
 
-  /// Integers may be indices: they stay within what is declared.
+  /// Adds a launch with contents around `number`. Integers may be indices, so they stay within
+  /// their declared fill.
   void addContents(Launch launch, double number, const Around &around) {
     std::string title;
     bool isUnbounded = false;

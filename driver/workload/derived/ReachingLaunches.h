@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches for one way through a kernel that no other launch took: with the numbers that the
-// condition names.
+// Launches for an outcome of a condition that no other launch brought about, with the numbers that
+// the condition names.
 #pragma once
 
 #include "driver/workload/derived/DerivedLaunches.h"
@@ -9,18 +9,18 @@ namespace kopt {
 
 /// What decides a condition.
 struct Deciding {
-  std::vector<double> numbers;       ///< those that say most come first
-  std::vector<std::uint32_t> params; ///< of the kernel, by their position
-  bool blocks = false;               ///< the number of blocks
-  bool data = false;                 ///< contents of memory
+  std::vector<double> numbers;       ///< the most telling first
+  std::vector<std::uint32_t> params; ///< parameters of the kernel, by position
+  bool blocks = false;               ///< true if it depends on the number of blocks
+  bool data = false;                 ///< true if it depends on the contents of memory
 };
 
-/// Launches that may bring the outcome about, at most `count`, those that most likely do first.
-/// The integers that decide it are what it is compared with, one more and one less, and the sums,
-/// differences and products of two such numbers; sizes are as small as possible, and a launch that
-/// costs more than `most` threads and elements is left out. Where contents decide it, the inputs
-/// hold the number, and others below and above it; integers stay within their declared fill. What
-/// a `require` clause rules out is left out. Of a captured launch no integer becomes larger.
+/// Launches that may bring the outcome about, at most `count`, the likeliest first. The integers
+/// that decide it become the numbers that they are compared with, one more and one less, and the
+/// sums, differences and products of two such numbers. Sizes are as small as possible; launches
+/// that cost more than `most` threads and elements are left out. If contents decide it, inputs hold
+/// the number, and numbers below and above it; integers stay within their declared fill. Launches
+/// that break a `require` clause are left out. No integer of a captured launch becomes larger.
 std::vector<DerivedLaunch> reachingLaunches(const DerivationSource &source, const Launch &launch,
                                             const Deciding &outcome, std::uint64_t most,
                                             std::size_t count);

@@ -7,7 +7,7 @@
 namespace kopt {
 namespace {
 
-constexpr std::int64_t kFurthest = 4096; ///< that a number is moved by
+constexpr std::int64_t kFurthest = 4096; ///< a number is moved by at most this
 
 bool holds(const std::string &text, const Bindings &bindings) {
   const auto value = evaluateExpression(text, bindings);
@@ -32,7 +32,8 @@ Requirements::moved(std::map<std::string, std::int64_t> values,
     bindings[name] = value;
   std::set<std::string> settled; // each number is moved once
   while (const auto text = broken(bindings)) {
-    // The nearest number with which all hold, or else the one that is asked.
+    // The nearest number with which all requirements hold, or otherwise the one with which `text`
+    // holds.
     std::optional<std::pair<std::string, std::int64_t>> all, one;
     for (const std::string &name : namesIn(*text).value_or(std::vector<std::string>())) {
       if (!values.contains(name) || settled.contains(name))

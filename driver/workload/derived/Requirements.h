@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user requires of a launch's numbers ("require n % 4 == 0"), and numbers that keep it.
+// The user's requirements on a launch's numbers ("require n % 4 == 0"), and how to change numbers
+// so that they hold.
 #pragma once
 
 #include "driver/model/TuneDeclaration.h"
@@ -13,22 +14,23 @@
 
 namespace kopt {
 
-/// Keeps references to the declaration's.
+/// Refers to the declaration's requirements.
 class Requirements {
 public:
-  /// None where it is null.
+  /// No requirements if `declaration` is null.
   explicit Requirements(const TuneDeclaration *declaration) {
     if (declaration)
       texts_ = declaration->requirements;
   }
 
-  /// The first that does not hold; nothing where all do. One that names what has no value holds.
+  /// The first requirement that does not hold; nothing if all hold. A requirement with a name that
+  /// has no value holds.
   std::optional<std::string> broken(const Bindings &bindings) const;
 
-  /// `values` with as few numbers as possible moved, each as little as possible, so that all
-  /// requirements hold over `known` with these in it: 252 or 260 for 255 and 257 where a multiple
-  /// of 4 is required. A number that is larger than `base` has, or at most 1, is moved up if it can
-  /// be. As they are where nothing within 4096 does.
+  /// `values` with numbers moved, each as little as possible, so that all requirements hold over
+  /// `known` and the values: 252 and 260 for 255 and 257 if a multiple of 4 is required. A number
+  /// that is larger than in `base`, or at most 1, is preferably moved up. Returns `values`
+  /// unchanged if no change of at most 4096 is enough.
   std::map<std::string, std::int64_t> moved(std::map<std::string, std::int64_t> values,
                                             const std::map<std::string, std::int64_t> &base,
                                             const Bindings &known) const;

@@ -16,8 +16,8 @@ namespace {
 
 using Values = std::map<std::string, std::int64_t>;
 
-constexpr double kMostTimes = 1024; ///< as large as the launch that others are made from
-constexpr double kPastTurn = 1.05;  ///< so far beyond the place where a grid stays as it is
+constexpr double kMostTimes = 1024; ///< how many times as large as the original launch
+constexpr double kPastTurn = 1.05;  ///< factor beyond the size at which a grid stops growing
 constexpr int kBisections = 24;
 
 bool changesLaunch(const Candidate &candidate) {
@@ -41,7 +41,7 @@ public:
     return values;
   }
 
-  /// Null where there is none, or the original cannot be launched so.
+  /// Nothing if there is no such launch, or a GPU would refuse it for the original.
   std::optional<Launch> at(double times) const {
     std::optional<Launch> made = make_(valuesAt(times));
     if (!made || Requirements(source_.declaration).broken(made->bindings) ||
@@ -54,7 +54,7 @@ public:
     return whyNotLaunched(source_.kernel, made, candidate_);
   }
 
-  /// The candidate's grid; nothing where it has none.
+  /// The candidate's grid; nothing if it cannot be evaluated.
   std::optional<Dim3> gridOf(const Launch &made) const {
     const auto own = applyToLaunch(source_.kernel, made, candidate_);
     return own ? std::optional(own->grid) : std::nullopt;
@@ -73,7 +73,7 @@ public:
   std::optional<TurningLaunch> find() const {
     struct Step {
       double times;
-      Dim3 grid; ///< the candidate's
+      Dim3 grid; ///< the candidate's grid
       std::uint64_t threads;
     };
     std::vector<Step> steps;
@@ -83,7 +83,7 @@ public:
         break;
       if (const auto why = refused(*made)) {
         if (times == 1)
-          return std::nullopt; // it never gets that far
+          return std::nullopt; // refused at the workload's own size already
         const double from = least(
             times / 2, times, [&](const Launch &launch) { return refused(launch).has_value(); });
         return turn(from, "", true);
@@ -154,7 +154,7 @@ std::vector<TurningLaunch> turningLaunches(const DerivationSource &source, const
     auto made = family.with(family.allowed(values, family.sizes()));
     return made ? std::optional(std::move(*made)) : std::nullopt;
   };
-  std::set<std::int64_t> alone{0}; // those of one number together; 0: all
+  std::set<std::int64_t> alone{0}; // sizes of the same value grow together; 0: all sizes
   for (const auto &[name, value] : sizes)
     alone.insert(value);
   if (alone.size() == 2)

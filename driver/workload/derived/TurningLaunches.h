@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Larger launches where what a candidate makes of them changes: from some size on its grid grows no
-// more, or no GPU makes its launch. A candidate that is right below may be wrong above.
+// Larger launches at which the candidate's own launch changes: from some size on its grid stops
+// growing, or every GPU refuses its launch. A candidate that is right below that size may be wrong
+// above it.
 #pragma once
 
 #include "driver/model/Candidate.h"
@@ -9,14 +10,15 @@
 namespace kopt {
 
 struct TurningLaunch {
-  DerivedLaunch derived;  ///< of the original
+  DerivedLaunch derived;  ///< the original's launch
   std::string what;       ///< "the candidate's grid stays 65535 x 1 x 1 from there on"
-  bool isRefused = false; ///< `what` is why no GPU makes the candidate's
+  bool isRefused = false; ///< every GPU refuses the candidate's launch; `what` says why
 };
 
-/// The smallest launches, in each size that decides the launch alone and in all together, beyond
-/// which the candidate's own launch changes, where the original's goes on: at most kMostTimes as
-/// large as `launch`, and within the requirements. None for a candidate that changes no launch.
+/// The smallest launches, growing in each size that decides the launch alone and in all together,
+/// from which on the candidate's own launch changes while the original's keeps growing. They are at
+/// most kMostTimes as large as `launch` and keep the requirements. Empty for a candidate that does
+/// not change the launch.
 std::vector<TurningLaunch> turningLaunches(const DerivationSource &source, const Launch &launch,
                                            const Candidate &candidate);
 

@@ -10,7 +10,7 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kMostNamed = 8; ///< in a message
+constexpr std::size_t kMostNamed = 8; ///< kernels named in a message
 
 bool isAmong(const std::vector<KernelInstance> &candidates, const std::string &symbol) {
   return std::ranges::any_of(candidates, [&](const KernelInstance &candidate) {

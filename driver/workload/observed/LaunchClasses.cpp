@@ -15,11 +15,11 @@ namespace {
 
 struct KernelLaunches {
   std::vector<LaunchRef> launches;
-  std::vector<std::string> scalars; ///< of each
+  std::vector<std::string> scalars; ///< of each launch
 };
 
-/// The arguments with every word that is an address set to zero: where memory lies says nothing of
-/// the work.
+/// The arguments with every word that is an address set to zero, because addresses say nothing
+/// about the work.
 std::string scalarsOf(const trace::Launch &launch, const trace::LiveAllocations &live) {
   std::string bytes(reinterpret_cast<const char *>(launch.arguments.data()),
                     launch.arguments.size());
@@ -33,7 +33,7 @@ std::string scalarsOf(const trace::Launch &launch, const trace::LiveAllocations 
   return bytes;
 }
 
-/// Orders classes as they are first met, and finds them again.
+/// Groups the launches into classes, in the order of their first launch.
 std::vector<LaunchClass> group(const ObservedTrace &trace, const KernelLaunches &kernel,
                                bool byScalars) {
   std::vector<LaunchClass> classes;
@@ -73,7 +73,7 @@ double percentile(const std::vector<double> &sorted, double p) {
   return sorted[std::min(sorted.size() - 1, std::size_t(p * double(sorted.size())))];
 }
 
-/// Where the times of a class fall in two, at the geometric mean of the percentiles that show it.
+/// Splits classes whose times differ too much, at the geometric mean of the two percentiles.
 void splitFastAndSlow(std::vector<LaunchClass> &classes) {
   for (std::size_t i = 0, count = classes.size(); i < count; ++i) {
     const std::vector<double> seconds = knownSeconds(classes[i]);
@@ -167,7 +167,7 @@ std::vector<KernelUse> rankKernels(const ObservedTrace &trace) {
   double total = 0;
   for (const auto &[symbol, launches] : kernels) {
     KernelUse use = describeKernel(trace, symbol, launches);
-    // Those past the cap take as long as the others, as far as anyone knows.
+    // Launches that were not recorded are assumed to take as long as the others.
     const std::uint64_t more = unrecorded[symbol];
     use.seconds += use.seconds / double(use.launches) * double(more);
     use.launches += more;

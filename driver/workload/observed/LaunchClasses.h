@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of one kernel that do the same: which launch represents them, and their weight.
+// Groups launches of one kernel that do the same work, and chooses launches that represent them.
 #pragma once
 
 #include "driver/workload/observed/TraceFolder.h"
@@ -13,18 +13,17 @@ namespace kopt {
 /// One launch of a trace.
 struct LaunchRef {
   std::size_t process = 0, launch = 0; ///< indices into ObservedTrace and ProcessTrace
-  double seconds = -1;                 ///< below 0: not known
+  double seconds = -1;                 ///< below 0: unknown
 };
 
-/// Launches of equal geometry (all of grid, block and dynamic shared memory) and equal scalar
-/// arguments.
+/// Launches with equal geometry (grid, block and dynamic shared memory) and equal scalar arguments.
 struct LaunchClass {
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t sharedBytes = 0;
-  std::string scalars;             ///< the arguments' bytes, addresses and what varies set to zero
-  bool slow = false, fast = false; ///< a part of a class whose times fall in two
+  std::string scalars; ///< the arguments' bytes, with addresses set to zero; empty if scalars vary
+  bool slow = false, fast = false; ///< part of a class that was split by time
   std::vector<LaunchRef> launches; ///< in order
-  double seconds = 0;              ///< of all of them; unknown ones count as the mean of the known
+  double seconds = 0;              ///< total; unknown times count as the mean of the known ones
   /// "grid 8 block 128", "grid 8x4 block 32x4 shared 1024, slow"
   std::string describe() const;
 };
@@ -35,40 +34,40 @@ struct KernelUse {
   double seconds = 0;               ///< as LaunchClass::seconds
   double share = 0;                 ///< of the seconds of all kernels
   std::vector<LaunchClass> classes; ///< the longest first
-  bool scalarsVary = false; ///< too many different scalars: the classes are of geometry alone
+  bool scalarsVary = false; ///< too many different scalars, so the classes are by geometry alone
 };
 
-/// A class is split in two where its 95th percentile is over this many times its 25th: the research
-/// behind it found that what differs then is the work, not the noise.
+/// A class is split in two if its 95th percentile is more than this many times its 25th: the
+/// research behind this ratio found that such differences come from the work, not from noise.
 inline constexpr double kSplitRatio = 2.5;
-/// Scalars that make more classes than this vary with each launch: they do not tell kinds of
-/// launches apart.
+/// If scalars make more classes than this, they vary from launch to launch and do not distinguish
+/// classes.
 inline constexpr std::size_t kMostClasses = 32;
 
-/// Kinds of launches of a kernel that its workload has at most.
+/// The most classes of launches of a kernel in its workload.
 inline constexpr std::size_t kKindsOfLaunches = 5;
 
 /// All kernels of a trace, the one with the most time first.
 std::vector<KernelUse> rankKernels(const ObservedTrace &trace);
 
-/// The launches that represent a kernel.
-/// Of a kernel's time that its chosen classes of launches should have.
+/// The share of a kernel's time that its chosen classes should have.
 inline constexpr double kCoverage = 0.9;
 
 struct Representative {
-  std::size_t index = 0;            ///< of the class in KernelUse::classes
-  LaunchRef launch;                 ///< whose time is nearest to the class's median
+  std::size_t index = 0;            ///< index of the class in KernelUse::classes
+  LaunchRef launch;                 ///< the launch whose time is nearest to the class's median
   std::optional<LaunchRef> heldOut; ///< another one of the class, for the final validation
   double weight = 0;                ///< the class's share of the chosen classes' seconds
 };
 
 struct Selection {
   std::vector<Representative> chosen;
-  double coverage = 0; ///< of the kernel's seconds
+  double coverage = 0; ///< share of the kernel's seconds
 };
 
-/// The longest classes that together have `coverage` of the kernel's time, at most `most`. `usable`
-/// says which launches may represent others; a class without one is left out.
+/// The classes with the most time that together have `coverage` of the kernel's time, at most
+/// `most`. `usable` says which launches may represent others; a class without a usable launch is
+/// left out.
 Selection chooseRepresentatives(const KernelUse &kernel, std::size_t most, double coverage,
                                 const std::function<bool(const LaunchRef &)> &usable);
 

@@ -17,7 +17,7 @@ namespace trace = runtime::trace;
 
 namespace {
 
-/// Bytes of the allocations that a launch's arguments point to, before and after it.
+/// Bytes of the allocations that a launch's arguments point to, counted twice: before and after it.
 std::uint64_t snapshotBytes(const trace::ProcessTrace &process, const trace::Launch &launch) {
   std::set<std::uint64_t> bases;
   std::uint64_t bytes = 0;
@@ -34,11 +34,11 @@ std::uint64_t snapshotBytes(const trace::ProcessTrace &process, const trace::Lau
 
 /// A launch that is worth a snapshot.
 struct Wish {
-  std::size_t kernel = 0; ///< index
+  std::size_t kernel = 0; ///< index of the kernel
   LaunchRef launch;
-  std::size_t rank = 0; ///< of its kind in its kernel: 0 has most of the time
+  std::size_t rank = 0; ///< rank of its class in its kernel; 0 has most of the time
   bool isHeldOut = false;
-  double seconds = 0; ///< of the program, that it stands for
+  double seconds = 0; ///< seconds of the program that it represents
 };
 
 } // namespace
@@ -72,7 +72,7 @@ SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<Kerne
     const trace::ProcessTrace &process = learned.processes[wish.launch.process];
     const trace::Launch &launch = process.launches[wish.launch.launch];
     const std::uint64_t own = snapshotBytes(process, launch);
-    // A kernel of which nothing is stored yet is worth more room than another kind of launch.
+    // A kernel with no snapshot yet gets more room than another class of launches.
     const bool isFirst = ordinals[wish.kernel].empty();
     const std::uint64_t room = isFirst ? bytes : std::min(bytes, kMostOfOthers);
     if (own <= room - std::min(room, taken)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launches of a program that was observed once are worth a snapshot.
+// Chooses the launches to snapshot, from a program that was observed once.
 #pragma once
 
 #include "driver/workload/observed/LaunchClasses.h"
@@ -9,8 +9,8 @@
 
 namespace kopt {
 
-/// A kernel's launches to be snapshotted, in the words of runtime/capture/Config.h: "launch 3,7",
-/// "class 2".
+/// A kernel's launches to snapshot, in the syntax of runtime/capture/Config.h: "launch 3,7", "class
+/// 2".
 struct SnapshotOrder {
   std::string symbol;
   std::string how;
@@ -18,13 +18,13 @@ struct SnapshotOrder {
 
 struct SnapshotPlan {
   std::vector<SnapshotOrder> orders;
-  std::vector<std::string> notes; ///< what is left out for want of room
+  std::vector<std::string> notes; ///< what is left out for lack of room
 };
 
-/// What to snapshot so that `most` kinds of launches of each kernel have one launch and one
-/// held-out launch, as far as they fit into `bytes`: first the kind of each kernel that has most of
-/// its time, and then the others, which have 4 GiB at most, for all that is stored is compressed
-/// and later run.
+/// Plans snapshots so that up to `most` classes of each kernel have one launch and one held-out
+/// launch, as far as they fit into `bytes`. The class with most of each kernel's time comes first;
+/// the others may take at most 4 GiB in total, because everything stored has to be compressed and
+/// is run later.
 SnapshotPlan planSnapshots(const ObservedTrace &learned, const std::vector<KernelUse> &kernels,
                            std::size_t most, std::uint64_t bytes);
 

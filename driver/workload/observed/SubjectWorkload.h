@@ -12,18 +12,18 @@
 
 namespace kopt {
 
-/// What a kernel is judged on.
+/// The launches that a kernel is judged on.
 struct SubjectWorkload {
   Workload workload;
   std::vector<Launch> heldOut; ///< captured launches for the final validation only
-  /// What launches like those of that name took in the program, at the mean, where that is known.
+  /// Mean seconds in the program of the launches that the launch of that name represents, if known.
   std::map<std::string, double> programSeconds;
-  std::vector<std::string> notes; ///< for people: what was left out of a trace, and why;
-                                  ///< constants that a clause gives another value
+  std::vector<std::string> notes; ///< messages: what was left out of a trace, and why; constants to
+                                  ///< which a clause gives another value
 };
 
-/// The program's own launches where it was observed, with those held out; else the declared ones.
-/// Fails as workloadFromTrace() or buildWorkload().
+/// The program's own launches if it was observed, with those held out; otherwise the declared ones.
+/// Fails as workloadFromTrace() or buildWorkload() does.
 Result<SubjectWorkload> workloadOf(const TuneSubject &subject,
                                    const std::optional<ObservedTrace> &observed, DeviceKind device);
 

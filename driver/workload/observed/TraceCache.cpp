@@ -38,7 +38,7 @@ Result<TraceCache::Key> TraceCache::keyOf(const std::vector<std::string> &comman
   for (std::size_t i = 0; i < command.size(); ++i) {
     const fs::path file = i == 0 ? program : fs::path(command[i]);
     identity += "\n" + command[i];
-    // Scripts and input files decide what is launched as much as the program does.
+    // Scripts and input files decide what is launched, as the program does.
     if (i == 0 || (fs::is_regular_file(file, error) && fs::file_size(file, error) > 0)) {
       KOPT_TRY(const MappedFile content, MappedFile::open(file));
       identity += "=" + hashHex(content.bytes());

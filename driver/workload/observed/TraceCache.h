@@ -10,9 +10,9 @@
 
 namespace kopt {
 
-/// Traces of programs below `.kopt/traces`, found again by the kernels' signatures and launch sites
-/// and by the bytes of the program and of the files its command names: when one of these changes,
-/// so does the key. At most 8 are kept.
+/// Traces of programs in `.kopt/traces`. The key is made from the kernels' signatures and launch
+/// sites, and from the bytes of the program and of the files that its command names. At most 8
+/// traces are kept.
 class TraceCache {
 public:
   explicit TraceCache(std::filesystem::path root) : folder_(std::move(root) / ".kopt" / "traces") {}
@@ -20,12 +20,12 @@ public:
   struct Key {
     std::string text;
   };
-  /// `kernels`: those that the trace may be about. Fails with Usage where the program is not found.
+  /// `kernels` are those that the trace may contain. Fails with Usage if the program is not found.
   static Result<Key> keyOf(const std::vector<std::string> &command,
                            const std::vector<KernelInstance> &kernels);
   std::filesystem::path folderOf(const Key &key) const { return folder_ / key.text; }
   bool holds(const Key &key) const;
-  /// The trace in folderOf(key) is whole.
+  /// Marks the trace in folderOf(key) as complete, and removes the oldest traces.
   Status keep(const Key &key) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as kopt reads it: the logs of all processes, and where their buffers are.
+// Reads a trace: the logs of all processes of a program.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -14,18 +14,18 @@ namespace kopt {
 
 struct ObservedTrace {
   std::filesystem::path folder;
-  std::vector<runtime::trace::ProcessTrace> processes; ///< by the names of their folders
+  std::vector<runtime::trace::ProcessTrace> processes; ///< in the order of their folders' names
 
   std::size_t launchCount() const;
-  /// Of all processes, each once: what could not be recorded, and why.
+  /// What could not be recorded, and why, for all processes; each note once.
   std::vector<std::string> notes() const;
 };
 
-/// Fails with Usage if the folder is not a trace, with StaleInput where a log cannot be read: the
-/// message names file and offset.
+/// Fails with Usage if the folder is not a trace, and with StaleInput if a log cannot be read; the
+/// message names the file and the offset.
 Result<ObservedTrace> readTrace(const std::filesystem::path &folder);
 
-/// Whether a captured launch can be run again by itself; otherwise why not.
+/// Why a captured launch cannot be repeated by itself; nothing if it can.
 std::optional<std::string> whyNotReplayable(const runtime::trace::Launch &launch);
 
 } // namespace kopt

@@ -30,7 +30,7 @@ std::uint64_t wordAt(const std::string &bytes, std::size_t at) {
   return word;
 }
 
-/// A signed or unsigned integer argument as a number that expressions can use.
+/// The value of an integer argument, for expressions; nothing for other types.
 std::optional<std::int64_t> integerOf(const KernelParam &param, const std::string &bytes) {
   const std::string &type = param.scalar;
   if (type == "bool" || type == "u8")
@@ -54,7 +54,7 @@ std::optional<std::int64_t> integerOf(const KernelParam &param, const std::strin
   return std::nullopt;
 }
 
-/// Whether elements of the type may be addresses: integers of 8 bytes, and what is not known.
+/// True if elements of the type may be addresses: 8-byte integers, and unknown types.
 bool mayHoldPointers(const std::string &scalar) {
   if (const auto type = runtime::StructType::parse(scalar))
     return std::ranges::any_of(type->members,
@@ -62,7 +62,7 @@ bool mayHoldPointers(const std::string &scalar) {
   return scalar.empty() || scalar == "u64" || scalar == "i64";
 }
 
-/// One launch of the trace as a launch of a workload.
+/// Makes a launch of a workload from a launch of the trace.
 class LaunchMaker {
 public:
   LaunchMaker(const ObservedTrace &trace, const KernelSpec &kernel,
@@ -71,7 +71,7 @@ public:
         observed_(process_.launches[ref.launch]), kernel_(kernel), specialization_(specialization) {
   }
 
-  /// Nothing where the launch cannot be run by itself: why() says why.
+  /// Nothing if the launch cannot be repeated by itself; why() says why.
   std::optional<CapturedLaunch> make() {
     if (const auto reason = whyNotReplayable(observed_))
       return refuse(*reason);
@@ -137,7 +137,8 @@ private:
     return true;
   }
 
-  /// The buffer that holds the address; the end of one belongs to it where no other begins there.
+  /// The buffer that contains the address. The end of a buffer belongs to it if no other begins
+  /// there.
   std::optional<PointerWord> pointerTo(std::uint64_t address) const {
     std::optional<PointerWord> end;
     for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
@@ -196,7 +197,7 @@ private:
     return true;
   }
 
-  /// Names, element types and roles, from the parameters that point into each.
+  /// Sets names, element types and roles of the buffers from the parameters that point into them.
   void describeBuffers() {
     for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
       Buffer &buffer = launch_.buffers[i];
@@ -215,7 +216,7 @@ private:
       for (const Use &use : uses_[i]) {
         const bool isConst = use.param->kind == ParamKind::Pointer && use.param->pointeeConst;
         onlyConst &= isConst;
-        // What is written says how it is compared.
+        // A parameter that may write decides how the buffer is compared.
         if (!named || (named->param->pointeeConst && !isConst))
           named = &use;
         else if (named->param->pointeeConst == isConst && named->scalar != use.scalar)
@@ -230,8 +231,8 @@ private:
     }
   }
 
-  /// The expressions of the launch site that give what was observed, so that a candidate may change
-  /// the block; numbers where no site's do.
+  /// Uses the expressions of a launch site that give the observed geometry, so that a candidate may
+  /// change the block; the observed numbers if no site's do.
   void setGeometry(Launch &launch) const {
     for (std::size_t i = 0; i < kernel_.launches.size(); ++i) {
       const LaunchSite &site = kernel_.launches[i];
@@ -248,7 +249,7 @@ private:
       launch.geometry = expressions;
       return;
     }
-    // No site's own variables: what it passes goes by the parameter's name.
+    // No site matches: bind values by the parameters' names only.
     launch.bindings = bindingsAtSite(kernel_, specialization_, LaunchSite(), integers_);
     const auto words = [](const Dim3 &of) {
       return std::array<std::string, 3>{std::to_string(of.x), std::to_string(of.y),
@@ -260,7 +261,7 @@ private:
   struct Use {
     const KernelParam *param;
     std::uint64_t offset;
-    std::string scalar; ///< that it points to; empty: it is not known
+    std::string scalar; ///< the pointed-to type; empty: unknown
   };
   fs::path folder_;
   const trace::ProcessTrace &process_;
@@ -271,12 +272,13 @@ private:
   Launch launch_;
   std::vector<std::string> after_, notAfter_;
   std::vector<bool> unchanged_;
-  std::vector<std::vector<Use>> uses_; ///< per buffer
+  std::vector<std::vector<Use>> uses_; ///< for each buffer
   std::map<std::string, std::int64_t> integers_;
   std::string why_;
 };
 
-/// The kernel's launches. One whose symbol holds its file's name is known by its readable name.
+/// The kernel's launches. A file-local kernel, whose symbol contains the name of its file, is found
+/// by its readable name.
 const KernelUse *findKernel(const std::vector<KernelUse> &kernels,
                             const Specialization &specialization) {
   for (const KernelUse &use : kernels)
@@ -301,8 +303,8 @@ Status checkSignature(const ObservedTrace &trace, const KernelUse &use, const Ke
         now.push_back(std::to_string(param.size));
       if (before != now)
         return makeError(ErrorCode::StaleInput,
-                         fmt::format("kernel '{}' has parameters of {} bytes, in the trace of {}: "
-                                     "its signature has changed",
+                         fmt::format("kernel '{}' has parameters of {} bytes, but in the trace of "
+                                     "{} bytes: its signature has changed",
                                      kernel.name, join(now, ", "), join(before, ", ")),
                          "observe the program again", place(kernel));
     }
@@ -362,7 +364,8 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   made.workload.kernel = kernel.name;
   made.workload.symbol = specialization.symbol;
   made.workload.tolerance = declaration.tolerance;
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> usable; // launch -> index in captured
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t>
+      usable; // process and launch -> index in `captured`
   std::set<std::string> reasons;
   bool hasAttributes = false;
   std::vector<LaunchRef> all;
@@ -402,7 +405,7 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
       captured.launch.name =
           fmt::format("{} (launch {}{})", kind.describe(), captured.ordinal, suffix);
       captured.launch.weight =
-          double(kind.launches.size()) / count; // the judge weights them by their time
+          double(kind.launches.size()) / count; // the judge turns weights into shares of the time
       if (kind.seconds > 0)
         made.programSeconds[captured.launch.name] = kind.seconds / double(kind.launches.size());
       return captured.launch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workload that a program itself gives to a kernel.
+// Makes a kernel's workload from a program's own launches.
 #pragma once
 
 #include "driver/model/TuneDeclaration.h"
@@ -8,40 +8,42 @@
 
 namespace kopt {
 
-/// A launch with what the memory it can reach held after it.
+/// A launch, and the contents of its memory after it.
 struct CapturedLaunch {
   Launch launch;
   std::vector<std::string>
-      after; ///< per buffer: the file of its contents after the launch; empty: not stored
-  std::vector<std::string> notAfter; ///< per buffer: why they are not stored
-  std::uint64_t ordinal = 0;         ///< among the kernel's launches in its process
+      after; ///< for each buffer, the file with its contents after the launch; empty: not stored
+  std::vector<std::string> notAfter; ///< for each buffer, why they are not stored
+  std::uint64_t ordinal = 0;         ///< number among the kernel's launches in its process
   std::uint64_t pid = 0;
 };
 
 struct TraceWorkload {
-  Workload workload; ///< the representative launches, weighted by how often their kind was launched
-  std::vector<Launch> heldOut;          ///< others of those kinds: for the final validation
-  std::vector<CapturedLaunch> captured; ///< all that can be run again, in the order of the program
-  std::map<std::string, double> programSeconds; ///< as SubjectWorkload has them
-  double coverage = 0; ///< of the kernel's time in the program, by the kinds that `workload` has
+  Workload workload; ///< the representative launches, weighted by how many launches their class has
+  std::vector<Launch> heldOut; ///< other launches of those classes, for the final validation
+  std::vector<CapturedLaunch>
+      captured; ///< all launches that can be repeated, in the program's order
+  std::map<std::string, double> programSeconds; ///< as SubjectWorkload::programSeconds
+  double coverage =
+      0; ///< share of the kernel's time in the program that the classes of `workload` have
   std::vector<std::string> notes; ///< what was left out, and why
 };
 
-/// Fails with Usage where the trace has no launch of the specialization (naming those it has) or
-/// none with a snapshot, with StaleInput where the kernel's parameters are not those of the trace
-/// or the program is no longer the one observed. Also fails as checkLaunchable() does for the
-/// device (emulated or cuda).
+/// Makes the workload from at most `most` classes of launches. Fails with Usage if the trace has no
+/// launch of the specialization (naming those that it has) or none that can be repeated, and with
+/// StaleInput if the kernel's parameters differ from those in the trace. Also fails as
+/// checkLaunchable() does for the device (emulated or cuda).
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,
                                         const Specialization &specialization,
                                         const TuneDeclaration &declaration, DeviceKind device,
                                         std::size_t most);
 
-/// What an argument's pointer points to, `at` bytes into it ("f32"); of a struct "pointers 0 f32 8
-/// i32" says it by their offsets. Empty where it is not known.
+/// The type that the pointer at byte `at` of an argument points to ("f32"). For a struct,
+/// KernelParam::scalar lists them by offset: "pointers 0 f32 8 i32". Empty if unknown.
 std::string pointeeOf(const KernelParam &param, std::size_t at);
 
-/// Fails with StaleInput where a program of the trace has changed since. One that is not here
-/// cannot be compared: `note` says so.
+/// Fails with StaleInput if a program of the trace has changed since. If a program is not on this
+/// machine it cannot be compared, and `note` says so.
 Status checkPrograms(const ObservedTrace &trace, std::string &note);
 
 } // namespace kopt

@@ -68,7 +68,7 @@ protected:
 };
 
 TEST_F(HeldOutTest, WhatThoseLaunchesDoNotShowIsMissingOfTheWinner) {
-  const AssuranceGap sizes{"sizes", "captured"}, coverage{"coverage", "it is asked of winners"};
+  const AssuranceGap sizes{"sizes", "captured"}, coverage{"coverage", "it runs only for winners"};
   EXPECT_EQ(confirm(Verdict::Same, {}).assurance.level, AssuranceLevel::Full);
   const Trial winner = confirm(Verdict::Same, {sizes, coverage});
   EXPECT_EQ(winner.verdict, Verdict::Faster);

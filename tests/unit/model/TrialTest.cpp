@@ -27,7 +27,7 @@ TEST(Assurance, WhatDoesNotApplyIsNotMissingAndWhatWasMadeUpForIsNot) {
                 .level,
             AssuranceLevel::Full);
   // Verified again with every check, as a gain was hard to believe.
-  EXPECT_EQ(assuranceOf({{"coverage", CheckState::NotRun, "it is asked of winners"},
+  EXPECT_EQ(assuranceOf({{"coverage", CheckState::NotRun, "it runs only for winners"},
                          {"coverage", CheckState::Passed, ""}})
                 .level,
             AssuranceLevel::Full);

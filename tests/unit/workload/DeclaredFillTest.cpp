@@ -60,9 +60,9 @@ TEST_F(DeclaredFillTest, WhatDoesNotFitIsAnErrorThatSaysSo) {
     return made ? std::string("no error") : made.error().what;
   };
   EXPECT_EQ(whatOf({"extent shape = 3", "fill shape = values(41, 13)"}),
-            "fill shape gives 2 elements of 4 bytes, and extent shape is 3");
+            "fill shape gives 2 elements of 4 bytes, but extent shape is 3");
   EXPECT_EQ(whatOf({"extent shape = 1", "fill shape = values(41, 13)"}),
-            "fill shape gives 2 elements of 4 bytes, and extent shape is 1");
+            "fill shape gives 2 elements of 4 bytes, but extent shape is 1");
   EXPECT_NE(whatOf({"extent shape = 1", "fill shape = values(3000000000)"})
                 .find("3000000000 does not fit into 'i32'"),
             std::string::npos);
@@ -79,7 +79,7 @@ TEST_F(DeclaredFillTest, AFileGivesItsBytes) {
   EXPECT_FALSE(made->buffers[1].fill.hash.empty());
   const auto other = launch({"extent shape = 5", "fill shape = file(\"shape.bin\")"});
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().what, "fill shape gives 3 elements of 4 bytes, and extent shape is 5");
+  EXPECT_EQ(other.error().what, "fill shape gives 3 elements of 4 bytes, but extent shape is 5");
 }
 
 TEST_F(DeclaredFillTest, ASmallerProblemTakesTheFirstValues) {

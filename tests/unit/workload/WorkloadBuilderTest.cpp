@@ -125,7 +125,7 @@ TEST_F(WorkloadBuilderTest, AStructByValueIsGivenNumberByNumber) {
   specialization_.params.back().members.clear(); // a pointer, say
   const auto pointers = build("arg n2 = 1");
   ASSERT_FALSE(pointers);
-  EXPECT_NE(pointers.error().what.find("something else than numbers"), std::string::npos);
+  EXPECT_NE(pointers.error().what.find("members other than numbers"), std::string::npos);
 }
 
 TEST_F(WorkloadBuilderTest, AnArgumentOf64BitsKeepsAllOfThem) {
