@@ -4,9 +4,7 @@
 #include "driver/judge/DeviceJudge.h"
 
 #include "driver/judge/Statistics.h"
-#include "driver/judge/Strengthening.h"
 #include "driver/judge/checks/CompareBuffers.h"
-#include "driver/source/SliceLines.h"
 #include "driver/support/Log.h"
 #include "driver/workload/WorkloadBuilder.h"
 
@@ -25,8 +23,6 @@ constexpr double kColderBy = 1.03;
 /// includes reading the data.
 constexpr double kPoisonedSeconds = 0.5;
 
-std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
-
 } // namespace
 
 Result<Expected> DeviceJudge::expect(std::size_t launch, std::uint64_t inputSeed,
@@ -43,7 +39,7 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
     return makeError(
         ErrorCode::BaselineFailed,
         fmt::format("kernel '{}' does not build as it is: {}", subject().kernel.name, trial.reason),
-        "", at(subject().kernel));
+        "", placeOf(subject().kernel));
   sharedOfBaseline_ = trial.resources->sharedBytes;
   return {};
 }
@@ -125,7 +121,7 @@ Status DeviceJudge::classifyBuffers() {
                        fmt::format("kernel '{}' writes to none of its buffers in launch '{}'",
                                    subject().kernel.name, launch.name),
                        "give the launch arguments with which it has work to do",
-                       at(subject().kernel));
+                       placeOf(subject().kernel));
     context_.subject().workload.launches[i].buffers = launch.buffers;
   }
   return {};
@@ -134,7 +130,7 @@ Status DeviceJudge::classifyBuffers() {
 /// Records something that the workload cannot show for any candidate, and tells the user.
 void DeviceJudge::addWorkloadGap(const std::string &check, const std::string &what, Trial &trial) {
   gaps_.push_back({check, what});
-  trial.findings.push_back({check, Severity::Warning, what, at(subject().kernel)});
+  trial.findings.push_back({check, Severity::Warning, what, placeOf(subject().kernel)});
 }
 
 /// Runs the original several times on the same inputs. Buffers whose results differ a little are
@@ -235,7 +231,7 @@ Status DeviceJudge::checkRepeatability(Trial &trial) {
               "absolute=...' clause"
             : "it depends on memory that no argument or fill provides: look for reads of "
               "uninitialised memory, or outside a buffer",
-        at(subject().kernel));
+        placeOf(subject().kernel));
   }
   return {};
 }
@@ -295,7 +291,7 @@ Status DeviceJudge::findUnseenInputs(Trial &trial) {
              fmt::format("the outputs of launch '{}' do not depend on '{}': a candidate that "
                          "misreads it would pass; choose arguments with which it matters",
                          launch.name, launch.buffers[b].name),
-             at(subject().kernel)});
+             placeOf(subject().kernel)});
     }
   }
   return {};
@@ -342,7 +338,7 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
   if (!timed)
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}': {}", subject().kernel.name, trial.reason), "",
-                     at(subject().kernel));
+                     placeOf(subject().kernel));
   // The baseline against itself is the control: it must be neither faster nor slower.
   if (trial.verdict == Verdict::Faster || trial.verdict == Verdict::Slower)
     trial.findings.push_back(
@@ -396,120 +392,10 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
     trial.findings.push_back(
         {"races", Severity::Note,
          "kopt does not look for races between blocks, as the original has some: " + run.error(),
-         at(subject().kernel)});
+         placeOf(subject().kernel)});
     return {};
   }
   context_.blocksAreApart = true;
-  return {};
-}
-
-/// True if checks that run only for winners learn when the first winner appears.
-bool DeviceJudge::waitsForWinner() const {
-  return options_.depth == Depth::Search && !runner_.device().modelled;
-}
-
-/// Lets the checks whose least depth is `depth` learn.
-Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
-  learned_ = depth;
-  for (const std::unique_ptr<Check> &check : checks_) {
-    if (check->from() != depth)
-      continue;
-    const LoggedStage logged("learn " + check->name());
-    KOPT_CHECK(check->learn(context_, trial));
-  }
-  return {};
-}
-
-/// Learns, once, what the first winner needs.
-Status DeviceJudge::learnForWinner(Trial &trial) {
-  if (learned_ == Depth::Search) {
-    const StageTimer timer(trial, "baseline/checks");
-    KOPT_CHECK(replays_->learnAll(context_, trial));
-    KOPT_CHECK(learnChecks(Depth::Trial, trial));
-  }
-  return testMutants(trial);
-}
-
-AdequacySettings DeviceJudge::adequacySettings() const {
-  AdequacySettings settings;
-  settings.build = CandidateBuilder::baselineRequest(subject(), options_);
-  settings.scratch = options_.scratch;
-  settings.cache = options_.cache;
-  settings.toolchain = toolchain_.name();
-  settings.threads = std::max(1u, options_.buildThreads);
-  if (!runner_.device().modelled && options_.assurance == AssurancePolicy::Standard)
-    settings.mostSeconds = options_.mutantSeconds;
-  return settings;
-}
-
-void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidate) {
-  if (!waitsForWinner() || options_.buildThreads == 0)
-    return;
-  const auto shared = std::make_shared<const Subject>(subject);
-  const bool isFirst = !compilers_;
-  if (isFirst) {
-    compilers_ = std::make_unique<JobQueue>(options_.buildThreads);
-    const auto original = std::make_shared<const Candidate>();
-    for (const std::unique_ptr<Check> &check : checks_)
-      check->compileAhead({shared, original, true, *compilers_});
-  }
-  const auto winner = std::make_shared<const Candidate>(candidate);
-  for (const std::unique_ptr<Check> &check : checks_)
-    check->compileAhead({shared, winner, false, *compilers_});
-  if (isFirst && options_.testAdequacy && options_.checks.on("mutants"))
-    compileMutantsAhead(shared, options_.seed, frontend_, toolchain_, adequacySettings(),
-                        *compilers_);
-}
-
-/// Runs wrong versions of the kernel through the same checks: if one passes, the workload proves
-/// little about a candidate.
-Status DeviceJudge::testMutants(Trial &trial) {
-  if (learned_ == Depth::Search || !options_.checks.on("mutants") || !options_.testAdequacy ||
-      std::exchange(hasTestedMutants_, true))
-    return {};
-  const LoggedStage logged("baseline: mutants");
-  const StageTimer timer(trial, "baseline/mutants");
-  auto report =
-      testAdequacy(context_, checks_, *replays_, frontend_, toolchain_, adequacySettings());
-  noteIncidents(trial);
-  if (!report && report.error().code != ErrorCode::Internal)
-    return tl::unexpected(report.error());
-  if (!report) {
-    trial.findings.push_back(
-        {"mutants", Severity::Warning,
-         "it is not known whether the workload notices wrong kernels: " + report.error().what,
-         at(subject().kernel)});
-    return {};
-  }
-  KOPT_CHECK(takeMutations(*report));
-  if (mutations_.survivors.empty() && mutations_.untried == 0)
-    return {};
-  // The cached report refers to lines of the slice; messages refer to the user's files as they are
-  // now.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
-  for (const SliceChunk &chunk : subject().specialization.chunks)
-    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
-  if (const auto lines = SliceLines::make(subject().sliceText, places, subject().specialization))
-    for (AdequacyReport::Survivor &survivor : mutations_.survivors)
-      survivor.title = lines->tell(survivor.title);
-  const std::string remedy = mutations_.remedy();
-  trial.findings.push_back(
-      {"mutants", mutations_.isConclusive() ? Severity::Note : Severity::Warning,
-       mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),
-       at(subject().kernel)});
-  return {};
-}
-
-Status DeviceJudge::takeMutations(const AdequacyReport &report) {
-  hasTestedMutants_ = true;
-  mutations_ = report;
-  for (const AdequacyReport::Addition &addition : report.additions) {
-    KOPT_TRY(auto replay,
-             remake(context_, *replays_, addition,
-                    fmt::format("derived-{}-{}", addition.kind, replays_->replays().size())));
-    if (replay)
-      replays_->add(std::move(*replay));
-  }
   return {};
 }
 
@@ -579,7 +465,7 @@ Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
                                    subject().kernel.name, device_.name, launch.name, what,
                                    first.device_.name),
                        "leave that GPU out with --gpus, and have it checked (nvidia-smi -q -d ECC)",
-                       at(subject().kernel));
+                       placeOf(subject().kernel));
     };
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       const Buffer &buffer = launch.buffers[b];

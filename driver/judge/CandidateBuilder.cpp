@@ -119,7 +119,7 @@ Result<Built> CandidateBuilder::buildBaseline(Trial &trial) {
                      fmt::format("kernel '{}' does not build as it is: {}", subject_.kernel.name,
                                  places ? places->tell(trial.reason) : trial.reason),
                      compilerHint(trial.buildLog, places ? &*places : nullptr),
-                     fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
+                     placeOf(subject_.kernel));
   }
   return built;
 }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace kopt {
 
@@ -18,6 +19,11 @@ struct SourceEdit {
   SourceRange range;
   std::string text;
 };
+
+/// "file:line" of a kernel, launch site or clause, as messages name places.
+template <class Declared> std::string placeOf(const Declared &declared) {
+  return declared.file + ":" + std::to_string(declared.line);
+}
 
 /// Parses the JSON printed by `kopt-extract --json`. Fails with Internal, naming the JSON pointer,
 /// on a document that breaks the schema.

@@ -124,7 +124,7 @@ Result<Expected> CheckContext::expect(const Launch &launch, const RunOptions &op
                                  launch.name, answer.error()),
                      "check the extents, arguments and fills of this launch against what the "
                      "kernel reads and writes",
-                     fmt::format("{}:{}", subject_.kernel.file, subject_.kernel.line));
+                     placeOf(subject_.kernel));
   return std::move(*answer);
 }
 

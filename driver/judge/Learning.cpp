@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a DeviceJudge learns about the user's own kernel for its checks: some of it before the first
+// candidate, and on a GPU most of it when the first winner appears.
+#include "driver/judge/DeviceJudge.h"
+
+#include "driver/judge/Strengthening.h"
+#include "driver/source/SliceLines.h"
+#include "driver/support/Log.h"
+
+#include <fmt/format.h>
+
+namespace kopt {
+
+/// True if checks that run only for winners learn when the first winner appears.
+bool DeviceJudge::waitsForWinner() const {
+  return options_.depth == Depth::Search && !runner_.device().modelled;
+}
+
+/// Lets the checks whose least depth is `depth` learn.
+Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {
+  learned_ = depth;
+  for (const std::unique_ptr<Check> &check : checks_) {
+    if (check->from() != depth)
+      continue;
+    const LoggedStage logged("learn " + check->name());
+    KOPT_CHECK(check->learn(context_, trial));
+  }
+  return {};
+}
+
+/// Learns, once, what the first winner needs.
+Status DeviceJudge::learnForWinner(Trial &trial) {
+  if (learned_ == Depth::Search) {
+    const StageTimer timer(trial, "baseline/checks");
+    KOPT_CHECK(replays_->learnAll(context_, trial));
+    KOPT_CHECK(learnChecks(Depth::Trial, trial));
+  }
+  return testMutants(trial);
+}
+
+AdequacySettings DeviceJudge::adequacySettings() const {
+  AdequacySettings settings;
+  settings.build = CandidateBuilder::baselineRequest(subject(), options_);
+  settings.scratch = options_.scratch;
+  settings.cache = options_.cache;
+  settings.toolchain = toolchain_.name();
+  settings.threads = std::max(1u, options_.buildThreads);
+  if (!runner_.device().modelled && options_.assurance == AssurancePolicy::Standard)
+    settings.mostSeconds = options_.mutantSeconds;
+  return settings;
+}
+
+void DeviceJudge::compileAhead(const Subject &subject, const Candidate &candidate) {
+  if (!waitsForWinner() || options_.buildThreads == 0)
+    return;
+  const auto shared = std::make_shared<const Subject>(subject);
+  const bool isFirst = !compilers_;
+  if (isFirst) {
+    compilers_ = std::make_unique<JobQueue>(options_.buildThreads);
+    const auto original = std::make_shared<const Candidate>();
+    for (const std::unique_ptr<Check> &check : checks_)
+      check->compileAhead({shared, original, true, *compilers_});
+  }
+  const auto winner = std::make_shared<const Candidate>(candidate);
+  for (const std::unique_ptr<Check> &check : checks_)
+    check->compileAhead({shared, winner, false, *compilers_});
+  if (isFirst && options_.testAdequacy && options_.checks.on("mutants"))
+    compileMutantsAhead(shared, options_.seed, frontend_, toolchain_, adequacySettings(),
+                        *compilers_);
+}
+
+/// Runs wrong versions of the kernel through the same checks: if one passes, the workload proves
+/// little about a candidate.
+Status DeviceJudge::testMutants(Trial &trial) {
+  if (learned_ == Depth::Search || !options_.checks.on("mutants") || !options_.testAdequacy ||
+      std::exchange(hasTestedMutants_, true))
+    return {};
+  const LoggedStage logged("baseline: mutants");
+  const StageTimer timer(trial, "baseline/mutants");
+  auto report =
+      testAdequacy(context_, checks_, *replays_, frontend_, toolchain_, adequacySettings());
+  noteIncidents(trial);
+  if (!report && report.error().code != ErrorCode::Internal)
+    return tl::unexpected(report.error());
+  if (!report) {
+    trial.findings.push_back(
+        {"mutants", Severity::Warning,
+         "it is not known whether the workload notices wrong kernels: " + report.error().what,
+         placeOf(subject().kernel)});
+    return {};
+  }
+  KOPT_CHECK(takeMutations(*report));
+  if (mutations_.survivors.empty() && mutations_.untried == 0)
+    return {};
+  // The cached report refers to lines of the slice; messages refer to the user's files as they are
+  // now.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+  for (const SliceChunk &chunk : subject().specialization.chunks)
+    places.emplace_back(chunk.sliceBegin, chunk.sliceEnd);
+  if (const auto lines = SliceLines::make(subject().sliceText, places, subject().specialization))
+    for (AdequacyReport::Survivor &survivor : mutations_.survivors)
+      survivor.title = lines->tell(survivor.title);
+  const std::string remedy = mutations_.remedy();
+  trial.findings.push_back(
+      {"mutants", mutations_.isConclusive() ? Severity::Note : Severity::Warning,
+       mutations_.inWords() + (remedy.empty() ? "" : "; what would notice: " + remedy),
+       placeOf(subject().kernel)});
+  return {};
+}
+
+Status DeviceJudge::takeMutations(const AdequacyReport &report) {
+  hasTestedMutants_ = true;
+  mutations_ = report;
+  for (const AdequacyReport::Addition &addition : report.additions) {
+    KOPT_TRY(auto replay,
+             remake(context_, *replays_, addition,
+                    fmt::format("derived-{}-{}", addition.kind, replays_->replays().size())));
+    if (replay)
+      replays_->add(std::move(*replay));
+  }
+  return {};
+}
+
+} // namespace kopt
