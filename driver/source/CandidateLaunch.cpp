@@ -121,7 +121,7 @@ public:
     for (const SitePair &pair : pairs_)
       if (pair.after->symbol != other_.symbol)
         return fmt::format("the candidate launches {} ({}) and {} ({}) where the original launches "
-                           "{} alone; give each in a file of its own",
+                           "only {}; put each into its own file",
                            other_.expression, placeOf(*pairs_.front().after),
                            expressionAt(changed_, *pair.after), placeOf(*pair.after),
                            own_.expression);
@@ -135,8 +135,8 @@ public:
       if (i > 0 && (known.gridExpressions != taken.gridExpressions ||
                     known.blockExpressions != taken.blockExpressions ||
                     known.sharedExpression != taken.sharedExpression))
-        return fmt::format("the candidate changes its launch at {} otherwise than that at {}; "
-                           "change both in the same way",
+        return fmt::format("the candidate changes its launches at {} and {} differently; change "
+                           "both in the same way",
                            placeOf(*pairs_.front().after), placeOf(*pairs_[i].after));
       known = taken;
     }
@@ -152,11 +152,11 @@ private:
 
   std::optional<std::string> takeTemplateArguments() {
     const auto refuse = [&](const std::string &why) {
-      return fmt::format("the candidate instantiates {} ({}) in the place of {}: {}",
-                         other_.expression, where(), own_.expression, why);
+      return fmt::format("the candidate instantiates {} ({}) in place of {}: {}", other_.expression,
+                         where(), own_.expression, why);
     };
     if (own_.templateArgs.size() != other_.templateArgs.size())
-      return refuse("the kernel's template parameters are not the original's; keep those");
+      return refuse("the kernel's template parameters differ from the original's; keep those");
     const std::vector<NamedConstant> named = constantsInScope(subject_.kernel, own_);
     for (std::size_t i = 0; i < own_.templateArgs.size(); ++i) {
       const TemplateArg &before = own_.templateArgs[i], &after = other_.templateArgs[i];
@@ -164,7 +164,7 @@ private:
         continue;
       const auto value = integerOf(after.value);
       if (!before.integral || !after.integral || !value)
-        return refuse(fmt::format("only integral template arguments may change, and '{}' is {}",
+        return refuse(fmt::format("only integral template arguments may change, but '{}' is {}",
                                   before.name, after.value));
       const auto sameName = std::ranges::find(named, before.name, &NamedConstant::name);
       const auto spelled = candidate_.constants.find(before.name);
@@ -198,8 +198,8 @@ private:
     for (const std::string &variable : site.variables)
       for (const KernelParam &param : other_.params)
         if (param.name == variable && param.kind == ParamKind::Scalar && !names.contains(variable))
-          return fmt::format("the candidate's launch ({}) depends on '{}', which is no argument of "
-                             "it, but has the name of a parameter; give it another name",
+          return fmt::format("the candidate's launch ({}) depends on '{}', which is not one of its "
+                             "arguments but has the name of a parameter; give it another name",
                              placeOf(site), variable);
     return std::nullopt;
   }

@@ -83,8 +83,8 @@ std::string compilerHint(const std::string &output, const SliceLines *places,
     folder = std::filesystem::temp_directory_path(none);
   const std::filesystem::path file = folder / fmt::format("kopt-build-{}.log", hashHex(told));
   const bool isWritten = bool(writeFileAtomically(file, told));
-  return hint + (isWritten ? fmt::format("\nall of it: {}", file.string())
-                           : "\nall of it: run again with --verbose");
+  return hint + (isWritten ? fmt::format("\nfull output: {}", file.string())
+                           : "\nfull output: run again with --verbose");
 }
 
 } // namespace kopt

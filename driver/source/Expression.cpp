@@ -270,7 +270,7 @@ private:
       break;
     case Code::CeilDiv:
       if (b <= 0 || a < 0)
-        return fail("ceil_div needs a dividend from 0 and a divisor from 1");
+        return fail("ceil_div needs a dividend of at least 0 and a divisor of at least 1");
       result = a / b + (a % b != 0);
       break;
     case Code::Minimum:
@@ -327,7 +327,7 @@ Result<Expression> Expression::parseReal(std::string_view text) {
     if (needsIntegers(step.code))
       return failAt(*parsed.program_, step.column,
                     "'" + std::string(expression::spelling(step.code)) +
-                        "' needs integers, and these values are not");
+                        "' needs integers, but these values are floating-point");
   return parsed;
 }
 

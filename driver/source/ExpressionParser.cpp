@@ -312,7 +312,7 @@ private:
     }
     if (std::optional<Type> type = castType()) {
       if (!take("("))
-        return fail("a value was expected, '" + token.text + "' is a type", token.column);
+        return fail("a value was expected, but '" + token.text + "' is a type", token.column);
       KOPT_CHECK(conditional());
       KOPT_CHECK(expect(")"));
       return emitCast(*type, token.column);

@@ -121,13 +121,12 @@ public:
     Broken broken;
     Result<Json> reply = ask(spec, "extract", &broken);
     if (!reply && request.untrusted && broken.tooSlow)
-      return makeError(
-          ErrorCode::BaselineFailed,
-          fmt::format("it takes longer to compile than {}, which is many times as long "
-                      "as the original takes",
-                      formatDuration(spec.timeout->count())),
-          "look for templates or constants that multiply at compile time",
-          request.files.front().string());
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("compiling it takes longer than {}, which is many times as long "
+                                   "as the original takes",
+                                   formatDuration(spec.timeout->count())),
+                       "look for templates or constants that multiply at compile time",
+                       request.files.front().string());
     if (!reply)
       return tl::unexpected(std::move(reply.error()));
     return parseExtraction(*reply);

@@ -61,9 +61,9 @@ Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization
   };
   if (specialization.route != Route::InPlace)
     return cannot("its route is " + toString(specialization.route),
-                  "kopt-extract on the file tells the details");
+                  "run kopt-extract on the file for details");
   if (specialization.kernelChunk >= specialization.chunks.size())
-    return cannot("its definition could not be read", "kopt-extract on the file tells the details");
+    return cannot("its definition could not be read", "run kopt-extract on the file for details");
   const SliceChunk &kernelChunk = specialization.chunks[specialization.kernelChunk];
   if (kernelChunk.source.file != kernel.unit)
     return cannot(
@@ -71,7 +71,7 @@ Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization
         "move its definition into the file that launches it");
   if (specialization.fileLocal)
     return cannot(
-        "nvcc puts the file's own name into the kernel's symbol, and the copy has another",
+        "nvcc puts the file's own name into the kernel's symbol, but the copy has another name",
         "take it out of its anonymous namespace, or make it non-static");
 
   KOPT_TRY(const std::string original, readFile(kernel.unit));

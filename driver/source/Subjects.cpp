@@ -98,7 +98,7 @@ Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration 
       if (std::ranges::find(known, name) != known.end())
         return {};
       const std::string guess = didYouMean(name, known);
-      const std::string list = "there are: " + join(known, ", ");
+      const std::string list = "known names: " + join(known, ", ");
       return makeError(ErrorCode::Usage,
                        fmt::format("{} {}: kernel '{}' has no {} of that name", keyword, name,
                                    kernel.name, what),
@@ -171,7 +171,7 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
                                    "its launch depends on",
                                    param.name, kernel.name),
                        list.empty() ? "make it a constexpr, a macro or a template argument"
-                                    : "there are: " + list,
+                                    : "known names: " + list,
                        fmt::format("{}:{}", param.clause.file, param.clause.line));
   return {};
 }
@@ -227,7 +227,7 @@ Result<std::vector<KernelInstance>> selectInstances(const ExtractionResult &extr
     if (!any) {
       const std::string guess = didYouMean(glob, names);
       return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),
-                       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ",
+                       fmt::format("{}{}the kernels are: {}", guess, guess.empty() ? "" : " ",
                                    kernelList(extraction)));
     }
   }
@@ -239,7 +239,7 @@ Result<std::vector<KernelInstance>> selectInstances(const ExtractionResult &extr
     return chosen;
   return makeError(
       ErrorCode::Usage, "no kernel is marked for tuning",
-      fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
+      fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; the kernels are: {}",
                   kernelList(extraction)),
       extraction.kernels.front().file);
 }

@@ -182,7 +182,7 @@ private:
         return fail(of + " ends in '" + std::string(rule) + "'", "write step N or pow2");
       KOPT_TRY(step, constant(of, std::string(trim(rule.substr(5)))));
       if (step < 1)
-        return fail(of + " has a step of " + std::to_string(step), "a step is at least 1");
+        return fail(of + " has a step of " + std::to_string(step), "a step must be at least 1");
     }
     return expandRange(of, range, low, high, step, powers);
   }
@@ -407,7 +407,7 @@ private:
         std::optional<double> weight = parseReal(argument);
         if (!weight || *weight <= 0)
           return fail("launch " + made.name + " has a weight of " + argument,
-                      "a weight is above 0");
+                      "a weight must be above 0");
         made.weight = *weight;
         weighted = true;
       } else if (word == "on" && made.device == DeviceKind::Auto) {

@@ -133,10 +133,10 @@ public:
       }
     }
     if (known && file.empty() && chunk.role != ChunkRole::Function && !chunk.name.empty())
-      return fmt::format("the candidate's file changes {} '{}' ({}), which the original's kernel "
-                         "does not use and other code may; leave it as it is, and give what the "
-                         "candidate needs another name",
-                         toString(chunk.role), chunk.name, placeOf(known->source));
+      return fmt::format(
+          "the candidate's file changes {} '{}' ({}), which the original's kernel does not use but "
+          "other code may; leave it as it is, and use another name for what the candidate needs",
+          toString(chunk.role), chunk.name, placeOf(known->source));
     if (chunk.role == ChunkRole::Variable)
       if (std::string why = whyNoTable(chunk, known); !why.empty())
         return why;
@@ -166,14 +166,14 @@ private:
     for (const std::vector<OutsideUser> *users : {&chunk.users, known ? &known->users : nullptr})
       for (const OutsideUser &user : users ? *users : std::vector<OutsideUser>())
         if (user.onHostAlone)
-          return fmt::format("host code ('{}', {}:{}) uses variable '{}', and a candidate has no "
+          return fmt::format("host code ('{}', {}:{}) uses variable '{}', but a candidate has no "
                              "host code: give the values where the variable is declared",
                              user.name, user.file, user.line, chunk.name);
     const std::size_t colons = chunk.name.rfind("::");
     const std::string name = chunk.name.substr(colons == std::string::npos ? 0 : colons + 2);
     for (const ConstantVariable &variable : other_.constantVariables)
       if (variable.name == name)
-        return fmt::format("variable '{}' has no values where it is declared, and a candidate has "
+        return fmt::format("variable '{}' has no values where it is declared, but a candidate has "
                            "no host code that could set them",
                            chunk.name);
     return {};
@@ -288,10 +288,10 @@ Result<FileCandidate> candidateFromFile(const TuneSubject &subject,
       if (own.chunks[*found[i]].editable)
         candidate.chunks[*found[i]] = text;
       else
-        made.refusal = fmt::format(
-            "the candidate's file has another {} '{}', which host code may use as well; leave it "
-            "as it is, and give what the candidate needs another name",
-            toString(chunk.role), chunk.name);
+        made.refusal =
+            fmt::format("the candidate's file changes {} '{}', which host code may use as well; "
+                        "leave it as it is, and use another name for what the candidate needs",
+                        toString(chunk.role), chunk.name);
     }
     if (!made.refusal.empty())
       return made;

@@ -131,14 +131,13 @@ std::string difference(const HostItem &before, const HostItem &after) {
     return fmt::format("{}: {} the candidate leaves out {} ({})",
                        placeOf(after, now ? now->line : 0), in, shown(*old),
                        placeOf(before, old->line));
-  return fmt::format("{}: {} the candidate has {} in the place of {} ({})",
-                     placeOf(after, now->line), in, shown(*now), shown(*old),
-                     placeOf(before, old->line));
+  return fmt::format("{}: {} the candidate has {} in place of {} ({})", placeOf(after, now->line),
+                     in, shown(*now), shown(*old), placeOf(before, old->line));
 }
 
 std::string refusal(const std::string &what) {
-  return what + ": host code is not taken beside the kernel's launches and what only feeds them; "
-                "leave it as it is in the original";
+  return what + ": kopt takes no host code from a candidate except the kernel's launches and what "
+                "only feeds them; leave it as it is in the original";
 }
 
 } // namespace
@@ -158,9 +157,9 @@ std::optional<std::string> hostChange(const HostText &before, const ExtractionRe
     if (newDevice.has(item) || (old && device.has(*old)))
       continue;
     if (!old && item.kind == HostKind::Function && item.launches)
-      return refusal(fmt::format("{}: '{}' launches the kernel, and the original has no such "
-                                 "function",
-                                 placeOf(item, 0), item.name));
+      return refusal(
+          fmt::format("{}: '{}' launches the kernel, but the original has no such function",
+                      placeOf(item, 0), item.name));
     if (!old || sameText(*old, item) ||
         (item.kind == HostKind::Macro && !words.contains(item.name)))
       continue;
