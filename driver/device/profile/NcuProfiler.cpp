@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxRetries = 4; ///< rounds of leaving out metrics that this ncu does not know
+constexpr int kMaxRetries =
+    4; ///< attempts, each without the metrics that this ncu turned out not to know
 
 bool contains(const std::vector<std::string> &list, const std::string &word) {
   return std::find(list.begin(), list.end(), word) != list.end();
@@ -47,7 +48,7 @@ std::optional<double> decimalPrefix(char c) {
   }
 }
 
-/// Nanoseconds in one of a unit of time, as ncu has spelled them over the years.
+/// Nanoseconds in a unit of time, in the spellings of all versions of ncu; nothing for other units.
 std::optional<double> nanoseconds(std::string_view unit) {
   if (unit == "ns" || unit == "nsecond")
     return 1;
@@ -60,8 +61,7 @@ std::optional<double> nanoseconds(std::string_view unit) {
   return std::nullopt;
 }
 
-/// By what a value in this unit is multiplied to be in base units; nothing where the unit is not
-/// understood.
+/// The factor from this unit to base units; nothing if the unit is unknown.
 std::optional<double> unitFactor(std::string_view unit) {
   if (const auto slash = unit.find('/'); slash != unit.npos) {
     if (const auto per = nanoseconds(unit.substr(slash + 1))) {
@@ -126,7 +126,7 @@ Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
       return makeError(ErrorCode::Internal,
                        fmt::format("a line of ncu's table has {} fields, its header has {}",
                                    fields.size(), names.size()));
-    if (units.empty()) { // the line below the names
+    if (units.empty()) { // the line after the names
       units = std::move(fields);
       continue;
     }
@@ -188,7 +188,7 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
       outcome.counters = std::move(kernels->front().counters);
       return outcome;
     }
-    // ncu refuses all where it does not know one: those it names are left out from now on.
+    // ncu refuses all metrics if it does not know one. Leave out those that it names from now on.
     const std::size_t known = unknownMetrics_.size();
     for (const std::string &line : split(said, '\n'))
       if (line.find("metric") != line.npos)
