@@ -43,7 +43,7 @@ public:
   virtual Result<NcuReport> inspect(ModuleId, const Launch &,
                                     const std::vector<std::string> & /*sections*/,
                                     const RunOptions &) {
-    return NcuReport{false, "Nsight Compute (ncu) watches GPUs, not this device", {}, {}, {}};
+    return NcuReport{false, "Nsight Compute (ncu) does not support this device", {}, {}, {}};
   }
   /// True if the runner had to be restarted since the last call. Module ids stay valid: modules are
   /// loaded again when they are next used.

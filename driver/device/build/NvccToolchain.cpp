@@ -117,7 +117,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   if (outcome.log.find("No space left on device") != outcome.log.npos)
     return makeError(
         ErrorCode::Environment, "nvcc ran out of disk space while it built a candidate",
-        "free some space where TMPDIR and " + request.output.parent_path().string() + " lie");
+        "free some space on the disks of TMPDIR and of " + request.output.parent_path().string());
   if (!result.ok()) {
     if (outcome.log.empty())
       outcome.log = fmt::format("error: nvcc ended with exit code {}\n", result.exitCode);
@@ -154,7 +154,7 @@ makeNvccToolchain(ProcessRunner &processes, const CudaToolkit &cuda, CompilerSan
   const std::string version = versionOf(result.out);
   if (!result.ok() || version.empty())
     return makeError(ErrorCode::Environment,
-                     nvcc.string() + " --version does not answer as nvcc does",
+                     nvcc.string() + " --version does not print the version of an nvcc",
                      "check the installation of the CUDA toolkit");
   return std::make_unique<NvccToolchain>(processes, nvcc, version, std::move(sandbox));
 }

@@ -130,7 +130,7 @@ Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request)
   const auto answers = readFile(replies);
   if (!answers || !launchWasOk(*answers)) {
     report.ran = false;
-    report.first = "the launch did not run through under " + request.tool;
+    report.first = "the launch did not finish under " + request.tool;
   }
   return report;
 }

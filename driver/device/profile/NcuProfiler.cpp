@@ -94,10 +94,9 @@ std::string ncuErrorLine(const ProcessResult &result) {
 std::optional<std::string> deniedCounters(const ProcessResult &result) {
   if ((result.out + result.err).find("ERR_NVGPUCTRPERM") == std::string::npos)
     return std::nullopt;
-  return "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator allows "
-         "them with the module "
-         "option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia driver, or kopt runs with "
-         "CAP_SYS_ADMIN";
+  return "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator can "
+         "allow them with the module option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia "
+         "driver, or run kopt with CAP_SYS_ADMIN";
 }
 
 std::vector<std::string> ncuCommand(const fs::path &ncu, const std::vector<std::string> &metrics,

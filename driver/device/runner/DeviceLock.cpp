@@ -106,7 +106,7 @@ Result<DeviceLock::Hold> DeviceLock::take() {
     if (hooks_.interrupted && hooks_.interrupted())
       return makeError(ErrorCode::Interrupted,
                        fmt::format("interrupted while waiting for {}", device_),
-                       "go on with the same command and --resume");
+                       "continue with the same command and --resume");
     if (!hasTold_ && descriptor_ >= 0 && hooks_.tell)
       hooks_.tell(fmt::format("{} uses {}: kopt takes turns with it", holder(), device_));
     hasTold_ |= descriptor_ >= 0;

@@ -50,7 +50,7 @@ Status checkKind(const std::vector<PooledRunner> &pool) {
             ErrorCode::Usage,
             fmt::format("{} and {} are the same device, which cannot run two measurements at once",
                         pool[before].name, pool[i].name),
-            "look at CUDA_VISIBLE_DEVICES, and name each GPU once");
+            "check CUDA_VISIBLE_DEVICES, and name each GPU once");
   }
   return {};
 }
