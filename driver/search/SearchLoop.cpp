@@ -132,7 +132,7 @@ Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
   for (const Candidate &candidate : candidates) {
     if (services_.interrupted && services_.interrupted())
       return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
-                       "go on with the same command and --resume");
+                       "continue with the same command and --resume");
     if (isTimeUp())
       return {};
     services_.observer.judging(history_, candidate);

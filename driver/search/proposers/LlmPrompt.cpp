@@ -271,7 +271,7 @@ Result<std::string> fillTemplate(std::string_view text,
     auto value = values.find(name);
     if (close == std::string_view::npos || value == values.end())
       return makeError(ErrorCode::Internal,
-                       fmt::format("a prompt asks for \"{}\", which nobody gives", name));
+                       fmt::format("a prompt asks for \"{}\", which has no value", name));
     used.insert(name);
     filled += value->second;
     at = close + 2;

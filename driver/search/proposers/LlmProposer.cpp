@@ -224,14 +224,14 @@ LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalCon
     candidate.launch.sharedBytes = reply->sharedBytes;
 
   if (std::string name = constantInNewText(context, candidate, *reply); !name.empty())
-    return breached(
-        fmt::format("constant \"{}\" stands in a chunk that is rewritten: change it there", name));
+    return breached(fmt::format(
+        "constant \"{}\" is declared in a chunk that is rewritten: change it there", name));
   const std::string hash = candidate.contentHash();
   if (hash == base.contentHash() || hash == context.parent().contentHash())
-    return breached("the reply leaves the code, the constants and the launch as they are");
+    return breached("the reply changes neither the code nor the constants nor the launch");
   if (const Trial *same = findTrial(context.history, hash))
     return breached(
-        fmt::format("this is attempt \"{}\" again, which ended as {}; propose something else",
+        fmt::format("this repeats attempt \"{}\", which ended as {}; propose something else",
                     same->candidate.title, toString(same->verdict)));
   for (const Launch &launch : context.problem.workload.launches)
     if (auto changed = applyToLaunch(context.problem.kernel, launch, candidate); !changed)
