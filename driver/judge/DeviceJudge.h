@@ -38,7 +38,8 @@ public:
   /// here, too.
   Status takeMutations(const AdequacyReport &report);
 
-  /// Everything after the build. Fails only with Environment, Internal or Interrupted.
+  /// Verifies, times and claims a prepared candidate. Fails only with Environment, Internal or
+  /// Interrupted.
   Result<Trial> judge(const Prepared &prepared, Purpose purpose);
 
   /// Loads the module and runs the checks, without screening or timing it. Returns why it does not

@@ -42,7 +42,7 @@ struct GpuSeconds {
   static constexpr double kRepeats = 1;
 };
 
-/// One candidate in front of the checks.
+/// A candidate that the checks examine.
 struct Examination {
   const Candidate &candidate;
   const Built &built;
