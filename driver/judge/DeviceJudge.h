@@ -125,8 +125,7 @@ private:
   std::map<std::size_t, Counters> timedCounters_; ///< by launch, for the module timed last
   ModuleId timedModule_ = 0;
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
-  std::unique_ptr<JobQueue>
-      compilers_; ///< used by compileAhead(); last, as its jobs use the other members
+  std::unique_ptr<JobQueue> compilers_;         ///< last, as its jobs use the other members
 };
 
 } // namespace kopt

@@ -148,9 +148,8 @@ struct TimingOutcome {
 };
 
 struct RunOptions {
-  std::uint64_t inputSeed = 1; ///< seed of Fill
-  std::uint64_t poisonSeed =
-      1; ///< seed of the pattern in outputs, padding and guard zones before the launch
+  std::uint64_t inputSeed = 1;  ///< seed of Fill
+  std::uint64_t poisonSeed = 1; ///< seed of the pattern in outputs, padding and guard zones
   Duration deadline{10}; ///< for the launches; time to draw and copy the buffers is added to it
   /// Emulated device: stop with TimedOut after this many executed instructions; 0: no limit. This
   /// makes a hang deterministic.

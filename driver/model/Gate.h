@@ -106,9 +106,8 @@ struct GateReport {
   bool isDryRun = false; ///< nothing was run
   std::string device;    ///< empty: none was opened
   bool modelled = false;
-  double minChange = 0.01; ///< smallest relative change of time that counts
-  std::size_t unchanged =
-      0; ///< kernels in the files that were read which the change does not touch
+  double minChange = 0.01;   ///< smallest relative change of time that counts
+  std::size_t unchanged = 0; ///< kernels that were read and that the change does not touch
   std::vector<GateKernel> kernels;
   std::vector<GateVariant> variants;
   std::vector<GateProposal> proposals;

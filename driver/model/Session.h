@@ -35,7 +35,7 @@ struct ProgramTime {
   std::string oldSymbol, newSymbol;               ///< mangled
   std::uint64_t oldLaunches = 0, newLaunches = 0; ///< in each run
   double oldSeconds = 0,
-         newSeconds = 0;          ///< medians over the runs of the total over a run's launches
+         newSeconds = 0;          ///< medians of a run's total
   Speedup speedup;                ///< over the pairs of runs
   std::vector<TimingSample> runs; ///< a: the old program, b: the patched one
   std::string proof;              ///< what proves that the patched kernel ran; empty: nothing

@@ -63,9 +63,8 @@ struct Speedup {
   double estimate = 1, low = 1, high = 1;
   double confidence = 0.95;
   std::size_t pairs = 0;
-  bool modelled = false; ///< from the roofline model; never a measured win
-  std::size_t processes =
-      1; ///< fresh processes that the pairs come from, with the same number in each
+  bool modelled = false;     ///< from the roofline model; never a measured win
+  std::size_t processes = 1; ///< fresh processes, each with the same number of pairs
 };
 KOPT_FIELDS(Speedup, estimate, low, high, confidence, pairs, modelled, processes)
 

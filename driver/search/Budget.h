@@ -40,8 +40,7 @@ struct Budget {
   double seconds = 0; ///< wall time of a kernel, including its baseline and confirmation; earlier,
                       ///< interrupted sessions do not count
   int patience = 0;   ///< rounds in a row without a better incumbent
-  std::optional<double>
-      target; ///< ends the search when the incumbent's lower bound reaches this speedup
+  std::optional<double> target; ///< speedup; reached by the incumbent's lower bound
 };
 
 /// The limit that is reached, with its evidence; nothing if none is. `seconds` is the wall time

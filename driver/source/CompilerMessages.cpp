@@ -12,8 +12,7 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kLongestLine =
-    400; ///< characters of a line that is shown; names of templates can be longer
+constexpr std::size_t kLongestLine = 400; ///< characters shown; template names can be longer
 
 /// True for the first line of an error of Clang, nvcc, g++ or ptxas.
 bool isError(std::string_view line) {

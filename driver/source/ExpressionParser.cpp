@@ -11,8 +11,7 @@
 namespace kopt::expression {
 namespace {
 
-constexpr int kMaxDepth =
-    200; ///< greatest nesting; deeper text is an attack on the stack or a mistake
+constexpr int kMaxDepth = 200;      ///< deeper nesting is an attack on the stack or a mistake
 constexpr int kMaxOperators = 1000; ///< most binary operators; the tree of a sum may be as deep
 
 using Column = std::uint32_t; ///< column, from 1

@@ -16,8 +16,7 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kMaxValues =
-    4096; ///< most values of one tunable; more means a mistake in the range
+constexpr std::size_t kMaxValues = 4096; ///< of one tunable; more means a mistake in the range
 
 /// Splits at commas outside parentheses, braces and brackets.
 std::vector<std::string> splitList(std::string_view text) {

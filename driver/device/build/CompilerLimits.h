@@ -7,8 +7,7 @@
 
 namespace kopt {
 
-inline constexpr double kTimesAsLong =
-    20; ///< a compilation may take this many times as long as the baseline's
+inline constexpr double kTimesAsLong = 20; ///< limit relative to the baseline's compilation
 /// A compiler is stopped after this many bytes of diagnostics.
 inline constexpr std::size_t kFloodLimit = 64u << 20;
 

@@ -21,8 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxRetries =
-    4; ///< attempts, each without the metrics that this ncu turned out not to know
+constexpr int kMaxRetries = 4; ///< attempts, each without the metrics that turned out to be unknown
 
 bool contains(const std::vector<std::string> &list, const std::string &word) {
   return std::find(list.begin(), list.end(), word) != list.end();

@@ -27,8 +27,7 @@ public:
 
   struct Places {
     std::vector<std::string> paths; ///< one for each buffer; empty for a read-only buffer
-    std::vector<int>
-        descriptors; ///< of the paths that are not empty, in order; owned by this object
+    std::vector<int> descriptors;   ///< of the non-empty paths; owned by this object
   };
   /// Prepares memory or files as long as the buffers. Their contents are valid until the next call
   /// with the same slot. Fails with Environment.

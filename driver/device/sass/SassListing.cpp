@@ -66,8 +66,7 @@ public:
 private:
   std::vector<SourceFrame> frames_;
   std::optional<SourceFrame> caller_; ///< caller of the last frame
-  bool used_ =
-      false; ///< the frames belong to an instruction already, so the next frame begins a new list
+  bool used_ = false; ///< an instruction has the frames: the next one begins a new list
 };
 
 /// Reads an instruction, `/*0040*/ @!P0 BRA `(.L_x_5) ;`, without leading blanks.

@@ -11,12 +11,11 @@ namespace kopt {
 struct LineUse {
   SourceFrame place; ///< no file: instructions without line information
   SassMix mix;
-  std::uint64_t doubles = 0; ///< conversions to or from double
-  std::uint64_t indexed = 0; ///< local accesses at a computed address
-  unsigned loopDepth = 0;    ///< loop depth of the deepest instruction
-  double weight = 0;         ///< only for sorting, if nothing was counted
-  std::optional<InstructionCount>
-      counted; ///< sum over the line; nothing if the kernel was not watched
+  std::uint64_t doubles = 0;               ///< conversions to or from double
+  std::uint64_t indexed = 0;               ///< local accesses at a computed address
+  unsigned loopDepth = 0;                  ///< loop depth of the deepest instruction
+  double weight = 0;                       ///< only for sorting, if nothing was counted
+  std::optional<InstructionCount> counted; ///< sum; nothing if not watched
 };
 
 /// The lines of `symbol` and the functions that it calls, sorted by samples, then by executed

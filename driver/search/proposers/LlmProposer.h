@@ -14,8 +14,7 @@ namespace kopt {
 struct LlmOptions {
   int maxCalls =
       40; ///< most exchanges of the run, including those of earlier sessions; 0: no limit
-  long maxTokens =
-      0; ///< most input and output tokens of the run, if the provider counts them; 0: no limit
+  long maxTokens = 0; ///< most tokens of the run, if the provider counts them; 0: no limit
   int maxRepairs = 2; ///< most repairs in a row for one idea
   int replyTokens = 16000;
   Duration timeout{600};                 ///< for one exchange
