@@ -12,11 +12,11 @@ namespace {
 namespace fs = std::filesystem;
 using Paths = std::vector<fs::path>;
 
-/// A tool or library: what it is to the user, and where it may be.
+/// A tool or library: its name for the user, and where it may be.
 struct Part {
   const char *name;
   Paths places;
-  const char *elsewhere; ///< where it is looked for beside the toolkit; empty: nowhere
+  const char *elsewhere; ///< places other than the toolkit, in words; empty: none
   const char *remedy;
 };
 
@@ -44,7 +44,7 @@ Result<fs::path> program(const Part &part, const CudaRoot &root) {
   return *found;
 }
 
-/// Files of this name in folders, in their order.
+/// The paths of `name` in each folder, in order.
 Paths in(const Paths &folders, const char *name) {
   Paths files;
   for (const fs::path &folder : folders)
@@ -67,8 +67,8 @@ Paths operator+(Paths first, const Paths &second) {
   return first;
 }
 
-/// The files of CUPTI in a folder: by the name for linking, and by the names of those versions that
-/// kopt knows, which are all that a package without headers has.
+/// The files of CUPTI in the folders: by the name for linking, and by the names of the versions
+/// that kopt knows, because a package without headers has only those.
 Paths cuptiIn(const Paths &folders) {
   Paths files;
   std::error_code ignored;
@@ -187,7 +187,7 @@ Paths CudaToolkit::folders() const {
   if (cupti)
     for (const fs::path &file : *cupti)
       all.push_back(file.parent_path());
-  // A path through a symbolic link needs both ends in sight.
+  // A path through a symbolic link needs both the link and its target to be readable.
   std::error_code ignored;
   for (std::size_t i = 0, count = all.size(); i < count; ++i)
     if (const fs::path real = fs::canonical(all[i], ignored); !ignored && real != all[i])

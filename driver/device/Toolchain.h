@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds what runs: nvcc for a CUDA device, the front end's emulation compiler for the emulated
-// one.
+// Builds modules: with nvcc for a CUDA device, with the front end's emulation compiler for the
+// emulated one.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -13,12 +13,12 @@
 namespace kopt {
 
 struct BuildRequest {
-  std::string sliceText, expression; ///< as rendered
-  std::string symbol;                ///< wanted kernel, empty: the only one
+  std::string sliceText, expression; ///< of the rendered slice
+  std::string symbol;                ///< the kernel's symbol; empty: the only kernel
   std::string arch;                  ///< "sm_90"
   std::vector<std::string> flags;    ///< the user's own nvcc flags
-  std::string directory;             ///< where relative flags are meant from
-  /// Where the module goes. Its folder is this build's alone: the compiler may write there and
+  std::string directory;             ///< directory that paths in flags are relative to
+  /// Path of the module. Its folder belongs to this build alone: the compiler may write there and
   /// nowhere else.
   std::filesystem::path output;
 };
@@ -28,8 +28,8 @@ struct BuildOutcome {
   std::filesystem::path module;
   std::string
       log; ///< diagnostics as cleanDiagnostics() leaves them, without the scratch folder's name
-  std::string hash;                   ///< of the machine code: equal hashes are the same program
-  std::vector<std::string> externals; ///< what it calls and does not hold
+  std::string hash;                   ///< of the machine code: equal hashes mean the same program
+  std::vector<std::string> externals; ///< functions that it calls but does not define
 };
 
 enum class ToolchainKind { Nvcc, Emulated };
@@ -42,7 +42,7 @@ public:
   virtual Result<BuildOutcome> build(const BuildRequest &request) = 0;
 };
 
-/// A module larger than this is refused: no kernel needs that much.
+/// Bytes of a module; a larger one is refused, because no kernel needs that much.
 inline constexpr std::uintmax_t kLargestModule = 64u << 20;
 
 } // namespace kopt

@@ -143,7 +143,7 @@ Result<bool> DeviceJudge::learnVariation(std::size_t index, Trial &trial) {
   Launch &launch = context_.baseline().launches[index];
   KOPT_TRY(const Expected first, expect(index, options_.seed, kPoison, "expected"));
   std::vector<std::optional<double>> apart(launch.buffers.size(),
-                                           0.0); // nothing: the difference is not a finite number
+                                           0.0); // nothing: not finite
   std::vector<bool> differs(launch.buffers.size(), false);
   for (int i = 0; i < kRepeats; ++i) {
     KOPT_TRY(const Expected again, expect(index, options_.seed, kPoison, "second"));

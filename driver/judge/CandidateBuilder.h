@@ -67,7 +67,7 @@ private:
   const Built &baseline_;
   int modules_ = 0;
   std::map<std::string, std::future<Prepared>> ahead_; ///< by content hash
-  std::unique_ptr<JobQueue> builders_;                 ///< last: its jobs use the rest
+  std::unique_ptr<JobQueue> builders_;                 ///< last, as its jobs use the other members
 };
 
 } // namespace kopt

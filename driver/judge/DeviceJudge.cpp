@@ -331,8 +331,7 @@ Status DeviceJudge::judge(const Candidate &candidate, Built &built, Purpose purp
   if (isConfirmation) {
     policy.confidence = 0.99;
   } else {
-    policy.candidates =
-        1; // nothing is claimed yet: a claim needs samples that did not select the candidate
+    policy.candidates = 1; // nothing is claimed yet: a claim needs fresh samples
   }
   const Depth depth = isConfirmation || wantsEveryCheck(trial) ? Depth::Win : options_.depth;
   if (depth > Depth::Search)

@@ -38,7 +38,8 @@ public:
   /// here, too.
   Status takeMutations(const AdequacyReport &report);
 
-  /// Everything after the build. Fails only with Environment, Internal or Interrupted.
+  /// Verifies, times and claims a prepared candidate. Fails only with Environment, Internal or
+  /// Interrupted.
   Result<Trial> judge(const Prepared &prepared, Purpose purpose);
 
   /// Loads the module and runs the checks, without screening or timing it. Returns why it does not
@@ -124,8 +125,7 @@ private:
   std::map<std::size_t, Counters> timedCounters_; ///< by launch, for the module timed last
   ModuleId timedModule_ = 0;
   std::set<std::string> throttled_, otherLoad_; ///< what disturbed the current timing
-  std::unique_ptr<JobQueue>
-      compilers_; ///< used by compileAhead(); last, as its jobs use the other members
+  std::unique_ptr<JobQueue> compilers_;         ///< last, as its jobs use the other members
 };
 
 } // namespace kopt

@@ -77,7 +77,7 @@ struct JudgeOptions {
   bool counters = true; ///< take the baseline's counters on a GPU; false if no rule, prompt or
                         ///< report reads them
   std::size_t mostDerived =
-      std::numeric_limits<std::size_t>::max(); ///< most launches derived from a captured one
+      std::numeric_limits<std::size_t>::max(); ///< derived from a captured launch
   bool testAdequacy =
       true; ///< try wrong versions of the kernel; false if another workload was tested
   /// Seconds of a GPU for wrong versions of the kernel; unlimited under AssurancePolicy::Strict.

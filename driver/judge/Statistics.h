@@ -13,11 +13,9 @@ namespace kopt {
 struct VerdictPolicy {
   double confidence =
       0.99; ///< two-sided, of the interval: false verdicts on identical code stay below 1%
-  double minGain = 0.01; ///< relative; a smaller gain is Same
-  double regressionGuard =
-      0.02; ///< relative; a single launch that is certainly slower by more rules out Faster
-  int candidates =
-      1; ///< claims that may be made on fresh samples; the error rate is divided by it (Bonferroni)
+  double minGain = 0.01;         ///< relative; a smaller gain is Same
+  double regressionGuard = 0.02; ///< relative; one launch that is slower by more rules out Faster
+  int candidates = 1; ///< claims on fresh samples: the error rate is divided by it (Bonferroni)
 };
 KOPT_FIELDS(VerdictPolicy, confidence, minGain, regressionGuard, candidates)
 

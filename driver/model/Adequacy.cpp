@@ -40,11 +40,11 @@ std::string AdequacyReport::inWords() const {
   std::string text =
       fmt::format("{} of {} wrong versions of the kernel are noticed", noticed, tried);
   if (draws > 1)
-    text += fmt::format(", not all on fewer than {} draws of the inputs", draws);
+    text += fmt::format(", some of them only on {} draws of the inputs", draws);
   if (!additions.empty())
-    text += fmt::format(", {} of the launches were added for that", additions.size());
+    text += fmt::format("; {} launches were added for that", additions.size());
   if (untried > 0)
-    text += fmt::format("; {} more were not tried, for want of time", untried);
+    text += fmt::format("; {} more were not tried for lack of time", untried);
   for (const Survivor &survivor : survivors)
     text += fmt::format("; not noticed: {}{}", survivor.title,
                         survivor.excuse.empty() ? "" : " (" + survivor.excuse + ")");
@@ -53,9 +53,9 @@ std::string AdequacyReport::inWords() const {
 
 std::string AdequacyReport::remedy() const {
   static const std::pair<const char *, const char *> kRemedies[] = {
-      {"comparison", "a launch whose size is no multiple of the block, or with another number of "
-                     "rows and columns"},
-      {"bound", "a launch whose size is no multiple of the block"},
+      {"comparison", "a launch whose size is not a multiple of the block, or with different "
+                     "numbers of rows and columns"},
+      {"bound", "a launch whose size is not a multiple of the block"},
       {"loop", "a launch with more steps or longer rows"},
       {"index", "a launch with more than one block in each dimension"},
       {"literal", "inputs that reach the branch with that number"},

@@ -32,10 +32,10 @@ Status refuseUnbuiltForms(const LaunchOverride &launch) {
                                                                      : nullptr;
   if (!part)
     return {};
-  return makeError(ErrorCode::Usage,
-                   fmt::format("the candidate's launch has its {} twice, as numbers and as "
-                               "expressions",
-                               part));
+  return makeError(
+      ErrorCode::Usage,
+      fmt::format("the candidate's launch gives its {} twice, as numbers and as expressions",
+                  part));
 }
 
 } // namespace kopt

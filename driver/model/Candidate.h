@@ -13,41 +13,41 @@
 
 namespace kopt {
 
-/// What the candidate launches differently. Unset members follow the launch site with the
+/// The candidate's changes of the launch. Unset members follow the launch site, with the
 /// candidate's constants.
 struct LaunchOverride {
   std::optional<Dim3> block;
   /// With a new block: grid = ceil(old grid * old block / new block) in each dimension.
   bool coverGrid = false;
   std::optional<std::uint32_t> sharedBytes;
-  /// In C syntax over the launch site's variables, the kernel's parameters and the candidate's
-  /// constants; each takes the place of the launch site's.
+  /// Expressions in C syntax over the launch site's variables, the kernel's parameters and the
+  /// candidate's constants. They replace those of the launch site.
   std::optional<std::array<std::string, 3>> gridExpressions, blockExpressions;
   std::optional<std::string> sharedExpression; ///< in bytes
-  /// The launch asks for more dynamic shared memory than a kernel has without cudaFuncSetAttribute.
+  /// The program opts in to more dynamic shared memory with cudaFuncSetAttribute.
   bool largeShared = false;
 };
 KOPT_FIELDS(LaunchOverride, block, coverGrid, sharedBytes, gridExpressions, blockExpressions,
             sharedExpression, largeShared)
 
-/// A tunable that came with the candidate's own text, not with the user's declaration.
+/// A tunable of the candidate's own text, not of the user's clauses.
 struct CandidateTunable {
   std::string name;
-  std::vector<std::int64_t> values; ///< in their order, no duplicates, never empty
+  std::vector<std::int64_t> values; ///< in order, without duplicates, never empty
   std::vector<std::string>
-      requirements;       ///< expressions over tunables and constants: all true, or it is not tried
-  std::int64_t value = 0; ///< the chosen one of `values`
-  /// Its placeholder, which the chosen value replaces: bytes of the new text of that chunk.
+      requirements; ///< expressions over tunables and constants; it is tried only if all are true
+  std::int64_t value = 0; ///< the chosen element of `values`
+  /// Its placeholder, which the chosen value replaces: a byte range in the new text of that chunk.
   std::size_t chunk = 0;
   std::uint64_t begin = 0, end = 0;
 };
 KOPT_FIELDS(CandidateTunable, name, values, requirements, value, chunk, begin, end)
 
-/// A header that the candidate includes and the baseline's slice does not.
+/// A header that the candidate includes and the baseline's slice does not include.
 struct CandidateInclude {
-  std::string header; ///< as it is spelled: "<cuda/barrier>"
-  /// A header of the user's: the slice has what the kernel needs of it among `declarations`, as it
-  /// has of the user's other headers.
+  std::string header; ///< as spelled: "<cuda/barrier>"
+  /// A header of the user: what the kernel needs of it is among `declarations`, so the slice does
+  /// not include it.
   bool isUsers = false;
   bool operator==(const CandidateInclude &) const = default;
 };
@@ -55,40 +55,41 @@ KOPT_FIELDS(CandidateInclude, header, isUsers)
 
 /// A declaration, macro or using-declaration that the candidate adds to the slice.
 struct CandidateDeclaration {
-  std::string text;       ///< with the namespaces that it has and what it stands before has not
-  std::size_t before = 0; ///< the slice's chunk that it stands before
-  /// The user's file that has it already, or the header that brings it; empty: the patch writes it.
+  std::string text; ///< wrapped in those of its namespaces that the place of insertion is not in
+  std::size_t before = 0; ///< index of the slice's chunk before which it goes
+  /// The user's file that already has it, or the header that provides it; empty: the patch adds it.
   std::string file;
   bool operator==(const CandidateDeclaration &) const = default;
 };
 KOPT_FIELDS(CandidateDeclaration, text, before, file)
 
 struct Candidate {
-  std::string proposer;  ///< params, transform, llm, person
-  std::string title;     ///< one line for people: "TILE = 32", "pad tile by 1"
-  std::string technique; ///< catalogue id: key of knowledge and tabu
-  std::vector<std::string>
-      parents; ///< content hashes of the candidates it was made from; none: of the baseline alone
+  std::string proposer; ///< params, transform, llm, person
+  std::string title;    ///< one line for messages: "TILE = 32", "pad tile by 1"
+  std::string
+      technique; ///< id in the catalogue of rewrites, or the proposer's name for what it did
+  std::vector<std::string> parents; ///< content hashes of the candidates that it was made from;
+                                    ///< empty: only from the baseline
   std::map<std::size_t, std::string> chunks; ///< new text of changed slice chunks
   std::map<std::string, std::int64_t>
       constants; ///< new values of named constants and integral template arguments
   LaunchOverride launch;
-  std::string rationale;                    ///< the finding or the model's words that led to it
-  std::vector<CandidateTunable> tunables{}; ///< its own
+  std::string rationale; ///< the finding that led to it, or the model's explanation
+  std::vector<CandidateTunable> tunables{}; ///< the candidate's own tunables
   std::vector<CandidateInclude> includes{};
-  std::vector<CandidateDeclaration> declarations{}; ///< in the order in which they stand
+  std::vector<CandidateDeclaration> declarations{}; ///< in source order
 
-  /// Identity of what would run: equal hashes are the same trial. Who proposed it, from what and
-  /// why does not count.
+  /// Identity of what would run: candidates with equal hashes have the same trial. The proposer,
+  /// the parents, the title, the technique and the rationale do not affect it.
   std::string contentHash() const;
 };
 KOPT_FIELDS(Candidate, proposer, title, technique, parents, chunks, constants, launch, rationale,
             tunables, includes, declarations)
 
-/// Fails with Usage, naming it, where the candidate has a form that kopt stores and cannot build
+/// Fails with Usage, naming the form, if the candidate has a form that kopt can store but not build
 /// yet: own tunables.
 Status refuseUnbuiltForms(const Candidate &candidate);
-/// The same of its launch: a part that it has twice, as numbers and as expressions.
+/// The same for its launch: fails if a part is given twice, as numbers and as expressions.
 Status refuseUnbuiltForms(const LaunchOverride &launch);
 
 } // namespace kopt

@@ -6,7 +6,7 @@
 
 namespace kopt {
 
-/// By Nsight Compute's metric names; what is unknown is absent.
+/// Values by Nsight Compute's metric names; unknown values are absent.
 using Counters = std::map<std::string, double>;
 
 } // namespace kopt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was decided during a run, and on which evidence: one typed record per decision, stored in
-// order. A resumed run decides the same again; decisions are compared by value, never by wording.
+// The decisions of a run with their evidence: one typed record for each, stored in order. A resumed
+// run decides the same again; decisions are compared by value, never by wording.
 #pragma once
 
 #include "driver/model/Fields.h"
@@ -20,11 +20,11 @@ namespace kopt {
 enum class StopReason : int {
   Exhausted = 0,       ///< no proposer has anything left to try
   Target = 1,          ///< the incumbent's lower bound reached the target speedup
-  Rounds = 2,          ///< as many rounds as allowed
-  Trials = 3,          ///< as many trials as allowed
+  Rounds = 2,          ///< the limit of rounds is reached
+  Trials = 3,          ///< the limit of trials is reached
   Seconds = 4,         ///< the time budget is used up
   Patience = 5,        ///< too many rounds in a row without a better incumbent
-  ProposersFailed = 6, ///< every proposer that was left failed
+  ProposersFailed = 6, ///< every remaining proposer failed
 };
 template <> struct EnumNames<StopReason> {
   static constexpr std::pair<StopReason, const char *> kAll[] = {
@@ -40,7 +40,7 @@ template <> struct EnumNames<StopReason> {
 /// What a decision was based on.
 struct Evidence {
   std::string what;  ///< "speedup low", "rounds since gain", a metric's name
-  std::string trial; ///< candidate hash that it was measured on; empty: none
+  std::string trial; ///< hash of the candidate that it was measured on; empty: none
   double value = 0;
 };
 
@@ -58,7 +58,7 @@ struct Stop {
   double limit = 0; ///< the limit that was reached, in the unit of the budget; 0: none
 };
 
-/// What a proposer answered to an Ask.
+/// A proposer's answer to an Ask.
 struct Offered {
   std::string role;
   std::size_t candidates = 0;
@@ -82,7 +82,7 @@ struct Accept {
 struct Compare {
   std::string candidate, other; ///< their hashes
   std::string candidateTitle, otherTitle;
-  double low = 0, estimate = 0, high = 0; ///< how many times as fast the candidate is as the other
+  double low = 0, estimate = 0, high = 0; ///< speed of the candidate relative to the other
 };
 
 /// A would-be winner was judged again on fresh samples.
@@ -90,27 +90,28 @@ struct Confirm {
   std::string candidate; ///< its hash
   std::string title;
   bool held = false;
-  std::string reason; ///< of the verdict
+  std::string reason; ///< reason of the verdict
 };
 
 /// One way in which the baseline or the winner was checked, or could not be checked.
 struct Checked {
-  std::string check;  ///< name of the judge's check; empty: none of them
+  std::string check;  ///< name of the judge's check; empty: not one of them
   bool shown = false; ///< false: it could not be checked
   std::string text;
 };
 
-/// Where the time of one session of a run went: seconds by stage.
+/// How the time of one session of a run was spent: seconds by stage.
 struct Spent {
   std::map<std::string, double> kernel; ///< workload, baseline, search, confirm, write
   std::map<std::string, double>
       session;      ///< for all kernels of the session: extract, observe, device
-  double limit = 0; ///< seconds of the time budget that the kernel had; 0: no limit
+  double limit = 0; ///< the kernel's time budget in seconds; 0: no limit
 };
 
 /// Anything else that happened.
 struct Note {
-  std::string about; ///< "baseline", or "abandoned HASH" of an attempt that is not repaired again
+  std::string
+      about; ///< "baseline", "llm", or "abandoned HASH" for an attempt that is not repaired again
   std::string text;
 };
 
@@ -122,20 +123,21 @@ struct Decision {
   std::vector<Evidence> evidence{};
 };
 
-/// In words: "12 rounds are done".
+/// The reason in words: "12 rounds are done".
 std::string describe(const Stop &stop);
 
-/// Of the record that `what` holds: note, ask, stop, propose, failed, accept, compare, confirm,
+/// The kind of the record in `what`: note, ask, stop, propose, failed, accept, compare, confirm,
 /// reject, verified, unchecked or time.
 const char *kindOf(const Decision &decision);
-/// One line for people.
+/// The decision as one line of text.
 std::string describe(const Decision &decision);
-/// Equal for the same decision taken again, whatever the wording.
+/// A text that is equal if the same decision is taken again, regardless of its wording.
 std::string identityOf(const Decision &decision);
 
-/// `what` and the evidence, without sequence and round.
+/// The JSON of `what` and the evidence, without sequence and round.
 nlohmann::json toJson(const Decision &decision);
-/// Reads what toJson() wrote into a decision of that kind. Fails with Internal, naming the member.
+/// Reads a decision of that kind from the output of toJson(). Fails with Internal, naming the
+/// member.
 Result<Decision> decisionFromJson(const std::string &kind, const nlohmann::json &json);
 
 } // namespace kopt

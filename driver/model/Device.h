@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a device, and what it answers: plain data.
+// Requests to a device and its replies, as plain data.
 #pragma once
 
 #include "driver/model/Counters.h"
@@ -17,7 +17,7 @@
 namespace kopt {
 
 enum class DeviceKind {
-  Auto, ///< asked for: a CUDA device where one answers, otherwise the emulated one
+  Auto, ///< in requests: a CUDA device if one answers, otherwise the emulated one
   Cuda,
   Emulated,
 };
@@ -28,10 +28,9 @@ template <> struct EnumNames<DeviceKind> {
 
 struct DeviceConfig {
   DeviceKind kind = DeviceKind::Auto;
-  int ordinal = 0;      ///< of the CUDA device
+  int ordinal = 0;      ///< ordinal of the CUDA device
   std::string modelGpu; ///< emulated: a file name in knowledge/gpus; empty: H200
-  unsigned runners =
-      1; ///< that share this machine's memory: each takes that part of what one would
+  unsigned runners = 1; ///< runners that share this machine's memory; each may use an equal part
 };
 KOPT_FIELDS(DeviceConfig, kind, ordinal, modelGpu, runners)
 
@@ -44,15 +43,15 @@ struct DeviceInfo {
   bool modelled = false; ///< times are modelled, never a measured win
   std::uint64_t l2Bytes = 0, memoryBytes = 0;
   double dramBytesPerSecond = 0,
-         storeBytesPerSecond = 0;           ///< at most, of the whole device; 0: not known
-  std::map<std::string, std::string> facts; ///< for the record: driver_version, power_limit_w, ecc,
+         storeBytesPerSecond = 0;           ///< peak rates of the whole device; 0: unknown
+  std::map<std::string, std::string> facts; ///< recorded facts: driver_version, power_limit_w, ecc,
                                             ///< mig, pci_bus, visible_devices, …
 };
 KOPT_FIELDS(DeviceInfo, kind, name, arch, driver, uuid, modelled, l2Bytes, memoryBytes,
             dramBytesPerSecond, storeBytesPerSecond, facts)
 
-/// A fact that kopt adds: "watched" where TimingOutcome::otherLoad says who else computes, else why
-/// nobody can tell.
+/// A fact that kopt adds: "watched" if TimingOutcome::otherLoad reports other processes that
+/// compute, otherwise why it cannot.
 inline constexpr const char *kOtherLoadFact = "other_load";
 
 using ModuleId = std::uint32_t;
@@ -64,18 +63,19 @@ struct ModuleInfo {
 };
 KOPT_FIELDS(ModuleInfo, id, symbol, registers, sharedBytes, localBytes, constBytes, maxThreads)
 
-/// Seconds by stage, named as in runtime/runner/README.md; and "lock": waiting for another kopt.
+/// Seconds by stage, with the names of runtime/runner/README.md, and "lock" for waiting for another
+/// kopt.
 using StageSeconds = std::map<std::string, double>;
 
-/// Whose doing a failure is.
+/// What caused a failure.
 enum class FaultClass {
   None,
-  Candidate,      ///< the kernel's: it is judged by it
-  Infrastructure, ///< the machine's, or another program's: nobody is judged by it
-  Ambiguous,      ///< the same again in a fresh process decides, once
+  Candidate,      ///< the kernel: the failure decides its verdict
+  Infrastructure, ///< the machine or another program: the failure decides no verdict
+  Ambiguous,      ///< unknown: running it once more in a fresh process decides
 };
 
-/// Something that went wrong beside what was asked, or was tried again.
+/// A fault that was not part of a reply, or after which a request was repeated.
 struct Incident {
   FaultClass fault = FaultClass::None;
   std::string what;
@@ -87,37 +87,37 @@ enum class RunStatus : int {
   LaunchFailed = 1,  ///< refused by the driver: configuration, resources
   Fault = 2,         ///< illegal address, trap; emulated: out of bounds, misaligned
   Race = 3,          ///< emulated device only
-  Uninitialised = 4, ///< emulated: a value nobody wrote reached an address, a branch or an output
-  Divergence = 5,    ///< emulated: a barrier that not all threads of the block reach
+  Uninitialised = 4, ///< emulated: an uninitialised value reached an address, a branch or an output
+  Divergence = 5,    ///< emulated: not all threads of a block reached a barrier
   TimedOut = 6,
-  Crashed = 7,      ///< the runner died with it
-  GuardTouched = 8, ///< wrote beside a buffer
+  Crashed = 7,      ///< the runner died while running it
+  GuardTouched = 8, ///< wrote outside a buffer
   InputChanged = 9, ///< wrote to a read-only buffer
 };
 
 struct RunOutcome {
   RunStatus status = RunStatus::Ok;
-  std::string detail; ///< first finding in words: which buffer, index, thread, source line
-  /// One file per Launch::buffers with its contents after the launch; empty where the buffer is
-  /// read-only: then the runner has found it unchanged.
+  std::string detail; ///< the first finding in words: buffer, index, thread, source line
+  /// For each of Launch::buffers the file with its contents after the launch; empty for a read-only
+  /// buffer, which the runner has found unchanged.
   std::vector<std::filesystem::path> buffers;
-  /// Per buffer: elements that still held the poison after two launches with different poisons; 0
-  /// unless Buffer::output.
+  /// For each buffer, how many elements still held the poison after two launches with different
+  /// poisons; 0 unless Buffer::output is set.
   std::vector<std::uint64_t> unwritten;
   StageSeconds stages;
 };
 
 struct TimingSample {
   double a = 0, b = 0; ///< seconds of the two modules, taken next to each other in random order
-  std::uint32_t process = 0; ///< of the processes that were timed one after the other, which one:
-                             ///< samples of one are alike
+  std::uint32_t process = 0; ///< number of the process, if several are timed one after the other;
+                             ///< samples of the same process are correlated
 };
 KOPT_FIELDS(TimingSample, a, b, process)
 
-/// What was done about the caches before each timed launch, not what was asked for.
+/// The state of the caches before each timed launch: what was done, not what was requested.
 enum class CacheMode {
   Unknown,
-  Cold, ///< L2 flushed, or copies rotated
+  Cold, ///< L2 was flushed, or copies of the buffers rotated
   Warm,
 };
 template <> struct EnumNames<CacheMode> {
@@ -130,44 +130,45 @@ struct TimingOutcome {
   std::string detail;
   bool modelled = false;
   CacheMode cacheMode = CacheMode::Unknown;
-  std::uint32_t batch = 1; ///< launches per sample: kernels under 10 us are timed in batches
-  /// A modelled time has no noise: exactly one sample where `modelled`.
+  std::uint32_t batch = 1; ///< launches in each sample: kernels under 10 us are timed in batches
+  /// Exactly one sample if `modelled`, because modelled times have no noise.
   std::vector<TimingSample> samples;
-  /// One file per buffer as in RunOutcome, contents after one randomly chosen timed launch of each
-  /// module, drawn from TimeOptions::inputSeed: timed outputs are judged too. Where modelled, of a
-  /// launch right after the timed one, and only of the second module.
+  /// Files as in RunOutcome, with the contents after one timed launch of each module, chosen at
+  /// random with TimeOptions::inputSeed, so that timed outputs are judged, too. If modelled, after
+  /// a launch that follows the timed one, and only for the second module.
   std::vector<std::filesystem::path> buffersA, buffersB;
-  Counters counters; ///< of the second module, where modelled: they are counted with the time
+  Counters
+      counters; ///< of the second module, if modelled: the device counts them to compute the time
   StageSeconds stages;
-  double smClockMHz = 0; ///< median over the samples, 0 where unknown
+  double smClockMHz = 0; ///< median over the samples; 0 if unknown
   std::vector<std::string>
-      throttled; ///< why the GPU held its clocks down meanwhile: such times are no evidence
-  std::vector<std::string>
-      otherLoad; ///< who else computed on the GPU meanwhile, in words: no evidence either
+      throttled; ///< why the GPU reduced its clocks meanwhile; such times are not evidence
+  std::vector<std::string> otherLoad; ///< other processes that used the GPU meanwhile, in words;
+                                      ///< such times are not evidence either
 };
 
 struct RunOptions {
-  std::uint64_t inputSeed = 1;  ///< of Fill
-  std::uint64_t poisonSeed = 1; ///< pattern of outputs, padding and guard zones before the launch
-  Duration deadline{10}; ///< of the launches; drawing and copying the buffers is allowed for on top
-  /// Emulated device: stop as TimedOut after this many executed instructions; 0 = no limit. Makes a
-  /// hang deterministic.
+  std::uint64_t inputSeed = 1;  ///< seed of Fill
+  std::uint64_t poisonSeed = 1; ///< seed of the pattern in outputs, padding and guard zones
+  Duration deadline{10}; ///< for the launches; time to draw and copy the buffers is added to it
+  /// Emulated device: stop with TimedOut after this many executed instructions; 0: no limit. This
+  /// makes a hang deterministic.
   std::uint64_t instructionLimit = 0;
-  bool checkRaces = true; ///< emulated device
-  /// Emulated device, with `checkRaces`: a block's reads of what others write and the other way
-  /// round are races, too.
+  bool checkRaces = true; ///< emulated device: look for races
+  /// Emulated device, with `checkRaces`: if a block reads what another one writes, or the other way
+  /// round, that is a race, too.
   bool checkAcrossBlocks = false;
-  /// Emulated device: the order in which blocks, warps and lanes take their turns; 0: that of their
+  /// Emulated device: seed of the order in which blocks, warps and lanes run; 0: the order of their
   /// indices.
   std::uint64_t scheduleSeed = 0;
-  /// Each floating-point input is moved by at most one unit in its last place, otherwise for each
-  /// number: what that changes is noise. 0: none is moved.
+  /// Moves each floating-point input by at most one unit in its last place, differently for each
+  /// value of jitter: the effect on results is noise. 0: moves none.
   std::uint32_t jitter = 0;
-  /// The module is loaded anew before the launch: its variables have their first values.
+  /// Load the module anew before the launch, so that its variables have their initial values.
   bool freshModule = false;
-  /// Checks that are left out, to see what else would notice: guards, inputs.
+  /// Checks of the runner to leave out, to see what else would notice a fault: guards, inputs.
   std::vector<std::string> skip;
-  /// Where the outcome's files are: they last until the next run() into the same slot.
+  /// Names the outcome's files, which are valid until the next run() with the same slot.
   std::string slot = "run";
 };
 
@@ -189,38 +190,39 @@ struct ProfileOutcome {
   StageSeconds stages;
 };
 
-/// What compute-sanitizer says of a launch. Without `ran` it says nothing, whatever else is set.
+/// A report of compute-sanitizer about a launch. Meaningless if `ran` is false, except that `first`
+/// says why.
 struct SanitizerReport {
   bool ran = false;
   std::uint64_t errors = 0;
-  std::string first; ///< the first finding in words, with its place where the tool names one; or
-                     ///< why it did not run
+  std::string
+      first; ///< the first finding in words, with its place if known; or why the tool did not run
 };
 
-/// What was counted or sampled of one instruction while a kernel ran.
+/// Counts and samples of one instruction.
 struct InstructionCount {
-  double executed = 0; ///< by warps
-  double samples = 0;  ///< of warps that stood at it
+  double executed = 0; ///< executions by warps
+  double samples = 0;  ///< samples of warps that were at it
 };
 
-/// By the instruction's offset in the kernel's code, in bytes.
+/// Counts by the instruction's offset in the kernel's code, in bytes.
 using InstructionCounts = std::map<std::uint64_t, InstructionCount>;
 
-/// What Nsight Compute's own sections and rules say of a launch. Without `ran` it says nothing.
+/// A report of Nsight Compute's sections and rules about a launch. Meaningless if `ran` is false.
 struct NcuReport {
   struct Metric {
-    std::string section, name, unit, value; ///< as ncu words them
+    std::string section, name, unit, value; ///< in ncu's words
   };
   struct Advice {
     std::string section, rule;
     std::string type; ///< OPT, INF, WRN or ERR
     std::string text;
-    std::optional<double> speedupPercent; ///< that ncu estimates; nothing where it does not
+    std::optional<double> speedupPercent; ///< ncu's estimate; nothing if there is none
     std::string
-        speedupScope; ///< of the estimate: "global" (of the kernel) or "local" (of its part)
+        speedupScope; ///< scope of the estimate: "global" (the kernel) or "local" (a part of it)
   };
   bool ran = false;
-  std::string detail; ///< why not, or what of it is missing
+  std::string detail; ///< why it did not run, or what is missing
   std::vector<Metric> metrics;
   std::vector<Advice> advice;
   InstructionCounts instructions;

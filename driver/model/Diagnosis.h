@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules say of a kernel's counters.
+// The results of the rules for a kernel's counters.
 #pragma once
 
 #include "driver/model/Fields.h"
@@ -13,18 +13,18 @@ namespace kopt {
 /// One rule that fired.
 struct RuleHit {
   std::string id, severity; ///< severity: high, medium, low
-  std::string finding;      ///< the message with the metric values put in
+  std::string finding;      ///< the message with the values of the metrics
   std::string action;
   std::vector<std::string> skills;     ///< names of documents in knowledge/skills
-  std::vector<std::string> techniques; ///< transform ids this speaks for, best first
-  std::vector<std::pair<std::string, double>> evidence; ///< metric and value
+  std::vector<std::string> techniques; ///< ids of the rewrites that it recommends, best first
+  std::vector<std::pair<std::string, double>> evidence; ///< metrics and values
 };
 KOPT_FIELDS(RuleHit, id, severity, finding, action, skills, techniques, evidence)
 
 struct Diagnosis {
   std::vector<RuleHit> hits; ///< most severe first
   std::vector<std::string>
-      skipped; ///< "rule-id: metric X is missing": unknown is absent, never zero
+      skipped; ///< "rule-id: metric X is missing"; an unknown metric is never taken as zero
 };
 KOPT_FIELDS(Diagnosis, hits, skipped)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a record and the names of an enum, listed once: JSON (Json.h), hashes and tests all
-// go through these lists.
+// Lists of the fields of a record and of the names of an enum. JSON (Json.h), hashes and tests use
+// these lists.
 #pragma once
 
 #include <cassert>
@@ -14,15 +14,15 @@
 
 namespace kopt {
 
-/// A member of a record, with the member's name as it is spelled in C++.
+/// A member of a record, with its name in C++.
 template <class T> struct Field {
   const char *name;
   T &value;
 };
 template <class T> Field(const char *, T &) -> Field<T>;
 
-/// Specialise it with `static constexpr std::pair<Enum, const char *> kAll[]`: every enumerator
-/// with the name that is stored and shown.
+/// Specialise it with `static constexpr std::pair<Enum, const char *> kAll[]`, which has every
+/// enumerator with the name that is stored and shown.
 template <class Enum> struct EnumNames;
 
 template <class Enum>
@@ -36,7 +36,7 @@ template <NamedEnum Enum> constexpr const char *toString(Enum value) {
   return "unknown";
 }
 
-/// Nothing where no enumerator has that name.
+/// The enumerator with that name; nothing if there is none.
 template <NamedEnum Enum> constexpr std::optional<Enum> parseEnum(std::string_view text) {
   for (const auto &[known, name] : EnumNames<Enum>::kAll)
     if (text == name)
@@ -46,7 +46,7 @@ template <NamedEnum Enum> constexpr std::optional<Enum> parseEnum(std::string_vi
 
 } // namespace kopt
 
-// Applies a macro to each argument (up to 85): see "Recursive macros with C++20 __VA_OPT__", David
+// Apply a macro to each argument (up to 85): see "Recursive macros with C++20 __VA_OPT__", David
 // Mazieres, 2021.
 #define KOPT_PARENS ()
 #define KOPT_EXPAND(...) KOPT_EXPAND3(KOPT_EXPAND3(KOPT_EXPAND3(KOPT_EXPAND3(__VA_ARGS__))))
@@ -59,8 +59,8 @@ template <NamedEnum Enum> constexpr std::optional<Enum> parseEnum(std::string_vi
 #define KOPT_FIELD_LIST_AGAIN() KOPT_FIELD_LIST_
 
 /// After a struct, in its namespace: `KOPT_FIELDS(Dim3, x, y, z)` lists all of its members in any
-/// order. A member that is missing from the list does not compile (the structured binding has too
-/// few names), nor does a name that is not a member.
+/// order. The code does not compile if a member is missing from the list (the structured binding
+/// has too few names) or if a name is not a member.
 #define KOPT_FIELDS(Type, ...)                                                                     \
   template <class Record>                                                                          \
     requires std::same_as<std::remove_const_t<Record>, Type>                                       \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kopt ci` finds out about a change: which kernels it touches, and what each of them costs
+// The results of `kopt ci` for a change: which kernels it touches, and how long each of them takes
 // now.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace kopt {
 
-/// What the change did to a kernel, by the content of its slice and its launches.
+/// How the change affects a kernel, by the content of its slice and its launches.
 enum class KernelChange {
-  Moved,     ///< the same text in another file
-  Modified,  ///< other text: its own, of what it calls, or of how it is launched
-  Signature, ///< other parameters or template arguments
-  Renamed,   ///< another name, else the same text
+  Moved,     ///< same text in another file
+  Modified,  ///< different text: of the kernel, of a function that it calls, or of a launch
+  Signature, ///< different parameters or template arguments
+  Renamed,   ///< another name, otherwise the same text
   Added,
   Removed,
 };
@@ -42,7 +42,7 @@ template <> struct EnumNames<GateVerdict> {
 /// A place in the repository: the path is relative to its top.
 struct GatePlace {
   std::string file;
-  unsigned line = 0; ///< 0: of the whole file
+  unsigned line = 0; ///< 0: the whole file
 };
 KOPT_FIELDS(GatePlace, file, line)
 
@@ -56,20 +56,20 @@ KOPT_FIELDS(GateLaunch, name, baseSeconds, headSeconds, speedup)
 /// A kernel that the change touches.
 struct GateKernel {
   std::string kernel;   ///< "stencil<float, 4>"
-  std::string symbol;   ///< mangled, of the head where it has the kernel
-  std::string baseName; ///< in the base; empty: it has none there
-  GatePlace place;      ///< in the head, or in the base where it was removed
-  std::string baseFile; ///< where it was; empty: there is none
+  std::string symbol;   ///< mangled; the head's if the head has the kernel
+  std::string baseName; ///< its name in the base; empty: it is not there
+  GatePlace place;      ///< in the head, or in the base if the kernel was removed
+  std::string baseFile; ///< its file in the base; empty: it is not there
   KernelChange change = KernelChange::Modified;
   GateVerdict verdict = GateVerdict::NotMeasured;
   bool measured = false;  ///< both versions ran
-  bool confirmed = false; ///< the verdict comes from fresh processes, after a first look
-  bool broken = false;    ///< the head's version fails where the base's runs
+  bool confirmed = false; ///< the verdict comes from fresh processes, after a first measurement
+  bool broken = false;    ///< the head's version fails on launches on which the base's runs
   std::string reason;     ///< one sentence, with the figures
   std::optional<Speedup> speedup;
   std::vector<GateLaunch> launches;
-  /// What one launch takes longer than in the base, on the average of the workload; negative: it
-  /// takes less.
+  /// Additional seconds of one launch compared with the base, averaged over the workload; negative
+  /// if it takes less.
   double lostSeconds = 0;
   std::vector<std::string> notes;
 
@@ -78,19 +78,19 @@ struct GateKernel {
 KOPT_FIELDS(GateKernel, kernel, symbol, baseName, place, baseFile, change, verdict, measured,
             confirmed, broken, reason, speedup, launches, lostSeconds, notes)
 
-/// A variant of kopt.lock that the build does not use any more.
+/// A variant of kopt.lock that the build no longer uses.
 struct GateVariant {
   std::string kernel;
-  GatePlace place;   ///< of what changed
+  GatePlace place;   ///< place of the change
   std::string what;  ///< "the constant 'TILE' changed"
-  bool isNew = true; ///< it was used at the base
+  bool isNew = true; ///< the base still used it
 };
 KOPT_FIELDS(GateVariant, kernel, place, what, isNew)
 
 /// A faster version of a touched kernel, as a patch.
 struct GateProposal {
   std::string kernel, title;
-  GatePlace place; ///< of the kernel
+  GatePlace place; ///< place of the kernel
   Speedup speedup;
   std::string assurance; ///< full or partial
   std::string patch;     ///< path of the file
@@ -98,20 +98,20 @@ struct GateProposal {
 KOPT_FIELDS(GateProposal, kernel, title, place, speedup, assurance, patch)
 
 struct GateReport {
-  std::string name;     ///< of the job: a later report of the same name takes the place of this one
-  std::string baseRef;  ///< as it was given
-  std::string base;     ///< the commit that is compared with: where the head left `baseRef`
-  std::string head;     ///< commit of the working tree
-  bool isDirty = false; ///< the working tree has changes that are not in `head`
+  std::string name;      ///< name of the job: a later report with the same name replaces this one
+  std::string baseRef;   ///< as the user gave it
+  std::string base;      ///< the commit to compare with: the merge base of the head and `baseRef`
+  std::string head;      ///< commit of the working tree
+  bool isDirty = false;  ///< the working tree has changes that are not in `head`
   bool isDryRun = false; ///< nothing was run
   std::string device;    ///< empty: none was opened
   bool modelled = false;
   double minChange = 0.01;   ///< smallest relative change of time that counts
-  std::size_t unchanged = 0; ///< kernels of the files that were read that the change does not touch
+  std::size_t unchanged = 0; ///< kernels that were read and that the change does not touch
   std::vector<GateKernel> kernels;
   std::vector<GateVariant> variants;
   std::vector<GateProposal> proposals;
-  std::vector<std::string> notes; ///< sentences for people
+  std::vector<std::string> notes; ///< sentences for the user
 };
 KOPT_FIELDS(GateReport, name, baseRef, base, head, isDirty, isDryRun, device, modelled, minChange,
             unchanged, kernels, variants, proposals, notes)

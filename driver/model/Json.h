@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as JSON, both ways, through their lists of fields: what is stored, hashed and sent to a
-// judge elsewhere. A round trip is exact. Keys are the members' names in snake_case; enums are
-// their names; a number that is not finite is "nan", "inf" or "-inf"; a text that is not UTF-8 is
-// {"hex": "…"}; an unset optional is null.
+// Converts records to JSON and back with their lists of fields, to store, hash and send them. A
+// round trip is exact. Keys are the members' names in snake_case; enums are written by name; a
+// number that is not finite is "nan", "inf" or "-inf"; a text that is not UTF-8 is {"hex": "…"}; an
+// unset optional is null.
 #pragma once
 
 #include "driver/model/Device.h"
@@ -34,8 +34,8 @@ namespace model_json {
 
 using Json = nlohmann::json;
 
-/// A value that is read, with its place in the document. The first problem is kept; after it
-/// nothing that is read matters.
+/// A value to read, with its place in the document. Keeps the first problem; after that, results
+/// are ignored.
 class Reader {
 public:
   Reader(const Json &value, std::string path, std::string &problem)
@@ -228,10 +228,10 @@ template <class K, class T> void read(const Reader &from, std::map<K, T> &out) {
 
 } // namespace model_json
 
-/// Of a record, or of a vector or map of them.
+/// The JSON of a record, or of a vector or map of records.
 template <class T> nlohmann::json toJson(const T &value) { return model_json::write(value); }
 
-/// Strict: fails with Internal, naming the place, on a member that is missing, unknown or of
+/// Reads a record. Fails with Internal, naming the place, if a member is missing, unknown or of
 /// another type.
 template <class T> Result<T> fromJson(const nlohmann::json &document) {
   T value{};
@@ -242,10 +242,10 @@ template <class T> Result<T> fromJson(const nlohmann::json &document) {
   return value;
 }
 
-/// Text in which bytes that are not UTF-8 are replaced.
+/// The JSON as text; bytes that are not UTF-8 are replaced.
 std::string dumpJson(const nlohmann::json &value, int indent = -1);
 
-/// One text for equal records, whatever order their members were set in: what is hashed.
+/// The text to hash: it is the same for equal records.
 template <class T> std::string canonicalJson(const T &value) { return dumpJson(toJson(value)); }
 
 } // namespace kopt

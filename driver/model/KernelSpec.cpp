@@ -15,7 +15,7 @@ Result<ExtractionResult> parseExtraction(const nlohmann::json &document) {
     return makeError(ErrorCode::Internal, "the front end's answer breaks its schema: " + problem,
                      "kopt and kopt-frontend must come from the same build");
   };
-  // Another version differs in its members, too: the version is what to report.
+  // Check the version first, because another version also has other members.
   if (document.is_object())
     if (const auto version = document.find("schema_version");
         version != document.end() && version->is_number() && *version != kExtractionSchema)

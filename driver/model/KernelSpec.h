@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the front end found (clang_plugin/output/Extraction.h), and what the driver adds to it.
+// The front end's findings (clang_plugin/output/Extraction.h), with additions of the driver.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
@@ -11,10 +11,10 @@
 
 namespace kopt {
 
-/// Whether all of `inner` lies in `outer`, of the same file. Nothing lies in an empty range.
+/// True if all of `inner` lies in `outer`, in the same file. Nothing lies in an empty range.
 bool contains(const SourceRange &outer, const SourceRange &inner);
 
-/// Replace the bytes of a range by a text.
+/// Replaces the bytes of a range by a text.
 struct SourceEdit {
   SourceRange range;
   std::string text;

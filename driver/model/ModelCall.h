@@ -5,7 +5,7 @@
 
 namespace kopt {
 
-/// One exchange with a model, kept so that a resumed run does not ask again.
+/// One exchange with a language model, stored so that a resumed run does not ask again.
 struct ModelCall {
   std::string requestHash, purpose, model, request, reply;
   long inputTokens = 0, outputTokens = 0, cachedTokens = 0;

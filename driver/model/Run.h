@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of the search over one kernel, as it is stored.
+// The stored record of one run of the search over one kernel.
 #pragma once
 
 #include "driver/model/Decision.h"
@@ -21,31 +21,31 @@ template <> struct EnumNames<RunState> {
                                                                {RunState::Failed, "failed"}};
 };
 
-/// What a winner changes in one of the user's files.
+/// The changes of a winner in one of the user's files.
 struct FileEdits {
   std::string path;              ///< with forward slashes, relative to the root of the patch
-  std::string baseHash;          ///< XXH3-128 of the file that the ranges count in
-  std::string resultHash;        ///< of the file once the edits are made
-  std::vector<SourceEdit> edits; ///< in order; their ranges' file is `path`
+  std::string baseHash;          ///< XXH3-128 of the file that the ranges refer to
+  std::string resultHash;        ///< XXH3-128 of the file after the edits
+  std::vector<SourceEdit> edits; ///< in order; the file of their ranges is `path`
 };
 
 struct RunRecord {
   std::int64_t id = 0;
   std::string name; ///< folder under kopt.out
   std::string kernel, symbol, file;
-  /// Of everything that decides a result: a run resumes only on the same.
+  /// Hash of everything that decides a result: a run is resumed only if it is the same.
   std::string inputsHash;
   std::string configJson; ///< everything needed to repeat it
   std::string deviceJson;
-  std::string startedUtc, finishedUtc; ///< finishedUtc is empty while it runs
+  std::string startedUtc, finishedUtc; ///< finishedUtc is empty while the run goes on
   RunState state = RunState::Running;
-  std::optional<StopReason> stop; ///< why the search ended; nothing where it has not
-  std::string stopText;           ///< the same for people; of a failed run what went wrong
+  std::optional<StopReason> stop; ///< why the search ended; nothing if it has not
+  std::string stopText;           ///< the same in words; for a failed run, the error
   std::string winnerHash;         ///< empty: no candidate was accepted
-  /// The baseline's slice: trials show their difference to it. Set it at beginRun().
+  /// The baseline's slice, against which trials are shown as differences. Set it at beginRun().
   std::string sliceText;
-  std::vector<FileEdits> edits; ///< of the winner, as `kopt apply` makes them; empty: none
-  std::string patchText;        ///< the same as a mail for people and git; empty: none
+  std::vector<FileEdits> edits; ///< the winner's edits for `kopt apply`; empty: none
+  std::string patchText;        ///< the same as a patch in mail format; empty: none
 };
 
 } // namespace kopt

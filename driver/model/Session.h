@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one `kopt tune` found over all of its kernels: the wins that became one patch, what the
-// patched program did, and what was left out. Stored, and all that reports of it are made from.
+// The stored result of one `kopt tune` over all of its kernels: the wins that became one patch, how
+// the patched program behaved, and what was left out. Reports are made from it alone.
 #pragma once
 
 #include "driver/model/Fields.h"
@@ -15,12 +15,12 @@
 
 namespace kopt {
 
-/// What became of a win of the search.
+/// The state of a win of the search.
 enum class WinState : int {
-  Confirmed = 0,   ///< it holds in the program
-  Unconfirmed = 1, ///< measured in isolation; the program was not asked
-  Modelled = 2,    ///< its time comes from a model
-  Dropped = 3,     ///< it is not part of the patch
+  Confirmed = 0,   ///< confirmed in the program
+  Unconfirmed = 1, ///< measured only in isolation, not in the program
+  Modelled = 2,    ///< its times are modelled
+  Dropped = 3,     ///< not part of the patch
 };
 template <> struct EnumNames<WinState> {
   static constexpr std::pair<WinState, const char *> kAll[] = {
@@ -30,20 +30,20 @@ template <> struct EnumNames<WinState> {
       {WinState::Dropped, "dropped"}};
 };
 
-/// A kernel's time in whole runs of the program as it was and of the patched one.
+/// A kernel's time in whole runs of the original program and of the patched one.
 struct ProgramTime {
   std::string oldSymbol, newSymbol;               ///< mangled
-  std::uint64_t oldLaunches = 0, newLaunches = 0; ///< of a run
-  double oldSeconds = 0, newSeconds = 0; ///< medians over the runs, all launches of a run together
-  Speedup speedup;                       ///< over the pairs of runs
-  std::vector<TimingSample> runs;        ///< a: the old program, b: the patched one
-  std::string
-      proof; ///< what shows that the patched kernel is the one that ran; empty: nothing does
+  std::uint64_t oldLaunches = 0, newLaunches = 0; ///< in each run
+  double oldSeconds = 0,
+         newSeconds = 0;          ///< medians of a run's total
+  Speedup speedup;                ///< over the pairs of runs
+  std::vector<TimingSample> runs; ///< a: the old program, b: the patched one
+  std::string proof;              ///< what proves that the patched kernel ran; empty: nothing
 };
 KOPT_FIELDS(ProgramTime, oldSymbol, newSymbol, oldLaunches, newLaunches, oldSeconds, newSeconds,
             speedup, runs, proof)
 
-/// Text of the user's files that a win was judged with, whether it changes it or not.
+/// Text of the user's files that a win was judged with, changed or not.
 struct TunedText {
   std::string file; ///< with forward slashes, relative to the root of the session
   std::uint64_t begin = 0, end = 0;
@@ -51,7 +51,7 @@ struct TunedText {
 };
 KOPT_FIELDS(TunedText, file, begin, end, name)
 
-/// Bytes of a file that a win replaces.
+/// A byte range of a file that a win replaces.
 struct TunedEdit {
   std::string file; ///< as in TunedText
   std::uint64_t begin = 0, end = 0;
@@ -59,10 +59,10 @@ struct TunedEdit {
 };
 KOPT_FIELDS(TunedEdit, file, begin, end, text)
 
-/// A win by itself, as the header mode builds it.
+/// A single win, as the header mode builds it.
 struct TunedVariant {
-  std::string device, arch; ///< where it was measured: "NVIDIA H200", "sm_90"
-  /// It changes nothing but code that only the device runs.
+  std::string device, arch; ///< the device that it was measured on: "NVIDIA H200", "sm_90"
+  /// True if it changes only device code.
   bool deviceOnly = false;
   Assurance assurance;
   std::map<std::string, std::string> fileHashes; ///< XXH3-128 of each file of `uses`
@@ -74,20 +74,20 @@ KOPT_FIELDS(TunedVariant, device, arch, deviceOnly, assurance, fileHashes, uses,
 struct SessionWin {
   std::int64_t run = 0; ///< id of the kernel's run
   std::string runName;
-  std::string kernel, symbol, place; ///< label, mangled, file:line
+  std::string kernel, symbol, place; ///< label, mangled name, file:line
   std::string title;
   WinState state = WinState::Unconfirmed;
-  std::string reason;             ///< why it has this state, with names and places
-  Speedup isolated;               ///< as the search confirmed it
-  double savedSeconds = 0;        ///< of a run of the program, as far as isolated times say
-  bool ownSpecialization = false; ///< it became an explicit specialization of the template
+  std::string reason;      ///< why it has this state, with names and places
+  Speedup isolated;        ///< as the search confirmed it
+  double savedSeconds = 0; ///< seconds saved in a run of the program, estimated from isolated times
+  bool ownSpecialization = false; ///< it is applied as an explicit specialization of the template
   std::optional<ProgramTime> program;
-  std::optional<TunedVariant> variant{}; ///< unless it was dropped
+  std::optional<TunedVariant> variant{}; ///< nothing if the win was dropped
 };
 KOPT_FIELDS(SessionWin, run, runName, kernel, symbol, place, title, state, reason, isolated,
             savedSeconds, ownSpecialization, program, variant)
 
-/// A kernel that nobody asked to tune, or another win, judged with the composed text.
+/// A kernel that was not tuned, or another win, judged with the text of the composed patch.
 struct ComposedTrial {
   std::string kernel, place;
   Verdict verdict = Verdict::Ambiguous;
@@ -95,18 +95,18 @@ struct ComposedTrial {
 };
 KOPT_FIELDS(ComposedTrial, kernel, place, verdict, reason)
 
-/// What the real program said.
+/// The result of running the real program.
 struct ProgramConfirmation {
   bool done = false;
-  std::string reason;                    ///< why it was not done, or why it ended early
-  std::string program, buildWay;         ///< command line; how the program was built
-  std::string copies;                    ///< how the scratch copies were seen
-  std::uint32_t pairs = 0;               ///< runs of each program in the last round
+  std::string reason;            ///< why it was not done, or why it ended early
+  std::string program, buildWay; ///< command line; how the program was built
+  std::string copies;            ///< how the scratch copies were seen: ProgramPair::describe()
+  std::uint32_t pairs = 0;       ///< runs of each program in the last round
   double oldSeconds = 0, newSeconds = 0; ///< wall time of a run, medians
   std::string output;                    ///< how the outputs compare
-  std::string tests;                     ///< of the project, where some are configured
+  std::string tests;                     ///< result of the project's tests, if configured
   std::vector<std::string> notes;
-  std::uint32_t rounds = 0; ///< patches that were tried
+  std::uint32_t rounds = 0; ///< number of patches that were tried
 };
 KOPT_FIELDS(ProgramConfirmation, done, reason, program, buildWay, copies, pairs, oldSeconds,
             newSeconds, output, tests, notes, rounds)
@@ -114,17 +114,17 @@ KOPT_FIELDS(ProgramConfirmation, done, reason, program, buildWay, copies, pairs,
 struct SessionRecord {
   std::int64_t id = 0;
   std::string name; ///< folder under kopt.out
-  std::string root; ///< of the patch
+  std::string root; ///< root folder of the patch
   std::string startedUtc, finishedUtc;
   std::vector<SessionWin> wins; ///< the most seconds saved first
   std::vector<ComposedTrial> composed;
   ProgramConfirmation confirmation;
-  std::vector<FileEdits> confirmed; ///< what `kopt apply` makes; empty: nothing was confirmed
-  /// The same with the wins that were not confirmed; empty where there are none of these.
+  std::vector<FileEdits> confirmed; ///< the edits of `kopt apply`; empty: nothing was confirmed
+  /// The same with the unconfirmed wins as well; empty if there are no such wins.
   std::vector<FileEdits> offered;
-  std::string confirmedPatch, offeredPatch; ///< as mails for people and git
+  std::string confirmedPatch, offeredPatch; ///< patches in mail format
 
-  /// The run's win, or null.
+  /// The win of a run; null if there is none.
   const SessionWin *winOf(std::int64_t run) const {
     for (const SessionWin &win : wins)
       if (win.run == run)

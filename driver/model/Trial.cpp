@@ -17,7 +17,8 @@ Assurance assuranceOf(const std::vector<CheckRecord> &checks,
   assurance.level = AssuranceLevel::Full;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     const CheckRecord &record = checks[i];
-    // A gain that is hard to believe is verified twice, the second time with every check.
+    // A check may have two records, because a gain that is hard to believe is verified again with
+    // every check.
     const bool isMadeUp = std::any_of(
         checks.begin() + std::ptrdiff_t(i), checks.end(), [&](const CheckRecord &later) {
           return later.check == record.check && later.state == CheckState::Passed;
@@ -44,7 +45,7 @@ std::vector<std::string> inLines(const Assurance &assurance, std::size_t width) 
           space != std::string::npos && space > width / 2)
         end = space;
       while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80)
-        --end; // within a character
+        --end; // inside a UTF-8 character
       line.replace(end, std::string::npos, kEllipsis);
     }
     lines.push_back(std::move(line));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One evaluation of one candidate, as it is stored. The numbers of the enums are on disk: add,
-// never change.
+// The stored record of one evaluation of one candidate. The numbers of the enums are on disk: add
+// new ones, never change old ones.
 #pragma once
 
 #include "driver/model/Candidate.h"
@@ -17,14 +17,14 @@ enum class Verdict : int {
   Same = 1,
   Slower = 2,
   Ambiguous =
-      3, ///< the interval contains both a gain and a loss worth having at the end of the budget
-  Rejected = 4, ///< screening refused it
+      3, ///< when the timing budget ended, the interval did not decide, or the GPU was disturbed
+  Rejected = 4, ///< the screen refused it
   BuildFailed = 5,
   WrongResult = 6,
   RunFailed = 7, ///< fault, race, divergence, launch failure
   TimedOut = 8,
   Duplicate = 9, ///< the same machine code as an earlier trial
-  Suspect = 10,  ///< faster, but not proven right, or faster than can be: never a win
+  Suspect = 10,  ///< faster, but not proven right, or faster than possible: never a win
 };
 template <> struct EnumNames<Verdict> {
   static constexpr std::pair<Verdict, const char *> kAll[] = {
@@ -48,8 +48,8 @@ template <> struct EnumNames<Stage> {
 /// Why a candidate is judged. A candidate has at most one trial of each purpose in a run.
 enum class Purpose : int {
   Search = 0,
-  Confirmation = 1, ///< of a winner, on fresh inputs and samples
-  HeldOut = 2,      ///< of a winner, on captured launches that the search did not see
+  Confirmation = 1, ///< a winner again, on fresh inputs and samples
+  HeldOut = 2,      ///< a winner, on captured launches that the search did not see
 };
 template <> struct EnumNames<Purpose> {
   static constexpr std::pair<Purpose, const char *> kAll[] = {
@@ -63,8 +63,8 @@ struct Speedup {
   double estimate = 1, low = 1, high = 1;
   double confidence = 0.95;
   std::size_t pairs = 0;
-  bool modelled = false;     ///< from the roofline model: never a measured win
-  std::size_t processes = 1; ///< fresh processes that the pairs come from, as many in each
+  bool modelled = false;     ///< from the roofline model; never a measured win
+  std::size_t processes = 1; ///< fresh processes, each with the same number of pairs
 };
 KOPT_FIELDS(Speedup, estimate, low, high, confidence, pairs, modelled, processes)
 
@@ -80,7 +80,7 @@ KOPT_FIELDS(LaunchTiming, launch, speedup, baselineSeconds, candidateSeconds, sa
 enum class Severity {
   Note,
   Warning,
-  Flag,   ///< of a candidate: what the checks have to look at harder
+  Flag,   ///< of a candidate: some check has to show it harmless
   Reject, ///< of a candidate: it is refused
 };
 template <> struct EnumNames<Severity> {
@@ -90,7 +90,7 @@ template <> struct EnumNames<Severity> {
                                                                {Severity::Reject, "reject"}};
 };
 
-struct Finding { ///< of a screen, a build, a verification or a rule
+struct Finding { ///< from the screen, a build, a verification or a rule
   std::string id;
   Severity severity = Severity::Note;
   std::string message, where;
@@ -100,8 +100,8 @@ KOPT_FIELDS(Finding, id, severity, message, where)
 enum class CheckState : int {
   Passed = 0,
   Failed = 1,
-  NotRun = 2,       ///< it might have shown something, and could not be run
-  NotApplicable = 3 ///< there is nothing that it could show of this kernel on this device
+  NotRun = 2,       ///< it might show something, but could not run
+  NotApplicable = 3 ///< it has nothing to show for this kernel on this device
 };
 template <> struct EnumNames<CheckState> {
   static constexpr std::pair<CheckState, const char *> kAll[] = {
@@ -111,33 +111,33 @@ template <> struct EnumNames<CheckState> {
       {CheckState::NotApplicable, "not applicable"}};
 };
 
-/// What became of one check (driver/judge/checks/CheckList.h).
+/// The result of one check (driver/judge/checks/CheckList.h).
 struct CheckRecord {
   std::string check;
   CheckState state = CheckState::Passed;
-  std::string detail; ///< what was done, why it failed, why it could not run
+  std::string detail; ///< what was done, or why it failed or could not run
 };
 KOPT_FIELDS(CheckRecord, check, state, detail)
 
-/// How much of what could be shown of a candidate was shown.
+/// Says whether everything that could be shown of a candidate was shown.
 enum class AssuranceLevel : int { Full = 0, Partial = 1 };
 template <> struct EnumNames<AssuranceLevel> {
   static constexpr std::pair<AssuranceLevel, const char *> kAll[] = {
       {AssuranceLevel::Full, "full"}, {AssuranceLevel::Partial, "partial"}};
 };
 
-/// Something that was not shown, in words an engineer can act on.
+/// Something that was not shown, in words that an engineer can act on.
 struct AssuranceGap {
-  std::string check; ///< that would have shown it; empty: none ran
+  std::string check; ///< the check that would have shown it; empty: no check ran
   std::string what;
   bool operator==(const AssuranceGap &) const = default;
 };
 KOPT_FIELDS(AssuranceGap, check, what)
 
-/// Which wins are taken. A wrong result, a fault or a race is a refusal under either.
+/// Which wins are accepted. A wrong result, a fault or a race is refused under both.
 enum class AssurancePolicy : int {
   Standard, ///< partial assurance is enough; what was not shown is listed
-  Strict,   ///< full assurance alone
+  Strict,   ///< only full assurance
 };
 template <> struct EnumNames<AssurancePolicy> {
   static constexpr std::pair<AssurancePolicy, const char *> kAll[] = {
@@ -146,53 +146,52 @@ template <> struct EnumNames<AssurancePolicy> {
 
 struct Assurance {
   AssuranceLevel level = AssuranceLevel::Partial;
-  std::vector<AssuranceGap> gaps; ///< empty where it is full
+  std::vector<AssuranceGap> gaps; ///< empty if the level is Full
 };
 KOPT_FIELDS(Assurance, level, gaps)
 
-/// Full where checks ran, every one that applies passed, and nothing else is missing. `others` are
-/// gaps of checks that passed, and of the workload.
+/// Full if checks ran, every check that applies passed, and `others` is empty. `others` are gaps of
+/// checks that passed, and of the workload.
 Assurance assuranceOf(const std::vector<CheckRecord> &checks,
                       const std::vector<AssuranceGap> &others = {});
 
-/// Adds a gap unless it is there.
+/// Adds a gap unless it is already there.
 void addGap(Assurance &assurance, AssuranceGap gap);
 
-/// One line for each gap, `check: what`, each of at most `width` characters: longer ones end in an
-/// ellipsis.
+/// One line for each gap, `check: what`, of at most `width` bytes; longer ones end in an ellipsis.
 std::vector<std::string> inLines(const Assurance &assurance, std::size_t width = 240);
 
 struct Trial {
-  std::int64_t id = 0; ///< in the database
+  std::int64_t id = 0; ///< id in the database
   std::string candidateHash;
   Candidate candidate;
   Verdict verdict = Verdict::Ambiguous;
   Stage stage = Stage::Screen;     ///< the stage that decided
-  std::string reason;              ///< one sentence with the figures
+  std::string reason;              ///< one sentence, with the figures
   std::string check;               ///< check that decided (driver/judge/checks/CheckList.h);
                                    ///< empty: none did
-  std::vector<CheckRecord> checks; ///< of those that ran, in order
+  std::vector<CheckRecord> checks; ///< records of the checks, in order
   std::vector<Finding> findings;
-  std::string
-      sliceText; ///< the slice as it was built; empty where the candidate could not be rendered
-  std::string buildLog;   ///< compiler diagnostics, capped at 64 KiB
-  std::string moduleHash; ///< of the built machine code
+  std::string sliceText; ///< the slice that was built; empty if the candidate could not be rendered
+  std::string buildLog;  ///< compiler diagnostics, capped at 64 KiB
+  std::string moduleHash; ///< hash of the built machine code
   std::optional<ModuleInfo> resources;
   std::vector<LaunchTiming> timings;
   std::optional<Speedup> speedup; ///< weighted over the workload's launches
   Counters counters;
   std::string counterSource;
-  /// Where it was judged, "1 GPU-8f0e…": ordinal and UUID; "0 emulated". Empty: decided before it
-  /// ran.
+  /// The device that judged it, "1 GPU-8f0e…" (ordinal and UUID) or "0 emulated"; empty if it was
+  /// decided before it ran.
   std::string gpu;
-  double seconds = 0; ///< that the evaluation took, building included where it was done ahead
-  /// What they were spent on: build/screen, build/compile, wait (for a build that was begun ahead),
-  /// load, verify/…, time/… (the runner's stages, judge, statistics, other), profile/…, lock.
+  double seconds = 0; ///< duration of the evaluation, including a build that was done ahead
+  /// How these seconds were spent: build/screen, build/compile, wait (for a build that was started
+  /// ahead), load, verify/…, time/… (the runner's stages, judge, statistics, other), profile/…,
+  /// lock.
   StageSeconds stages;
   Purpose purpose = Purpose::Search;
-  Assurance assurance; ///< while it is judged: gaps that checks that passed have left
+  Assurance assurance; ///< during judging: only the gaps that passed checks left
 
-  bool passed(const std::string &check) const; ///< it was asked, and had nothing to say
+  bool passed(const std::string &check) const; ///< true if the check ran and found nothing
 };
 KOPT_FIELDS(Trial, id, candidateHash, candidate, verdict, stage, reason, check, checks, findings,
             sliceText, buildLog, moduleHash, resources, timings, speedup, counters, counterSource,

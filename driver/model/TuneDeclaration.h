@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user declares about a kernel, parsed; driver/source/TuneClauses.h has the grammar.
+// The user's clauses about a kernel, parsed; driver/source/TuneClauses.h has the grammar.
 #pragma once
 
 #include "driver/model/Device.h"
@@ -20,7 +20,7 @@ KOPT_FIELDS(TuneClause, text, file, line)
 struct TunableParam {
   std::string name;
   std::vector<std::int64_t> values; ///< in declared order, no duplicates, never empty
-  TuneClause clause;                ///< where it was declared
+  TuneClause clause;                ///< the clause that declares it
 };
 KOPT_FIELDS(TunableParam, name, values, clause)
 
@@ -38,12 +38,12 @@ struct TuneDeclaration {
   std::vector<std::string> requirements;
   std::vector<std::string> block, grid;         ///< expressions; empty: the launch site's
   std::map<std::string, std::string> arguments; ///< name -> expression
-  /// Struct or vector parameter -> its numbers in order: numbers or expressions.
+  /// Struct or vector parameter -> its values in order: numbers or expressions.
   std::map<std::string, std::vector<std::string>> argumentMembers;
   std::map<std::string, std::string> extents; ///< parameter -> expression, in elements
   std::map<std::string, Fill> fills;
-  /// Parameter -> expressions of its fill's low and high; empty where that is a number, and stands
-  /// in the fill.
+  /// Parameter -> expressions of its fill's low and high; empty for a bound that is a number, which
+  /// is in the fill.
   std::map<std::string, std::array<std::string, 2>> fillBounds;
   /// Parameter -> elements of its `values(...)`: numbers or expressions.
   std::map<std::string, std::vector<std::string>> fillValues;

@@ -8,14 +8,13 @@
 
 namespace kopt {
 
-/// One specialization of one kernel, with what the user declared about it: what is tuned, judged or
+/// One specialization of one kernel, with the user's clauses: the object that is tuned, judged or
 /// profiled.
 struct TuneSubject {
   KernelSpec kernel;
   Specialization specialization;
   TuneDeclaration declaration;
-  std::string sliceText; ///< of the slice, or of the whole file where the specialization's route is
-                         ///< in-place
+  std::string sliceText; ///< the slice, or the whole file if the specialization's route is in-place
   std::string label;     ///< "transpose", "stencil<float, 1>"
 };
 

@@ -3,7 +3,7 @@
 
 namespace kopt {
 
-/// Of this build, "0.1.0": CMake's project version.
+/// The version of this build, "0.1.0": CMake's project version.
 const char *koptVersion();
 
 } // namespace kopt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches a kernel is judged on. One Workload is one specialization; its launches are weighted
-// by their share of run time.
+// The launches that a kernel is judged on. A Workload belongs to one specialization; its launches
+// are weighted by their share of run time.
 #pragma once
 
 #include "driver/model/Fields.h"
@@ -28,43 +28,44 @@ struct Dim3 {
 };
 KOPT_FIELDS(Dim3, x, y, z)
 
-/// How the elements of a buffer are drawn, before every launch, from the launch's seed.
+/// How the elements of a buffer are drawn from the launch's seed before every launch.
 struct Fill {
-  FillKind kind = FillKind::Uniform; ///< runtime/runner/README.md says what each is
-  double low = -1, high = 1; ///< inclusive for integers, clipped to what the type holds; constant:
-                             ///< low is the value
-  /// captured: the buffer of a trace whose bytes it gets (runtime/trace/Contents.h); values: the
-  /// user's file, from whose first byte on it gets them, or empty where `bytes` holds them.
+  FillKind kind = FillKind::Uniform; ///< described in runtime/runner/README.md
+  double low = -1, high = 1;         ///< inclusive for integers, clamped to the range of the type;
+                                     ///< constant: low is the value
+  /// captured: the file of a trace with the contents (runtime/trace/Contents.h); values: the user's
+  /// file, which is read from its first byte, or empty if `bytes` has the values.
   std::string path{};
-  bool isDefault = false; ///< nobody said what the contents are
-  std::string bytes{};    ///< values: the elements; what they do not cover is zero
-  std::string hash{};     ///< values of a file: of its contents
+  bool isDefault = false; ///< no clause declares the contents
+  std::string bytes{};    ///< values: the elements; the rest of the buffer is zero
+  std::string hash{};     ///< values from a file: hash of its contents
 };
 KOPT_FIELDS(Fill, kind, low, high, path, isDefault, bytes, hash)
 
 struct Buffer {
-  std::string name; ///< the parameter's
+  std::string name; ///< name of the parameter
   std::uint64_t bytes = 0;
   std::string scalar; ///< element type for filling and comparing: f16 bf16 f32 f64 i8..u64
   Fill fill;
-  bool readOnly = false; ///< pointer to const: must be unchanged after the launch
-  /// Nothing reads its old contents: poisoned before every launch instead of filled, and only of
-  /// such buffers are unwritten elements counted. Never set together with readOnly.
+  bool readOnly = false; ///< pointer to const: the contents must be unchanged after the launch
+  /// A pure output: nothing reads its old contents, so it is poisoned before every launch instead
+  /// of filled. Unwritten elements are counted only in such buffers. Never set together with
+  /// readOnly.
   bool output = false;
-  /// A variable of the module (mangled) instead of memory of its own: set before every launch. No
-  /// argument points to it.
+  /// The mangled name of a variable of the module that the buffer stands for; it is set before
+  /// every launch. No argument points to it.
   std::string symbol{};
-  /// Where the buffer lay in the program it was captured from; 0: it was not captured.
+  /// Address of the buffer in the program that it was captured from; 0: not captured.
   std::uint64_t address = 0;
-  /// Its captured contents hold addresses within the launch's buffers: they are moved with them.
+  /// Its captured contents may hold addresses within the launch's buffers, which are adjusted when
+  /// those move.
   bool holdsPointers = false;
-  /// The original leaves other contents each time (a clock, an order of atomics): it is not
+  /// The original's results differ each time (a clock, the order of atomics), so it is not
   /// compared.
   bool varies = false;
-  /// How far apart two of the original's own results are, where that is little: so far apart a
-  /// candidate's may be from one of them.
+  /// If the original's own results differ a little: how far a candidate's may differ from them.
   double spread = 0;
-  /// Of an f64 buffer: the narrower type in which its elements are drawn; empty: in its own.
+  /// For an f64 buffer: the narrower type in which its elements are drawn; empty: its own type.
   std::string drawnAs{};
 };
 KOPT_FIELDS(Buffer, name, bytes, scalar, fill, readOnly, output, symbol, address, holdsPointers,
@@ -76,7 +77,7 @@ struct BufferArg {
   std::uint64_t offset = 0;
 };
 KOPT_FIELDS(BufferArg, buffer, offset)
-/// Eight bytes of a value that are an address: of which buffer, and at which offset in it.
+/// Eight bytes of a value, at byte `at`, that are an address: `offset` bytes into `buffer`.
 struct PointerWord {
   std::size_t at = 0;
   std::size_t buffer = 0;
@@ -84,7 +85,7 @@ struct PointerWord {
 };
 KOPT_FIELDS(PointerWord, at, buffer, offset)
 struct ValueArg {
-  std::string bytes; ///< any; JSON has them in hex
+  std::string bytes; ///< any bytes; JSON has them in hex
   std::vector<PointerWord> pointers{};
 };
 KOPT_FIELDS(ValueArg, bytes, pointers)
@@ -102,17 +103,16 @@ struct Launch {
   double weight = 1; ///< share of the workload; the weights of a workload sum to 1
   Dim3 grid, block;
   std::uint32_t sharedBytes = 0;
-  bool cooperative = false; ///< its blocks may wait for each other: all of them are on the GPU at
-                            ///< once, or it is refused
-  /// cudaLimitStackSize, in bytes of each thread, of the program it was captured in; 0: not known,
-  /// the driver's default.
+  bool cooperative = false; ///< its blocks may wait for each other: all have to fit on the GPU at
+                            ///< the same time, or the launch is refused
+  /// cudaLimitStackSize of the program that it was captured from, in bytes for each thread; 0:
+  /// unknown, use the driver's default.
   std::uint32_t stackBytes = 0;
-  GeometryExpressions geometry; ///< what grid, block and sharedBytes were evaluated from
+  GeometryExpressions geometry; ///< the expressions for grid, block and sharedBytes
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;
   std::size_t site = 0; ///< index into KernelSpec::launches
-  /// Everything its expressions were evaluated over: kernel parameters, launch-site variables,
-  /// constants.
+  /// The values for the expressions: kernel parameters, launch-site variables, constants.
   std::map<std::string, std::int64_t> bindings;
 };
 KOPT_FIELDS(Launch, name, weight, grid, block, sharedBytes, cooperative, stackBytes, geometry,

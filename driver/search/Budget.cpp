@@ -7,10 +7,10 @@
 namespace kopt {
 namespace {
 
-/// A confirmation makes every check, in several processes; a look of the search does not.
+/// Unlike a trial of the search, a confirmation runs every check, and times in several processes.
 constexpr double kConfirmationPerTrial = 3;
-/// On a GPU what only winners are asked is learned when there is one. Measured on ten programs on
-/// an H200: twice the seconds of the baseline.
+/// On a GPU, checks that run only for winners learn when there is a winner. On ten programs on an
+/// H200 that took twice the seconds of the baseline.
 constexpr double kLearningPerBaseline = 2;
 
 } // namespace

@@ -18,12 +18,12 @@ std::vector<const Trial *> fastestFirst(const SearchHistory &history) {
   return trials;
 }
 
-/// Both were measured, and which is faster is not known.
+/// True if both were measured and it is not known which is faster.
 bool overlap(const Trial &faster, const Trial &slower) {
   return !faster.speedup->modelled && slower.speedup->high > faster.speedup->low;
 }
 
-/// The finalists with the best of those that cannot be told apart in front.
+/// Moves the fastest of the finalists that cannot be told apart to the front.
 Status putBestFirst(std::vector<const Trial *> &finalists, int round, Judge &judge,
                     DecisionLog &decisions) {
   for (std::size_t i = 1; i < finalists.size(); ++i) {
@@ -92,7 +92,7 @@ Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &
     KOPT_CHECK(judge.addCounters(winner));
     winner.speedup = confirmed.speedup;
     winner.timings = confirmed.timings;
-    winner.checks = confirmed.checks; // all of them: the search leaves out those for winners
+    winner.checks = confirmed.checks; // all checks: the search leaves out those for winners
     winner.assurance = confirmed.assurance;
     winner.reason = confirmed.reason;
     return winner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last word on a search: its best candidates again, on fresh inputs and fresh samples.
+// Confirms the best candidates of a search on fresh inputs and fresh samples.
 #pragma once
 
 #include "driver/judge/Judge.h"
@@ -11,26 +11,25 @@
 
 namespace kopt {
 
-/// Candidates that are confirmed at most. As many claims may be made on fresh samples, so
-/// VerdictPolicy::candidates is this.
+/// The most candidates that are confirmed. It is the number of claims that may be made on fresh
+/// samples, so VerdictPolicy::candidates has this value.
 inline constexpr int kMostConfirmations = 3;
 
-/// How many times as fast as the other the trial is, both of them Faster, on samples that alternate
-/// between the two. Recorded; a resumed run reads it there. Nothing where either no longer runs.
-/// Fails as Judge::compare() does.
+/// How many times as fast as `other` the candidate of `trial` is, on samples that alternate between
+/// the two. Both trials must be Faster. The result is recorded, and a resumed run reads it from the
+/// record. Nothing if either no longer runs. Fails as Judge::compare() does.
 Result<std::optional<Compare>> compareTrials(const Trial &trial, const Trial &other, int round,
                                              Judge &judge, DecisionLog &decisions);
 
-/// A trial of the best finalist with less of its edits that is as fast; nothing where there is
-/// none.
+/// A trial of the best finalist with fewer edits that is as fast; nothing if there is none.
 using Trimmer = std::function<Result<std::optional<Trial>>(const Trial &)>;
 
-/// Confirms the fastest candidates, best first, until one holds: the winner of many noisy
-/// comparisons is flattered, so only fresh samples count. Of those whose intervals overlap, the one
-/// that wins when they are timed against each other is the first, and what `trim` leaves of it
-/// comes before it. The winner is its trial of the search with speedup, timings, checks, assurance
-/// and reason of the confirmation, and with counters. Nothing where none held. Once `isTimeUp` says
-/// so, no further one is asked. Fails as Judge::judge() does.
+/// Confirms the fastest candidates, best first, until one holds. The best of many noisy
+/// measurements is overestimated, so only fresh samples count. Candidates whose intervals overlap
+/// are timed against each other, and the fastest comes first; what `trim` leaves of it comes even
+/// before it. Returns the winner's trial of the search, with counters, and with speedup, timings,
+/// checks, assurance and reason of the confirmation; nothing if none held. After the first one, no
+/// further candidate is confirmed once `isTimeUp` returns true. Fails as Judge::judge() does.
 Result<std::optional<Trial>> confirmWinner(const SearchHistory &history, Judge &judge,
                                            DecisionLog &decisions, const Trimmer &trim = {},
                                            const std::function<bool()> &isTimeUp = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of one run, recorded in order. A resumed run decides the same again; what is
-// recorded already is not recorded twice.
+// Records the decisions of one run, in order. A resumed run decides the same again; decisions that
+// are already recorded are not recorded twice.
 #pragma once
 
 #include "driver/model/Decision.h"
@@ -12,12 +12,13 @@ namespace kopt {
 
 class DecisionLog {
 public:
-  /// Reads what the run has recorded. `store` outlives the log. Fails as Store::decisions() does.
+  /// Reads the recorded decisions of the run. `store` must outlive the log. Fails as
+  /// Store::decisions() does.
   static Result<DecisionLog> open(Store &store, std::int64_t run);
 
   Status record(const Decision &decision);
 
-  /// The same decision as an earlier session of the run recorded it; null where none did, or where
+  /// The same decision, as recorded by an earlier session of the run; null if there is none, or if
   /// it was taken again already. Valid until the next record().
   const Decision *recorded(const Decision &decision) const;
 
@@ -26,7 +27,7 @@ private:
 
   Store &store_;
   std::int64_t run_;
-  /// Decisions that were not taken again yet, by their identity.
+  /// Recorded decisions that were not taken again yet, by identity.
   std::multimap<std::string, Decision> recorded_;
 };
 

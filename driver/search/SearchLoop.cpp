@@ -64,7 +64,7 @@ Status SearchLoop::record(Decision decision) {
 Status SearchLoop::playRound(const Ask &ask) {
   KOPT_TRY(const std::vector<Candidate> candidates, candidatesFor(ask));
   if (history_.failures[ask.role] > 0) {
-    ++history_.round; // its turn is over
+    ++history_.round; // the failed proposer loses its turn
     return {};
   }
   if (candidates.empty()) {
@@ -73,7 +73,7 @@ Status SearchLoop::playRound(const Ask &ask) {
   }
   const std::size_t first = history_.trials.size();
   KOPT_CHECK(judgeAll(candidates));
-  // The round is not over: a run that goes on with more time judges the rest of it first.
+  // Time is up within the round: a resumed run with more time judges the rest of it first.
   if (history_.trials.size() - first < candidates.size())
     return {};
   std::size_t best = history_.incumbent;
@@ -109,7 +109,7 @@ Result<std::vector<Candidate>> SearchLoop::candidatesFor(const Ask &ask) {
     const bool givenUp = ++history_.failures[ask.role] >= kMostFailures;
     if (givenUp)
       history_.failed.insert(ask.role);
-    // The hint holds what only the proposer knows, such as the words of a model's command.
+    // The hint has what only the proposer knows, such as the output of a model's command.
     const std::string words =
         failure_->hint.empty() ? failure_->what : failure_->what + "; " + failure_->hint;
     const ProposerFailure failure{ask.role, words, givenUp};
@@ -132,13 +132,13 @@ Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
   for (const Candidate &candidate : candidates) {
     if (services_.interrupted && services_.interrupted())
       return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
-                       "go on with the same command and --resume");
+                       "continue with the same command and --resume");
     if (isTimeUp())
       return {};
     services_.observer.judging(history_, candidate);
     const auto start = services_.clock.now();
     KOPT_TRY(const Trial trial, services_.judge.judge(candidate, Purpose::Search));
-    // One that a store had took no time.
+    // Do not count a trial that came from the store.
     if (const double took = Duration(services_.clock.now() - start).count(); took > 0.001) {
       judging_ += took;
       ++judged_;
@@ -150,8 +150,7 @@ Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
 }
 
 Status SearchLoop::accept(std::size_t index) {
-  // Rules and prompts of the next round read the incumbent's counters, and nobody reads the
-  // others'.
+  // Rules and prompts of the next round read only the incumbent's counters.
   Trial &trial = history_.trials[index];
   if (trial.counters.empty()) {
     services_.observer.profiling(trial);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search over one kernel: decide, propose, judge, accept, until a limit or the strategy ends
-// it. Knows no device, no database and no terminal, so that it is tested in milliseconds.
+// it. Uses no device, no database and no terminal directly, so that tests take milliseconds.
 #pragma once
 
 #include "driver/judge/Judge.h"
@@ -16,11 +16,11 @@
 
 namespace kopt {
 
-/// True where `candidate` beats `incumbent` (both relative to the baseline): its interval must lie
-/// above the incumbent's estimate by `minGain`, a fraction.
+/// True if `candidate` beats `incumbent` (both relative to the baseline): its interval must lie
+/// above the incumbent's estimate by the fraction `minGain`.
 bool improves(const Trial &candidate, const Trial &incumbent, double minGain);
 
-/// Told what happens, for people. Every function may be left as it is.
+/// Is told what happens, to report it to the user. By default its functions do nothing.
 class SearchObserver {
 public:
   virtual ~SearchObserver() = default;
@@ -32,14 +32,14 @@ public:
 
 struct SearchSettings {
   Budget budget;
-  double minGain = 0.01;  ///< smallest gain worth having, a fraction
-  double secondsUsed = 0; ///< of the budget's, before the search
+  double minGain = 0.01;  ///< smallest gain that counts, as a fraction
+  double secondsUsed = 0; ///< seconds of the budget used before the search
 };
 
-/// A proposer that failed as often in a row is not asked again in the run.
+/// A proposer that fails this many times in a row is not asked again in the run.
 inline constexpr int kMostFailures = 3;
 
-/// Everything is used from one thread and outlives the loop.
+/// All of these are used from one thread and must outlive the loop.
 struct SearchServices {
   Judge &judge;
   Strategy &strategy;
@@ -48,7 +48,7 @@ struct SearchServices {
   Clock &clock;
   SearchObserver &observer;
   std::function<Diagnosis(const Counters &)> diagnose;
-  std::function<bool()> interrupted; ///< asked before each candidate
+  std::function<bool()> interrupted; ///< called before each candidate
 };
 
 class SearchLoop {
@@ -57,19 +57,20 @@ public:
              const SearchSettings &settings)
       : services_(services), problem_(problem), settings_(settings) {}
 
-  /// Ends with a Stop as the last decision. Fails with Interrupted, with what the judge fails with,
-  /// and with a proposer's error where all of them failed before anything was judged; what was
-  /// judged until then is recorded, and the same search goes on from there.
+  /// Runs the search; its last decision is a Stop. Fails with Interrupted, with the judge's errors,
+  /// and with a proposer's error if all proposers failed before anything was judged. Trials until
+  /// then are recorded, and the same search can continue from there.
   Result<SearchHistory> run(const Baseline &baseline);
 
 private:
   Decision decide();
-  /// Wall time that is used once the next candidate is judged and the best of them is confirmed.
+  /// The wall time that will be used once the next candidate is judged and the best one is
+  /// confirmed.
   double secondsWithNext() const;
   bool isTimeUp() const;
   Status record(Decision decision);
   Status playRound(const Ask &ask);
-  /// The candidates of an Ask. Empty where the proposer has none, or failed.
+  /// The candidates of an Ask; empty if the proposer has none or failed.
   Result<std::vector<Candidate>> candidatesFor(const Ask &ask);
   Status judgeAll(const std::vector<Candidate> &candidates);
   Status accept(std::size_t index);
@@ -78,9 +79,9 @@ private:
   SearchProblem problem_;
   SearchSettings settings_;
   SearchHistory history_;
-  std::optional<Error> failure_; ///< of the proposer that failed last
+  std::optional<Error> failure_; ///< error of the proposer that failed last
   std::chrono::steady_clock::time_point start_;
-  double judging_ = 0; ///< seconds that went into candidates
+  double judging_ = 0; ///< seconds spent on judging candidates
   std::size_t judged_ = 0;
 };
 

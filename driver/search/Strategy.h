@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what happens next from records alone, so that a resumed run decides the same again. A new
-// strategy is one file in strategies/, its factory here, and one line in TuneSession::search().
+// strategy needs one file in strategies/, its factory here, and one line in TuneSession::search().
 #pragma once
 
 #include "driver/search/SearchHistory.h"
@@ -12,12 +12,13 @@ namespace kopt {
 class Strategy {
 public:
   virtual ~Strategy() = default;
-  /// An Ask or a Stop, with the evidence for it. A pure function of the history.
+  /// Returns an Ask or a Stop, with its evidence. Must be a pure function of the history.
   virtual Decision decide(const SearchHistory &history) = 0;
 };
 
-/// Proposers take turns on the incumbent, `batch` candidates a round. One that failed, or has
-/// nothing left for this incumbent, is passed over; the search ends when none is left.
+/// Proposers take turns on the incumbent, with `batch` candidates in each round. A proposer that
+/// has failed, or has nothing left for this incumbent, is skipped; the search ends when none is
+/// left.
 std::unique_ptr<Strategy> makeTurnStrategy(std::size_t batch);
 
 } // namespace kopt

@@ -13,15 +13,16 @@
 namespace kopt {
 namespace {
 
-/// A loss that no sample size of a search resolves: what costs less is not worth reading.
+/// A loss below this is too small for the sample sizes of a search, so the edit is not worth
+/// keeping.
 constexpr double kNoLoss = 1.002;
 
 struct LineRun {
-  std::size_t begin = 0, end = 0; ///< lines of the new text
-  std::string removed;            ///< the baseline's lines that stood there
+  std::size_t begin = 0, end = 0; ///< lines of the new text, from 0
+  std::string removed;            ///< the baseline's lines at that place
 };
 
-/// The runs of changed lines between a chunk's texts, in their order.
+/// The runs of changed lines between two texts of a chunk, in order.
 std::vector<LineRun> changedRuns(const std::string &before, const std::string &after) {
   std::vector<LineRun> runs;
   for (const DiffHunk &hunk : diffTexts("", before, after).hunks) {
@@ -68,7 +69,7 @@ std::string nameOf(const SliceChunk &chunk) {
 
 bool isSet(const LaunchOverride &launch) { return toJson(launch) != toJson(LaunchOverride()); }
 
-/// The reduced candidate's own name: what it was, and all that was taken out.
+/// The reduced candidate with its own title: the original title, and everything that was removed.
 Candidate named(Candidate candidate, const std::string &title, const std::string &parent) {
   const char *join = candidate.title.find(", without ") == std::string::npos ? ", without " : ", ";
   candidate.title += join + title;
@@ -76,7 +77,7 @@ Candidate named(Candidate candidate, const std::string &title, const std::string
   return candidate;
 }
 
-/// The same machine code in the same launches.
+/// True if both have the same machine code and the same launches.
 bool isTheSame(const SearchProblem &problem, const Trial &one, const Trial &other) {
   const auto runsAlike = [&](const Launch &launch) {
     const auto first = applyToLaunch(problem.kernel, launch, one.candidate);
@@ -102,7 +103,7 @@ std::vector<CandidateEdit> editsOf(const Candidate &candidate, const Specializat
     add(fmt::format("{} = {}", name, value), [&](Candidate &rest) { rest.constants.erase(name); });
   if (isSet(candidate.launch))
     add("the launch", [](Candidate &rest) { rest.launch = {}; });
-  std::size_t whole = edits.size(); // those that no other one is a part of
+  std::size_t whole = edits.size(); // edits that are not a part of another one
   for (const auto &[index, text] : candidate.chunks) {
     const SliceChunk &chunk = specialization.chunks[index];
     const std::string before =
@@ -124,7 +125,7 @@ std::vector<CandidateEdit> editsOf(const Candidate &candidate, const Specializat
   for (std::size_t i = 0; i < candidate.includes.size(); ++i)
     add("#include " + candidate.includes[i].header,
         [&](Candidate &rest) { rest.includes.erase(rest.includes.begin() + std::ptrdiff_t(i)); });
-  if (whole == 1) // without it, it would be the baseline
+  if (whole == 1) // without it the candidate would be the baseline
     edits.erase(edits.begin());
   return edits;
 }

@@ -18,7 +18,7 @@ namespace {
 using Axes = std::array<std::string, 3>;
 using Names = std::map<std::string, std::string>;
 
-/// A launch of the original, and what the candidate's file has in its place.
+/// A launch site of the original, and the one in its place in the candidate's file.
 struct SitePair {
   const LaunchSite *before, *after;
 };
@@ -44,8 +44,9 @@ std::string expressionAt(const KernelSpec &kernel, const LaunchSite &site) {
   return launched ? launched->expression : "";
 }
 
-/// By order where the files have equally many launches of the kernel. Otherwise those of the same
-/// instantiation, or, where the candidate's file launches that no longer, those of a new one.
+/// Pairs launch sites in order if both files have the same number of launches of the kernel.
+/// Otherwise uses the candidate's launches of new instantiations, or those of the same one if there
+/// are no new ones.
 std::vector<SitePair> pairsOf(const TuneSubject &subject, const KernelSpec &changed) {
   std::vector<const LaunchSite *> before, after;
   const std::vector<LaunchSite> &all = subject.kernel.launches;
@@ -80,7 +81,7 @@ bool isOneName(const std::string &text) {
   return names && names->size() == 1 && names->front() == text;
 }
 
-/// What a launch site passes for scalar parameters, as those parameters.
+/// Maps each variable that a launch site passes for a scalar parameter to the parameter's name.
 Names parametersAt(const LaunchSite &site, const Specialization &specialization) {
   Names names;
   for (std::size_t i = 0; i < specialization.params.size() && i < site.args.size(); ++i)
@@ -120,7 +121,7 @@ public:
     for (const SitePair &pair : pairs_)
       if (pair.after->symbol != other_.symbol)
         return fmt::format("the candidate launches {} ({}) and {} ({}) where the original launches "
-                           "{} alone; give each in a file of its own",
+                           "only {}; put each into its own file",
                            other_.expression, placeOf(*pairs_.front().after),
                            expressionAt(changed_, *pair.after), placeOf(*pair.after),
                            own_.expression);
@@ -134,8 +135,8 @@ public:
       if (i > 0 && (known.gridExpressions != taken.gridExpressions ||
                     known.blockExpressions != taken.blockExpressions ||
                     known.sharedExpression != taken.sharedExpression))
-        return fmt::format("the candidate changes its launch at {} otherwise than that at {}; "
-                           "change both in the same way",
+        return fmt::format("the candidate changes its launches at {} and {} differently; change "
+                           "both in the same way",
                            placeOf(*pairs_.front().after), placeOf(*pairs_[i].after));
       known = taken;
     }
@@ -143,7 +144,7 @@ public:
   }
 
 private:
-  /// Where the candidate's file instantiates the kernel.
+  /// The place where the candidate's file instantiates the kernel.
   std::string where() const {
     return pairs_.empty() ? fmt::format("{}:{}", changed_.file, changed_.line)
                           : placeOf(*pairs_.front().after);
@@ -151,11 +152,11 @@ private:
 
   std::optional<std::string> takeTemplateArguments() {
     const auto refuse = [&](const std::string &why) {
-      return fmt::format("the candidate instantiates {} ({}) in the place of {}: {}",
-                         other_.expression, where(), own_.expression, why);
+      return fmt::format("the candidate instantiates {} ({}) in place of {}: {}", other_.expression,
+                         where(), own_.expression, why);
     };
     if (own_.templateArgs.size() != other_.templateArgs.size())
-      return refuse("the kernel's template parameters are not the original's; keep those");
+      return refuse("the kernel's template parameters differ from the original's; keep those");
     const std::vector<NamedConstant> named = constantsInScope(subject_.kernel, own_);
     for (std::size_t i = 0; i < own_.templateArgs.size(); ++i) {
       const TemplateArg &before = own_.templateArgs[i], &after = other_.templateArgs[i];
@@ -163,7 +164,7 @@ private:
         continue;
       const auto value = integerOf(after.value);
       if (!before.integral || !after.integral || !value)
-        return refuse(fmt::format("only integral template arguments may change, and '{}' is {}",
+        return refuse(fmt::format("only integral template arguments may change, but '{}' is {}",
                                   before.name, after.value));
       const auto sameName = std::ranges::find(named, before.name, &NamedConstant::name);
       const auto spelled = candidate_.constants.find(before.name);
@@ -177,7 +178,7 @@ private:
     return std::nullopt;
   }
 
-  /// What the names at the candidate's launch site are called in its expressions.
+  /// The texts that replace the names of the candidate's launch site in its expressions.
   Names namesAt(const SitePair &pair) const {
     Names names = parametersAt(*pair.after, other_);
     std::set<std::string> known;
@@ -191,14 +192,14 @@ private:
     return names;
   }
 
-  /// A variable of the host program that has the name of a parameter it is not passed for would be
-  /// taken for that.
+  /// A host variable with the name of a parameter that it is not passed for would be confused with
+  /// that parameter: returns the refusal.
   std::optional<std::string> ambiguousName(const LaunchSite &site, const Names &names) const {
     for (const std::string &variable : site.variables)
       for (const KernelParam &param : other_.params)
         if (param.name == variable && param.kind == ParamKind::Scalar && !names.contains(variable))
-          return fmt::format("the candidate's launch ({}) depends on '{}', which is no argument of "
-                             "it, but has the name of a parameter; give it another name",
+          return fmt::format("the candidate's launch ({}) depends on '{}', which is not one of its "
+                             "arguments but has the name of a parameter; give it another name",
                              placeOf(site), variable);
     return std::nullopt;
   }
@@ -209,7 +210,7 @@ private:
     const auto unread = [&](const char *what, bool wasRead, const std::optional<SourceRange> &was,
                             const std::optional<SourceRange> &is) -> std::optional<std::string> {
       if (!wasRead && spelledAlike(was, is))
-        return std::nullopt; // a clause says what it is
+        return std::nullopt; // a clause gives it
       return fmt::format("the {} of the candidate's launch ({}) could not be read{}", what,
                          placeOf(after), after.reason ? ": " + *after.reason : "");
     };
@@ -283,7 +284,7 @@ std::string renamed(const std::string &expression, const Names &names) {
   const auto isWord = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
   };
-  // Where a longer name goes on behind a shorter one: "size" is none of the names in "size.x".
+  // True if the text at `at` continues a longer name: "size" is not a name in "size.x".
   const auto goesOn = [&](std::size_t at) {
     return at < expression.size() &&
            (isWord(expression[at]) || expression[at] == '.' || expression[at] == '[' ||
@@ -291,7 +292,7 @@ std::string renamed(const std::string &expression, const Names &names) {
             expression.compare(at, 2, "->") == 0);
   };
   std::string result;
-  bool isInside = false; // of a name or number
+  bool isInside = false; // inside a name or number
   for (std::size_t at = 0; at < expression.size();) {
     const auto found = std::ranges::find_if(names, [&](const auto &name) {
       return !isInside && !name.first.empty() &&

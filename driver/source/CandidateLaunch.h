@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a person's candidate launches its kernel: the instantiation that its launch sites name, and
-// their grid, block and dynamic shared memory where those differ from the original's.
+// Takes over how a person's candidate launches its kernel: the instantiation at its launch sites,
+// and their grid, block and dynamic shared memory where those differ from the original's.
 #pragma once
 
 #include "driver/model/Candidate.h"
@@ -12,22 +12,21 @@
 
 namespace kopt {
 
-/// The specialization that stands for the subject's in the candidate's file: the one that is
-/// launched in its place, which may have other template arguments. Where the file has no launch, as
-/// a slice has none: by its symbol or expression, else by its place. Null where the kernel has no
-/// specialization.
+/// The specialization in the candidate's file that corresponds to the subject's: the one launched
+/// in its place, which may have other template arguments. If the file has no launch, as a slice, it
+/// is found by symbol, by expression, or by position. Null if there is none.
 const Specialization *counterpart(const TuneSubject &subject, const KernelSpec &changed);
 
-/// Sets what `changed` launches differently in `candidate`: integral template arguments as
-/// constants, and the geometry of its launch sites as expressions. A variable that a launch site
-/// passes for a kernel parameter goes by the parameter's name there, and a constant of the
-/// candidate's file alone by its value, so that the expressions mean the same at every launch.
-/// `candidate.constants` has the changed constants already. Returns why the launch cannot be taken,
-/// with its place; nothing where it is taken.
+/// Sets in `candidate` what `changed` launches differently: integral template arguments as
+/// constants, and the geometry of its launch sites as expressions. In these, a variable that a
+/// launch site passes for a kernel parameter is replaced by the parameter's name, and a constant
+/// that only the candidate's file has by its value, so that the expressions mean the same at every
+/// launch. `candidate.constants` must already have the changed constants. Returns why the launch
+/// cannot be taken over, with its place; nothing on success.
 std::optional<std::string> takeLaunch(const TuneSubject &subject, const KernelSpec &changed,
                                       const Specialization &other, Candidate &candidate);
 
-/// The expression with other texts in the place of the names that `names` has.
+/// The expression with the names in `names` replaced by their texts.
 std::string renamed(const std::string &expression, const std::map<std::string, std::string> &names);
 
 } // namespace kopt

@@ -12,15 +12,15 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kLongestLine = 400; ///< of one that is shown; templates' names are longer
+constexpr std::size_t kLongestLine = 400; ///< characters shown; template names can be longer
 
-/// The first line of an error, as Clang, nvcc, g++ and ptxas spell it.
+/// True for the first line of an error of Clang, nvcc, g++ or ptxas.
 bool isError(std::string_view line) {
   return line.find("error:") != line.npos || line.find("error :") != line.npos ||
          line.find(": error #") != line.npos || line.starts_with("error");
 }
 
-/// The first line of any message with a place: "a.cu:3:4: note: …", "a.cu(3): warning …".
+/// True for the first line of any message with a place: "a.cu:3:4: note: …", "a.cu(3): warning …".
 bool isMessage(std::string_view line) {
   return isError(line) || line.find("warning:") != line.npos ||
          line.find("warning #") != line.npos || line.find(": note:") != line.npos;
@@ -47,12 +47,12 @@ std::string firstError(const std::string &output, std::size_t most) {
   std::size_t begin = 0, end = lines.size();
   if (count > 0) {
     begin = std::size_t(std::ranges::find_if(lines, isError) - lines.begin());
-    // Its notes belong to it; the next error or warning, and the includes before that, do not.
+    // Notes belong to the error; the next error or warning, and its include lines, do not.
     for (end = begin + 1; end < lines.size(); ++end)
       if (isInclude(lines[end]) ||
           (isMessage(lines[end]) && lines[end].find(": note:") == std::string::npos))
         break;
-    // Of the includes the last one: it names the user's line, most often.
+    // Keep only the last include line, which usually names the user's line.
     if (begin > 0 && isInclude(lines[begin - 1]))
       --begin;
   }
@@ -82,8 +82,8 @@ std::string compilerHint(const std::string &output, const SliceLines *places,
     folder = std::filesystem::temp_directory_path(none);
   const std::filesystem::path file = folder / fmt::format("kopt-build-{}.log", hashHex(told));
   const bool isWritten = bool(writeFileAtomically(file, told));
-  return hint + (isWritten ? fmt::format("\nall of it: {}", file.string())
-                           : "\nall of it: run again with --verbose");
+  return hint + (isWritten ? fmt::format("\nfull output: {}", file.string())
+                           : "\nfull output: run again with --verbose");
 }
 
 } // namespace kopt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a compiler's output a person reads first.
+// Extracts the part of a compiler's output that the user needs first.
 #pragma once
 
 #include "driver/source/SliceLines.h"
@@ -9,14 +9,14 @@
 
 namespace kopt {
 
-/// The first error with its includes, source lines and notes, at most `lines` lines, and how many
-/// errors follow. All of it where it is no longer than that. Of output without an error the first
-/// lines.
+/// The first error with its include line, source lines and notes, at most `lines` lines, and the
+/// number of further errors. Returns the whole output if it is not longer than that, and its first
+/// lines if it has no error.
 std::string firstError(const std::string &output, std::size_t lines = 16);
 
-/// The hint of an error that says why nothing was built: firstError() in the lines of the user's
-/// files, as far as `places` knows them (null: not at all), and the file with the whole output,
-/// which is written to `folder` (empty: the system's folder of temporary files) where it is longer.
+/// The hint for an error about a failed build: firstError(), with lines of the user's files as far
+/// as `places` (may be null) knows them. If the output is longer, writes all of it to a file in
+/// `folder` (empty: the system's temporary folder) and names that file.
 std::string compilerHint(const std::string &output, const SliceLines *places,
                          std::filesystem::path folder = {});
 

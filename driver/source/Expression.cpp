@@ -20,7 +20,8 @@ using expression::Type;
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
-/// C code reaches grid sizes through ceil(n / 32.0f), so reals exist on the way to an integer.
+/// An integer or a floating-point number: C code computes grid sizes with ceil(n / 32.0f), so
+/// intermediate values may be floating-point.
 struct Value {
   bool real = false;
   union {
@@ -40,7 +41,8 @@ tl::unexpected<Error> failAt(const Program &program, std::uint32_t column,
                    what + " in '" + program.text + "' at column " + std::to_string(column));
 }
 
-/// Runs a program. `kReal`: every value is a real; otherwise as in C, with checks.
+/// Runs a program. With `kReal` every value is floating-point; otherwise values are as in C, with
+/// checks.
 template <bool kReal> class Machine {
 public:
   using Number = std::conditional_t<kReal, double, std::int64_t>;
@@ -51,7 +53,7 @@ public:
   }
 
   Result<Number> run() {
-    // Nearly every stack fits into the array.
+    // Nearly all expressions fit into the array.
     std::array<Value, 32> some;
     std::vector<Value> many(program_.depth > some.size() ? program_.depth : 0);
     Value *const stack = many.empty() ? some.data() : many.data();
@@ -174,8 +176,7 @@ private:
     case Code::Complement:
       return a.real ? notOfReals(code) : whole(~a.integer);
     default:
-      // A front end that dropped a cast to float would turn ceil((float)n / 32) into something
-      // smaller.
+      // If the front end dropped a cast to float, ceil((float)n / 32) would give a smaller value.
       if (!a.real)
         return fail("'" + std::string(expression::spelling(code)) +
                     "' of an integer division or value");
@@ -189,7 +190,7 @@ private:
     return arithmetic(code, a.integer, b.integer);
   }
 
-  /// What reals and integers share.
+  /// The comparisons, which are the same for both kinds of numbers.
   template <class T> Value compare(Code code, T a, T b) {
     switch (code) {
     case Code::Less:
@@ -269,7 +270,7 @@ private:
       break;
     case Code::CeilDiv:
       if (b <= 0 || a < 0)
-        return fail("ceil_div needs a dividend from 0 and a divisor from 1");
+        return fail("ceil_div needs a dividend of at least 0 and a divisor of at least 1");
       result = a / b + (a % b != 0);
       break;
     case Code::Minimum:
@@ -292,10 +293,10 @@ private:
 
   const Program &program_;
   std::span<const Number> values_;
-  std::string fault_; ///< why the last operation has no value; empty where it has one
+  std::string fault_; ///< why the last operation failed; empty if it did not
 };
 
-/// What has no meaning in double precision.
+/// True for operations that have no meaning in double precision.
 bool needsIntegers(Code code) {
   switch (code) {
   case Code::Complement:
@@ -326,7 +327,7 @@ Result<Expression> Expression::parseReal(std::string_view text) {
     if (needsIntegers(step.code))
       return failAt(*parsed.program_, step.column,
                     "'" + std::string(expression::spelling(step.code)) +
-                        "' needs integers, and these values are not");
+                        "' needs integers, but these values are floating-point");
   return parsed;
 }
 

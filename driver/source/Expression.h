@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one expression language, in C syntax: operators, min, max, abs, ceil, floor and ceil_div
-// calls, casts, sizeof of the basic types, and names such as "ns::kTile", "size.x", "v.size()" or
+// kopt's expression language, in C syntax: operators, calls of min, max, abs, ceil, floor and
+// ceil_div, casts, sizeof of basic types, and names such as "ns::kTile", "size.x", "v.size()" or
 // "smsp__inst_executed.sum". It has two arithmetics: 64-bit signed integers for launch sites,
 // clauses and requirements, and double precision for rules over counters.
 #pragma once
@@ -23,30 +23,32 @@ struct Program;
 
 using Bindings = std::map<std::string, std::int64_t>;
 
-/// Parsed once, evaluated as often as wanted: evaluating over values by position looks nothing up
-/// and allocates nothing unless it fails. Copies share the parsed program; threads may share one.
+/// A parsed expression that can be evaluated many times. Evaluation over values by position does no
+/// look-ups and, unless it fails, no allocations (except for very deep expressions). Copies share
+/// the parsed program, and threads may use the same one.
 class Expression {
 public:
   /// Fails with Usage on a syntax error, naming its column.
   static Result<Expression> parse(std::string_view text);
-  /// For evaluateReal(). Fails with Usage as parse() does, and on what only integers have: ~, <<,
-  /// >>,
-  /// &, ^, | and ceil_div.
+  /// Parses a text for evaluateReal(). Fails with Usage as parse() does, and on the operations that
+  /// need integers: ~, <<, >>, &, ^, | and ceil_div.
   static Result<Expression> parseReal(std::string_view text);
 
-  /// The names that the text refers to, in order of first use, each once.
+  /// The names in the text, each once, in order of first use.
   const std::vector<std::string> &names() const;
 
-  /// The value in 64-bit signed arithmetic, where `values` has one value a name, in the order of
-  /// names(). Reals may occur on the way, as in ceil(n / 32.0f). Fails with Usage, naming the
-  /// column: division by zero, overflow, or a value that is not a 64-bit integer.
+  /// The value in 64-bit signed arithmetic. `values` has one value for each name, in the order of
+  /// names(). Intermediate values may be floating-point, as in ceil(n / 32.0f). Fails with Usage,
+  /// naming the column, on division by zero, on overflow, and on a value that is not a 64-bit
+  /// integer.
   Result<std::int64_t> evaluate(std::span<const std::int64_t> values) const;
-  /// The same with values by name. Fails with Usage listing all names that have no value.
+  /// The same with values by name. Also fails with Usage if names have no value, listing all of
+  /// them.
   Result<std::int64_t> evaluate(const Bindings &bindings) const;
 
-  /// The value of what parseReal() gave, in double precision throughout: 1 / 2 is 0.5, comparisons
-  /// give 1 or 0. `values` as for evaluate(). Fails with Usage, naming the column: division by
-  /// zero, or a result that is not finite.
+  /// The value of an expression from parseReal(), entirely in double precision: 1 / 2 is 0.5, and
+  /// comparisons give 1 or 0. `values` as for evaluate(). Fails with Usage, naming the column, on
+  /// division by zero and on a result that is not finite.
   Result<double> evaluateReal(std::span<const double> values) const;
 
 private:
@@ -55,10 +57,11 @@ private:
   std::shared_ptr<const expression::Program> program_;
 };
 
-/// Parses and evaluates an expression that is needed once. Fails with Usage as those do.
+/// Parses and evaluates an expression that is needed once. Fails with Usage as parse() and
+/// evaluate() do.
 Result<std::int64_t> evaluateExpression(const std::string &text, const Bindings &names);
 
-/// The names an expression refers to, in order of first use. Fails with Usage on a syntax error.
+/// The names in an expression, in order of first use. Fails with Usage on a syntax error.
 Result<std::vector<std::string>> namesIn(const std::string &text);
 
 } // namespace kopt

@@ -11,10 +11,10 @@
 namespace kopt::expression {
 namespace {
 
-constexpr int kMaxDepth = 200;      ///< nesting; deeper text is an attack on the stack or a mistake
-constexpr int kMaxOperators = 1000; ///< of two operands; the tree of a sum is as deep
+constexpr int kMaxDepth = 200;      ///< deeper nesting is an attack on the stack or a mistake
+constexpr int kMaxOperators = 1000; ///< most binary operators; the tree of a sum may be as deep
 
-using Column = std::uint32_t; ///< from 1
+using Column = std::uint32_t; ///< column, from 1
 
 struct Token {
   enum class Kind { End, Number, Word, Punctuation };
@@ -43,7 +43,7 @@ std::vector<Token> tokenize(std::string_view text) {
     bool digitNext = i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1]));
     if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && digitNext)) {
       kind = Token::Kind::Number;
-      // As in C: letters, digits, separators, points, and signs after an exponent belong to the
+      // As in C, letters, digits, separators, points, and the sign of an exponent belong to the
       // number.
       bool hex = c == '0' && i + 1 < text.size() && std::tolower(text[i + 1]) == 'x';
       while (i < text.size() &&
@@ -64,7 +64,7 @@ std::vector<Token> tokenize(std::string_view text) {
   return tokens;
 }
 
-/// Types whose name is a single word that is not one of C's own.
+/// Types whose name is a single word that is not a keyword of C.
 const std::map<std::string, Type> &namedTypes() {
   static const std::map<std::string, Type> kTypes = [] {
     std::map<std::string, Type> types;
@@ -84,7 +84,7 @@ const std::map<std::string, Type> &namedTypes() {
   return kTypes;
 }
 
-/// CUDA's vector types have a size but no cast between numbers.
+/// The size of one of CUDA's vector types, which have a size but cannot be cast to.
 std::optional<unsigned> vectorTypeSize(const std::string &name) {
   static const std::map<std::string, unsigned> kScalars = {
       {"char", 1},  {"uchar", 1}, {"short", 2}, {"ushort", 2},   {"int", 4},       {"uint", 4},
@@ -105,7 +105,7 @@ struct Operator {
   Code code;
 };
 
-/// Operators of two operands; a higher level binds tighter.
+/// Binary operators; a higher level binds tighter.
 constexpr Operator kOperators[] = {
     {"*", 10, Code::Multiply},   {"/", 10, Code::Divide},       {"%", 10, Code::Remainder},
     {"+", 9, Code::Add},         {"-", 9, Code::Subtract},      {"<<", 8, Code::ShiftLeft},
@@ -210,7 +210,7 @@ private:
     emit(Code::Cast, column).type = type;
     return column;
   }
-  /// A jump whose target is set by land().
+  /// Emits a jump whose target land() sets later.
   std::size_t emitJump(Code code, Column column) {
     emit(code, column);
     return program_.code.size() - 1;
@@ -311,7 +311,7 @@ private:
     }
     if (std::optional<Type> type = castType()) {
       if (!take("("))
-        return fail("a value was expected, '" + token.text + "' is a type", token.column);
+        return fail("a value was expected, but '" + token.text + "' is a type", token.column);
       KOPT_CHECK(conditional());
       KOPT_CHECK(expect(")"));
       return emitCast(*type, token.column);
@@ -349,8 +349,8 @@ private:
     return token.column;
   }
 
-  /// A type that a cast may name. `half` is none: no geometry is computed in it, and it is a good
-  /// name for a variable.
+  /// A type that a cast may name. `half` is not one: no geometry is computed in it, and variables
+  /// are often called that.
   std::optional<Type> castType() {
     const std::size_t begin = at_;
     std::optional<Type> type = typeName();
@@ -361,8 +361,8 @@ private:
     return type;
   }
 
-  /// A type made of C's own words in any order, or a known alias; leaves at_ unchanged where there
-  /// is none.
+  /// A type made of C's keywords in any order, or a known alias; leaves at_ unchanged if there is
+  /// none.
   std::optional<Type> typeName() {
     const std::size_t begin = at_;
     if (isNext("::"))
@@ -461,8 +461,8 @@ private:
     }
     if (isNext("(") && !isNext(")", 1))
       return call(name, column);
-    // Elements, members and getters: their values must be bound like a variable's, by the whole
-    // name without blanks.
+    // Elements, members and getters have to be bound like variables, by the whole name without
+    // blanks.
     while (true) {
       if (isNext("[")) {
         const std::size_t begin = at_++;
@@ -493,7 +493,7 @@ private:
     return column;
   }
 
-  /// Read for its syntax alone: it is a part of its element's name.
+  /// Parses a subscript only for its syntax: it becomes part of the element's name.
   Status subscript() {
     const std::size_t names = program_.names.size(), size = program_.code.size();
     const std::size_t depth = depth_, most = program_.depth;
@@ -527,7 +527,7 @@ private:
   Program program_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  std::size_t depth_ = 0; ///< of the stack where the code is now
+  std::size_t depth_ = 0; ///< current depth of the stack
   int nesting_ = 0, operators_ = 0;
 };
 

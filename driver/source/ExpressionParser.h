@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Expression.h parses a text into: a program for a stack machine.
+// Parses a text into a program for a stack machine, for Expression.h.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -11,7 +11,7 @@
 
 namespace kopt::expression {
 
-/// A basic type, as casts and sizeof name it.
+/// A basic type, as named in casts and sizeof.
 struct Type {
   unsigned bytes = 0;
   bool real = false, isUnsigned = false, boolean = false;
@@ -21,7 +21,7 @@ enum class Code : std::uint8_t {
   Integer, ///< pushes `integer`
   Real,    ///< pushes `real`
   Name,    ///< pushes the value of names[index]
-  Cast,    ///< the top, to `type`
+  Cast,    ///< casts the top to `type`
   Negate,
   Not,
   Complement,
@@ -48,17 +48,16 @@ enum class Code : std::uint8_t {
   Ceil,
   Floor,
   Truth,   ///< the top becomes 0 or 1
-  AndThen, ///< where the top is 0: it stays, and the program goes on at `index`; else it is popped
-  OrElse,  ///< where the top is not 0: it becomes 1, and the program goes on at `index`; else it is
-           ///< popped
-  JumpIf0, ///< pops; where that was 0 the program goes on at `index`
-  Jump,    ///< the program goes on at `index`
+  AndThen, ///< if the top is 0, keeps it and jumps to `index`; otherwise pops it
+  OrElse,  ///< if the top is not 0, sets it to 1 and jumps to `index`; otherwise pops it
+  JumpIf0, ///< pops the top; jumps to `index` if it was 0
+  Jump,    ///< jumps to `index`
 };
 
 struct Instruction {
   Code code = Code::Integer;
   Type type;                ///< of Cast
-  std::uint32_t column = 1; ///< in the text, from 1
+  std::uint32_t column = 1; ///< column in the text, from 1
   std::uint32_t index = 0;  ///< of Name and of the jumps
   union {
     std::int64_t integer = 0;
@@ -70,14 +69,14 @@ struct Program {
   std::string text;
   std::vector<std::string> names; ///< in order of first use
   std::vector<Instruction> code;  ///< leaves one value on the stack
-  std::size_t depth = 0;          ///< of the stack, at most
-  std::uint32_t column = 1;       ///< of the outermost operation
+  std::size_t depth = 0;          ///< greatest depth of the stack
+  std::uint32_t column = 1;       ///< column of the outermost operation
 };
 
-/// How the text spells it: "<<", "ceil_div".
+/// The spelling in the text: "<<", "ceil_div".
 std::string_view spelling(Code code);
 
-/// Fails with Usage naming the column.
+/// Fails with Usage, naming the column.
 Result<Program> parse(std::string_view text);
 
 } // namespace kopt::expression

@@ -16,16 +16,18 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr Duration kExtractTimeout{
-    1800}; ///< proves each slice with the user's compiler: minutes for heavy headers
-/// A text that is made to be slow to parse costs a multiple of an honest one.
+constexpr Duration kExtractTimeout{1800}; ///< it proves each slice with the user's compiler, which
+                                          ///< takes minutes with heavy headers
+/// Deadlines for questions: text that is written to be slow to parse takes many times as long as
+/// ordinary text.
 constexpr Duration kLeastQuestionTimeout{20}, kQuestionTimeout{300};
 constexpr double kTimesAsLong = 20;
-constexpr std::size_t kOutputLimit = 256u << 20; ///< of an extraction, of a whole project
+constexpr std::size_t kOutputLimit = 256u
+                                     << 20; ///< for an extraction, which may cover a whole project
 constexpr std::size_t kAnswerLimit = 32u << 20,
-                      kFloodLimit = 64u << 20; ///< of a question about one kernel
+                      kFloodLimit = 64u << 20; ///< for a question about one kernel
 
-/// The arch that the kernel is built for; Clang needs one to parse, so a default does no harm.
+/// The architecture that the kernel is built for. Clang needs one to parse, so there is a default.
 std::string archOf(const std::vector<std::string> &flags) {
   std::string arch = "sm_90";
   for (const std::string &flag : flags)
@@ -38,7 +40,7 @@ std::string archOf(const std::vector<std::string> &flags) {
   return arch;
 }
 
-/// The specialization that a baseline slice instantiates: the slice spells its expression.
+/// The specialization that a baseline slice instantiates, found by its expression in the slice.
 std::string baselineExpression(const KernelSpec &kernel, const std::string &slice,
                                const std::string &candidateExpression) {
   std::string found;
@@ -104,7 +106,7 @@ public:
     if (request.untrusted) {
       std::error_code ignored;
       fs::create_directories(request.output,
-                             ignored); // what cannot be made is said by the front end
+                             ignored); // the front end reports a folder that cannot be made
       CompilerSite site{request.flags, fs::current_path(ignored), {}, {request.output}};
       if (!request.buildDirectory.empty())
         site.readable.push_back(request.buildDirectory);
@@ -119,13 +121,12 @@ public:
     Broken broken;
     Result<Json> reply = ask(spec, "extract", &broken);
     if (!reply && request.untrusted && broken.tooSlow)
-      return makeError(
-          ErrorCode::BaselineFailed,
-          fmt::format("it takes longer to compile than {}, which is many times as long "
-                      "as the original takes",
-                      formatDuration(spec.timeout->count())),
-          "look for templates or constants that multiply at compile time",
-          request.files.front().string());
+      return makeError(ErrorCode::BaselineFailed,
+                       fmt::format("compiling it takes longer than {}, which is many times as long "
+                                   "as the original takes",
+                                   formatDuration(spec.timeout->count())),
+                       "look for templates or constants that multiply at compile time",
+                       request.files.front().string());
     if (!reply)
       return tl::unexpected(std::move(reply.error()));
     return parseExtraction(*reply);
@@ -171,11 +172,11 @@ public:
                           kernel.directory, shared};
     Broken broken;
     Result<ScreenReply> reply = question<ScreenReply>("screen", request, kernel, &broken);
-    if (!reply && broken.happened && !broken.tooSlow) // once more: it may have been the machine
+    if (!reply && broken.happened && !broken.tooSlow) // try again: the machine may be at fault
       reply = question<ScreenReply>("screen", request, kernel, &broken);
     if (!reply && broken.happened) {
-      // Where the front end reads the baseline, it is the candidate's text that it cannot read; and
-      // what was not screened does not pass.
+      // If the front end can read the baseline, the candidate's text is at fault, and a candidate
+      // that cannot be screened is refused.
       request.candidate = baselineSlice;
       request.candidateExpression = request.baselineExpression;
       request.shared.texts.clear();
@@ -233,7 +234,7 @@ public:
   }
 
 private:
-  /// Whether the front end gave no reply that can be read.
+  /// Says whether the front end gave no readable reply.
   struct Broken {
     bool happened = false, tooSlow = false;
   };
@@ -257,7 +258,7 @@ private:
                      "kopt and kopt-frontend must come from the same build");
   }
 
-  /// Asks with a record of Variants.h and reads the reply as one.
+  /// Asks with a record of Variants.h and reads the reply as a record.
   template <class Reply, class Request>
   Result<Reply> question(const std::string &command, const Request &request,
                          const KernelSpec &kernel, Broken *broken = nullptr) {
@@ -269,14 +270,13 @@ private:
     return reply;
   }
 
-  /// The same of any file, within `timeout`.
+  /// The same for any file, within `timeout`.
   template <class Reply, class Request>
   Result<Reply> question(const std::string &command, const Request &request,
                          const CompilerSite &site, Duration timeout, Broken *broken) {
     ProcessSpec spec;
     spec.argv = {program_.string(), command};
-    // Sources may hold bytes that are not UTF-8; they are replaced, as Clang would replace them in
-    // a message.
+    // Sources may contain bytes that are not UTF-8; they are replaced, as Clang does in messages.
     spec.input = recordJson(request).dump(-1, ' ', false, Json::error_handler_t::replace);
     spec.timeout = timeout;
     spec.outputLimit = kAnswerLimit;
@@ -330,7 +330,7 @@ private:
                      textAt(error, "where"));
   }
 
-  OnceEach<Json> replies_; ///< to questions
+  OnceEach<Json> replies_; ///< replies to questions
   ProcessRunner &processes_;
   fs::path program_;
   CompilerSandbox sandbox_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's side of kopt-frontend: every question that needs Clang is asked here.
+// The driver's interface to kopt-frontend: all questions that need Clang go through it.
 #pragma once
 
 #include "clang_plugin/output/HostText.h"
@@ -13,27 +13,29 @@ namespace kopt {
 
 struct ExtractRequest {
   std::vector<std::filesystem::path> files;
-  std::filesystem::path buildDirectory; ///< with compile_commands.json; empty where flags are given
-  std::vector<std::string> flags;       ///< nvcc flags
-  std::filesystem::path output;         ///< where slices and harnesses go
+  std::filesystem::path
+      buildDirectory; ///< the folder with compile_commands.json; empty if flags are given
+  std::vector<std::string> flags; ///< nvcc flags
+  std::filesystem::path output;   ///< folder for slices and harnesses
   bool prove = true;
-  /// Prove only the slices of these symbols, as an extraction without proof gives them. Empty: all.
+  /// Prove only the slices of these symbols, spelled as by an extraction without proof. Empty:
+  /// prove all.
   std::vector<std::string> proveOnly{};
-  /// Files that do not compile are left out, with a note, as long as one does.
+  /// Leave out files that do not compile, with a note, as long as one compiles.
   bool keepGoing = false;
-  /// The files are a candidate's, not the user's own: they are read in the sandbox, without the
-  /// user's cache.
+  /// The files are a candidate's, not the user's own: parse them in the sandbox, without the user's
+  /// cache.
   bool untrusted = false;
-  std::vector<std::filesystem::path> readable{}; ///< in the sandbox, beside what it shows always
-  /// Of untrusted files: longer than this is their own fault, and fails with BaselineFailed.
+  std::vector<std::filesystem::path> readable{}; ///< further files that are visible in the sandbox
+  /// For untrusted files: parsing that takes longer fails with BaselineFailed.
   Duration timeout{300};
 };
 
-/// A rewrite the catalogue offers for a slice.
+/// A rewrite that the catalogue offers for a slice.
 struct TransformOffer {
   std::string technique; ///< launch-bounds, unroll, readonly-loads, shared-padding, block-size
   std::string title;     ///< "pad tile[32][32] to [32][33]"
-  std::vector<SourceEdit> edits; ///< in slice coordinates: range.file is the slice
+  std::vector<SourceEdit> edits; ///< in offsets of the slice; range.file is the slice
   LaunchOverride launch;
 };
 
@@ -41,37 +43,36 @@ class Frontend {
 public:
   virtual ~Frontend() = default;
   virtual Result<ExtractionResult> extract(const ExtractRequest &request) = 0;
-  /// Every rewrite that matches the kernel in this slice text.
+  /// All rewrites that match the kernel in this slice text.
   virtual Result<std::vector<TransformOffer>> transforms(const std::string &sliceText,
                                                          const std::string &expression,
                                                          const KernelSpec &kernel,
                                                          const Workload &workload) = 0;
-  /// What the candidate's slice changed that it must not, or that wants stress: findings with
-  /// severity reject or flag.
+  /// Findings about the candidate's slice: changes that it must not make (severity reject), and
+  /// changes that need further checks (severity flag).
   virtual Result<std::vector<Finding>>
   screen(const std::string &baselineSlice, const std::string &candidateSlice,
          const KernelSpec &kernel, const std::string &expression, const SharedCode &shared) = 0;
-  /// Wrong versions of the kernel in this slice text, each of which parses. None where the kernel
-  /// has nothing to change.
+  /// Wrong versions of the kernel in this slice text, each of which parses. Empty if the kernel has
+  /// nothing to change.
   virtual Result<MutantSet> mutants(const std::string &sliceText, const std::string &expression,
                                     const KernelSpec &kernel, const MutantRequest &request) = 0;
-  /// The kernel in double precision; that there is none is an answer (ReferenceClone::refusals),
-  /// not an error.
+  /// The kernel in double precision. If there is none, the reply says why
+  /// (ReferenceClone::refusals); that is not an error.
   virtual Result<ReferenceClone> referenceClone(const std::string &sliceText,
                                                 const std::string &expression,
                                                 const KernelSpec &kernel) = 0;
-  /// The host code of a file, which may be a candidate's. Fails with BaselineFailed where it does
-  /// not parse.
+  /// The host code of a file, which may be a candidate's. Fails with BaselineFailed if it does not
+  /// parse.
   virtual Result<HostText> hostText(const HostRequest &request) = 0;
-  /// The kernel, recording which outcomes of its conditions occur.
+  /// A version of the kernel that records which outcomes of its conditions occur.
   virtual Result<CoverageClone> coverageClone(const std::string &sliceText,
                                               const std::string &expression,
                                               const KernelSpec &kernel) = 0;
 };
 
-/// `sandbox` is for candidates' text; the user's own files are read outside of it. A question about
-/// a kernel that was answered before is answered the same; who asks what another thread is asking
-/// waits for that.
+/// `sandbox` is used for candidates' text; the user's own files are parsed outside it. Replies to
+/// questions are cached; a thread that asks the same question as another one waits for its reply.
 std::unique_ptr<Frontend> makeFrontend(ProcessRunner &processes,
                                        const std::filesystem::path &program,
                                        CompilerSandbox sandbox = CompilerSandbox());

@@ -14,8 +14,8 @@ bool overlaps(const SourceRange &a, const SourceRange &b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// Those chunks that a candidate may change and that stand in `file`, and the constants there; in
-/// order, none within another. The kernel's own comes before all that overlap it.
+/// The editable chunks and the constants in `file`, in order and without overlaps. The kernel's own
+/// chunk takes precedence over those that overlap it.
 std::vector<SliceChunk> chunksIn(const std::string &file, const KernelSpec &kernel,
                                  const SliceChunk &kernelChunk,
                                  const std::vector<SliceChunk> &chunks) {
@@ -40,8 +40,8 @@ std::vector<SliceChunk> chunksIn(const std::string &file, const KernelSpec &kern
 
 } // namespace
 
-// Quoted headers are looked for beside the file that includes them. nvcc splits the payload of
-// -Xcompiler at commas and blanks; where the folder has some, -I has to do.
+// Compilers look for quoted headers beside the file that includes them. nvcc splits the argument of
+// -Xcompiler at commas and blanks, so folders with such characters need -I.
 std::vector<std::string> headersBeside(const std::string &file) {
   const std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.find_first_of(", \t'\"\\") != std::string::npos)
@@ -61,9 +61,9 @@ Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization
   };
   if (specialization.route != Route::InPlace)
     return cannot("its route is " + toString(specialization.route),
-                  "kopt-extract on the file tells the details");
+                  "run kopt-extract on the file for details");
   if (specialization.kernelChunk >= specialization.chunks.size())
-    return cannot("its definition could not be read", "kopt-extract on the file tells the details");
+    return cannot("its definition could not be read", "run kopt-extract on the file for details");
   const SliceChunk &kernelChunk = specialization.chunks[specialization.kernelChunk];
   if (kernelChunk.source.file != kernel.unit)
     return cannot(
@@ -71,7 +71,7 @@ Result<InPlaceSource> editInPlace(const KernelSpec &kernel, const Specialization
         "move its definition into the file that launches it");
   if (specialization.fileLocal)
     return cannot(
-        "nvcc puts the file's own name into the kernel's symbol, and the copy has another",
+        "nvcc puts the file's own name into the kernel's symbol, but the copy has another name",
         "take it out of its anonymous namespace, or make it non-static");
 
   KOPT_TRY(const std::string original, readFile(kernel.unit));

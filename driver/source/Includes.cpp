@@ -21,11 +21,11 @@ std::string_view skipBlanks(std::string_view text) {
 
 struct Directive {
   std::string word, rest;
-  std::size_t begin = 0, end = 0; ///< of its line
+  std::size_t begin = 0, end = 0; ///< offsets of its line
 };
 
-/// Preprocessor directives, and where the first line of code begins. A literal over several lines
-/// that holds a '#' at a line's start is not told from code.
+/// Preprocessor directives, and the offset of the first line of code. A '#' at the start of a line
+/// inside a multi-line literal is mistaken for a directive.
 struct Lines {
   std::vector<Directive> directives;
   std::size_t firstCode = 0;
@@ -71,7 +71,8 @@ Lines linesOf(std::string_view text) {
   return lines;
 }
 
-/// The number of directives at the start that guard the whole file: `#ifndef X` and `#define X`.
+/// The number of directives at the start that form an include guard (`#ifndef X` and `#define X`):
+/// 2 or 0.
 std::size_t guardOf(const std::vector<Directive> &directives) {
   return directives.size() > 2 && directives[0].word == "ifndef" &&
                  directives[1].word == "define" &&
@@ -130,7 +131,7 @@ SourceEdit includeEdit(const std::string &file, std::string_view text, std::size
     if (known.insert(header).second)
       edit.text += "#include " + header + "\n";
   if (!at) {
-    // Behind the comment at the top, a guard and `#pragma once`.
+    // After the comment at the top, the include guard and `#pragma once`.
     const Lines lines = linesOf(text);
     at = 0;
     const std::size_t guard = guardOf(lines.directives);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// #include directives of the user's files: which there are, where another one goes, what they name.
+// #include directives of the user's files: finds them, inserts others, and resolves the headers
+// that they name.
 #pragma once
 
 #include "driver/model/KernelSpec.h"
@@ -13,29 +14,31 @@
 namespace kopt {
 
 struct IncludeDirective {
-  std::string header;    ///< as it is spelled: "<cstdint>", "\"tile.cuh\""
+  std::string header;    ///< as spelled: "<cstdint>", "\"tile.cuh\""
   std::size_t begin = 0; ///< the start of its line
-  std::size_t end = 0;   ///< behind its line's end
+  std::size_t end = 0;   ///< after its line's end
   bool isPlain = true;   ///< false: within an #if, other than a guard around the whole file
 };
 
-/// In their order; those in comments are none.
+/// The directives in order, without those in comments.
 std::vector<IncludeDirective> includesIn(std::string_view text);
 
-/// The spellings in all files that were read for the original. One that cannot be read has none.
+/// The spellings in all files that were read for the original. Files that cannot be read are
+/// skipped.
 std::set<std::string> includesOf(const ExtractionResult &original);
 
-/// The edit that includes `headers` in a file, behind its last include before the byte `before`, or
-/// at its top; those that it includes there already are left out. Without text where all are.
+/// The edit that includes `headers` in a file, after its last include before byte `before`, or at
+/// its top. Headers that it already includes there are left out; the edit's text is empty if all
+/// are.
 SourceEdit includeEdit(const std::string &file, std::string_view text, std::size_t before,
                        const std::vector<std::string> &headers);
 
-/// The folders that the flags search for headers: those of -I, -isystem and their like, absolute.
+/// The folders that the flags search for headers (-I, -isystem and similar), as absolute paths.
 std::vector<std::filesystem::path> includeFolders(const std::vector<std::string> &flags,
                                                   const std::filesystem::path &directory);
 
-/// What the quoted includes of `file` name, and theirs, in the folders of the files that include
-/// them and in `folders`; only what lies below `folders`.
+/// The headers that `file` includes, directly and indirectly. They are looked for in the folder of
+/// the including file and in `folders`; only those below `folders` are returned.
 std::set<std::filesystem::path> headersNamedBy(const std::filesystem::path &file,
                                                const std::vector<std::filesystem::path> &folders);
 

@@ -14,10 +14,10 @@ namespace {
 
 std::string withoutBlanks(const std::string &text) { return replaceAll(text, " ", ""); }
 
-/// The symbol itself where it is not mangled.
+/// Returns the symbol itself if it is not mangled.
 std::string demangled(const std::string &symbol) {
   if (!symbol.starts_with("_Z"))
-    return symbol; // the demangler takes the kernel "i" for the type int
+    return symbol; // the demangler would read a kernel "i" as the type int
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
@@ -35,8 +35,8 @@ std::string kernelName(const std::string &symbol) {
   if (text == symbol)
     return symbol;
   text = replaceAll(text, "(anonymous namespace)::", "");
-  // The parameters begin at the parenthesis that the last one closes; the result type ends at the
-  // last blank before the name that is outside of template arguments.
+  // The parameters begin at the parenthesis that matches the last one; the result type ends at the
+  // last blank before the name that is outside template arguments.
   std::size_t end = text.size();
   if (const std::size_t close = text.rfind(')'); close != std::string::npos) {
     int depth = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How people name kernels, on the command line, in kopt.toml and in messages.
+// Names of kernels on the command line, in kopt.toml and in messages.
 #pragma once
 
 #include "driver/model/KernelSpec.h"
@@ -8,21 +8,21 @@
 
 namespace kopt {
 
-/// "ns::scale<float, 4>" of a mangled kernel name: without result type, parameters and unnamed
-/// namespaces; any other text as it is.
+/// The readable name of a mangled kernel name, "ns::scale<float, 4>": without result type,
+/// parameters and unnamed namespaces. Returns any other text unchanged.
 std::string kernelName(const std::string &symbol);
 
-/// Whether a name or a glob (Glob.h) means the kernel of this name, which may be mangled. It is
-/// compared with the symbol and with "ns::scale<float, 4>", "scale<float, 4>", "ns::scale" and
-/// "scale"; blanks do not count.
+/// True if a name or a glob (Glob.h) matches the kernel of this name, which may be mangled. The
+/// pattern is compared with the symbol and with "ns::scale<float, 4>", "scale<float, 4>",
+/// "ns::scale" and "scale"; blanks are ignored.
 bool namesKernel(const std::string &pattern, const std::string &name);
 
-/// Whether two symbols are one kernel's: what only its file sees is mangled otherwise by nvcc than
-/// by Clang. Kernels of equal signature that several files keep to themselves are taken for one.
+/// True if two symbols name the same kernel: nvcc and Clang mangle file-local kernels differently.
+/// File-local kernels of several files with the same signature count as the same.
 bool isSameKernel(const std::string &symbol, const std::string &other);
 
-/// Whether it means this instantiation, as the source or as the symbol spells it. Null: the kernel
-/// has none, so its name alone counts.
+/// True if the pattern matches this instantiation, by its expression or its symbol. If
+/// `specialization` is null, only the kernel's name is compared.
 bool namesKernel(const std::string &pattern, const KernelSpec &kernel,
                  const Specialization *specialization);
 

@@ -35,8 +35,8 @@ Bindings constantValues(const KernelSpec &kernel, const Specialization &speciali
   return values;
 }
 
-/// The value of an integral template argument under the candidate: set by its own name, or through
-/// the constants that the launch site spells it with.
+/// The value of an integral template argument with the candidate's constants: set by its own name,
+/// or computed from the constants in its spelling at the launch site.
 Result<std::string> templateArgument(const TemplateArg &argument,
                                      const std::vector<NamedConstant> &named,
                                      const Bindings &constants, const Candidate &candidate) {
@@ -46,7 +46,7 @@ Result<std::string> templateArgument(const TemplateArg &argument,
     return std::to_string(own->second);
   if (!argument.range || candidate.constants.empty())
     return argument.value;
-  // The front end follows an argument that is just a name to where its value is spelled.
+  // If an argument is only a name, its range is where the value of that name is spelled.
   for (const NamedConstant &constant : named)
     if (sameRange(constant.valueRange, *argument.range))
       return std::to_string(constants.at(constant.name));
@@ -82,8 +82,8 @@ std::string dim3Text(const Dim3 &dim) {
                     : fmt::format("dim3({}, {}, {})", dim.x, dim.y, dim.z);
 }
 
-/// `ceil(old grid * old block / new block)` in each dimension, as the launch site can compute it
-/// for any problem size.
+/// `ceil(old grid * old block / new block)` in each dimension, as an expression that works at the
+/// launch site for any problem size.
 std::string coverGridText(const std::string &grid, const std::string &block, const Dim3 &newBlock,
                           const Dim3 &used) {
   const auto dimension = [&](char axis, std::uint32_t threads) {
@@ -109,7 +109,7 @@ std::string launchPlace(const LaunchSite &site) {
   return fmt::format("{}:{}", site.file, site.line);
 }
 
-/// Kernel parameters that the candidate's expressions name, as the launch site passes them.
+/// The launch site's arguments for the kernel parameters, which the candidate's expressions name.
 std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
                                                const Specialization &specialization) {
   std::map<std::string, std::string> texts;
@@ -122,7 +122,7 @@ std::map<std::string, std::string> argumentsAt(const LaunchSite &site,
   return texts;
 }
 
-/// An expression as the launch site can compute it.
+/// An expression in the names of the launch site.
 Result<std::string> hostText(const std::string &expression, const LaunchSite &site,
                              const Specialization &specialization) {
   if (expression.find("ceil_div") != expression.npos)
@@ -145,7 +145,7 @@ Result<std::string> dim3Text(const std::array<std::string, 3> &axes, const Launc
   return used == 1 ? text : "dim3(" + text + ")";
 }
 
-/// The launch opts in to large shared memory by a call before it, in the launch's own statement.
+/// Inserts the call that opts in to large shared memory before the launch, in the same statement.
 Result<SourceEdit> optIn(const LaunchSite &site, const std::string &bytes) {
   KOPT_TRY(const std::string file, readFile(site.file));
   std::size_t begin = 0;
@@ -223,8 +223,8 @@ Status launchEdits(const KernelSpec &kernel, const Specialization &specializatio
   return {};
 }
 
-/// Where a declaration goes that stands before the chunk behind `gap`: before the lines that the
-/// slice's writer puts right in front of a chunk.
+/// The offset in `gap` at which to insert a declaration before the chunk that follows: before the
+/// lines that belong to the chunk (#line and the like).
 std::size_t endBeforeGlue(std::string_view gap) {
   static constexpr std::string_view kGlue[] = {"#line ", "#undef ", "#ifdef __CUDA_ARCH__",
                                                "#ifndef __CUDA_ARCH__"};
@@ -241,10 +241,10 @@ std::size_t endBeforeGlue(std::string_view gap) {
   return end;
 }
 
-/// New text of the user's files: chunks, and declarations before them.
+/// Adds the edits for new text in the user's files: chunks, declarations before them, and includes.
 Status textEdits(const Specialization &specialization, const Candidate &candidate,
                  std::vector<SourceEdit> &edits) {
-  std::map<std::string, std::size_t> firstEdit; ///< by file, the first byte that is edited
+  std::map<std::string, std::size_t> firstEdit; ///< by file: the first edited byte
   const auto add = [&](SourceEdit edit) {
     const auto [first, isNew] = firstEdit.try_emplace(edit.range.file, edit.range.begin);
     first->second = std::min<std::size_t>(first->second, edit.range.begin);
@@ -303,7 +303,7 @@ Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec
   RenderedSlice rendered;
   KOPT_TRY(rendered.expression, renderExpression(kernel, specialization, candidate));
   const std::vector<NamedConstant> constants = constantsInScope(kernel, specialization);
-  // Built in its own file it has all that stands there, and its headers as they are.
+  // An in-place build already has the file's declarations and finds its headers.
   const bool inPlace = specialization.route == Route::InPlace;
   for (const CandidateInclude &include : candidate.includes)
     if (inPlace || !include.isUsers)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that a candidate makes: the slice that is built, and the edits of the user's files that
-// make the program launch it. Host edits are derived from the launch parameters and do not run
-// while tuning.
+// Renders a candidate: as a slice to build, and as edits of the user's files that make the program
+// launch it. Edits of host code are derived from the launch parameters and are not run while
+// tuning.
 #pragma once
 
 #include "driver/model/Candidate.h"
@@ -15,24 +15,24 @@
 
 namespace kopt {
 
-/// The slice text with the candidate's chunks and constants put in, and the expression it
+/// The slice text with the candidate's chunks and constants, and the expression that it
 /// instantiates.
 struct RenderedSlice {
   std::string text;
   std::string expression;
-  /// Begin and end of each slice chunk in `text`, and of each of the candidate's declarations: of
-  /// one that is there already, an empty range.
+  /// Begin and end in `text` of each chunk of the slice, and of each of the candidate's
+  /// declarations; the range is empty for a declaration that the file already has.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks, declarations;
 };
 
-/// `sliceText` is the baseline's slice. A chunk with new text is taken as it is: constants inside
-/// it were put in by whoever wrote that text. Fails with Internal where a constant has no place in
-/// the slice or the launch.
+/// `sliceText` is the baseline's slice. A chunk with new text is used as it is; its author has put
+/// in the constants. Fails with Internal if the slice's chunks overlap or lie outside it, and with
+/// StaleInput if a file with a template argument has changed.
 Result<RenderedSlice> renderSlice(const std::string &sliceText, const KernelSpec &kernel,
                                   const Specialization &specialization, const Candidate &candidate);
 
-/// The named constants as the specialization's launch site sees them: where a name is declared more
-/// than once, the declaration nearest before the launch counts.
+/// The named constants that the specialization's launch site sees. If a name is declared more than
+/// once, the nearest declaration before the launch counts.
 std::vector<NamedConstant> constantsInScope(const KernelSpec &kernel,
                                             const Specialization &specialization);
 

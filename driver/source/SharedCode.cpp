@@ -13,7 +13,8 @@ std::string userText(const OutsideUser &user) {
   return fmt::format("'{}' ({}:{})", user.name, user.file, user.line);
 }
 
-/// The names of the chunk's constants that have another value, where each of them may.
+/// The names of the chunk's constants to which the candidate gives values; empty if one of them may
+/// not change.
 std::set<std::string> retuned(const SliceChunk &chunk, const KernelSpec &kernel,
                               const Specialization &specialization, const Candidate &candidate,
                               const std::vector<TunableParam> &tunables) {

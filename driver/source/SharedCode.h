@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a candidate has to leave alone because code that is no part of its kernel's slice stands on
-// it, too.
+// What a candidate must not change because code outside its kernel's slice depends on it, too.
 #pragma once
 
 #include "clang_plugin/output/Variants.h"
@@ -9,9 +8,9 @@
 
 namespace kopt {
 
-/// Declared tunables may change wherever they are used: the user said so. A constant that the
-/// launch is computed from may have another value for the candidate's launches, so host code alone
-/// does not forbid that.
+/// Finds the shared code of a candidate. Declared tunables may change wherever they are used,
+/// because the user allowed it. A constant that the launch is computed from may change if only host
+/// code uses it besides.
 SharedCode sharedCode(const KernelSpec &kernel, const Specialization &specialization,
                       const Candidate &candidate, const RenderedSlice &rendered,
                       const std::vector<TunableParam> &tunables);

@@ -18,7 +18,7 @@ unsigned linesBefore(std::string_view text, std::size_t offset) {
       std::count(text.begin(), text.begin() + std::ptrdiff_t(std::min(offset, text.size())), '\n'));
 }
 
-/// Ends of the pieces that a text may have been put together of.
+/// The ends of the pieces between blank lines of a text.
 std::vector<std::size_t> pieceEnds(std::string_view text) {
   std::vector<std::size_t> ends;
   for (std::size_t at = text.find("\n\n"); at != text.npos; at = text.find("\n\n", at + 1))
@@ -43,7 +43,7 @@ SliceLines::make(const std::string &text,
     KOPT_TRY(std::string content, readFile(path));
     return &files.emplace(path, std::move(content)).first->second;
   };
-  // `count` lines of the slice from `first` on are those of a file from `line` on.
+  // Records that `count` lines of the slice from `first` are those of `file` from `line`.
   const auto note = [&](unsigned first, unsigned count, const std::string &file, unsigned line) {
     for (unsigned i = 0; i < count && first + i < result.lines_.size(); ++i)
       result.lines_[first + i] = {file, line + i};
@@ -54,7 +54,7 @@ SliceLines::make(const std::string &text,
     for (std::size_t at = 0; at < chunk.size();) {
       std::size_t next = chunk.size();
       for (auto stop = ends.rbegin(); stop != ends.rend() && *stop > at; ++stop) {
-        next = *stop; // where nothing is found, the shortest piece is passed over
+        next = *stop; // if nothing is found, the shortest piece is skipped
         const std::string_view piece = chunk.substr(at, *stop - at);
         if (const std::size_t found = changed->find(piece); found != std::string::npos) {
           note(first + linesBefore(chunk, at), linesBefore(piece, piece.size()) + 1, candidate,
@@ -84,7 +84,7 @@ SliceLines::make(const std::string &text,
     const std::string_view before =
         isInside ? std::string_view(*original).substr(source.begin, source.end - source.begin)
                  : std::string_view();
-    // New values of constants change no number of lines.
+    // New values of constants do not change the number of lines.
     const bool sameLines = linesBefore(before, before.size()) == linesBefore(chunk, chunk.size());
     if (isInside && (chunk == before || (candidate.empty() && sameLines))) {
       note(first, linesBefore(chunk, chunk.size()) + 1, source.file,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which line of the user's files a line of a slice is.
+// Maps lines of a slice to lines of the user's files.
 #pragma once
 
 #include "driver/model/KernelSpec.h"
@@ -19,27 +19,27 @@ struct UserLine {
 
 class SliceLines {
 public:
-  /// `text` is a slice as it was rendered, `places` the begin and end of each chunk of
-  /// `specialization` in it, `declarations` those of what a candidate adds. Text that a candidate
-  /// changed or added is looked for in `candidate`, the file it came from (empty: there is none):
-  /// as a whole, or piece by piece between blank lines. Fails with Environment where a file of the
-  /// user's cannot be read.
+  /// `text` is a rendered slice, `places` has the begin and end of each chunk of `specialization`
+  /// in it, and `declarations` those of the candidate's declarations. Text that the candidate
+  /// changed or added is looked up in `candidate`, the file that it came from (empty: none), as a
+  /// whole or piece by piece between blank lines. Fails with Environment if one of the user's files
+  /// cannot be read.
   static Result<SliceLines>
   make(const std::string &text, const std::vector<std::pair<std::uint64_t, std::uint64_t>> &places,
        const Specialization &specialization, const std::string &candidate = "",
        const std::vector<std::pair<std::uint64_t, std::uint64_t>> &declarations = {});
 
-  /// Nothing for lines that are the slice's own, and for changed ones that were not found.
+  /// The user's line; nothing for lines that only the slice has, and for changed ones that were not
+  /// found.
   std::optional<UserLine> at(unsigned sliceLine) const;
 
-  /// A message with the user's lines for the slice's: "slice.cu:7" becomes "scale.cu:31", with the
-  /// file's folder where the candidate's has the same name. Lines without a place in a file of the
-  /// user's stay.
+  /// Replaces lines of the slice in a message by the user's lines: "slice.cu:7" becomes
+  /// "scale.cu:31", with the path if two files have the same name. Lines that the user's files do
+  /// not have stay as they are.
   std::string tell(std::string_view message) const;
 
 private:
-  std::vector<UserLine>
-      lines_; ///< by line of the slice, from 0; without a file where it is not known
+  std::vector<UserLine> lines_; ///< by line of the slice, from 0; the file is empty if unknown
 };
 
 } // namespace kopt

@@ -13,7 +13,8 @@ bool sameEdit(const SourceEdit &a, const SourceEdit &b) {
   return a.range.begin == b.range.begin && a.range.end == b.range.end && a.text == b.text;
 }
 
-/// An insertion before the first byte of a replaced range comes first; `end` tells the two apart.
+/// An insertion comes before a replacement that begins at the same byte, because its `end` is
+/// smaller.
 bool precedes(const SourceEdit &a, const SourceEdit &b) {
   return std::pair(a.range.begin, a.range.end) < std::pair(b.range.begin, b.range.end);
 }

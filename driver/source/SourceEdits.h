@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-range edits of a text: pure functions, no files.
+// Byte-range edits of a text. Pure functions that access no files.
 #pragma once
 
 #include "driver/model/KernelSpec.h"
@@ -11,14 +11,14 @@
 
 namespace kopt {
 
-/// The edits of each file, in order of their ranges. The same edit given twice counts once;
-/// insertions at one place keep the order in which they were given. Fails with Internal where two
-/// edits overlap, naming file and bytes.
+/// The edits of each file, in order of their ranges. Duplicate edits count once; insertions at the
+/// same place keep their order. Fails with Internal if two edits overlap, naming the file and the
+/// bytes.
 Result<std::map<std::string, std::vector<SourceEdit>>>
 editsByFile(const std::vector<SourceEdit> &edits);
 
-/// The text with the edits of one file made, as editsByFile() returns them. Ranges count from the
-/// start of `text`. Fails with StaleInput where a range lies beyond the text.
+/// Applies the edits of one file, in the order of editsByFile(). Ranges count from the start of
+/// `text`. Fails with StaleInput if a range lies beyond the text.
 Result<std::string> applyEdits(std::string_view text, const std::vector<SourceEdit> &edits);
 
 } // namespace kopt

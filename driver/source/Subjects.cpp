@@ -40,8 +40,8 @@ bool isSelected(const KernelSpec &kernel, const Specialization *specialization,
   });
 }
 
-/// Everything that a clause may give a value: parameters, and what the launch, its constants and
-/// the other clauses refer to.
+/// All names that a clause may give a value: parameters, and names that the launch sites, the
+/// constants and the other clauses use.
 std::set<std::string> namesOf(const TuneDeclaration &declaration, const KernelSpec &kernel,
                               const Specialization &specialization) {
   std::set<std::string> names;
@@ -77,7 +77,7 @@ std::set<std::string> namesOf(const TuneDeclaration &declaration, const KernelSp
   return names;
 }
 
-/// A clause for a name that there is not would change nothing, silently.
+/// Refuses clauses for unknown names, which would silently have no effect.
 Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration &declaration,
                   const KernelSpec &kernel, const Specialization &specialization) {
   std::vector<std::string> buffers, structs;
@@ -98,7 +98,7 @@ Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration 
       if (std::ranges::find(known, name) != known.end())
         return {};
       const std::string guess = didYouMean(name, known);
-      const std::string list = "there are: " + join(known, ", ");
+      const std::string list = "known names: " + join(known, ", ");
       return makeError(ErrorCode::Usage,
                        fmt::format("{} {}: kernel '{}' has no {} of that name", keyword, name,
                                    kernel.name, what),
@@ -121,7 +121,8 @@ Status checkNames(const std::vector<TuneClause> &clauses, const TuneDeclaration 
   return {};
 }
 
-/// The text that candidates change: the proven slice, or the whole file where there is none.
+/// Makes a subject with the text that candidates change: the proven slice, or the whole file if
+/// there is none.
 Result<TuneSubject> subjectOf(const ExtractionResult &extraction, const KernelSpec &kernel,
                               const Specialization &specialization,
                               const TuneDeclaration &declaration) {
@@ -148,8 +149,8 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
   for (const NamedConstant &constant : kernel.constants)
     known.insert(constant.name);
   for (const TemplateArg &argument : specialization.templateArgs) {
-    // An argument that a named constant gives is tuned under that name: the launch depends on it by
-    // that name.
+    // An argument that is a named constant is tuned under the constant's name, because the launch
+    // depends on that name.
     const bool named =
         argument.range &&
         std::any_of(kernel.constants.begin(), kernel.constants.end(), [&](const auto &c) {
@@ -170,7 +171,7 @@ Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kerne
                                    "its launch depends on",
                                    param.name, kernel.name),
                        list.empty() ? "make it a constexpr, a macro or a template argument"
-                                    : "there are: " + list,
+                                    : "known names: " + list,
                        fmt::format("{}:{}", param.clause.file, param.clause.line));
   return {};
 }
@@ -226,7 +227,7 @@ Result<std::vector<KernelInstance>> selectInstances(const ExtractionResult &extr
     if (!any) {
       const std::string guess = didYouMean(glob, names);
       return makeError(ErrorCode::Usage, fmt::format("no kernel is named '{}'", glob),
-                       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ",
+                       fmt::format("{}{}the kernels are: {}", guess, guess.empty() ? "" : " ",
                                    kernelList(extraction)));
     }
   }
@@ -238,7 +239,7 @@ Result<std::vector<KernelInstance>> selectInstances(const ExtractionResult &extr
     return chosen;
   return makeError(
       ErrorCode::Usage, "no kernel is marked for tuning",
-      fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; there are: {}",
+      fmt::format("mark one with KOPT_TUNE(...) or name it with --kernel; the kernels are: {}",
                   kernelList(extraction)),
       extraction.kernels.front().file);
 }
@@ -257,7 +258,8 @@ Result<TuneSubject> makeSubject(const ExtractionResult &extraction, const Kernel
                     kernel->name),
         "give the file that launches it too", fmt::format("{}:{}", kernel->file, kernel->line));
   KOPT_CHECK(checkTunables(declaration, *kernel, *specialization));
-  // Clauses of a glob serve several kernels, which may have other parameters.
+  // Clauses of a glob apply to several kernels, which may have other parameters, so they are not
+  // checked.
   std::vector<TuneClause> own = kernel->clauses;
   for (const KernelClauses &declared : request.clauses)
     if (declared.pattern.find_first_of("*?[") == std::string::npos &&

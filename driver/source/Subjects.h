@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the front end's findings to the kernels that will be tuned, with what the user declared
-// about each.
+// Selects the kernels to tune from the front end's findings, with the user's clauses for each.
 #pragma once
 
 #include "driver/model/TuneSubject.h"
@@ -14,36 +13,38 @@
 namespace kopt {
 
 struct SelectionRequest {
-  std::vector<std::string> globs;     ///< see KernelNames.h; empty: every kernel with clauses
-  std::vector<KernelClauses> clauses; ///< of kopt.toml, besides those of the source
-  /// Exactly these, in this order, whatever the globs say: symbols as any extraction spells them.
+  std::vector<std::string> globs; ///< see KernelNames.h; empty: all kernels with clauses or a mark
+  std::vector<KernelClauses> clauses; ///< clauses of kopt.toml, in addition to those in the source
+  /// If set, exactly these kernels in this order, regardless of the globs; symbols as any
+  /// extraction spells them.
   std::optional<std::vector<std::string>> symbols{};
 };
 
-/// An instantiation; without one where nothing launches the kernel. Both outlive it.
+/// An instantiation of a kernel; `specialization` is null if nothing launches the kernel. Both must
+/// outlive it.
 struct KernelInstance {
   const KernelSpec *kernel = nullptr;
   const Specialization *specialization = nullptr;
 };
 
-/// All of an extraction.
+/// All instances in an extraction.
 std::vector<KernelInstance> instancesIn(const ExtractionResult &extraction);
 
-/// Whether the request or a mark in the source chooses kernels.
+/// True if the request or a mark in the source selects kernels.
 bool selectsKernels(const ExtractionResult &extraction, const SelectionRequest &request);
 
-/// Those that are selected. Fails with Usage where none is (listing the kernels that were found,
-/// and how to select one).
+/// The selected instances. Fails with Usage if there is none, listing the kernels that were found
+/// and how to select one.
 Result<std::vector<KernelInstance>> selectInstances(const ExtractionResult &extraction,
                                                     const SelectionRequest &request);
 
-/// Fails with Usage where a declared tunable is neither a named constant nor an integral template
-/// argument of the kernel; the message lists those that are.
+/// Fails with Usage if a declared tunable is neither a named constant nor an integral template
+/// argument of the kernel; the hint lists those that are.
 Status checkTunables(const TuneDeclaration &declaration, const KernelSpec &kernel,
                      const Specialization &specialization);
 
-/// Fails with Usage where a clause is wrong, or as checkTunables() does; with BaselineFailed where
-/// the kernel cannot be lifted out.
+/// Fails with Usage if a clause is wrong, or as checkTunables() does, and with BaselineFailed if
+/// the kernel has no instantiation or can be neither sliced nor edited in place.
 Result<TuneSubject> makeSubject(const ExtractionResult &extraction, const KernelInstance &instance,
                                 const SelectionRequest &request);
 

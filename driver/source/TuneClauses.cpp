@@ -16,9 +16,9 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kMaxValues = 4096; ///< of one tunable; more is a mistake in the range
+constexpr std::size_t kMaxValues = 4096; ///< of one tunable; more means a mistake in the range
 
-/// Splits at commas that stand outside parentheses and braces.
+/// Splits at commas outside parentheses, braces and brackets.
 std::vector<std::string> splitList(std::string_view text) {
   std::vector<std::string> parts;
   std::string part;
@@ -36,7 +36,8 @@ std::vector<std::string> splitList(std::string_view text) {
   return parts;
 }
 
-/// "name = value" at the first '=' that is no comparison; an empty name where there is none.
+/// Splits "name = value" at the first '='; the name is empty if there is none, or if it is part of
+/// "==".
 std::pair<std::string, std::string> splitAssignment(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '=')
@@ -96,7 +97,7 @@ private:
     return makeError(ErrorCode::Usage, what, hint,
                      clause_.file + ":" + std::to_string(clause_.line));
   }
-  /// An error of an expression, moved to the clause's place.
+  /// An error of an expression, with the clause's place.
   tl::unexpected<Error> fail(const std::string &prefix, const Error &error) const {
     return fail(prefix + ": " + error.what, error.hint);
   }
@@ -106,7 +107,7 @@ private:
     return names ? Status() : fail(of, names.error());
   }
 
-  /// A name that arguments and tunables may have: one that the expression language reads as a
+  /// True for a valid name of an argument or tunable: one that the expression language reads as a
   /// single name.
   bool isName(const std::string &text) const {
     auto names = namesIn(text);
@@ -180,7 +181,7 @@ private:
         return fail(of + " ends in '" + std::string(rule) + "'", "write step N or pow2");
       KOPT_TRY(step, constant(of, std::string(trim(rule.substr(5)))));
       if (step < 1)
-        return fail(of + " has a step of " + std::to_string(step), "a step is at least 1");
+        return fail(of + " has a step of " + std::to_string(step), "a step must be at least 1");
     }
     return expandRange(of, range, low, high, step, powers);
   }
@@ -226,7 +227,7 @@ private:
   Status block(std::string_view rest) { return dimensions("block", rest, out_.block); }
   Status grid(std::string_view rest) { return dimensions("grid", rest, out_.grid); }
 
-  /// `keyword NAME = VALUE`, refusing a second value for a name.
+  /// Parses `keyword NAME = VALUE` and refuses a second value for a name.
   template <class Map>
   Result<std::pair<std::string, std::string>> assignment(const char *keyword, std::string_view rest,
                                                          const Map &known) const {
@@ -306,7 +307,8 @@ private:
                       std::to_string(numbers.size()),
                   hintOfFills());
     Fill made;
-    made.kind = runtime::parseFillKind(kind).value_or(FillKind::Uniform); // one of kArguments
+    made.kind =
+        runtime::parseFillKind(kind).value_or(FillKind::Uniform); // kind is one of kArguments
     if (!numbers.empty()) {
       made.low = numbers.front();
       made.high = numbers.back();
@@ -325,7 +327,7 @@ private:
            "file(\"data.bin\")";
   }
 
-  /// `values(41, n, 11)`: the elements, in order.
+  /// Parses `values(41, n, 11)`: the elements in order.
   Status valuesFill(const std::string &name, std::string_view inside) {
     const std::string of = "fill " + name;
     if (inside.empty())
@@ -339,7 +341,7 @@ private:
     return {};
   }
 
-  /// `file("data.bin")`, beside the file that declares it.
+  /// Parses `file("data.bin")`; the path is relative to the file with the clause.
   Status fileFill(const std::string &name, std::string_view inside) {
     const std::string of = "fill " + name;
     for (const char quote : {'"', '\''})
@@ -389,7 +391,7 @@ private:
     return {};
   }
 
-  /// Takes `weight w` and `on device`, in either order, off the end of the values.
+  /// Removes `weight w` and `on device`, in either order, from the end of the values.
   Status launchSuffixes(std::string &values, DeclaredLaunch &made) const {
     bool weighted = false;
     while (true) {
@@ -404,7 +406,7 @@ private:
         std::optional<double> weight = parseReal(argument);
         if (!weight || *weight <= 0)
           return fail("launch " + made.name + " has a weight of " + argument,
-                      "a weight is above 0");
+                      "a weight must be above 0");
         made.weight = *weight;
         weighted = true;
       } else if (word == "on" && made.device == DeviceKind::Auto) {

@@ -24,14 +24,14 @@
 
 namespace kopt {
 
-/// Clauses that a kopt.toml adds to the kernels that a pattern means (KernelNames.h).
+/// Clauses that a kopt.toml adds to the kernels that match a pattern (KernelNames.h).
 struct KernelClauses {
   std::string pattern;
   std::vector<TuneClause> clauses;
 };
 
-/// Fails with Usage at the clause's file:line: unknown clause (with a did-you-mean), empty range,
-/// duplicate name, bad expression.
+/// Parses clauses. Fails with Usage, with the clause's file:line, on an unknown clause (with a
+/// suggestion), an empty range, a duplicate name or a bad expression.
 Result<TuneDeclaration> parseTuneDeclaration(const std::vector<TuneClause> &clauses);
 
 } // namespace kopt

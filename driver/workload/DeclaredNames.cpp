@@ -105,9 +105,8 @@ private:
 
   const LaunchQuestion &question_;
   std::vector<std::string> extents_;
-  std::vector<std::pair<std::string, bool>>
-      values_;                               ///< name, and whether it is a floating-point number
-  std::vector<const KernelParam *> structs_; ///< structs and vectors
+  std::vector<std::pair<std::string, bool>> values_; ///< name, and whether it is floating-point
+  std::vector<const KernelParam *> structs_;         ///< structs and vectors
   std::set<std::string> seen_;
 };
 

@@ -137,7 +137,7 @@ class Profile(KoptTest):
         kernel = self.profile(self.copy(DATA / "scale.cu"), "--ncu", "--sections", "Occupancy,SourceCounters",
                               env={"KOPT_CUDA_PATH": "none"})
         self.assertFalse(kernel["ncu"]["ran"])
-        self.assertIn("not this device", kernel["ncu"]["detail"])
+        self.assertIn("does not support this device", kernel["ncu"]["detail"])
         self.assertIn("Nsight Compute's sections and advice", "\n".join(kernel["missing"]))
 
     @unittest.skipUnless(APP.exists(), "this build has no capture library")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment of a child that builds or runs candidates must not hold.
+// Finds environment variables that a child that builds or runs candidates must not see.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace kopt {
 
-/// Names of the variables of this process that may hold a key, a token or a password: removed from
-/// compilers and runners, which see untrusted code.
+/// The names of this process's variables that may hold a key, a token or a password. They are
+/// removed for compilers and runners, which process untrusted code.
 std::vector<std::string> secretVariableNames();
 
 } // namespace kopt

@@ -16,15 +16,15 @@ using runtime::ElfSymbol;
 
 namespace {
 
-/// ".text" of ".text._Z6kernelPf": what kind of section it is, without whose.
+/// The kind of a section, without the name of its function: ".text" for ".text._Z6kernelPf".
 std::string_view sectionKind(std::string_view name) {
   if (name.rfind(".nv.", 0) == 0)
     return name.substr(0, name.find('.', 4));
   return name.substr(0, name.find('.', 1));
 }
 
-/// By place, not by name: names hold file hashes and template arguments. An external one has only
-/// its name.
+/// Describes a symbol by its place, because names contain file hashes and template arguments; an
+/// external symbol by its name.
 std::string describeSymbol(const ElfFile &file, const std::vector<ElfSymbol> &all,
                            std::uint64_t index) {
   if (index >= all.size())
@@ -76,8 +76,8 @@ std::string ElfImage::codeHash() const {
                               (section.flags & SHF_ALLOC) != 0 && kind != ".note" &&
                               kind != ".eh_frame" && kind != ".eh_frame_hdr" && kind != ".interp";
     if (isCodeOrData) {
-      // The upper byte of a cubin code section's sh_info is its register count, the rest a symbol's
-      // number.
+      // The upper byte of sh_info of a cubin's code section is its register count, the rest is a
+      // symbol's index.
       const std::uint32_t registers = kind == ".text" ? section.info >> 24 : 0;
       parts.push_back(hashFields(kind, std::to_string(section.size), std::to_string(registers),
                                  section.content));
@@ -87,7 +87,7 @@ std::string ElfImage::codeHash() const {
     const std::size_t step = section.type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
     if (section.info >= sections.size() ||
         ((section.flags & SHF_ALLOC) == 0 && (sections[section.info].flags & SHF_ALLOC) == 0))
-      continue; // relocates debug information
+      continue; // it relocates debug information
     const std::vector<ElfSymbol> named = section.link < sections.size()
                                              ? file_.symbols(sections[section.link])
                                              : std::vector<ElfSymbol>{};
@@ -102,7 +102,7 @@ std::string ElfImage::codeHash() const {
     }
     parts.push_back(hashFields(kind, text));
   }
-  // The order of sections follows names, which do not count.
+  // The order of sections depends on names, which must not matter.
   std::sort(parts.begin(), parts.end());
   std::string joined;
   for (const std::string &part : parts)

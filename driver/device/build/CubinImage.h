@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a built module holds: enough of 64-bit little-endian ELF to name a cubin's kernels and
-// to tell whether two modules are the same program.
+// Reads built modules: enough of 64-bit little-endian ELF to name a cubin's kernels and to tell
+// whether two modules are the same program.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -14,17 +14,19 @@ namespace kopt {
 
 class ElfImage {
 public:
-  /// Keeps a view: `bytes` must live as long. Fails with Internal on what is not such a file.
+  /// Keeps a view of `bytes`, which must outlive the image. Fails with Internal if they are not
+  /// such a file.
   static Result<ElfImage> parse(std::string_view bytes);
 
-  /// Entry points of a cubin, in the order of its symbol table.
+  /// The entry points of a cubin, in the order of its symbol table.
   std::vector<std::string> kernels() const;
 
-  /// Names of the functions and variables that it needs and does not hold, sorted.
+  /// The names of the functions and variables that it uses but does not define, sorted.
   std::vector<std::string> externals() const;
 
-  /// Hash of what runs: contents of every loaded section with code or data, register counts, and
-  /// relocations. Names of symbols, debug information, notes and file names do not count.
+  /// A hash of everything that affects execution: the contents of every loaded section with code or
+  /// data, register counts, and relocations. Names of symbols and files, debug information and
+  /// notes do not affect it.
   std::string codeHash() const;
 
 private:

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "19" of "kopt-extract 0.1.0 (Clang 19)", "19.1.7" of "clang version 19.1.7"; empty where there
-/// is none.
+/// "19" for "kopt-extract 0.1.0 (Clang 19)", "19.1.7" for "clang version 19.1.7"; empty if there is
+/// no version.
 std::string clangVersionIn(const std::string &text) {
   const auto name = text.find("lang ");
   const auto begin = name == text.npos ? name : text.find_first_of("0123456789", name);
@@ -67,7 +67,8 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
                                 request.directory, fs::absolute(module).string()};
   ProcessSpec spec;
   spec.argv = {frontend_.string(), "emulate"};
-  // Source text need not be UTF-8; what is not is replaced, and the diagnostics show it.
+  // Source text may contain bytes that are not UTF-8. They are replaced, and the diagnostics show
+  // that.
   spec.input = recordJson(question).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   spec.timeout = deadline_.now();
   spec.floodLimit = kFloodLimit;
@@ -75,7 +76,7 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
   spec = sandbox_.contain(std::move(spec), {request.flags, request.directory, {}, {scratch}});
   KOPT_TRY(ProcessResult result, processes_.run(spec));
   nlohmann::json reply = nlohmann::json::parse(result.out, nullptr, false);
-  if (!result.timedOut && !reply.is_object()) { // once more: it may have been the machine
+  if (!result.timedOut && !reply.is_object()) { // try again: the machine may be at fault
     KOPT_TRY(result, processes_.run(spec));
     reply = nlohmann::json::parse(result.out, nullptr, false);
   }
@@ -89,7 +90,7 @@ Result<BuildOutcome> EmulatedToolchain::build(const BuildRequest &request) {
     return outcome;
   }
   if (!reply.is_object() && hasAnswered_) {
-    // It compiles others, the baseline among them: this text is what it cannot compile.
+    // It has compiled other text, including the baseline, so this text is at fault.
     outcome.log = cleanDiagnostics(
         fmt::format("error: the compiler crashed on this twice (exit code {})\n{}\n",
                     result.exitCode, result.err),

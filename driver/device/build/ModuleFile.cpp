@@ -14,7 +14,7 @@ Result<ModuleFile> readModule(const std::filesystem::path &path) {
   const auto status = std::filesystem::symlink_status(path, error);
   ModuleFile module;
   if (!error && std::filesystem::exists(status)) {
-    // A link or a pipe would be read from wherever it leads.
+    // A link or a pipe could lead kopt to read anything.
     if (!std::filesystem::is_regular_file(status)) {
       module.refusal = "the compiler wrote something that is not a plain file";
       return module;

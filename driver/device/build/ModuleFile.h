@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a compiler has left: what is taken from it, and on what conditions.
+// Reads the module that a compiler wrote, if it is acceptable.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -11,7 +11,7 @@ namespace kopt {
 
 struct ModuleFile {
   std::string bytes;
-  std::string refusal; ///< why it is not taken: too large, or no plain file. Then bytes is empty
+  std::string refusal; ///< why it is refused: too large, or not a plain file. Then `bytes` is empty
 };
 
 /// Fails with Environment if the file is missing or cannot be read.

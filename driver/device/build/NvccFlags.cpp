@@ -10,7 +10,7 @@ namespace kopt {
 
 namespace {
 
-/// Dropped together with their value, whether it follows or is joined by '='.
+/// Options that are dropped together with their value, which is the next word or joined by '='.
 constexpr std::array kDroppedWithValue = {"-o",
                                           "--output-file",
                                           "-x",
@@ -117,7 +117,7 @@ bool isOneOf(const auto &list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// -lm, -L/path, -tN and the like: a short option with its value joined.
+/// True for a short option with its value joined to it, such as -lm, -L/path and -tN.
 bool isJoinedShort(std::string_view flag) {
   if (flag.size() < 3 || flag[0] != '-' || flag[1] == '-')
     return false;
@@ -219,7 +219,7 @@ std::string cubinArch(const std::vector<std::string> &userFlags, const std::stri
       for (const char *prefix : {"sm_", "compute_"}) {
         const std::string wanted = prefix + number + suffix;
         const auto at = flag.find(wanted);
-        // "sm_90a" but not "sm_90abc": what follows a name in an option is punctuation or nothing.
+        // "sm_90a" but not "sm_90abc": only punctuation may follow an architecture.
         if (at != flag.npos &&
             (at + wanted.size() == flag.size() ||
              !std::isalnum(static_cast<unsigned char>(flag[at + wanted.size()]))))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the nvcc command line of the user's file to one that builds a candidate as a cubin.
+// Turns the nvcc command line of the user's file into one that builds a candidate as a cubin.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace kopt {
 
-/// The flags that shape code, kept in order: flags for outputs, dependency files, phases,
-/// architectures, relocatable code and temporary files is left out, with its values.
+/// The flags that affect code, in order. Flags for outputs, dependency files, phases,
+/// architectures, relocatable code and temporary files are left out, with their values.
 std::vector<std::string> flagsForCubin(const std::vector<std::string> &userFlags);
 
-/// `arch`, or its architecture- or family-specific form ("sm_90a") where the user's flags build
+/// `arch`, or its architecture- or family-specific form ("sm_90a") if the user's flags build for
 /// that: a kernel with wgmma does not assemble for plain sm_90.
 std::string cubinArch(const std::vector<std::string> &userFlags, const std::string &arch);
 
-/// Whether the user's flags say what to build for. Where they do not, nvcc takes the oldest GPU it
-/// knows.
+/// True if the user's flags name an architecture. If they do not, nvcc builds for the oldest GPU
+/// that it supports.
 bool namesArch(const std::vector<std::string> &userFlags);
 
 } // namespace kopt

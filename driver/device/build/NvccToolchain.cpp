@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLogLimit = 1u << 20;
 
-/// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88".
+/// "13.0.88" for "Cuda compilation tools, release 13.0, V13.0.88"; empty if there is no version.
 std::string versionOf(const std::string &text) {
   const auto at = text.find(", V");
   if (at == text.npos)
@@ -49,13 +49,13 @@ private:
   RelativeDeadline deadline_{Duration(30), Duration(600), kTimesAsLong};
 };
 
-/// One of nvcc's processes, or itself.
+/// True if nvcc, or one of the programs that it runs, died from a signal.
 bool diedOfSignal(const ProcessResult &result) {
   return !result.timedOut &&
          (result.exitCode > 128 || result.err.find("died due to signal") != result.err.npos);
 }
 
-/// Refuses a module without the kernel it is for, and names the code it holds.
+/// Refuses a module without the requested kernel, and reads the hash and the externals of its code.
 Result<BuildOutcome> inspect(const BuildRequest &request, BuildOutcome outcome) {
   KOPT_TRY(const ModuleFile file, readModule(request.output));
   if (!file.refusal.empty()) {
@@ -101,7 +101,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   const fs::path scratch = request.output.parent_path();
   spec = sandbox_.contain(std::move(spec), {request.flags, request.directory, {}, {scratch}});
   KOPT_TRY(ProcessResult result, processes_.run(spec));
-  if (diedOfSignal(result)) { // once more: it may have been the machine, short of memory
+  if (diedOfSignal(result)) { // try again: the machine may have been short of memory
     KOPT_TRY(result, processes_.run(spec));
   }
   if (const auto refusal = Sandbox::refusal(result.exitCode, result.err))
@@ -117,7 +117,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   if (outcome.log.find("No space left on device") != outcome.log.npos)
     return makeError(
         ErrorCode::Environment, "nvcc ran out of disk space while it built a candidate",
-        "free some space where TMPDIR and " + request.output.parent_path().string() + " lie");
+        "free some space on the disks of TMPDIR and of " + request.output.parent_path().string());
   if (!result.ok()) {
     if (outcome.log.empty())
       outcome.log = fmt::format("error: nvcc ended with exit code {}\n", result.exitCode);
@@ -125,7 +125,7 @@ Result<BuildOutcome> NvccToolchain::build(const BuildRequest &request) {
   }
   Result<BuildOutcome> inspected = inspect(request, outcome);
   if (!inspected &&
-      hasBuilt_) { // it builds others, the baseline among them: this text is what it goes wrong on
+      hasBuilt_) { // it has built other text, including the baseline, so this text is at fault
     outcome.log +=
         fmt::format("error: nvcc succeeded but wrote no module: {}\n", inspected.error().what);
     return outcome;
@@ -154,7 +154,7 @@ makeNvccToolchain(ProcessRunner &processes, const CudaToolkit &cuda, CompilerSan
   const std::string version = versionOf(result.out);
   if (!result.ok() || version.empty())
     return makeError(ErrorCode::Environment,
-                     nvcc.string() + " --version does not answer as nvcc does",
+                     nvcc.string() + " --version does not print the version of an nvcc",
                      "check the installation of the CUDA toolkit");
   return std::make_unique<NvccToolchain>(processes, nvcc, version, std::move(sandbox));
 }

@@ -10,7 +10,7 @@
 namespace kopt {
 namespace {
 
-/// The number before (or, after "Used", behind) a unit: 160 of "160 bytes stack frame".
+/// The number before a unit: 160 for "160 bytes stack frame".
 std::optional<double> numberBefore(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
   if (at == line.npos || at == 0)

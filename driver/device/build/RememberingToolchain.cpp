@@ -26,7 +26,7 @@ public:
     }));
     if (!made.outcome.ok || made.output == request.output)
       return made.outcome;
-    // A copy, for whoever loads one of them must not share its variables with the other.
+    // Copy it: two loaded modules must not share their variables.
     BuildOutcome own = made.outcome;
     own.module = request.output;
     own.module += made.outcome.module.string().substr(made.output.size());
@@ -35,13 +35,13 @@ public:
       fs::copy_file(made.outcome.module, own.module, fs::copy_options::overwrite_existing, failed);
     if (!failed && fs::exists(own.module, failed))
       return own;
-    return compiler_->build(request); // its folder is gone
+    return compiler_->build(request); // the first module's folder is gone
   }
 
 private:
   struct Made {
     BuildOutcome outcome;
-    std::string output; ///< of the request that it was made for
+    std::string output; ///< the output path of the first request
   };
 
   std::unique_ptr<Toolchain> compiler_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The toolchains there are.
+// Makes the toolchains.
 #pragma once
 
 #include "driver/device/CudaToolkit.h"
@@ -10,17 +10,17 @@
 
 namespace kopt {
 
-/// nvcc -cubin with the project's flags. Fails with Environment where nvcc is missing.
+/// nvcc -cubin with the project's flags. Fails with Environment if nvcc is missing.
 Result<std::unique_ptr<Toolchain>> makeNvccToolchain(ProcessRunner &processes,
                                                      const CudaToolkit &cuda,
                                                      CompilerSandbox sandbox = CompilerSandbox());
-/// kopt-frontend emulate. Fails with Environment where the front end is missing.
+/// kopt-frontend emulate. Fails with Environment if the front end is missing.
 Result<std::unique_ptr<Toolchain>>
 makeEmulatedToolchain(ProcessRunner &processes, const std::filesystem::path &frontend,
                       CompilerSandbox sandbox = CompilerSandbox());
 
-/// What it has built before it gives again, as a copy where the output is to be; and who asks for
-/// what another thread is building waits for that. So what will be asked for can be built ahead.
+/// Caches builds: a request that was built before gets a copy of the module at its own output path,
+/// and a request that another thread is building waits for it. So modules can be built ahead.
 std::unique_ptr<Toolchain> makeRememberingToolchain(std::unique_ptr<Toolchain> compiler);
 
 } // namespace kopt

@@ -32,7 +32,7 @@ std::string configText(const CaptureSetup &setup, const std::vector<SnapshotOrde
 
 std::string commandText(const std::vector<std::string> &command) { return join(command, " "); }
 
-/// The last lines of what a program said.
+/// The last lines of a program's output.
 std::string tail(const std::string &text, std::size_t lines) {
   std::size_t at = text.size();
   for (std::size_t i = 0; i <= lines && at != std::string::npos && at > 0; ++i)
@@ -88,7 +88,7 @@ Result<ObservedTrace> observeProgram(ProcessRunner &processes, const CaptureSetu
   spec.env["CUDA_INJECTION64_PATH"] = fs::absolute(setup.library).string();
   spec.env["KOPT_CAPTURE_CONFIG"] = fs::absolute(config).string();
   const auto result = processes.run(spec);
-  if (!result) // not found, not executable
+  if (!result) // not found, or not executable
     return makeError(ErrorCode::Usage, result.error().what,
                      "give the program after --, as you start it in this folder",
                      result.error().where);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMark = "=========";
 
-/// The text of a line of the tool's own; nothing where the line is another program's.
+/// The text of a line of the tool; nothing if another program printed the line.
 std::optional<std::string> ownLine(std::string_view line) {
   if (!line.starts_with(kMark))
     return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::string> ownLine(std::string_view line) {
   return std::string(line);
 }
 
-/// "3 errors" after a heading; nothing where no number stands there.
+/// The number after a heading, as in "3 errors"; nothing if there is none.
 std::optional<std::uint64_t> countAfter(const std::string &line, const std::string &heading) {
   if (!line.starts_with(heading))
     return std::nullopt;
@@ -44,8 +44,8 @@ std::optional<std::uint64_t> countAfter(const std::string &line, const std::stri
   return end == begin ? std::nullopt : std::optional(count);
 }
 
-/// Whether the script's requests were all answered Ok: what the tool watched has to be the launch
-/// itself.
+/// True if all of the script's requests were answered with Ok, so that the tool watched the whole
+/// launch.
 bool launchWasOk(const std::string &replies) {
   bool any = false;
   for (const std::string &line : split(replies, '\n')) {
@@ -91,7 +91,7 @@ SanitizerReport parseSanitizer(std::string_view text, const std::string &tool) {
     else if (line->starts_with("at ") && report.first.find(" at ") == report.first.npos)
       report.first += " " + *line;
   }
-  if (!notice.empty()) { // said nothing of the launch, whatever its summary counts
+  if (!notice.empty()) { // the tool did not check the launch, whatever its summary says
     report.ran = false;
     report.first = notice;
   } else if (!report.ran && report.first.empty()) {
@@ -111,7 +111,8 @@ Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request)
   KOPT_CHECK(writeFileAtomically(script, request.script));
   ProcessSpec spec;
   spec.argv = {program_->string(), "--tool", request.tool, "--print-limit", "5"};
-  // The runner asks the driver for parameters until there are none, which is an error to memcheck.
+  // The runner asks the driver for parameters until there are no more, which memcheck would report
+  // as an error.
   if (request.tool == "memcheck")
     spec.argv.insert(spec.argv.end(), {"--report-api-errors", "no"});
   spec.argv.insert(spec.argv.end(), request.runner.begin(), request.runner.end());
@@ -129,7 +130,7 @@ Result<SanitizerReport> ComputeSanitizer::check(const SanitizerRequest &request)
   const auto answers = readFile(replies);
   if (!answers || !launchWasOk(*answers)) {
     report.ran = false;
-    report.first = "the launch did not run through under " + request.tool;
+    report.first = "the launch did not finish under " + request.tool;
   }
   return report;
 }
@@ -145,8 +146,8 @@ ComputeSanitizer::checkWith(const std::vector<std::string> &tools,
     answers.push_back(std::async(std::launch::async, [this, own] { return check(own); }));
   }
   std::vector<SanitizerReport> reports;
-  for (auto &answer :
-       answers) { // a future of async waits when it goes, so an error leaves nobody behind
+  for (auto &answer : answers) { // the destructor of an async future waits, so nothing is left
+                                 // running after an error
     KOPT_TRY(SanitizerReport report, answer.get());
     reports.push_back(std::move(report));
   }

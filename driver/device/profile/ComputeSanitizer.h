@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NVIDIA's compute-sanitizer says of one launch on a GPU: it watches a kopt-runner that
-// executes a prepared script.
+// Runs NVIDIA's compute-sanitizer over one launch on a GPU: it watches a kopt-runner that executes
+// a prepared script.
 #pragma once
 
 #include "driver/model/Device.h"
@@ -12,26 +12,26 @@
 namespace kopt {
 
 /// Reads the output of compute-sanitizer (its lines begin with "========="). `tool` is memcheck,
-/// racecheck, initcheck or synccheck; warnings of racecheck count as errors. Nothing of the text is
-/// taken for a pass: without a summary the tool did not run.
+/// racecheck, initcheck or synccheck; warnings of racecheck count as errors. Without a summary the
+/// tool counts as not run.
 SanitizerReport parseSanitizer(std::string_view text, const std::string &tool);
 
 struct SanitizerRequest {
   std::string tool;
-  std::vector<std::string> runner; ///< kopt-runner with its device, without a script
-  std::string script;              ///< request lines
-  std::filesystem::path folder;    ///< for the script and its replies
+  std::vector<std::string> runner; ///< the command of kopt-runner with its device, without a script
+  std::string script;              ///< lines of requests
+  std::filesystem::path folder;    ///< folder for the script and its replies
   Duration deadline{120};
 };
 
 class ComputeSanitizer {
 public:
-  /// `program` is compute-sanitizer, or why there is none, which the reports then say.
+  /// `program` is compute-sanitizer, or why there is none; the reports then give that reason.
   ComputeSanitizer(ProcessRunner &processes, Result<std::filesystem::path> program)
       : processes_(processes), program_(std::move(program)) {}
   Result<SanitizerReport> check(const SanitizerRequest &request);
-  /// The request by each of these tools instead of its own, all at once, each in a folder of its
-  /// own. A report for each.
+  /// Checks the request with each of these tools in place of its own, all at the same time, each in
+  /// its own folder. Returns one report for each tool.
   Result<std::vector<SanitizerReport>> checkWith(const std::vector<std::string> &tools,
                                                  const SanitizerRequest &request);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which counters of a GPU kopt reads: what the rules need, and what a person wants to see as well.
-// Nsight Compute's names.
+// The counters of a GPU that kopt reads, for the rules and for the user, under Nsight Compute's
+// names.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace kopt {
 
-/// What the hardware counts: CUPTI's range profiler and ncu both give them.
+/// Hardware counters, available from both CUPTI's range profiler and ncu.
 const std::vector<std::string> &hardwareCounters();
 
-/// What is known of a launch without counting, under the names that ncu gives it.
+/// Facts about a launch that need no counting, under ncu's names.
 const std::vector<std::string> &launchCounters();
 
 } // namespace kopt

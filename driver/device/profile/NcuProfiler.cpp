@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxRetries = 4; ///< rounds of leaving out metrics that this ncu does not know
+constexpr int kMaxRetries = 4; ///< attempts, each without the metrics that turned out to be unknown
 
 bool contains(const std::vector<std::string> &list, const std::string &word) {
   return std::find(list.begin(), list.end(), word) != list.end();
@@ -47,7 +47,7 @@ std::optional<double> decimalPrefix(char c) {
   }
 }
 
-/// Nanoseconds in one of a unit of time, as ncu has spelled them over the years.
+/// Nanoseconds in a unit of time, in the spellings of all versions of ncu; nothing for other units.
 std::optional<double> nanoseconds(std::string_view unit) {
   if (unit == "ns" || unit == "nsecond")
     return 1;
@@ -60,8 +60,7 @@ std::optional<double> nanoseconds(std::string_view unit) {
   return std::nullopt;
 }
 
-/// By what a value in this unit is multiplied to be in base units; nothing where the unit is not
-/// understood.
+/// The factor from this unit to base units; nothing if the unit is unknown.
 std::optional<double> unitFactor(std::string_view unit) {
   if (const auto slash = unit.find('/'); slash != unit.npos) {
     if (const auto per = nanoseconds(unit.substr(slash + 1))) {
@@ -94,10 +93,9 @@ std::string ncuErrorLine(const ProcessResult &result) {
 std::optional<std::string> deniedCounters(const ProcessResult &result) {
   if ((result.out + result.err).find("ERR_NVGPUCTRPERM") == std::string::npos)
     return std::nullopt;
-  return "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator allows "
-         "them with the module "
-         "option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia driver, or kopt runs with "
-         "CAP_SYS_ADMIN";
+  return "hardware counters are denied on this machine (ERR_NVGPUCTRPERM): an administrator can "
+         "allow them with the module option NVreg_RestrictProfilingToAdminUsers=0 of the nvidia "
+         "driver, or run kopt with CAP_SYS_ADMIN";
 }
 
 std::vector<std::string> ncuCommand(const fs::path &ncu, const std::vector<std::string> &metrics,
@@ -126,7 +124,7 @@ Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text) {
       return makeError(ErrorCode::Internal,
                        fmt::format("a line of ncu's table has {} fields, its header has {}",
                                    fields.size(), names.size()));
-    if (units.empty()) { // the line below the names
+    if (units.empty()) { // the line after the names
       units = std::move(fields);
       continue;
     }
@@ -188,7 +186,7 @@ Result<ProfileOutcome> NcuProfiler::profile(const NcuRequest &request) {
       outcome.counters = std::move(kernels->front().counters);
       return outcome;
     }
-    // ncu refuses all where it does not know one: those it names are left out from now on.
+    // ncu refuses all metrics if it does not know one. Leave out those that it names from now on.
     const std::size_t known = unknownMetrics_.size();
     for (const std::string &line : split(said, '\n'))
       if (line.find("metric") != line.npos)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of one launch on a GPU through Nsight Compute, which watches a kopt-runner that executes
-// a prepared script.
+// Takes counters of one launch on a GPU with Nsight Compute, which watches a kopt-runner that
+// executes a prepared script.
 #pragma once
 
 #include "driver/model/Device.h"
@@ -13,9 +13,9 @@
 namespace kopt {
 
 struct NcuRequest {
-  std::vector<std::string> runner; ///< kopt-runner with its device, without a script
-  std::string script; ///< request lines; the first kernel launched is the one that is counted
-  std::filesystem::path folder; ///< for the script and its replies
+  std::vector<std::string> runner; ///< the command of kopt-runner with its device, without a script
+  std::string script;           ///< lines of requests; the first kernel that is launched is counted
+  std::filesystem::path folder; ///< folder for the script and its replies
   Duration deadline{120};
 };
 
@@ -25,15 +25,15 @@ public:
   NcuProfiler(ProcessRunner &processes, Result<std::filesystem::path> program)
       : processes_(processes), program_(std::move(program)) {}
 
-  /// Counters, source "ncu". Where there can be none (no ncu, counters denied) they are empty, with
-  /// the reason and its remedy in `detail` the first time and nothing tried later. Clocks are left
-  /// as they are.
+  /// Takes counters, with source "ncu". If there can be none (no ncu, counters denied) they are
+  /// empty, the first time with the reason and its remedy in `detail`, and nothing is tried later.
+  /// Clocks are left as they are.
   Result<ProfileOutcome> profile(const NcuRequest &request);
 
 private:
   ProcessRunner &processes_;
   Result<std::filesystem::path> program_;
-  std::vector<std::string> unknownMetrics_; ///< that this ncu refused for this GPU
+  std::vector<std::string> unknownMetrics_; ///< metrics that this ncu refused for this GPU
   bool unavailable_ = false;
 };
 
@@ -42,20 +42,21 @@ struct NcuKernel {
   Counters counters;
 };
 
-/// The command that counts the first `launches` launches of the program whose arguments follow: a
-/// table on standard output, caches emptied before each pass, clocks left as they are.
+/// The command that counts the first `launches` launches of the program whose command line is
+/// appended: it prints a table on standard output, flushes caches before each pass, and leaves
+/// clocks as they are.
 std::vector<std::string> ncuCommand(const std::filesystem::path &ncu,
                                     const std::vector<std::string> &metrics, int launches);
 
-/// The kernels in the output of `ncu --csv --page raw`, in order. Base units: bytes, nanoseconds,
-/// hertz, and rates of these per second; a metric without a value, or with a unit that is not
-/// understood, is absent. Fails with Internal where the text holds no such table.
+/// The kernels in the output of `ncu --csv --page raw`, in order. Values are in base units: bytes,
+/// nanoseconds, hertz, and rates per second. A metric without a value or with an unknown unit is
+/// absent. Fails with Internal if the text has no such table.
 Result<std::vector<NcuKernel>> parseNcuCsv(std::string_view text);
 
-/// The first line of what ncu says is wrong; empty where it says nothing.
+/// The first error line of ncu; empty if there is none.
 std::string ncuErrorLine(const ProcessResult &result);
 
-/// Where ncu may not count: that, and the remedy.
+/// If ncu has no permission to count: says so, with the remedy. Nothing otherwise.
 std::optional<std::string> deniedCounters(const ProcessResult &result);
 
 } // namespace kopt

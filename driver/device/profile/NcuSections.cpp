@@ -34,7 +34,7 @@ std::optional<std::uint64_t> addressOf(std::string_view text) {
   return value;
 }
 
-/// Why ncu gave nothing, in words.
+/// Why ncu gave no report, in words.
 std::string failureOf(const ProcessResult &result, const NcuRequest &request) {
   if (const auto denied = deniedCounters(result))
     return *denied;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nsight Compute's own view of a launch: its sections, what its rules advise, and its counters by
-// instruction.
+// Nsight Compute's report about a launch: its sections, the advice of its rules, and its counters
+// by instruction.
 #pragma once
 
 #include "driver/device/profile/NcuProfiler.h"
@@ -8,21 +8,21 @@
 
 namespace kopt {
 
-/// `ncu --import FILE --page details --csv`: a row a metric, and a row for each thing that a rule
-/// says (columns "Rule Name", "Rule Type", "Rule Description", and since 2022 "Estimated Speedup
-/// Type" and "Estimated Speedup"). Of the first kernel. Fails with Internal where there is no such
-/// table.
+/// Reads the output of `ncu --import FILE --page details --csv` for the first kernel: one row for
+/// each metric, and one for each message of a rule (columns "Rule Name", "Rule Type", "Rule
+/// Description", and since 2022 "Estimated Speedup Type" and "Estimated Speedup"). Fails with
+/// Internal if there is no such table.
 Result<NcuReport> parseNcuDetails(std::string_view text);
 
-/// `ncu --import FILE --page source --csv`: a row an instruction (columns "Address", "Source",
-/// "Warp Stall Sampling (All ...", "Instructions Executed"). Of the first kernel; offsets are from
-/// its lowest address. Fails with Internal where there is no such table or nothing in it was
-/// counted.
+/// Reads the output of `ncu --import FILE --page source --csv` for the first kernel: one row for
+/// each instruction (columns "Address", "Source", "Warp Stall Sampling (All ...", "Instructions
+/// Executed"). Offsets are from its lowest address. Fails with Internal if there is no such table
+/// or it has no counts.
 Result<InstructionCounts> parseNcuSource(std::string_view text);
 
-/// Lets ncu watch the runner of `request` once, into a report, and reads that. Where ncu gives
-/// nothing the report says why; an error is kopt's own. `sections` are names as `ncu
-/// --list-sections` prints them; none: the set "detailed".
+/// Lets ncu watch the runner of `request` once, and reads its report. If ncu gives nothing, the
+/// result says why; an Error is kopt's own. `sections` are names as printed by `ncu
+/// --list-sections`; if empty, the set "detailed" is used.
 Result<NcuReport> inspectLaunch(ProcessRunner &processes, const Result<std::filesystem::path> &ncu,
                                 const NcuRequest &request,
                                 const std::vector<std::string> &sections);

@@ -52,7 +52,7 @@ std::optional<std::size_t> NcuTable::column(std::string_view name) const {
 
 std::optional<NcuTable> findNcuTable(std::string_view text,
                                      const std::vector<std::string> &columns) {
-  // Other text stands before a table: heads begin a line, and their fields are quoted.
+  // Other text may come before a table. A header begins a line, and its fields are quoted.
   for (std::size_t line = 0; line < text.size();) {
     const std::size_t end = std::min(text.find('\n', line), text.size());
     std::size_t at = line;
@@ -64,20 +64,20 @@ std::optional<NcuTable> findNcuTable(std::string_view text,
     NcuTable table;
     table.columns = csvRecord(head, inHead);
     if (table.columns.size() > 1 && table.columns.back().empty())
-      table.columns.pop_back(); // a comma ends the line
+      table.columns.pop_back(); // the line ends with a comma
     if (!hasAll(table, columns))
       continue;
     at = end + 1;
     while (at < text.size() &&
            (text[at] == '"' || std::isdigit(static_cast<unsigned char>(text[at])))) {
       std::vector<std::string> fields = csvRecord(text, at);
-      // A comma may end a row: a whole one, or one whose other columns say nothing.
+      // A row may end with a comma: a complete one, or one whose remaining columns are empty.
       if (fields.size() == table.columns.size() + 1 && fields.back().empty())
         fields.pop_back();
       else if (fields.size() < table.columns.size() && fields.size() > 1 && fields.back().empty())
         fields.resize(table.columns.size());
       if (fields == table.columns || fields.front() == "Kernel Name")
-        break; // the next one
+        break; // the next table
       if (fields.size() == table.columns.size())
         table.rows.push_back(std::move(fields));
       else
@@ -89,7 +89,7 @@ std::optional<NcuTable> findNcuTable(std::string_view text,
 }
 
 std::optional<double> ncuNumber(std::string text) {
-  std::erase(text, ','); // thousands
+  std::erase(text, ','); // thousands separators
   const auto value = runtime::protocol::parseNumber<double>(trim(text));
   return value && std::isfinite(*value) ? value : std::nullopt;
 }

@@ -14,7 +14,7 @@ namespace protocol = runtime::protocol;
 
 namespace {
 
-constexpr int kMaxFailures = 3; ///< in a row: after them a process is started no more
+constexpr int kMaxFailures = 3; ///< failures in a row after which no process is started
 
 } // namespace
 

@@ -18,15 +18,14 @@ namespace kopt {
 
 namespace {
 
-/// Short beside the pauses between two requests of the one who holds it, so that nobody waits for
-/// long.
+/// Shorter than the pauses between two requests of the holder, so that nobody waits long.
 constexpr std::chrono::milliseconds kPoll{5};
 
 } // namespace
 
 std::filesystem::path deviceLockFile(const std::string &uuid) {
   const char *folder = std::getenv("KOPT_LOCK_DIR");
-  // The name comes from the runner: it may name a file, not a path.
+  // The name comes from the runner, so it must not be able to name a path.
   std::string name;
   for (const char c : uuid)
     name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
@@ -44,8 +43,9 @@ DeviceLock::~DeviceLock() {
 Status DeviceLock::open() {
   if (descriptor_ >= 0)
     return {};
-  // Another user's file is opened as well, but never through a link, and only if it is a plain
-  // file. O_CREAT is used only if the file is missing: Linux refuses it for others' files in /tmp.
+  // Another user's file is opened, too, but never through a link, and only if it is a plain file.
+  // O_CREAT is used only if the file is missing, because Linux refuses it for other users' files in
+  // /tmp.
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   int descriptor = -1;
   for (const int flags : {kFlags, kFlags | O_CREAT | O_EXCL, kFlags})
@@ -65,7 +65,7 @@ Status DeviceLock::open() {
         fmt::format("cannot open {}, the lock file of {}: {}", file_.string(), device_, why),
         "remove it, or name another folder for lock files in KOPT_LOCK_DIR", file_.string());
   }
-  // Everyone's, whatever the mask says: it holds nothing but a number.
+  // Writable for all users, whatever the umask: it contains only a number.
   if (info.st_uid == ::geteuid() && (info.st_mode & 0777) != 0666)
     static_cast<void>(::fchmod(descriptor, 0666));
   descriptor_ = descriptor;
@@ -79,7 +79,7 @@ Result<bool> DeviceLock::tryLock() {
   }
   if (result != 0)
     return false;
-  // Someone may have removed the file: then the next kopt locks another one.
+  // Someone may have removed the file; then another kopt would lock a new one.
   struct stat ours{}, named{};
   if (::fstat(descriptor_, &ours) == 0 && ::lstat(file_.c_str(), &named) == 0 &&
       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino)
@@ -88,7 +88,7 @@ Result<bool> DeviceLock::tryLock() {
   return false;
 }
 
-/// Who says that it holds the lock: for people only.
+/// The process that claims to hold the lock, for messages only.
 std::string DeviceLock::holder() const {
   char text[16] = "";
   const ssize_t size = ::pread(descriptor_, text, sizeof text - 1, 0);
@@ -106,7 +106,7 @@ Result<DeviceLock::Hold> DeviceLock::take() {
     if (hooks_.interrupted && hooks_.interrupted())
       return makeError(ErrorCode::Interrupted,
                        fmt::format("interrupted while waiting for {}", device_),
-                       "go on with the same command and --resume");
+                       "continue with the same command and --resume");
     if (!hasTold_ && descriptor_ >= 0 && hooks_.tell)
       hooks_.tell(fmt::format("{} uses {}: kopt takes turns with it", holder(), device_));
     hasTold_ |= descriptor_ >= 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kopt at a time launches kernels on a GPU: two that measure side by side would disturb each
-// other. The lock is an flock on a file named after the device; a process that dies in any way
-// releases it.
+// Lets one kopt at a time launch kernels on a GPU, because two would disturb each other's
+// measurements. The lock is an flock on a file named after the device; a process that dies in any
+// way releases it.
 #pragma once
 
 #include "driver/device/runner/RunnerClient.h"
@@ -13,20 +13,20 @@
 
 namespace kopt {
 
-/// KOPT_LOCK_DIR, or /tmp: not a folder of the user's own, because the GPU is shared by all users
-/// of the machine.
+/// The lock file in KOPT_LOCK_DIR or /tmp. It is not in a folder of the user, because all users of
+/// the machine share the GPU.
 std::filesystem::path deviceLockFile(const std::string &uuid);
 
 class DeviceLock {
 public:
-  /// `file`: empty for a device that is not shared; then nothing is locked. `device` is its
-  /// name for people.
+  /// `file` is empty for a device that is not shared; then nothing is locked. `device` is its name
+  /// for messages.
   DeviceLock(std::filesystem::path file, std::string device, RunnerHooks hooks);
   ~DeviceLock();
   DeviceLock(const DeviceLock &) = delete;
   DeviceLock &operator=(const DeviceLock &) = delete;
 
-  /// Released by its destructor.
+  /// Holds the lock until it is destroyed.
   class Hold {
   public:
     explicit Hold(DeviceLock *lock) : lock_(lock) {}
@@ -41,13 +41,13 @@ public:
     DeviceLock *lock_;
   };
 
-  /// Waits for its holder. Fails with Environment if the file cannot be opened, Interrupted if the
-  /// user interrupts.
+  /// Takes the lock, and waits for another holder. Fails with Environment if the file cannot be
+  /// opened, and with Interrupted if the user interrupts.
   Result<Hold> take();
 
 private:
   Status open();
-  /// False where someone else holds it.
+  /// False if another process holds the lock.
   Result<bool> tryLock();
   std::string holder() const;
   void release();
@@ -56,7 +56,7 @@ private:
   std::string device_;
   RunnerHooks hooks_;
   int descriptor_ = -1;
-  bool hasTold_ = false; ///< that others use the device: once is enough
+  bool hasTold_ = false; ///< the user was told that others use the device
 };
 
 } // namespace kopt

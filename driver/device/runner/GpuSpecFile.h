@@ -8,8 +8,9 @@
 
 namespace kopt {
 
-/// The description of a GPU that the emulated device models: NAME.txt in `folder` (knowledge/gpus).
-/// Fails with Usage, naming those there are, or with Environment where there are none.
+/// The description of a GPU for the emulated device to model: NAME.txt in `folder`
+/// (knowledge/gpus). Fails with Usage, listing the known GPUs, or with Environment if there are
+/// none.
 Result<std::filesystem::path> gpuSpecFile(const std::filesystem::path &folder,
                                           const std::string &name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a launch needs, opened for a runner that may open none itself.
+// Opens the files that a launch needs, for a runner that may not open files.
 #pragma once
 
 #include "driver/model/Workload.h"
@@ -10,8 +10,8 @@
 
 namespace kopt {
 
-/// Opens the files that buffers of launches are filled from, in order, after the descriptors that
-/// are there. Closes what it opened; the other descriptors belong to the caller and must outlive
+/// A list of descriptors: those of the caller, and then the files that buffers of launches are
+/// filled from, in order. Closes the files that it opened; the caller's descriptors must outlive
 /// it.
 class LaunchContents {
 public:
@@ -21,7 +21,7 @@ public:
   LaunchContents(const LaunchContents &) = delete;
   LaunchContents &operator=(const LaunchContents &) = delete;
 
-  /// Fails with StaleInput where one cannot be read.
+  /// Fails with StaleInput if a file cannot be read.
   Status addContents(const Launch &launch);
   const std::vector<int> &all() const { return all_; }
 
@@ -30,7 +30,7 @@ private:
   std::size_t others_;
 };
 
-/// How long a slow machine takes to draw, copy, compare and dump the buffers of a launch.
+/// The time that a slow machine needs to draw, copy, compare and dump the buffers of a launch.
 Duration bufferTime(const Launch &launch);
 
 } // namespace kopt

@@ -12,10 +12,10 @@ namespace {
 using runtime::protocol::Message;
 
 constexpr Duration kCountingSetup{30}; ///< CUPTI takes about a second to start
-constexpr double kCountingPasses = 20; ///< 14 on GH100 for what kopt counts
+constexpr double kCountingPasses = 20; ///< kopt's counters need 14 passes on GH100
 
-/// Requests for a process of its own that a tool watches. It loads this module alone: its id there
-/// is the first.
+/// The requests for a separate process that a tool watches. It loads only this module, so the
+/// module's id is 1.
 std::string scriptOf(const WatchedLaunch &watched) {
   Message load("load");
   load.add("path", watched.module.string());
@@ -31,10 +31,10 @@ std::string scriptOf(const WatchedLaunch &watched) {
 
 Result<std::vector<SanitizerReport>> LaunchTools::sanitize(const WatchedLaunch &watched,
                                                            const std::vector<std::string> &tools) {
-  const SanitizerRequest request{"", runner_, scriptOf(watched), scratch_ / "sanitizer",
-                                 Duration(60) + 100 * watched.options.deadline +
-                                     bufferTime(watched.launch)}; // launches take up to 100 times
-                                                                  // as long
+  const SanitizerRequest request{
+      "", runner_, scriptOf(watched), scratch_ / "sanitizer",
+      Duration(60) + 100 * watched.options.deadline +
+          bufferTime(watched.launch)}; // a launch may take 100 times as long
   return ComputeSanitizer(processes_, cuda_.computeSanitizer).checkWith(tools, request);
 }
 
@@ -42,14 +42,14 @@ Result<NcuReport> LaunchTools::inspect(const WatchedLaunch &watched,
                                        const std::vector<std::string> &sections) {
   const NcuRequest request{runner_, scriptOf(watched), scratch_ / "ncu-sections",
                            Duration(300) + 100 * watched.options.deadline +
-                               10 * bufferTime(watched.launch)}; // a set makes 40 passes and more
+                               10 * bufferTime(watched.launch)}; // a set needs 40 passes or more
   return inspectLaunch(processes_, cuda_.ncu, request, sections);
 }
 
 Result<ProfileOutcome> LaunchTools::count(const WatchedLaunch &watched,
                                           const std::vector<int> &descriptors) {
-  // The deadline of one launch is many times what it takes, so it is enough for those of all
-  // passes; each copies the contents anew.
+  // The deadline of one launch is many times its duration, so it is enough for the launches of all
+  // passes. Each pass copies the contents anew.
   const Duration deadline =
       kCountingSetup + watched.options.deadline + kCountingPasses * bufferTime(watched.launch);
   ProfileOutcome counted = counting_.count(watched.module, watched.symbol, watched.launch,

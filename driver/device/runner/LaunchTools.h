@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What watches one launch on a GPU from a process of its own: the hardware's counters,
-// compute-sanitizer, Nsight Compute's sections.
+// Tools that watch one launch on a GPU from a separate process: hardware counters,
+// compute-sanitizer, and Nsight Compute's sections.
 #pragma once
 
 #include "driver/device/CudaToolkit.h"
@@ -15,7 +15,7 @@
 
 namespace kopt {
 
-/// One launch of the kernel `symbol` of a module. Refers to what the caller keeps.
+/// One launch of the kernel `symbol` of a module. Refers to objects of the caller.
 struct WatchedLaunch {
   const std::filesystem::path &module;
   const std::string &symbol;
@@ -23,10 +23,10 @@ struct WatchedLaunch {
   const RunOptions &options;
 };
 
-/// The caller holds the device's lock during each call.
+/// The caller must hold the device's lock during each call.
 class LaunchTools {
 public:
-  /// `runner` is the command of kopt-runner, `scratch` the folder for what tools write.
+  /// `runner` is the command of kopt-runner, `scratch` the folder for the tools' files.
   LaunchTools(ProcessRunner &processes, std::vector<std::string> runner, Sandbox sandbox,
               SandboxPolicy policy, CudaToolkit cuda, std::filesystem::path scratch)
       : processes_(processes), runner_(runner), cuda_(std::move(cuda)),
@@ -34,10 +34,11 @@ public:
                   cuda_.cuptiForChildren()),
         scratch_(std::move(scratch)) {}
 
-  /// Counters through CUPTI, or else through Nsight Compute; `source` names which. Empty where
-  /// neither counts, with the reason in `detail`. `descriptors` are open contents of the launch.
+  /// Takes counters through CUPTI, or else through Nsight Compute; `source` names which. Empty if
+  /// neither can count, with the reason in `detail`. `descriptors` are the open contents of the
+  /// launch.
   Result<ProfileOutcome> count(const WatchedLaunch &watched, const std::vector<int> &descriptors);
-  /// Reports of compute-sanitizer's tools, one each.
+  /// Runs compute-sanitizer's tools; returns one report for each.
   Result<std::vector<SanitizerReport>> sanitize(const WatchedLaunch &watched,
                                                 const std::vector<std::string> &tools);
   Result<NcuReport> inspect(const WatchedLaunch &watched, const std::vector<std::string> &sections);
@@ -51,7 +52,7 @@ private:
   CudaToolkit cuda_;
   CounterProcess counting_;
   std::filesystem::path scratch_;
-  std::unique_ptr<NcuProfiler> ncu_; ///< null until CUPTI has not counted
+  std::unique_ptr<NcuProfiler> ncu_; ///< null as long as CUPTI gives counters
 };
 
 } // namespace kopt

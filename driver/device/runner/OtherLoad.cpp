@@ -18,10 +18,10 @@ namespace {
 using runtime::cuda::GpuLoad;
 using runtime::cuda::GpuProcess;
 
-/// Samples this much older than the newest one, of whomever, are of what is over: longer than any
-/// driver's sample period.
+/// A sample that is older than the newest one of any process by more than this belongs to work that
+/// is over. This is longer than any driver's sample period.
 constexpr unsigned long long kRecentMicroseconds = 1'500'000;
-constexpr int kMostAncestors = 64; ///< a chain that is longer is a damaged /proc
+constexpr int kMostAncestors = 64; ///< a longer chain means a damaged /proc
 
 class NvmlActivity final : public GpuActivity {
 public:
@@ -35,7 +35,7 @@ private:
   runtime::cuda::Nvml nvml_;
 };
 
-/// Who computed lately.
+/// The processes that computed recently.
 std::set<unsigned> busyOf(const std::vector<GpuLoad> &loads) {
   std::map<unsigned, GpuLoad> latest;
   unsigned long long newest = 0;
@@ -57,13 +57,13 @@ std::unique_ptr<GpuActivity> makeGpuActivity(const std::string &pciBusId) {
   return std::make_unique<NvmlActivity>(pciBusId);
 }
 
-/// This process, or what it has started, however many processes are in between.
+/// True for this process and its descendants.
 bool OtherLoad::isOurs(unsigned pid) const {
   for (int i = 0; i < kMostAncestors && pid > 1; ++i) {
     if (pid == unsigned(::getpid()))
       return true;
     const auto stat = readFile(proc_ / std::to_string(pid) / "stat");
-    // "PID (NAME) STATE PARENT …", and a name may hold anything.
+    // "PID (NAME) STATE PARENT …", where the name may contain any characters.
     const std::size_t nameEnd = stat ? stat->rfind(')') : std::string::npos;
     if (nameEnd == std::string::npos || nameEnd + 4 >= stat->size())
       return false;
@@ -72,7 +72,7 @@ bool OtherLoad::isOurs(unsigned pid) const {
   return false;
 }
 
-/// Whether the ids are those that this process sees. In a container they may be the host's: then
+/// True if the ids are those that this process sees. In a container they may be the host's; then
 /// none is ours.
 bool OtherLoad::knowsOurs(const Processes &processes) const {
   return std::any_of(processes.begin(), processes.end(),
@@ -114,14 +114,14 @@ std::vector<std::string> OtherLoad::end(unsigned own) {
     const auto busyThere =
         std::count_if(after->begin(), after->end(),
                       [&](const GpuProcess &process) { return busy.contains(process.pid); });
-    // Of kopt's own one computes at a time.
+    // Only one of kopt's own processes computes at a time.
     if (after->size() <= own || (loads && busyThere <= 1))
       return {};
     return {fmt::format("{} processes hold the GPU, of which {} are kopt's{}", after->size(), own,
                         state)};
   }
   std::map<unsigned, GpuProcess> all;
-  std::set<unsigned> instances; // of ours
+  std::set<unsigned> instances; // GPU instances of our processes
   for (const GpuProcess &process : *after) {
     all.emplace(process.pid, process);
     if (isOurs(process.pid))
@@ -131,12 +131,12 @@ std::vector<std::string> OtherLoad::end(unsigned own) {
     all.emplace(process.pid, process);
   std::vector<std::string> others;
   for (const auto &[pid, process] : all) {
-    // The other instances of a GPU that is split have multiprocessors and memory of their own.
+    // Other instances of a partitioned GPU have their own multiprocessors and memory.
     if (isOurs(pid) || ours_.contains(pid) || !instances.contains(process.instance) ||
         (loads && !busy.contains(pid)))
       continue;
     const std::string name = nameOf(pid);
-    if (name != "kopt-runner") // another kopt's
+    if (name != "kopt-runner") // a runner of another kopt
       others.push_back(
           fmt::format("process {}{}{}", pid, name.empty() ? "" : " (" + name + ")", state));
   }

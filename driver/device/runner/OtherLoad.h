@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether others compute on a GPU while it is timed. kopt itself looks: the runner's sandbox has
-// different process ids.
+// Finds out whether other processes compute on a GPU while something is timed. kopt itself does
+// this, because process ids differ inside the runner's sandbox.
 #pragma once
 
 #include "runtime/cuda/Nvml.h"
@@ -14,7 +14,7 @@
 
 namespace kopt {
 
-/// What the driver says of one GPU. A seam: tests have their own.
+/// What the driver reports about one GPU. An interface, so that tests can replace it.
 class GpuActivity {
 public:
   virtual ~GpuActivity() = default;
@@ -24,7 +24,7 @@ public:
   loads() const = 0; ///< nothing: unknown
 };
 
-/// NVML's, of the GPU with that PCI address; without NVML all is unknown.
+/// The activity of the GPU with that PCI address, from NVML; without NVML everything is unknown.
 std::unique_ptr<GpuActivity> makeGpuActivity(const std::string &pciBusId);
 
 class OtherLoad {
@@ -32,17 +32,19 @@ public:
   explicit OtherLoad(std::unique_ptr<GpuActivity> activity, std::filesystem::path proc = "/proc")
       : activity_(std::move(activity)), proc_(std::move(proc)) {}
 
-  /// Why the others on the GPU cannot be known here; empty: they can. `own` processes of this kopt
-  /// hold the GPU.
+  /// Why other processes on the GPU cannot be seen here; empty if they can. `own` is the number of
+  /// this kopt's processes that hold the GPU.
   std::string blindness(unsigned own) const;
 
-  /// Right before what must not be disturbed; and after each start of a process of ours, which is
-  /// known by its id then, even once it has ended.
+  /// Call it right before a measurement, and after each start of one of kopt's processes, so that
+  /// its id is known even after it has ended.
   void begin();
-  /// Right after it: who computed meanwhile, in words. A process counts that holds the GPU and was
-  /// seen computing in the last second and a half that anybody was; where the driver does not say
-  /// who computes, each that holds it. Other kopt-runners do not: the device's lock keeps them off.
-  /// Who comes and goes between two of the driver's samples (a few a second at most) is not seen.
+  /// Call it right after the measurement: returns which other processes computed meanwhile, in
+  /// words. A process counts if it holds the GPU and one of its samples in the last 1.5 seconds
+  /// shows it computing; if the driver does not report who computes, each process that holds the
+  /// GPU counts. Other kopt-runners do not count, because the device's lock makes them wait. A
+  /// process that comes and goes between two of the driver's samples (a few each second at most) is
+  /// missed.
   std::vector<std::string> end(unsigned own);
 
 private:
@@ -54,7 +56,7 @@ private:
   std::unique_ptr<GpuActivity> activity_;
   std::filesystem::path proc_;
   Processes before_;
-  std::set<unsigned> ours_; ///< that were met on the GPU
+  std::set<unsigned> ours_; ///< our processes that were seen on the GPU
 };
 
 } // namespace kopt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Talks to kopt-runner. The runner may hang, crash or be lost with the candidate it runs; here that
-// becomes a status, and the next call finds a fresh process with its modules loaded again.
+// Talks to kopt-runner. The runner may hang, crash or be lost with the candidate that it runs.
+// RunnerClient turns that into a status, and the next call uses a fresh process with the modules
+// loaded again.
 #include "driver/device/Runner.h"
 #include "driver/device/runner/DeviceLock.h"
 #include "driver/device/runner/GpuSpecFile.h"
@@ -28,9 +29,9 @@ namespace {
 using runtime::protocol::Message;
 namespace protocol = runtime::protocol;
 
-constexpr Duration kProbeDeadline{30}; ///< a driver compiles the probe's PTX in 0.1 s or less
-constexpr Duration kMargin{3};         ///< on top of what the launches may take
-constexpr Duration kTimingMargin{15};  ///< warm-up, copies for rotation, final checks
+constexpr Duration kProbeDeadline{30}; ///< the driver compiles the probe's PTX in at most 0.1 s
+constexpr Duration kMargin{3};         ///< added to the time that the launches may take
+constexpr Duration kTimingMargin{15};  ///< for warm-up, copies for rotation, final checks
 
 std::vector<std::filesystem::path> paths(const std::vector<std::string> &names) {
   return {names.begin(), names.end()};
@@ -48,7 +49,7 @@ public:
         shared_(scratch_, SharedBuffers::defaultLimit() / std::max(1u, runners)),
         hooks_(std::move(hooks)) {}
 
-  /// Starts the process and asks what its device is.
+  /// Starts the process and asks for its device.
   Status connect();
 
   const DeviceInfo &device() const override { return device_; }
@@ -79,37 +80,39 @@ private:
   struct Module {
     std::filesystem::path path;
     std::string symbol;
-    std::uint32_t remote = 0; ///< its id in the process of this generation
-    unsigned generation = 0;  ///< 0: it is loaded in none
+    std::uint32_t remote = 0; ///< its id in the process of `generation`
+    unsigned generation = 0;  ///< 0: loaded in no process
   };
 
   bool isLoaded(const Module &module) const {
     return module.generation != 0 && module.generation == process_.generation();
   }
-  /// Does `once`, which asks for one thing and may load modules first. Where nobody can tell whose
-  /// doing its failure is, the same again in a fresh process decides; and no failure counts before
-  /// the device has passed a probe.
+  /// Calls `once`, which makes one request and may load modules first. If the cause of a failure is
+  /// ambiguous, calls it again in a fresh process to decide. No failure counts before the device
+  /// has passed a probe.
   Result<Reply> attributed(StageSeconds &stages, const std::function<Result<Reply>()> &once);
-  /// Fails where the device does not pass a probe in two processes: then it is not used again.
+  /// Probes the device if necessary. Fails if it does not pass in two processes; then it is not
+  /// used again.
   Status settle(StageSeconds &stages);
-  /// For what launches kernels: while no other kopt does. `stages` is what the reply says of them
-  /// and "lock".
+  /// Makes a request that launches kernels, while no other kopt does. Adds the reply's stages and
+  /// "lock" to `stages`.
   Result<Reply> askAlone(Message request, Duration deadline, const std::vector<int> &descriptors,
                          StageSeconds &stages);
   Result<DeviceLock::Hold> lockDevice(StageSeconds &stages);
-  /// Loads what a fresh process has not loaded yet. A status that is not Ok: it could not.
+  /// Loads the module if the current process has not loaded it. A status other than Ok means that
+  /// it could not be loaded.
   Result<Reply> ensureLoaded(ModuleId id);
-  /// Our processes that have a context on the device.
+  /// The number of our processes that have a context on the device.
   unsigned ownProcesses() const { return 1u + process_.ahead() + tools_.holdContext(); }
   Message hello() const;
   std::vector<int> helloDescriptors() const;
-  /// The process forgets the module; it is loaded again when it is next used.
+  /// Unloads the module from the process; it is loaded again when it is next used.
   void unloadRemote(ModuleId id);
   WatchedLaunch watched(ModuleId id, const Launch &launch, const RunOptions &options) const {
     const Module &module = modules_.at(id);
     return {module.path, module.symbol, launch, options};
   }
-  /// What the hardware counts, beside what the driver knows.
+  /// Adds hardware counters to what the driver knows.
   Result<ProfileOutcome> addHardwareCounters(const WatchedLaunch &watched, ProfileOutcome outcome,
                                              const std::vector<int> &descriptors);
 
@@ -119,14 +122,13 @@ private:
   SharedBuffers shared_;
   RunnerHooks hooks_;
   std::unique_ptr<DeviceLock> lock_;
-  std::unique_ptr<OtherLoad> others_; ///< on a GPU; null: nobody shares the device
+  std::unique_ptr<OtherLoad> others_; ///< null for an emulated device, which is not shared
   DeviceInfo device_;
   std::map<ModuleId, Module> modules_;
   ModuleId nextModule_ = 1;
   bool connected_ = false, restarted_ = false;
-  std::string quarantine_; ///< why the device is not used any more; empty: it is
-  std::string
-      unstarted_; ///< why no process could be started when one was last wanted; empty: one was
+  std::string quarantine_; ///< why the device is no longer used; empty if it is
+  std::string unstarted_; ///< why the last attempt to start a process failed; empty if it succeeded
 };
 
 Message RunnerClient::hello() const {
@@ -173,7 +175,7 @@ Status RunnerClient::connect() {
     if (fact.size() == 2)
       device_.facts[fact[0]] = fact[1];
   connected_ = true;
-  // Nobody shares an emulated device.
+  // An emulated device is not shared, so its lock does nothing.
   if (!lock_)
     lock_ = std::make_unique<DeviceLock>(
         device_.kind == DeviceKind::Cuda ? deviceLockFile(device_.uuid) : std::filesystem::path(),
@@ -194,7 +196,7 @@ Result<DeviceLock::Hold> RunnerClient::lockDevice(StageSeconds &stages) {
   const auto begun = std::chrono::steady_clock::now();
   KOPT_TRY(DeviceLock::Hold hold, lock_->take());
   const double waited = Duration(std::chrono::steady_clock::now() - begun).count();
-  if (waited > 1e-3) // no more than the calls themselves
+  if (waited > 1e-3) // below that it is only the cost of the calls
     stages["lock"] += waited;
   return hold;
 }
@@ -218,12 +220,12 @@ Status RunnerClient::settle(StageSeconds &stages) {
                       device_.name, why);
       process_.note(FaultClass::Infrastructure, quarantine_);
       process_.stop();
-      return connect(); // which says so
+      return connect(); // fails, and says so
     }
     if (!process_.ready()) {
       KOPT_CHECK(connect());
     }
-    process_.probed(); // unless it is lost again
+    process_.probed(); // unless the process is lost again
     KOPT_TRY(const Reply reply, askAlone(Message("probe"), kProbeDeadline, {}, stages));
     if (reply.status == RunStatus::Ok)
       return {};
@@ -248,10 +250,10 @@ Result<RunnerReply> RunnerClient::attributed(StageSeconds &stages,
         reply.message.verb() == "error" && reply.message.text("code") == "environment";
     if (reply.fault == FaultClass::Ambiguous && refused)
       return makeError(ErrorCode::Environment, "the runner cannot go on: " + reply.detail);
-    if (reply.fault == FaultClass::Ambiguous) { // it does so each time, on a device that works
+    if (reply.fault == FaultClass::Ambiguous) { // it fails each time, on a device that works
       reply.detail += ", also in a fresh process";
       reply.fault = FaultClass::Candidate;
-      process_.stop(); // what it has left behind is nobody else's
+      process_.stop(); // others must not be affected by what it left behind
     }
   }
   if (reply.fault == FaultClass::Candidate) {
@@ -328,8 +330,7 @@ void RunnerClient::unloadRemote(ModuleId id) {
   Message request("unload");
   request.add("module", found->second.remote);
   found->second.generation = 0;
-  // A module that cannot be unloaded costs memory until the next restart, which is no one's
-  // concern.
+  // If this fails, the module only costs memory until the next restart.
   static_cast<void>(process_.ask(std::move(request), kLoadDeadline, {}));
 }
 
@@ -356,7 +357,7 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
         request.add("scratch", options.poisonSeed);
         request.addList("skip", options.skip);
         request.addList("out", places.paths);
-        // Outputs that stay poisoned cost a second launch.
+        // Outputs that stay poisoned need a second launch.
         return askAlone(std::move(request), 2 * options.deadline + kMargin + bufferTime(launch),
                         descriptors.all(), outcome.stages);
       }));
@@ -387,7 +388,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
   KOPT_CHECK(descriptors.addContents(launchB));
   TimingOutcome outcome;
   KOPT_TRY(const Reply reply, attributed(outcome.stages, [&]() -> Result<Reply> {
-             // The first again: loading the second may have needed a fresh process.
+             // `a` again, because loading `b` may have needed a fresh process.
              for (const ModuleId id : {a, b, a}) {
                KOPT_TRY(Reply loaded, ensureLoaded(id));
                if (loaded.status != RunStatus::Ok)
@@ -405,7 +406,7 @@ Result<TimingOutcome> RunnerClient::time(ModuleId a, const Launch &launchA, Modu
              request.addList("out_a", placesA.paths);
              request.addList("out_b", placesB.paths);
              request.addList("skip", options.skip);
-             process_.awaitAhead(); // what gets ready now takes the device's time
+             process_.awaitAhead(); // processes that are getting ready would use the device
              if (others_)
                others_->begin();
              return askAlone(std::move(request),

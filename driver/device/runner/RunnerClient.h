@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's side of kopt-runner: one child process that owns a device and runs what it is given.
+// The driver's interface to kopt-runner, a child process that owns a device and runs launches.
 #pragma once
 
 #include "driver/device/CudaToolkit.h"
@@ -12,7 +12,7 @@
 
 namespace kopt {
 
-/// How kopt-runner is contained, which files it may read besides its own (modules, captured
+/// The sandbox of kopt-runner, the files that it may read besides its own (modules, captured
 /// inputs), and the tools that may watch it on a GPU.
 struct RunnerContainment {
   Sandbox sandbox;
@@ -20,17 +20,17 @@ struct RunnerContainment {
   CudaToolkit cuda;
 };
 
-/// What a runner asks of the program around it while another kopt uses the device.
+/// Callbacks of a runner, for the time that another kopt uses the device.
 struct RunnerHooks {
-  std::function<void(const std::string &)> tell; ///< what is waited for, once a wait
-  std::function<bool()> interrupted;             ///< true: do not wait any longer
+  std::function<void(const std::string &)> tell; ///< reports what the runner waits for, once
+  std::function<bool()> interrupted;             ///< true: stop waiting
 };
 
-/// Starts `kopt-runner`; buffers travel through shared memory, or files under `scratch` where there
-/// is too little; it is handed them open. What it cannot be told whose doing it is runs again in a
-/// fresh process, once; after a crash, a hang or a fault the device must pass a probe, or this and
-/// every later call fails with Environment. Fails with Environment where no device of that kind
-/// answers, saying why.
+/// Starts `kopt-runner`. Buffers are passed as open descriptors of shared memory, or of files in
+/// `scratch` if memory is short. A request with an ambiguous failure runs once more in a fresh
+/// process. After a crash, a hang or a fault the device must pass a probe; otherwise that call and
+/// all later ones fail with Environment. Fails with Environment if no device of that kind answers,
+/// saying why.
 Result<std::unique_ptr<Runner>>
 startRunner(ProcessRunner &processes, const std::filesystem::path &program,
             const DeviceConfig &config, const std::filesystem::path &scratch,

@@ -14,13 +14,13 @@ namespace kopt {
 
 namespace {
 
-constexpr int kMostGpus = 64; ///< a host has 16 today
+constexpr int kMostGpus = 64; ///< hosts have up to 16 today
 
 std::string nameOf(int ordinal, const DeviceInfo &device) {
   return fmt::format("{} {}", ordinal, device.modelled ? std::string("emulated") : device.uuid);
 }
 
-/// All that there are: the first one tells how many.
+/// The ordinals of all GPUs, whose number the first one reports.
 Result<std::vector<int>> allOrdinals(const DeviceInfo &first) {
   const auto known = first.facts.find("visible_devices");
   const auto count = known == first.facts.end()
@@ -50,7 +50,7 @@ Status checkKind(const std::vector<PooledRunner> &pool) {
             ErrorCode::Usage,
             fmt::format("{} and {} are the same device, which cannot run two measurements at once",
                         pool[before].name, pool[i].name),
-            "look at CUDA_VISIBLE_DEVICES, and name each GPU once");
+            "check CUDA_VISIBLE_DEVICES, and name each GPU once");
   }
   return {};
 }
@@ -98,7 +98,7 @@ startRunners(ProcessRunner &processes, const std::filesystem::path &program,
     member.thread->add([job] { (*job)(); });
     return started;
   };
-  // Of "all" the first one tells how many they are, and whether they are GPUs at all.
+  // For "all", the first runner reports how many there are, and whether they are GPUs.
   KOPT_CHECK(startOn(pool.front(), ordinals.empty() ? 0 : ordinals.front()).get());
   own.kind = pool.front().runner->device().kind;
   std::vector<int> each = ordinals;

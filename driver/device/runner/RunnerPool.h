@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several identical GPUs, each with a runner that one thread owns: children die with the thread
-// that started them.
+// Starts runners for several identical GPUs. One thread owns each runner, because children die with
+// the thread that started them.
 #pragma once
 
 #include "driver/device/Runner.h"
@@ -20,17 +20,18 @@ struct PooledRunner {
   std::unique_ptr<Runner> runner;
 };
 
-/// As startRunner(), once for each of the GPUs with these ordinals, which are distinct, at the same
-/// time; none: for all that CUDA shows. For emulated devices the ordinals are only names. Fails
-/// with Usage where they differ in name, architecture or memory, or are the same device twice:
-/// times of one would not be comparable with another's. The hooks are called from several threads.
+/// Calls startRunner() for each of the GPUs with these distinct ordinals, at the same time; if
+/// there are no ordinals, for all GPUs that CUDA shows. For emulated devices the ordinals are only
+/// names. Fails with Usage if devices differ in name, architecture or memory, as their times would
+/// not be comparable, or if two are the same device. The hooks are called from several threads.
 Result<std::vector<PooledRunner>>
 startRunners(ProcessRunner &processes, const std::filesystem::path &program,
              const DeviceConfig &config, const std::vector<int> &ordinals,
              const std::filesystem::path &scratch, const std::filesystem::path &gpuSpecs,
              const RunnerHooks &hooks, const RunnerContainment &containment);
 
-/// What makes two devices different for a pool: "arch sm_90 and sm_80"; empty: nothing.
+/// The differences between two devices that matter for a pool: "architecture (sm_90 and sm_80)";
+/// empty if there are none.
 std::string differenceInKind(const DeviceInfo &a, const DeviceInfo &b);
 
 } // namespace kopt

@@ -12,11 +12,11 @@ namespace {
 
 using runtime::protocol::Message;
 
-constexpr Duration kStartDeadline{60}; ///< cuInit takes over 10 s on hosts with many GPUs
+constexpr Duration kStartDeadline{60}; ///< cuInit takes more than 10 s on hosts with many GPUs
 constexpr Duration kTeardownLimit{
-    30}; ///< a driver that tears down a context keeps the process for that long at most
+    30}; ///< a driver that tears down a context keeps the process for at most this long
 constexpr std::size_t kReplyLimit =
-    16u << 20; ///< bytes: a thousand times the longest reply that was seen
+    16u << 20; ///< bytes; a thousand times the longest reply seen so far
 
 std::string lastLine(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
@@ -38,7 +38,7 @@ Result<std::unique_ptr<InteractiveProcess>> RunnerProcess::spawn() {
   ProcessSpec spec;
   spec.argv = command_;
   spec.outputLimit = kReplyLimit;
-  // A PTX cache would be a file; nothing that is timed is compiled by the driver.
+  // A PTX cache would be a file. The driver compiles nothing that is timed, so it is not needed.
   spec.env = environment_;
   spec.env["CUDA_CACHE_DISABLE"] = "1";
   return processes_.start(sandbox_.contain(std::move(spec), policy_));
@@ -131,8 +131,8 @@ RunnerReply RunnerProcess::lost(RunStatus status, FaultClass fault, std::string 
   return {status, std::move(what), {}, fault};
 }
 
-/// Whoever kills it (the kernel for want of memory, a person, the candidate itself), and whatever
-/// it says that is no reply: from here nobody can tell.
+/// Handles a process that died or sent an invalid reply. The cause is ambiguous: the kernel (out of
+/// memory), a person or the candidate itself may have killed it.
 RunnerReply RunnerProcess::crashed(const std::string &what) {
   process_->end(kTeardownLimit);
   const int code = process_->wait();
@@ -150,7 +150,7 @@ Result<RunnerReply> RunnerProcess::ask(Message request, Duration deadline,
   return receive(process_->readLine(deadline), id, deadline);
 }
 
-/// What `line`, which came within the deadline or not at all, says.
+/// Interprets `line`, which came within the deadline or not at all.
 Result<RunnerReply> RunnerProcess::receive(const Result<std::string> &line, std::uint64_t id,
                                            Duration deadline) {
   if (!line && line.error().code == ErrorCode::BudgetEnded)
@@ -166,7 +166,8 @@ Result<RunnerReply> RunnerProcess::receive(const Result<std::string> &line, std:
   if (status < 0 || status > int(RunStatus::InputChanged))
     return crashed("the runner sent an invalid reply");
 
-  // A fault has poisoned the context; the process ends by itself and the next call starts another.
+  // After a fault the context is unusable; the process ends by itself, and the next call starts
+  // another one.
   const bool last = message->has("last");
   const std::string code = message->verb() == "error" ? message->text("code") : "",
                     text = message->text("text");
@@ -176,7 +177,7 @@ Result<RunnerReply> RunnerProcess::receive(const Result<std::string> &line, std:
   if (code == "no-device")
     return makeError(ErrorCode::Environment, text,
                      "`kopt doctor` shows what is missing; --device emulated needs no GPU");
-  // What a device has no room for, or refuses, may be left over of what ran before.
+  // A lack of memory or a refusal may be caused by what ran before.
   if (code == "memory" || code == "environment")
     return RunnerReply{code == "memory" ? RunStatus::LaunchFailed : RunStatus::Crashed, text,
                        *message, FaultClass::Ambiguous};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kopt-runner process and what became of it: started contained, asked, watched, killed, probed.
-// Classifies what happens to it: caused by the candidate, by the machine, or undecidable
-// yet.
+// The kopt-runner process: starts it in its sandbox, sends requests, watches and kills it.
+// Classifies each failure as caused by the candidate, by the machine, or ambiguous.
 #pragma once
 
 #include "driver/model/Device.h"
@@ -15,15 +14,15 @@
 
 namespace kopt {
 
-/// To load a module or to give it back.
+/// For loading and unloading a module.
 inline constexpr Duration kLoadDeadline{30};
 
-/// What came of one request. `message` is the reply where one came.
+/// The outcome of one request. `message` is the reply, if there was one.
 struct RunnerReply {
-  RunStatus status = RunStatus::Ok; ///< TimedOut, Crashed, or what the reply says
+  RunStatus status = RunStatus::Ok; ///< TimedOut, Crashed, or the status in the reply
   std::string detail;
   runtime::protocol::Message message;
-  FaultClass fault = FaultClass::None; ///< of a status that is not Ok
+  FaultClass fault = FaultClass::None; ///< the cause of a status other than Ok
 };
 
 class RunnerProcess {
@@ -35,37 +34,38 @@ public:
 
   const std::vector<std::string> &command() const { return command_; }
 
-  /// Starts a process and says hello; `hello` is the request, `descriptors` come with it. Fails
-  /// with Environment where none starts or no device answers, at the second attempt too.
+  /// Starts a process and sends it the request `hello` with `descriptors`. Fails with Environment
+  /// if no process starts or no device answers, also at the second attempt.
   Result<RunnerReply> start(const runtime::protocol::Message &hello,
                             const std::vector<int> &descriptors);
-  /// Starts processes until so many wait to be the next, and says hello without waiting for their
-  /// answers. One that cannot be started, or does not answer well, is none: start() starts another.
+  /// Starts processes until `processes` are waiting to be used, and sends hello without waiting for
+  /// the replies. If one cannot be started, or its reply is not Ok, start() starts another.
   void startAhead(unsigned processes, const runtime::protocol::Message &hello,
                   const std::vector<int> &descriptors);
-  /// Waits until those that were started ahead are ready and do nothing more.
+  /// Waits until the processes that were started ahead are ready and idle.
   void awaitAhead();
-  /// Those that wait.
+  /// The number of processes that were started ahead.
   unsigned ahead() const { return unsigned(ahead_.size()); }
   void stopAhead() { ahead_.clear(); }
-  /// How many have been started. A module is loaded in one of them.
+  /// The number of processes used so far. A module is loaded in one of them.
   unsigned generation() const { return generation_; }
 
-  /// True while a process runs that is fit to be asked. One that has died since it was last asked,
-  /// or has said what nobody asked for, is ended here: that is not the fault of who comes next.
+  /// True if a process runs that can take a request. A process that has died since its last
+  /// request, or has written something unrequested, is ended here, so that the next candidate is
+  /// not blamed.
   bool ready();
-  /// Asks the process, which must be ready(). Fails with Environment where the runner says that it
-  /// cannot go on, with Internal where it does not understand.
+  /// Sends a request to the process, which must be ready(). Fails with Environment if there is no
+  /// device, and with Internal if the runner refuses the request.
   Result<RunnerReply> ask(runtime::protocol::Message request, Duration deadline,
                           const std::vector<int> &descriptors);
   void stop();
   bool isRunning() const { return process_ != nullptr; }
 
-  /// What happened beside the replies, since this was last called.
+  /// The incidents since the last call.
   std::vector<Incident> takeIncidents() { return std::exchange(incidents_, {}); }
   void note(FaultClass fault, std::string what) { incidents_.push_back({fault, std::move(what)}); }
 
-  /// True where the device has to show that it still works before a failure is anybody's.
+  /// True if the device has to pass a probe before a failure counts.
   bool mustProbe() const { return mustProbe_; }
   void probed() { mustProbe_ = false; }
   void mustProbeAgain() { mustProbe_ = true; }
@@ -73,9 +73,9 @@ public:
 private:
   struct Ahead {
     std::unique_ptr<InteractiveProcess> process;
-    std::uint64_t id = 0;               ///< of its hello
-    std::optional<std::string> reply{}; ///< once it came
-    ~Ahead() {                          // a process whose context exists ends as others do
+    std::uint64_t id = 0;               ///< id of its hello
+    std::optional<std::string> reply{}; ///< set when it came
+    ~Ahead() {                          // kill it first, as teardown of its context may take long
       if (process)
         process->kill();
     }
@@ -93,11 +93,11 @@ private:
   std::vector<std::string> command_;
   Sandbox sandbox_;
   SandboxPolicy policy_;
-  std::map<std::string, std::string> environment_; ///< variables beside those of the policy
+  std::map<std::string, std::string> environment_; ///< variables in addition to those of the policy
   std::unique_ptr<InteractiveProcess> process_;
   unsigned generation_ = 0;
   std::mt19937_64 requests_{
-      std::random_device{}()}; ///< ids that a candidate cannot guess, to forge a reply
+      std::random_device{}()}; ///< random ids, so that a candidate cannot forge a reply
   std::deque<Ahead> ahead_;
   bool mustProbe_ = false;
   std::vector<Incident> incidents_;

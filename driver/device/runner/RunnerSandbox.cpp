@@ -12,13 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All that it writes goes into buffers of a size that kopt has set; the rest is what a driver
-/// caches.
+/// The runner writes only into buffers, whose sizes kopt sets; other files are caches of the
+/// driver.
 constexpr std::uint64_t kFileBytes = 1ull << 30;
 constexpr std::uint64_t kOpenFiles =
-    4096; ///< a driver opens its nodes once for each GPU and context
+    4096; ///< the driver opens its device nodes once for each GPU and context
 
-/// What the CUDA driver and the loader listen to.
+/// The variables that the CUDA driver and the loader use.
 const std::vector<std::string> kVariables = {"PATH",
                                              "LANG",
                                              "LC_*",
@@ -52,7 +52,7 @@ SandboxPolicy runnerPolicy(const RunnerPlaces &places) {
   SandboxPolicy policy;
   policy.readable = places.readable;
   policy.readable.push_back(places.program.parent_path());
-  // A package's own libraries lie beside its programs.
+  // The libraries of an installed package are beside its programs.
   policy.readable.push_back(places.program.parent_path().parent_path() / "lib" / "kopt");
   if (const char *libraries = std::getenv("LD_LIBRARY_PATH"))
     for (const std::string &folder : split(libraries, ':'))
@@ -65,9 +65,8 @@ SandboxPolicy runnerPolicy(const RunnerPlaces &places) {
   if (places.cuda) {
     policy.devices = gpuNodes();
     policy.writesOwnProc = true;
-    policy.sysfs = true; // the driver reads where on the bus a GPU is
-    policy.unixSockets =
-        true; // it looks for MPS and the persistence daemon, which are not in sight
+    policy.sysfs = true;       // the driver reads a GPU's place on the bus there
+    policy.unixSockets = true; // it looks for MPS and the persistence daemon, which are not visible
   }
   return policy;
 }

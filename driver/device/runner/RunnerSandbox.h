@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kopt-runner may see: the device, its own program, the modules that were built. No key, no
-// network, no file of the user's, and nothing that it can write to but the buffers it is handed.
+// Defines what kopt-runner may see: the device, its own program, and built modules. It sees no
+// keys, no network and no files of the user, and can write only to the buffers that it gets.
 #pragma once
 
 #include "driver/sandbox/Sandbox.h"
@@ -10,14 +10,13 @@ namespace kopt {
 struct RunnerPlaces {
   std::filesystem::path program; ///< kopt-runner
   std::vector<std::filesystem::path>
-      readable;      ///< modules, captured inputs, the description of a GPU, CUPTI
-  bool cuda = false; ///< it drives a GPU: the driver's device nodes
+      readable;      ///< modules, captured inputs, a GPU's description, CUPTI
+  bool cuda = false; ///< it drives a GPU and needs the driver's device nodes
 };
 
 SandboxPolicy runnerPolicy(const RunnerPlaces &places);
 
-/// The nodes of NVIDIA's driver that this machine has below `folder`; those of Tegra and of WSL
-/// too.
+/// The device nodes of NVIDIA's driver in `folder`, including those of Tegra and WSL.
 std::vector<std::filesystem::path> gpuNodes(const std::filesystem::path &folder = "/dev");
 
 } // namespace kopt

@@ -28,7 +28,7 @@ SharedBuffers::Memory SharedBuffers::make(const std::string &name, std::uint64_t
   memory.descriptor = memfd_create(("kopt " + name).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (memory.descriptor < 0)
     return memory;
-  // Sealed: whatever the runner does, what the judge has mapped stays as long as it is.
+  // Seal the size, so that the runner cannot shrink memory that the judge has mapped.
   if (ftruncate(memory.descriptor, off_t(bytes)) != 0 ||
       fcntl(memory.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     close(memory.descriptor);
@@ -53,7 +53,7 @@ Result<SharedBuffers::Memory> SharedBuffers::makeFile(const std::filesystem::pat
   memory.isFile = true;
   memory.path = path.string();
   memory.descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  // With room on its disk, so that writing to its memory cannot fail.
+  // Allocate its disk space, so that writing to the mapped file cannot fail.
   int error = memory.descriptor < 0 || ftruncate(memory.descriptor, off_t(bytes)) != 0 ? errno : 0;
   if (error == 0 && bytes > 0)
     error = posix_fallocate(memory.descriptor, 0, off_t(bytes));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the runner leaves what a launch wrote, and the judge finds it: anonymous memory of this
-// process, which the runner is handed open and the judge opens by a path in /proc. It goes when the
-// last of the two processes goes, however they end.
+// Memory in which the runner leaves a launch's outputs for the judge: anonymous memory of this
+// process, which the runner gets as open descriptors and the judge opens by a path in /proc. It is
+// freed when both processes have ended, however they end.
 #pragma once
 
 #include "driver/model/Workload.h"
@@ -18,25 +18,25 @@ class SharedBuffers {
 public:
   /// An eighth of the machine's memory, in bytes.
   static std::uint64_t defaultLimit();
-  /// `folder` is for files, where memory is short or the runner cannot reach it. `limit`: bytes of
-  /// memory at most.
+  /// `folder` is for files, which are used if memory is short or the runner cannot reach it.
+  /// `limit` is the most bytes of memory.
   explicit SharedBuffers(std::filesystem::path folder, std::uint64_t limit = defaultLimit());
   ~SharedBuffers();
   SharedBuffers(const SharedBuffers &) = delete;
   SharedBuffers &operator=(const SharedBuffers &) = delete;
 
   struct Places {
-    std::vector<std::string> paths; ///< one per buffer, empty where it is read-only
-    std::vector<int> descriptors;   ///< of those that are not empty, in order; this object's
+    std::vector<std::string> paths; ///< one for each buffer; empty for a read-only buffer
+    std::vector<int> descriptors;   ///< of the non-empty paths; owned by this object
   };
-  /// The files are as long as the buffers; what is in them lasts until the next call with the same
-  /// slot. Fails with Environment.
+  /// Prepares memory or files as long as the buffers. Their contents are valid until the next call
+  /// with the same slot. Fails with Environment.
   Result<Places> prepare(const std::string &slot, const std::vector<Buffer> &buffers);
 
-  /// A path that a process can open if it can reach such memory; empty if there is none.
+  /// A path that a process can open if it can reach such memory; empty if memory is not available.
   const std::string &probe() const { return probe_.path; }
   int probeDescriptor() const { return probe_.descriptor; }
-  /// Only files from now on.
+  /// Uses only files from now on.
   void useFiles() { limit_ = 0; }
 
 private:
@@ -46,7 +46,7 @@ private:
     std::string path;
     bool isFile = false;
   };
-  /// Without a descriptor where the machine gives none.
+  /// The result has no descriptor if the machine provides no such memory.
   static Memory make(const std::string &name, std::uint64_t bytes);
   static Result<Memory> makeFile(const std::filesystem::path &path, std::uint64_t bytes);
   void give(Memory &memory);

@@ -8,7 +8,7 @@ namespace kopt {
 
 using runtime::addLaunch;
 
-/// What the runner has to know of a launch, for the module that it knows by that number.
+/// The launch as the runner needs it; `module` is the module's id in the runner.
 runtime::LaunchSpec toLaunchSpec(std::uint32_t module, const Launch &launch);
 
 } // namespace kopt

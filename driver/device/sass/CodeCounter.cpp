@@ -8,7 +8,7 @@ namespace kopt {
 std::string symbolIn(const SassListing &listing, const std::string &symbol) {
   if (listing.find(symbol))
     return symbol;
-  // A constant in its template arguments may have changed.
+  // The symbol differs if a constant in its template arguments has changed.
   return listing.functions.size() == 1 ? listing.functions.front().symbol : std::string();
 }
 

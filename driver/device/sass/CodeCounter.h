@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the counters of a kernel's code to those of its launch.
+// Adds the counters of a kernel's machine code to those of its launch.
 #pragma once
 
 #include "driver/device/sass/Disassembler.h"
@@ -11,9 +11,9 @@ class CodeCounter {
 public:
   explicit CodeCounter(Disassembler disassembler) : disassembler_(std::move(disassembler)) {}
 
-  /// Adds sassCounters() of `symbol` (or of the only function there is) in a cubin, and the stage
-  /// "disassemble". If there are none, the reason is added to `detail`; a missing nvdisasm is
-  /// reported once and not tried again.
+  /// Adds sassCounters() of `symbol` (or of the cubin's only function), and the stage
+  /// "disassemble". If there are none, adds the reason to `detail`; a missing nvdisasm is reported
+  /// once and not tried again.
   void addTo(ProfileOutcome &outcome, const std::filesystem::path &cubin,
              const std::string &symbol);
 
@@ -22,7 +22,7 @@ private:
   bool unavailable_ = false;
 };
 
-/// The name under which the listing has the kernel; empty where it does not.
+/// The kernel's name in the listing; empty if the listing does not have it.
 std::string symbolIn(const SassListing &listing, const std::string &symbol);
 
 } // namespace kopt

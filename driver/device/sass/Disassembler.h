@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's nvdisasm, where it is installed.
+// Runs NVIDIA's nvdisasm, if it is installed.
 #pragma once
 
 #include "driver/device/sass/SassListing.h"
@@ -14,8 +14,8 @@ public:
                CompilerSandbox sandbox = CompilerSandbox())
       : processes_(processes), program_(std::move(program)), sandbox_(std::move(sandbox)) {}
 
-  /// The code of a cubin. Fails with the reason where there is no nvdisasm, and with Internal where
-  /// it does not list the module: its version may be older than the toolkit's.
+  /// Lists the code of a cubin. Fails with the reason if there is no nvdisasm, and with Internal if
+  /// it cannot list the module: its version may be older than nvcc's.
   Result<SassListing> list(const std::filesystem::path &cubin) const;
 
 private:

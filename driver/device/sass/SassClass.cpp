@@ -11,7 +11,7 @@ namespace {
 
 struct Row {
   SassClass kind;
-  const char *opcodes; ///< roots, one blank between two
+  const char *opcodes; ///< roots, separated by one blank
 };
 
 constexpr std::array kRows = {
@@ -72,7 +72,7 @@ const std::map<std::string, SassClass, std::less<>> &table() {
   return built;
 }
 
-/// A constant or a register put somewhere by arithmetic with zero.
+/// True for arithmetic with zero that only moves a constant or a register.
 bool isMove(const SassInstruction &instruction) {
   if (instruction.root() == "IMAD" || instruction.root() == "UIMAD")
     return instruction.has("MOV");

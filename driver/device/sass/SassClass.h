@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind an instruction is.
+// The classes of instructions.
 #pragma once
 
 #include "driver/device/sass/SassListing.h"
@@ -35,15 +35,15 @@ enum class SassClass {
 };
 inline constexpr int kSassClasses = int(SassClass::Other) + 1;
 
-/// By the opcode, after the instruction set tables of NVIDIA's "CUDA Binary Utilities" (Turing to
-/// Blackwell). An opcode that they do not have is Other. IMAD.MOV and HFMA2 with zero factors only
-/// move a value, as compilers use them.
+/// The class by opcode, after the instruction set tables of NVIDIA's "CUDA Binary Utilities"
+/// (Turing to Blackwell). An unknown opcode is Other. IMAD.MOV and HFMA2 with zero factors count as
+/// moves, as compilers use them to move values.
 SassClass classOf(const SassInstruction &instruction);
 
-/// "fp32", "global_load": the end of the counter's name.
+/// "fp32", "global_load": the last part of the counter's name.
 const char *toString(SassClass kind);
 
-/// Bytes that one thread moves by a load or store; 4 where the opcode names no width.
+/// Bytes that one thread moves with a load or store; 4 if the opcode names no width.
 unsigned accessBytes(const SassInstruction &instruction);
 
 } // namespace kopt

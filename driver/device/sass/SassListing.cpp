@@ -23,7 +23,8 @@ template <class Number> std::optional<Number> numberIn(std::string_view text, in
   return value;
 }
 
-/// `FILE", line 12...` from behind its first quote; `rest` is what follows the number.
+/// Reads `FILE", line 12...`, which begins after the first quote; `rest` receives the text after
+/// the number.
 std::optional<SourceFrame> frameAt(std::string_view text, std::string_view &rest) {
   constexpr std::string_view kLine = "\", line ";
   const std::size_t quote = text.find(kLine);
@@ -37,8 +38,8 @@ std::optional<SourceFrame> frameAt(std::string_view text, std::string_view &rest
   return SourceFrame{std::string(text.substr(0, quote)), *line};
 }
 
-/// The frames of the instructions that follow: a frame that says where it was inlined is followed
-/// by that frame.
+/// Collects the frames of the following instructions. After a frame that was inlined comes the
+/// frame that it was inlined into.
 class Location {
 public:
   void add(std::string_view text) {
@@ -64,11 +65,11 @@ public:
 
 private:
   std::vector<SourceFrame> frames_;
-  std::optional<SourceFrame> caller_; ///< of the last frame
-  bool used_ = false;                 ///< by an instruction: what follows begins anew
+  std::optional<SourceFrame> caller_; ///< caller of the last frame
+  bool used_ = false; ///< an instruction has the frames: the next one begins a new list
 };
 
-/// `/*0040*/  @!P0 BRA `(.L_x_5) ;`, from behind its leading blanks.
+/// Reads an instruction, `/*0040*/ @!P0 BRA `(.L_x_5) ;`, without leading blanks.
 std::optional<SassInstruction> instructionAt(std::string_view text) {
   const std::size_t close = text.find("*/");
   if (!text.starts_with("/*") || close == text.npos)
@@ -104,10 +105,10 @@ std::optional<SassInstruction> instructionAt(std::string_view text) {
   return instruction;
 }
 
-/// A section while it is read.
+/// A section that is being read.
 struct Section {
   SassFunction function;
-  std::map<std::string, std::uint64_t> labels; ///< offsets
+  std::map<std::string, std::uint64_t> labels; ///< their offsets
   std::vector<std::string> pending;            ///< labels of the next instruction
 };
 
@@ -116,8 +117,8 @@ bool isBranch(const SassInstruction &instruction) {
   return root == "BRA" || root == "JMP";
 }
 
-/// What follows the last instruction: a branch to itself, and no operations up to the end of the
-/// section.
+/// Removes the padding after the last instruction: a branch to itself, and NOPs up to the end of
+/// the section.
 void dropPadding(Section &section) {
   std::vector<SassInstruction> &all = section.function.instructions;
   while (!all.empty() && all.back().root() == "NOP")
@@ -129,7 +130,7 @@ void dropPadding(Section &section) {
     all.pop_back();
 }
 
-/// Each place that is branched back to is the head of a loop that ends at the last such branch.
+/// Each target of a backward branch is the head of a loop, which ends at the last such branch.
 void findLoops(Section &section) {
   std::map<std::uint64_t, std::uint64_t> loops; // head -> last branch
   for (const SassInstruction &instruction : section.function.instructions) {
@@ -200,7 +201,7 @@ Result<SassListing> parseSassListing(std::string_view text) {
       section.pending.clear();
       section.function.instructions.push_back(std::move(*instruction));
     } else if (trimmed.starts_with(".type") && trimmed.ends_with("@function")) {
-      location = {}; // another function begins; those of the compiler's own have no lines
+      location = {}; // another function begins; functions of the compiler have no lines
     } else if (trimmed.ends_with(':') && line == trimmed) {
       section.pending.emplace_back(trimmed.substr(0, trimmed.size() - 1));
     }

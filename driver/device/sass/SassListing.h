@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of `nvdisasm -gi -c`: the instructions of a cubin, function by function, with the source
-// lines they come of.
+// Reads the output of `nvdisasm -gi -c`: the instructions of a cubin, by function, with their
+// source lines.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -24,19 +24,19 @@ struct SassInstruction {
   std::string opcode;       ///< "LDG.E.64"
   std::string operands;     ///< "R2, desc[UR4][R2.64]"
   std::string target;       ///< label or function named in the operands, or empty
-  /// Where it comes of, innermost first; the last is in the function itself. Empty without line
+  /// Its source lines, innermost first; the last one is in the function itself. Empty without line
   /// information.
   std::vector<SourceFrame> frames;
-  unsigned loopDepth = 0; ///< loops around it, by branches back within its section
+  unsigned loopDepth = 0; ///< number of loops around it, found by backward branches in its section
 
-  /// "LDG" of "LDG.E.64".
+  /// "LDG" for "LDG.E.64".
   std::string_view root() const { return std::string_view(opcode).substr(0, opcode.find('.')); }
-  /// True where the opcode has this part between its points.
+  /// True if one of the opcode's parts, which points separate, is `part`.
   bool has(std::string_view part) const;
 };
 
-/// A code section: a function and the copies of others that the compiler put next to it. Padding is
-/// left out.
+/// A code section: a function and the copies of other functions that the compiler put next to it,
+/// without padding.
 struct SassFunction {
   std::string symbol;
   std::vector<SassInstruction> instructions;
@@ -46,13 +46,13 @@ struct SassListing {
   std::vector<SassFunction> functions;
 
   const SassFunction *find(std::string_view symbol) const;
-  /// The function and, each once, those in other sections that it calls, directly or not. Empty
-  /// where it is not there.
+  /// The function, and the functions in other sections that it calls directly or indirectly, each
+  /// once. Empty if the function is not in the listing.
   std::vector<const SassFunction *> reachableFrom(std::string_view symbol) const;
 };
 
-/// Fails with Internal where the text holds no instruction in a section of code. Lines that are not
-/// understood are passed over: other versions print more.
+/// Fails with Internal if the text has no instruction in a code section. Unknown lines are skipped,
+/// because other versions print more.
 Result<SassListing> parseSassListing(std::string_view text);
 
 } // namespace kopt

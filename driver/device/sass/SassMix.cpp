@@ -14,7 +14,7 @@ bool isGeneric(SassClass kind) {
   return kind == SassClass::GenericLoad || kind == SassClass::GenericStore;
 }
 
-/// To or from double: F2F.F64.F32, I2F.F64, F2I.S64.F64.TRUNC.
+/// True for a conversion to or from double: F2F.F64.F32, I2F.F64, F2I.S64.F64.TRUNC.
 bool convertsDouble(const SassInstruction &instruction) { return instruction.has("F64"); }
 
 std::string counterName(SassClass kind) { return std::string("sass__inst_") + toString(kind); }
@@ -51,7 +51,7 @@ Counters sassCounters(const SassListing &listing, std::string_view symbol) {
       inLoops += instruction.loopDepth > 0;
       doubles += kind == SassClass::Conversion && convertsDouble(instruction);
       indexed += isIndexedLocal(instruction);
-      // An array whose address was taken is reached by generic accesses too.
+      // Generic accesses may reach an array whose address was taken.
       onlySpills &= !isIndexedLocal(instruction) && !isGeneric(kind);
       loaded += kind == SassClass::LocalLoad ? accessBytes(instruction) : 0;
       stored += kind == SassClass::LocalStore ? accessBytes(instruction) : 0;

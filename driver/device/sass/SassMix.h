@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of a kernel by class, as counters. Their names are in the README of this folder.
+// Counts a kernel's instructions by class, as counters. The README of this folder lists their
+// names.
 #pragma once
 
 #include "driver/device/sass/SassClass.h"
@@ -9,7 +10,7 @@
 
 namespace kopt {
 
-/// Instructions of some code, each counted once.
+/// Numbers of instructions; each instruction counts once.
 struct SassMix {
   std::array<std::uint64_t, kSassClasses> of{};
   std::uint64_t all = 0;
@@ -21,14 +22,14 @@ struct SassMix {
   std::uint64_t operator[](SassClass kind) const { return of[std::size_t(kind)]; }
 };
 
-/// A local access whose address is more than the stack pointer and a constant.
+/// True for a local access whose address is not the stack pointer plus a constant.
 bool isIndexedLocal(const SassInstruction &instruction);
 
-/// Counters "sass__..." of a kernel and what it calls; empty where the listing does not have it.
-/// Spills are absent where local memory may hold anything else.
+/// Counters "sass__..." of a kernel and the functions that it calls; empty if the listing does not
+/// have it. Spill counters are absent if local memory may contain anything else.
 Counters sassCounters(const SassListing &listing, std::string_view symbol);
 
-/// Every name that sassCounters() may give, sorted.
+/// All names that sassCounters() may return, sorted.
 std::vector<std::string> sassCounterNames();
 
 } // namespace kopt

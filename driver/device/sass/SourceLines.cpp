@@ -11,7 +11,7 @@
 namespace kopt {
 namespace {
 
-/// How often a loop is taken to run, to put lines in an order.
+/// The assumed number of iterations of a loop, to sort lines.
 constexpr double kTurns = 10;
 
 SourceFrame ownFrame(const SassInstruction &instruction) {
@@ -44,7 +44,7 @@ struct Named {
   const char *one, *many;
 };
 
-/// Of most interest first: what waits for memory, then what is slow to compute.
+/// The most interesting first: accesses that wait for memory, then slow operations.
 constexpr std::array kNamed = {
     Named{SassClass::LocalLoad, "local load", "local loads"},
     Named{SassClass::LocalStore, "local store", "local stores"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of a kernel by the user's own lines.
+// A kernel's instructions by the user's source lines.
 #pragma once
 
 #include "driver/device/sass/SassMix.h"
@@ -13,23 +13,23 @@ struct LineUse {
   SassMix mix;
   std::uint64_t doubles = 0;               ///< conversions to or from double
   std::uint64_t indexed = 0;               ///< local accesses at a computed address
-  unsigned loopDepth = 0;                  ///< of the deepest instruction
-  double weight = 0;                       ///< for the order alone, where nothing was counted
-  std::optional<InstructionCount> counted; ///< together; nothing where the kernel was not watched
+  unsigned loopDepth = 0;                  ///< loop depth of the deepest instruction
+  double weight = 0;                       ///< only for sorting, if nothing was counted
+  std::optional<InstructionCount> counted; ///< sum; nothing if not watched
 };
 
-/// Lines of `symbol` and what it calls: those with most samples first, or most executed
-/// instructions; where `counts` is empty those with most instructions, one in a loop taken for ten.
-/// An instruction belongs to the innermost frame that is not in a header of the toolkit or of the
-/// system. Empty where the listing does not have the kernel.
+/// The lines of `symbol` and the functions that it calls, sorted by samples, then by executed
+/// instructions, then by number of instructions, where one in a loop counts as ten. An instruction
+/// belongs to the innermost frame that is not in a header of the toolkit or the system. Empty if
+/// the listing does not have the kernel.
 std::vector<LineUse> linesOf(const SassListing &listing, std::string_view symbol,
                              const InstructionCounts &counts = {});
 
-/// True for headers that come with a compiler, whose lines a user does not tune.
+/// True for headers of a compiler or the system, whose lines a user does not tune.
 bool isSystemHeader(std::string_view file);
 
-/// "4 global loads, 2 conversions (2 of double), 1 fp64": what of a line costs most, by class; the
-/// cheap rest is left out.
+/// "4 global loads, 2 conversions (2 of double)": the most expensive classes of a line's
+/// instructions, at most four.
 std::string inWords(const LineUse &line);
 
 } // namespace kopt

@@ -44,7 +44,7 @@ struct GpuSeconds {
   static constexpr double kLongRun = 0.15;
 };
 
-/// One candidate in front of the checks.
+/// A candidate that the checks examine.
 struct Examination {
   const Candidate &candidate;
   const Built &built;

@@ -33,7 +33,7 @@ struct Subject {
 struct Built {
   std::filesystem::path path;
   std::string symbol;
-  std::string hash;                   ///< of the machine code
+  std::string hash;                   ///< hash of the machine code
   std::vector<std::string> externals; ///< functions that it calls but does not define
   ModuleId module = 0;
   std::vector<Launch> launches;

@@ -24,7 +24,7 @@ const std::vector<CheckInfo> &allChecks();
 /// The purpose of a check in one line; empty if no check has that name.
 std::string purposeOf(const std::string &check);
 
-/// Which checks are left out.
+/// The set of checks that are left out.
 class CheckSwitches {
 public:
   CheckSwitches() = default;

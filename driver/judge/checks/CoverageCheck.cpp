@@ -159,8 +159,7 @@ public:
   }
 
 private:
-  using Codes =
-      std::map<std::string, std::set<std::string>>; ///< CodeBehind digests by name of the condition
+  using Codes = std::map<std::string, std::set<std::string>>; ///< CodeBehind digests by name
 
   /// True if the original has the same condition with the same code behind it, and the outcome
   /// never occurs there either; or if it does occur there, but the candidate's block may make it
@@ -457,9 +456,8 @@ private:
   Frontend &frontend_;
   Toolchain &toolchain_;
   CoverageSettings settings_;
-  Codes ofOriginal_, neverOfOriginal_; ///< all outcomes in the original; those that never occur
-  std::set<std::string>
-      ofOriginalsText_; ///< outcomes of the original by text and name, without numbers
+  Codes ofOriginal_, neverOfOriginal_;    ///< all outcomes in the original; those that never occur
+  std::set<std::string> ofOriginalsText_; ///< outcomes by text and name, without numbers
   std::atomic<std::size_t> builds_ = 0;
 };
 

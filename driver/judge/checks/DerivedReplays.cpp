@@ -36,9 +36,8 @@ constexpr std::uint64_t kMostNoiseDraws = 8;
 /// the number of elements. The default tolerance is meant for a few thousand.
 constexpr std::uint64_t kManyElements = 32768;
 constexpr double kManyTerms = 4;
-constexpr double kOwnError =
-    3; ///< times the original's own error: a candidate's may be twice as large
-constexpr double kNoise = 4; ///< times the movement of the original's own result
+constexpr double kOwnError = 3; ///< times the original's error: a candidate's may be twice as large
+constexpr double kNoise = 4;    ///< times the movement of the original's own result
 constexpr double kCoarse =
     1. / 16; ///< part of an output's magnitude, where only large errors count
 
@@ -47,8 +46,7 @@ constexpr double kCoarse =
 constexpr double kCandidateInstructions = 5e8;
 constexpr std::size_t kFewest = 4; ///< one for each kind
 constexpr std::size_t kFewestInSearch = 1;
-constexpr double kUntilFound =
-    3; ///< times the seconds for learning, as long as the original has run on no derived launch
+constexpr double kUntilFound = 3; ///< times the seconds for learning, until one is found
 /// The most bytes of results of a launch with elements that jump: kopt has to remember which do.
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSmallThreads = 4096; ///< threads of a small captured launch
@@ -318,9 +316,8 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
       return unfit("the original does not repeat its own result on it: " +
                    mismatch->describe(launch.buffers[b]));
   }
-  std::vector<std::optional<double>> noise(
-      launch.buffers.size(),
-      0.0); // nothing: something other than finite floating-point numbers differs
+  std::vector<std::optional<double>> noise(launch.buffers.size(),
+                                           0.0); // nothing: something else differs
   std::vector<Movement> movement(launch.buffers.size());
   for (std::uint64_t draw = 0; draw < noiseDraws(launch); ++draw) {
     KOPT_TRY(const auto moved, run(kOtherPoison, std::uint32_t(draw + 1), "derived-second"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the embedded rules once, checks every key, and evaluates them over counters. What a rule
-// cannot see it does not judge: it is reported as skipped with the metric it misses.
+// Reads the embedded rules once, checks every key, and evaluates them over counters. A rule whose
+// metrics are not all known is reported as skipped, with the missing metric.
 #include "driver/search/diagnose/RuleBook.h"
 #include "driver/source/Expression.h"
 #include "knowledge/RuleFiles.h"
@@ -16,13 +16,13 @@ namespace kopt {
 
 namespace {
 
-/// A name defined in the rule: the first of its expressions whose metrics are all known.
+/// A named value of a rule: the first of its expressions whose metrics are all known is used.
 struct RuleValue {
   std::string name;
   std::vector<Expression> alternatives;
 };
 
-/// Text between braces of a message, with the number of digits after the point.
+/// The expression between braces in a message, with the number of digits after the point.
 struct Placeholder {
   Expression expression;
   int digits;
@@ -83,7 +83,7 @@ const std::string_view *findSkill(const std::string &name) {
   return nullptr;
 }
 
-/// The first paragraph under "## Signal", on one line.
+/// The first paragraph under "## Signal", as one line.
 std::string signalOf(std::string_view text) {
   constexpr std::string_view kHeading = "## Signal\n";
   std::size_t begin = text.find(kHeading);
@@ -189,15 +189,16 @@ Result<Rule> parseRule(const json &entry, const std::string &file, std::size_t i
   return rule;
 }
 
-/// Counters plus the rule's own values; remembers the first metric that was missing.
+/// The counters and the rule's own values; for a value without a result, remembers the first metric
+/// that was missing.
 class Scope {
 public:
   Scope(const Rule &rule, const Counters &counters) : counters_(counters) {
     for (const RuleValue &value : rule.values)
       define(value);
   }
-  /// The value, or in words why there is none. Every name must have a value, even one that the
-  /// value of the expression does not depend on.
+  /// The value, or the reason why there is none. Every name must have a value, even if the result
+  /// does not depend on it.
   tl::expected<double, std::string> evaluate(const Expression &expression) const {
     std::vector<double> values;
     for (const std::string &name : expression.names()) {
@@ -215,7 +216,8 @@ public:
       return tl::unexpected(result.error().what);
     return *result;
   }
-  /// The metrics behind a name: itself, or those of the alternative that gave a value of the rule.
+  /// The metrics behind a name: the name itself, or the metrics of the expression that gave a value
+  /// of the rule.
   std::vector<std::string> metricsOf(const std::string &name) const {
     auto used = metrics_.find(name);
     return used == metrics_.end() ? std::vector<std::string>{name} : used->second;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules read counters and say what bounds a kernel, with the evidence and the skills that treat it.
+// Evaluates rules over counters: they say what bounds a kernel, with the evidence and the skills
+// that treat it.
 #pragma once
 
 #include "driver/model/Counters.h"
@@ -13,16 +14,17 @@ namespace kopt {
 
 struct Rule;
 
-/// The rules of knowledge/rules/*.json, checked. Fails with Internal naming file and key.
+/// The rules of knowledge/rules/*.json. load() fails with Internal, naming file and key, if one is
+/// wrong.
 class RuleBook {
 public:
   static Result<RuleBook> load();
   Diagnosis diagnose(const Counters &counters) const;
-  /// Every metric that some rule reads, sorted: what to ask a profiler for.
+  /// All metrics that the rules read, sorted: those to request from a profiler.
   std::vector<std::string> metrics() const;
-  /// The text of a skill document; empty where there is none.
+  /// The text of a skill document; empty if there is none.
   static std::string skill(const std::string &name);
-  /// One line per skill for a prompt: "name: signal".
+  /// One line for each skill, for a prompt: "- name: signal".
   static std::string skillCatalogue();
   RuleBook(RuleBook &&) noexcept;
   RuleBook &operator=(RuleBook &&) noexcept;

@@ -13,10 +13,10 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kSkillBodies = 3;             ///< documents quoted in full
+constexpr std::size_t kSkillBodies = 3;             ///< most skill documents quoted in full
 constexpr std::size_t kContextLimit = 24u << 10;    ///< bytes of read-only chunks
 constexpr std::size_t kDiagnosticsLimit = 8u << 10; ///< bytes of compiler diagnostics
-constexpr std::size_t kHistoryLines = 40;           ///< newest attempts listed
+constexpr std::size_t kHistoryLines = 40;           ///< most attempts listed, the newest
 
 Result<std::string> promptFile(std::string_view name) {
   for (const auto &[path, text] : knowledge::prompts::kFiles)
@@ -26,7 +26,8 @@ Result<std::string> promptFile(std::string_view name) {
                    fmt::format("there is no prompt knowledge/prompts/{}", name));
 }
 
-/// One line without fences, so that a quoted reason cannot pretend to be more than that.
+/// The text as one line without backquotes, so that a quoted reason cannot close a fence or add
+/// lines.
 std::string quoted(std::string text, std::size_t limit) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == '`'; }, ' ');
@@ -34,7 +35,7 @@ std::string quoted(std::string text, std::size_t limit) {
   return text.size() > limit ? text.substr(0, limit) + "…" : text;
 }
 
-/// The beginning of a long text: the first diagnostic is the one that matters.
+/// The beginning of a long text, because the first diagnostic matters most.
 std::string head(const std::string &text, std::size_t limit) {
   return text.size() > limit ? text.substr(0, limit) + "\n[the rest is left out]" : text;
 }
@@ -62,8 +63,8 @@ std::string parametersText(const Specialization &specialization) {
   return text.empty() ? "- none\n" : text;
 }
 
-/// Geometry, sizes and scalars of each launch with the candidate's changes; never what the buffers
-/// hold.
+/// Geometry, sizes and scalars of each launch with the candidate's changes; never the contents of
+/// buffers.
 Result<std::string> launchesText(const ProposalContext &context, const Candidate &base) {
   std::string text;
   for (const Launch &launch : context.problem.workload.launches) {
@@ -194,7 +195,7 @@ std::string constantsText(const CodeTask &task, const ProposalContext &context,
   return text.empty() ? "- none\n" : text;
 }
 
-/// Everything but the history and the task itself.
+/// The part of a prompt that describes kernel, launches and measurements.
 Result<std::string> situation(const ProposalContext &context, const CodeTask &task,
                               const Candidate &base) {
   KOPT_TRY(const std::string launches, launchesText(context, base));
@@ -244,8 +245,8 @@ std::string evidenceText(const Trial &failed) {
   return text;
 }
 
-/// True where the chunk declares a constant that also shapes the launch: it is changed by value, so
-/// that both follow.
+/// True if the chunk declares a constant that the launch may also depend on. Such a constant is
+/// changed by value, so that code and launch both follow it.
 bool declaresConstant(const SliceChunk &chunk, const std::vector<NamedConstant> &constants) {
   return std::any_of(constants.begin(), constants.end(), [&](const NamedConstant &constant) {
     return contains(chunk.source, constant.valueRange) && chunk.role != ChunkRole::Kernel &&
@@ -270,7 +271,7 @@ Result<std::string> fillTemplate(std::string_view text,
     auto value = values.find(name);
     if (close == std::string_view::npos || value == values.end())
       return makeError(ErrorCode::Internal,
-                       fmt::format("a prompt asks for \"{}\", which nobody gives", name));
+                       fmt::format("a prompt asks for \"{}\", which has no value", name));
     used.insert(name);
     filled += value->second;
     at = close + 2;
@@ -315,8 +316,8 @@ Result<CodeTask> makeCodeTask(const ProposalContext &context, const Candidate &b
     }
   }
   if (task.context.size() > kContextLimit)
-    task.context = task.context.substr(task.context.size() -
-                                       kContextLimit); // what stands nearest to the kernel
+    task.context =
+        task.context.substr(task.context.size() - kContextLimit); // the part nearest to the kernel
   for (const NamedConstant &constant : constants)
     task.contract.constants.insert(constant.name);
   for (const TemplateArg &argument : context.problem.specialization.templateArgs)

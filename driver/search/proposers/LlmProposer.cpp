@@ -40,7 +40,7 @@ const Trial *findTrial(const std::vector<Trial> &history, const std::string &has
   return nullptr;
 }
 
-/// The latest of the trials it was made from; null where that is not in the history.
+/// The trial of the last of its parents; null if it is not in the history.
 const Trial *parentOf(const std::vector<Trial> &history, const Trial &trial) {
   const std::vector<std::string> &parents = trial.candidate.parents;
   return parents.empty() ? nullptr : findTrial(history, parents.back());
@@ -58,7 +58,8 @@ std::string requestText(const ChatModel &model, const ChatRequest &request) {
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Takes new headers out of the text: they stand before everything else.
+/// Moves #include directives from the text to the candidate's includes, as they go before
+/// everything else.
 void takeIncludes(std::string &text, const std::string &slice, Candidate &candidate) {
   std::set<std::string> known;
   for (const IncludeDirective &include : includesIn(slice))
@@ -73,7 +74,8 @@ void takeIncludes(std::string &text, const std::string &slice, Candidate &candid
       candidate.includes.push_back({include.header, false});
 }
 
-/// Ends as the text it replaces does, so that nothing beside the chunk moves.
+/// The text with the same line ends at its end as the original, so that nothing outside the chunk
+/// moves.
 std::string withEndOf(std::string text, const std::string &original) {
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
@@ -81,7 +83,8 @@ std::string withEndOf(std::string text, const std::string &original) {
   return text + (last == std::string::npos ? "" : original.substr(last + 1));
 }
 
-/// A constant whose text the candidate has itself rewritten cannot be set by value.
+/// The name of a constant that the reply sets by value although the candidate rewrites its text;
+/// empty if there is none.
 std::string constantInNewText(const ProposalContext &context, const Candidate &candidate,
                               const CodeReply &reply) {
   for (const NamedConstant &constant :
@@ -93,7 +96,7 @@ std::string constantInNewText(const ProposalContext &context, const Candidate &c
   return {};
 }
 
-/// What a note is about that gives up an attempt.
+/// The subject of a note that gives up an attempt.
 std::string abandoned(const std::string &hash) { return "abandoned " + hash; }
 
 } // namespace
@@ -109,7 +112,7 @@ Result<std::vector<Candidate>> LlmProposer::propose(const ProposalContext &conte
   KOPT_TRY(const Trial *failed, attemptToRepair(context));
   KOPT_TRY(Answer answer, exchange(context, failed));
   if (failed && !answer.candidate && !answer.capped) {
-    // The attempt is beyond repair: a new idea instead.
+    // The attempt cannot be repaired: ask for a new idea instead.
     KOPT_TRY(answer, exchange(context, nullptr));
   }
   if (answer.candidate)
@@ -221,14 +224,14 @@ LlmProposer::Answer LlmProposer::read(const std::string &text, const ProposalCon
     candidate.launch.sharedBytes = reply->sharedBytes;
 
   if (std::string name = constantInNewText(context, candidate, *reply); !name.empty())
-    return breached(
-        fmt::format("constant \"{}\" stands in a chunk that is rewritten: change it there", name));
+    return breached(fmt::format(
+        "constant \"{}\" is declared in a chunk that is rewritten: change it there", name));
   const std::string hash = candidate.contentHash();
   if (hash == base.contentHash() || hash == context.parent().contentHash())
-    return breached("the reply leaves the code, the constants and the launch as they are");
+    return breached("the reply changes neither the code nor the constants nor the launch");
   if (const Trial *same = findTrial(context.history, hash))
     return breached(
-        fmt::format("this is attempt \"{}\" again, which ended as {}; propose something else",
+        fmt::format("this repeats attempt \"{}\", which ended as {}; propose something else",
                     same->candidate.title, toString(same->verdict)));
   for (const Launch &launch : context.problem.workload.launches)
     if (auto changed = applyToLaunch(context.problem.kernel, launch, candidate); !changed)
@@ -290,7 +293,7 @@ Status LlmProposer::note(const ProposalContext &context, const std::string &text
   Decision decision;
   decision.round = context.round;
   decision.what = Note{givenUp.empty() ? "llm" : abandoned(givenUp), text};
-  // A resumed run comes by here again and must not record it twice.
+  // A resumed run takes this path again and must not record the note twice.
   KOPT_TRY(const std::vector<Decision> recorded, store_.decisions(run_));
   for (const Decision &known : recorded)
     if (identityOf(known) == identityOf(decision) && describe(known) == text)

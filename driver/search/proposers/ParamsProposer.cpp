@@ -54,7 +54,8 @@ std::string titleOf(const Point &point, const Point &before) {
   return title;
 }
 
-/// Constants whose text the parent has rewritten: their values can no longer be put in by position.
+/// Constants whose text the parent has rewritten: their values can no longer be replaced by
+/// position.
 std::set<std::string> frozenConstants(const ProposalContext &context) {
   std::set<std::string> names;
   for (const NamedConstant &constant :
@@ -69,7 +70,7 @@ std::uint64_t spaceSize(const TuneDeclaration &declaration) {
   std::uint64_t size = 1;
   for (const TunableParam &param : declaration.params) {
     if (size > kListable)
-      break; // only whether it can be listed matters
+      break; // it only matters whether the space can be listed
     size *= param.values.size();
   }
   return size;
@@ -119,7 +120,7 @@ Result<std::vector<Candidate>> ParamsProposer::propose(const ProposalContext &co
     candidate.rationale = "declared tunables";
     for (const auto &[name, value] : point)
       candidate.constants[name] = value;
-    // The values the source has already are no change of it.
+    // Values that the source already has are not changes.
     for (const NamedConstant &constant :
          constantsInScope(context.problem.kernel, context.problem.specialization))
       if (const auto own = candidate.constants.find(constant.name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values for the tunables a user declared: named constants, macros and integral template arguments.
+// Proposes values for the declared tunables: named constants, macros and integral template
+// arguments.
 #pragma once
 
 #include "driver/model/TuneDeclaration.h"
@@ -9,14 +10,14 @@ namespace kopt {
 
 class ParamsProposer : public Proposer {
 public:
-  /// `seed` orders what is drawn at random from spaces too large to list.
+  /// `seed` decides the random order of points.
   ParamsProposer(TuneDeclaration declaration, std::uint64_t seed);
 
   std::string name() const override { return "params"; }
 
-  /// First every neighbour of the parent (one tunable changed), then, where the whole space has at
-  /// most kListable points, all of the rest, else points drawn at random. Only points that satisfy
-  /// every requirement and give a launchable geometry.
+  /// First every neighbour of the parent (one tunable changed); then all other points in random
+  /// order if the space has at most kListable points, otherwise random points. Only points that
+  /// satisfy every requirement and give a valid launch.
   Result<std::vector<Candidate>> propose(const ProposalContext &context,
                                          std::size_t limit) override;
 

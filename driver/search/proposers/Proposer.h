@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where candidates come from. A proposer reads records and returns candidates; it never runs or
-// judges one.
+// The interface to sources of candidates. A proposer reads records and returns candidates; it never
+// runs or judges one.
 #pragma once
 
 #include "driver/model/Diagnosis.h"
@@ -13,16 +13,16 @@
 
 namespace kopt {
 
-/// What a search is about. The referenced records outlive it.
+/// The subject of a search. The referenced records must outlive it.
 struct SearchProblem {
   const KernelSpec &kernel;
   const Specialization &specialization;
   const Workload &workload;
-  const std::string &sliceText; ///< of the baseline
+  const std::string &sliceText; ///< the baseline's slice
   const DeviceInfo &device;
 };
 
-/// A trial that candidates are made from, and the rules that fired on its counters.
+/// A trial to make candidates from, and the rules that fired on its counters.
 struct Parent {
   const Trial &trial;
   Diagnosis diagnosis;
@@ -44,9 +44,10 @@ class Proposer {
 public:
   virtual ~Proposer() = default;
   virtual std::string name() const = 0;
-  /// At most `limit` new candidates, most promising first, none whose content hash is in the
-  /// history. Empty: it has nothing more to offer for these parents. Must be a pure function of the
-  /// context and of what it stored itself. A failure costs the proposer its turn, never the search.
+  /// At most `limit` new candidates, the most promising first, none of them in the history. Empty
+  /// if it has nothing more to offer for these parents. Must be a pure function of the context and
+  /// of what the proposer stored itself. A failure costs the proposer its turn and does not end the
+  /// search.
   virtual Result<std::vector<Candidate>> propose(const ProposalContext &context,
                                                  std::size_t limit) = 0;
 };

@@ -11,9 +11,9 @@
 namespace kopt {
 namespace {
 
-/// Puts the offer's edits, which are offsets of the rendered slice, into the chunks they fall in.
-/// Nothing where an edit lies outside every editable chunk, or in one that code beside the kernel
-/// uses, too, which the screen would refuse: such an offer is not ours to make.
+/// Applies the offer's edits, whose offsets refer to the rendered slice, to the chunks that contain
+/// them. Nothing if an edit lies outside every editable chunk, or in a chunk that other code uses,
+/// too, because the screen would refuse that.
 std::optional<Candidate> candidateFrom(const TransformOffer &offer, const RenderedSlice &rendered,
                                        const ProposalContext &context) {
   Candidate candidate = context.parent();
@@ -52,7 +52,8 @@ std::optional<Candidate> candidateFrom(const TransformOffer &offer, const Render
   return candidate;
 }
 
-/// 0 for the first technique of the most severe rule; techniques no rule speaks for come last.
+/// The rank of a technique: 0 for the first one of the most severe rule; techniques that no rule
+/// recommends come last. `why` receives the rule.
 std::size_t rankOf(const std::string &technique, const Diagnosis &diagnosis, const RuleHit **why) {
   std::size_t rank = 0;
   for (const RuleHit &hit : diagnosis.hits)
@@ -90,15 +91,15 @@ Result<std::vector<Candidate>> TransformProposer::propose(const ProposalContext 
     if (!candidate || !known.insert(candidate->contentHash()).second)
       continue;
     if (!writeBackEdits(context.problem.kernel, context.problem.specialization, *candidate))
-      continue; // what could not be written back is not worth a trial
+      continue; // a candidate that cannot be written back is not worth a trial
     const RuleHit *why = nullptr;
     const std::size_t rank = rankOf(offer.technique, context.diagnosis(), &why);
     if (why)
       candidate->rationale = fmt::format("{}: {}", why->id, why->finding);
     ranked.emplace_back(rank, std::move(*candidate));
   }
-  // Within one rank, offers of different techniques take turns, so that none starves behind a long
-  // list of variants.
+  // Offers of different techniques take turns, ordered by rank within a turn, so that a long list
+  // of variants does not delay the others.
   std::map<std::string, std::size_t> turn;
   for (auto &[rank, candidate] : ranked)
     rank = turn[candidate.technique]++ * 10000 + rank;

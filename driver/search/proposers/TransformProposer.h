@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrites from the front end's catalogue, those first that treat what the rules found.
+// Proposes rewrites from the front end's catalogue, first those that treat what the rules found.
 #pragma once
 
 #include "driver/search/proposers/Proposer.h"

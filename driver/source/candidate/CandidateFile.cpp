@@ -26,12 +26,12 @@ bool sameDeclaration(const SliceChunk &a, const SliceChunk &b) {
   return a.role == b.role && a.name == b.name;
 }
 
-/// Whether the chunk says something to the compiler beside what includes bring.
+/// True for chunks other than includes and instantiations.
 bool isDeclaration(const SliceChunk &chunk) {
   return chunk.role != ChunkRole::Include && chunk.role != ChunkRole::Instantiation;
 }
 
-/// The namespaces that the chunk stands in, outermost first.
+/// The namespaces around the chunk, outermost first.
 std::vector<std::string> namespacesOf(const SliceChunk &chunk, const Specialization &from) {
   std::vector<std::string> spaces;
   if (chunk.role == ChunkRole::Macro)
@@ -45,13 +45,13 @@ std::vector<std::string> namespacesOf(const SliceChunk &chunk, const Specializat
        begin = end + 2, end = chunk.name.find("::", begin)) {
     const std::string scope = chunk.name.substr(begin, end - begin);
     if (scope.empty() || scope.find('<') != scope.npos || isType(chunk.name.substr(0, end)))
-      break; // a member of a class: it is defined where the class is visible
+      break; // a class: its member is defined where the class is visible
     spaces.push_back(scope);
   }
   return spaces;
 }
 
-/// The text in those of its namespaces that the place which it is put at has not.
+/// The text, wrapped in those of its own namespaces that the place of insertion is not in.
 std::string inItsNamespaces(const std::string &text, const std::vector<std::string> &own,
                             const std::vector<std::string> &ofPlace) {
   const auto [mine, theirs] = std::mismatch(own.begin(), own.end(), ofPlace.begin(), ofPlace.end());
@@ -70,8 +70,8 @@ const KernelSpec *kernelOf(const TuneSubject &subject, const ExtractionResult &c
   return kernel == changed.kernels.end() ? nullptr : &*kernel;
 }
 
-/// Which of `own` each chunk of `other` is: the one with the same text, else the first left of its
-/// name. None for what is new.
+/// For each chunk of `other`, the index of its counterpart in `own`: the one with the same text, or
+/// otherwise the first remaining one with the same name. Nothing for new chunks.
 std::vector<std::optional<std::size_t>> counterparts(const Specialization &own,
                                                      const std::string &ownSlice,
                                                      const Specialization &other,
@@ -89,7 +89,7 @@ std::vector<std::optional<std::size_t>> counterparts(const Specialization &own,
   return found;
 }
 
-/// What a candidate's file has and the baseline's slice has not, as parts of a candidate.
+/// Adds what the candidate's file has and the baseline's slice has not to a candidate.
 class Additions {
 public:
   Additions(const TuneSubject &subject, const ExtractionResult &original,
@@ -99,7 +99,7 @@ public:
         included_(includesOf(original)), candidate_(candidate) {
     for (const SliceChunk &chunk : subject.kernel.unused)
       there_.push_back(chunk);
-    // Of a file that is changed as a whole the subject has what candidates may edit alone.
+    // For an in-place build the subject has only the chunks that candidates may edit.
     if (subject.specialization.route == Route::InPlace)
       for (const KernelSpec &whole : original.kernels)
         for (const Specialization &specialization : whole.specializations)
@@ -109,12 +109,12 @@ public:
 
   void addInclude(const SliceChunk &chunk, const std::string &text) {
     const std::vector<IncludeDirective> named = includesIn(text);
-    // What the original includes and its kernel was not seen to need, neither kernel needs.
+    // An include that the original has but its kernel does not need is not needed here either.
     if (named.size() == 1 && (chunk.needed || !included_.contains(named[0].header)))
       candidate_.includes.push_back({named[0].header, false});
   }
 
-  /// Returns why it is refused; empty where it is taken.
+  /// Returns why the declaration is refused; empty if it is added.
   Result<std::string> addDeclaration(const SliceChunk &chunk, const std::string &text,
                                      std::size_t before) {
     std::string file;
@@ -133,10 +133,10 @@ public:
       }
     }
     if (known && file.empty() && chunk.role != ChunkRole::Function && !chunk.name.empty())
-      return fmt::format("the candidate's file changes {} '{}' ({}), which the original's kernel "
-                         "does not use and other code may; leave it as it is, and give what the "
-                         "candidate needs another name",
-                         toString(chunk.role), chunk.name, placeOf(known->source));
+      return fmt::format(
+          "the candidate's file changes {} '{}' ({}), which the original's kernel does not use but "
+          "other code may; leave it as it is, and use another name for what the candidate needs",
+          toString(chunk.role), chunk.name, placeOf(known->source));
     if (chunk.role == ChunkRole::Variable)
       if (std::string why = whyNoTable(chunk, known); !why.empty())
         return why;
@@ -160,26 +160,26 @@ private:
         text ? std::count(text->begin(), text->begin() + std::ptrdiff_t(at), '\n') + 1 : 1);
   }
 
-  /// A variable that a candidate brings is a table: its values stand where it is declared. That
-  /// code on the device may not change it, the screen sees to.
+  /// A variable that a candidate adds must be a table, with its values at its declaration. Returns
+  /// why it is not one. The screen ensures that device code does not change it.
   std::string whyNoTable(const SliceChunk &chunk, const SliceChunk *known) const {
     for (const std::vector<OutsideUser> *users : {&chunk.users, known ? &known->users : nullptr})
       for (const OutsideUser &user : users ? *users : std::vector<OutsideUser>())
         if (user.onHostAlone)
-          return fmt::format("host code ('{}', {}:{}) uses variable '{}', and a candidate has no "
+          return fmt::format("host code ('{}', {}:{}) uses variable '{}', but a candidate has no "
                              "host code: give the values where the variable is declared",
                              user.name, user.file, user.line, chunk.name);
     const std::size_t colons = chunk.name.rfind("::");
     const std::string name = chunk.name.substr(colons == std::string::npos ? 0 : colons + 2);
     for (const ConstantVariable &variable : other_.constantVariables)
       if (variable.name == name)
-        return fmt::format("variable '{}' has no values where it is declared, and a candidate has "
+        return fmt::format("variable '{}' has no values where it is declared, but a candidate has "
                            "no host code that could set them",
                            chunk.name);
     return {};
   }
 
-  /// Headers that a program with the patch finds, by the same include.
+  /// True for a new header that the patched program finds with the same include directive.
   bool isOfNewHeader(const std::string &file) const {
     if (file == kernel_.unit || original_.fileHashes.contains(file))
       return false;
@@ -192,7 +192,7 @@ private:
     });
   }
 
-  /// The candidate's own includes of headers that the original does not read.
+  /// Adds the candidate's includes of headers that were not read for the original.
   void includeNewHeaders() {
     if (std::exchange(hasNewHeaders_, true))
       return;
@@ -211,11 +211,11 @@ private:
 
   const TuneSubject &subject_;
   const ExtractionResult &original_, &changed_;
-  const KernelSpec &kernel_; ///< the candidate's, and its specialization
+  const KernelSpec &kernel_; ///< the candidate's kernel; `other_` is its specialization
   const Specialization &other_;
   const std::set<std::string> included_;
   Candidate &candidate_;
-  std::vector<SliceChunk> there_; ///< in the user's files, not in the slice
+  std::vector<SliceChunk> there_; ///< declarations in the user's files that are not in the slice
   bool hasNewHeaders_ = false;
 };
 
@@ -230,7 +230,7 @@ Result<CandidateFile> readCandidateFile(Frontend &frontend, ExtractRequest reque
   request.untrusted = true;
   const fs::path folder = fs::absolute(original).lexically_normal().parent_path(),
                  own = fs::absolute(read.path).lexically_normal().parent_path();
-  if (folder != own) // the includes of a copy are meant as they are in the original's place
+  if (folder != own) // resolve a copy's includes as in the original's place
     for (const std::string &flag : headersBeside(original.string()))
       request.flags.push_back(flag);
   for (const fs::path &header : headersNamedBy(fs::absolute(read.path), {folder, own}))
@@ -268,8 +268,8 @@ Result<FileCandidate> candidateFromFile(const TuneSubject &subject,
   const Specialization &own = subject.specialization;
   const auto found = counterparts(own, subject.sliceText, *other, otherSlice);
   Additions additions(subject, original, changed, *kernel, *other, candidate);
-  // What is new stands before what it stood before in its file, but for text that may stand in any
-  // namespace.
+  // A new declaration goes before the chunk that it precedes in the candidate's file; chunks that
+  // may be in any namespace do not count.
   const auto placeFrom = [&](std::size_t i) {
     for (; i < found.size(); ++i)
       if (found[i] && *found[i] <= own.kernelChunk && isDeclaration(own.chunks[*found[i]]) &&
@@ -288,16 +288,16 @@ Result<FileCandidate> candidateFromFile(const TuneSubject &subject,
       if (own.chunks[*found[i]].editable)
         candidate.chunks[*found[i]] = text;
       else
-        made.refusal = fmt::format(
-            "the candidate's file has another {} '{}', which host code may use as well; leave it "
-            "as it is, and give what the candidate needs another name",
-            toString(chunk.role), chunk.name);
+        made.refusal =
+            fmt::format("the candidate's file changes {} '{}', which host code may use as well; "
+                        "leave it as it is, and use another name for what the candidate needs",
+                        toString(chunk.role), chunk.name);
     }
     if (!made.refusal.empty())
       return made;
   }
-  // The launch is computed with the constants' new values; their text is part of the chunks
-  // already.
+  // The launch is computed with the new values of constants; their text is already part of the
+  // chunks.
   for (const NamedConstant &constant : constantsInScope(*kernel, *other))
     for (const NamedConstant &before : constantsInScope(subject.kernel, own))
       if (before.name == constant.name && before.value != constant.value)

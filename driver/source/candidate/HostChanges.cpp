@@ -16,13 +16,13 @@ namespace {
 
 using Items = std::map<std::pair<HostKind, std::string>, std::vector<const HostItem *>>;
 
-constexpr std::size_t kMostShown = 100; ///< characters of a statement
+constexpr std::size_t kMostShown = 100; ///< most characters of a statement in a message
 
 bool isDeviceCode(ChunkRole role) {
   return role != ChunkRole::Include && role != ChunkRole::Instantiation && role != ChunkRole::Other;
 }
 
-/// Text that a candidate may change, or that the judge takes as a constant.
+/// The text that a candidate may change, or that the judge treats as a constant.
 class DeviceText {
 public:
   explicit DeviceText(const ExtractionResult &extraction) {
@@ -49,7 +49,7 @@ public:
             }));
   }
 
-  /// The file without it, and without white space.
+  /// The file without device text and white space.
   std::string without(const std::string &file) const {
     const Result<std::string> text = readFile(file);
     std::string rest = text ? *text : std::string();
@@ -72,7 +72,7 @@ Items itemsOf(const HostText &text) {
   return items;
 }
 
-/// A constant may be declared elsewhere, or have another name.
+/// True if the statements are the same; a constant may be declared elsewhere or have another name.
 bool sameStatement(const HostStatement &a, const HostStatement &b) {
   const auto valuesOf = [](const HostStatement &statement) -> const std::string & {
     return statement.values.empty() ? statement.text : statement.values;
@@ -84,7 +84,7 @@ bool sameText(const HostItem &a, const HostItem &b) {
   return std::ranges::equal(a.text, b.text, sameStatement);
 }
 
-/// Words of the host code, and of the macros that it uses.
+/// The words of the host code, and of the macros that it uses.
 std::set<std::string> wordsOf(const HostText &text) {
   const auto addWords = [](const HostItem &item, std::set<std::string> &words) {
     for (const HostStatement &statement : item.text)
@@ -113,7 +113,7 @@ std::string placeOf(const HostItem &item, unsigned line) {
   return fmt::format("{}:{}", item.file, line ? line : item.line);
 }
 
-/// Where and how the text differs first.
+/// Describes the first difference between the texts, with both places.
 std::string difference(const HostItem &before, const HostItem &after) {
   const auto &was = before.text, &is = after.text;
   std::size_t i = 0;
@@ -131,14 +131,13 @@ std::string difference(const HostItem &before, const HostItem &after) {
     return fmt::format("{}: {} the candidate leaves out {} ({})",
                        placeOf(after, now ? now->line : 0), in, shown(*old),
                        placeOf(before, old->line));
-  return fmt::format("{}: {} the candidate has {} in the place of {} ({})",
-                     placeOf(after, now->line), in, shown(*now), shown(*old),
-                     placeOf(before, old->line));
+  return fmt::format("{}: {} the candidate has {} in place of {} ({})", placeOf(after, now->line),
+                     in, shown(*now), shown(*old), placeOf(before, old->line));
 }
 
 std::string refusal(const std::string &what) {
-  return what + ": host code is not taken beside the kernel's launches and what only feeds them; "
-                "leave it as it is in the original";
+  return what + ": kopt takes no host code from a candidate except the kernel's launches and what "
+                "only feeds them; leave it as it is in the original";
 }
 
 } // namespace
@@ -158,9 +157,9 @@ std::optional<std::string> hostChange(const HostText &before, const ExtractionRe
     if (newDevice.has(item) || (old && device.has(*old)))
       continue;
     if (!old && item.kind == HostKind::Function && item.launches)
-      return refusal(fmt::format("{}: '{}' launches the kernel, and the original has no such "
-                                 "function",
-                                 placeOf(item, 0), item.name));
+      return refusal(
+          fmt::format("{}: '{}' launches the kernel, but the original has no such function",
+                      placeOf(item, 0), item.name));
     if (!old || sameText(*old, item) ||
         (item.kind == HostKind::Macro && !words.contains(item.name)))
       continue;

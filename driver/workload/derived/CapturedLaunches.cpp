@@ -414,11 +414,9 @@ private:
   const Launch &launch_;
   const CapturedNumbers numbers_;
   std::uint64_t most_;
-  std::vector<std::optional<ContentsSummary>>
-      known_; ///< for each buffer; nothing: its contents do not change
+  std::vector<std::optional<ContentsSummary>> known_; ///< for each buffer; nothing: it stays
   std::set<Values> tried_;
-  std::set<std::vector<std::tuple<FillKind, double, double>>>
-      contents_; ///< fills of the launches that were added
+  std::set<std::vector<std::tuple<FillKind, double, double>>> contents_; ///< of added launches
   DerivedLaunches out_;
 };
 

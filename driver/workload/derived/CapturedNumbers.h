@@ -23,9 +23,7 @@ public:
   const Values &all() const { return all_; }
   const Values &sizes() const { return sizes_; }   ///< at least 8, or they decide the grid
   const Values &others() const { return others_; } ///< neither sizes nor geometry
-  const std::set<std::string> &deciding() const {
-    return deciding_;
-  } ///< sizes that decide the grid
+  const std::set<std::string> &deciding() const { return deciding_; } ///< they decide the grid
 
   /// The launch with other integers, in the same memory. Its expressions give the new grid; if they
   /// cannot, as for a problem without elements, the grid stays as it was.
@@ -56,8 +54,7 @@ private:
   const Launch &launch_;
   Values all_, sizes_, others_;
   std::set<std::string> deciding_;
-  mutable std::map<std::size_t, std::optional<Fill>>
-      drawn_; ///< fills of integer buffers, by buffer
+  mutable std::map<std::size_t, std::optional<Fill>> drawn_; ///< of integers, by buffer
 };
 
 } // namespace kopt

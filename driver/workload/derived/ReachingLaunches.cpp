@@ -21,8 +21,7 @@ using Values = LaunchFamily::Values;
 
 constexpr double kLimit = 64;           ///< a number from here on may be a limit on a size
 constexpr std::size_t kMostNumbers = 5; ///< most numbers of a condition
-constexpr std::uint64_t kSmall =
-    16384; ///< most threads and elements of a launch with other contents
+constexpr std::uint64_t kSmall = 16384; ///< threads and elements of a launch with other contents
 constexpr std::uint64_t kMostSpelled = 1 << 20; ///< most bytes of contents that a request carries
 
 bool isInteger(const std::string &scalar) {

@@ -60,7 +60,7 @@ public:
     return own ? std::optional(own->grid) : std::nullopt;
   }
 
-  /// The least factor in (low, high] for which `holds`, which holds for `high`.
+  /// The least factor in (low, high] for which `holds` is true; it must be true for `high`.
   double least(double low, double high, const std::function<bool(const Launch &)> &holds) const {
     for (int step = 0; step < kBisections; ++step) {
       const double middle = (low + high) / 2;

@@ -21,11 +21,9 @@ struct CapturedLaunch {
 struct TraceWorkload {
   Workload workload; ///< the representative launches, weighted by how many launches their class has
   std::vector<Launch> heldOut; ///< other launches of those classes, for the final validation
-  std::vector<CapturedLaunch>
-      captured; ///< all launches that can be repeated, in the program's order
+  std::vector<CapturedLaunch> captured; ///< all that can be repeated, in the program's order
   std::map<std::string, double> programSeconds; ///< as SubjectWorkload::programSeconds
-  double coverage =
-      0; ///< share of the kernel's time in the program that the classes of `workload` have
+  double coverage = 0; ///< share of the kernel's time that the classes of `workload` have
   std::vector<std::string> notes; ///< what was left out, and why
 };
 

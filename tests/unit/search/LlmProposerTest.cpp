@@ -232,7 +232,7 @@ TEST_F(LlmProposerTest, whatWasTriedIsNotProposedAgain) {
   judge(proposeOne(llm), Verdict::Same, "1.000x");
   model_.replies = {reply("the same again", "  // body"), reply("b", "  // another")};
   EXPECT_EQ(proposeOne(llm).title, "b");
-  EXPECT_NE(model_.requests[2].messages[2].text.find("again"), std::string::npos);
+  EXPECT_NE(model_.requests[2].messages[2].text.find("repeats attempt"), std::string::npos);
 }
 
 TEST_F(LlmProposerTest, aReplyThatChangesNothingIsABreach) {
@@ -243,7 +243,7 @@ TEST_F(LlmProposerTest, aReplyThatChangesNothingIsABreach) {
   model_.replies = {unchanged, unchanged};
   LlmProposer llm = proposer();
   EXPECT_TRUE(llm.propose(context(), 1)->empty());
-  EXPECT_NE(lastNote().find("as they are"), std::string::npos) << lastNote();
+  EXPECT_NE(lastNote().find("changes neither"), std::string::npos) << lastNote();
 }
 
 TEST_F(LlmProposerTest, aModelThatStopsOffersNothingAndSaysWhy) {

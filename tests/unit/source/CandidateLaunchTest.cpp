@@ -85,7 +85,7 @@ TEST_F(CandidateLaunchTest, SitesThatSayTheSameOfTheirArgumentsAreOneLaunch) {
   EXPECT_EQ(take(), "");
   EXPECT_EQ(candidate_.launch.gridExpressions, (Axes{"n / 64", "1", "1"}));
   changed_.launches[1].grid[0] = "m / 32";
-  EXPECT_NE(take().find("at c.cu:9 otherwise than that at"), std::string::npos) << take();
+  EXPECT_NE(take().find("its launches at c.cu:9 and "), std::string::npos) << take();
 }
 
 TEST_F(CandidateLaunchTest, AHostVariableWithAParametersNameIsNotTakenForIt) {
@@ -125,11 +125,12 @@ TEST_F(CandidateLaunchTest, OtherTypesAndOtherParametersAreRefused) {
   subject_.specialization = subject_.kernel.specializations[0];
   makeTemplate(changed_, "4");
   changed_.specializations[0].templateArgs[0].value = "double";
-  EXPECT_NE(take().find("only integral template arguments may change, and 'T' is double"),
+  EXPECT_NE(take().find("only integral template arguments may change, but 'T' is double"),
             std::string::npos)
       << take();
   changed_.specializations[0].templateArgs.pop_back();
-  EXPECT_NE(take().find("template parameters are not the original's"), std::string::npos) << take();
+  EXPECT_NE(take().find("template parameters differ from the original's"), std::string::npos)
+      << take();
 }
 
 TEST_F(CandidateLaunchTest, ASliceHasNoLaunch) {

@@ -47,9 +47,9 @@ TEST(CompilerMessages, TheWholeOutputIsInAFileThatIsNamed) {
   const std::string hint = compilerHint(manyErrors(), nullptr, folder.path());
   EXPECT_THAT(hint, StartsWith("compiler output:\nIn file included from slice.cu:2:"));
   EXPECT_LE(std::ranges::count(hint, '\n'), 20);
-  const std::size_t at = hint.find("all of it: ");
+  const std::size_t at = hint.find("full output: ");
   ASSERT_NE(at, std::string::npos) << hint;
-  EXPECT_EQ(readFile(hint.substr(at + 11)).value(), manyErrors());
+  EXPECT_EQ(readFile(hint.substr(at + 13)).value(), manyErrors());
   // What is short is shown whole, and needs no file.
   EXPECT_EQ(compilerHint("a.cu:1:1: error: x\n", nullptr, folder.path()),
             "compiler output:\na.cu:1:1: error: x");

@@ -34,7 +34,7 @@ protected:
 TEST_F(HostChangesTest, TheFirstDifferenceIsNamedWithBothPlaces) {
   EXPECT_EQ(change(), "");
   after_.items[0].text[1].text = "twice ( ) ;";
-  expectChange("c.cu:11: in 'run()' the candidate has 'twice ( ) ;' in the place of 'two ( ) ;' "
+  expectChange("c.cu:11: in 'run()' the candidate has 'twice ( ) ;' in place of 'two ( ) ;' "
                "(a.cu:11)");
   after_.items[0].text.erase(after_.items[0].text.begin() + 1);
   expectChange("c.cu:12: in 'run()' the candidate leaves out 'two ( ) ;' (a.cu:11)");
@@ -71,7 +71,7 @@ TEST_F(HostChangesTest, AConstantMayBeDeclaredElsewhere) {
   after_.items[0].text[1] = {11, "fill ( kThreads ) ;", "fill ( 256 ) ;"};
   EXPECT_EQ(change(), "");
   after_.items[0].text[1].values = "fill ( 128 ) ;";
-  expectChange("'fill ( kThreads ) ;' in the place of 'fill ( 256 ) ;'");
+  expectChange("'fill ( kThreads ) ;' in place of 'fill ( 256 ) ;'");
 }
 
 TEST_F(HostChangesTest, ChunksOfASliceAreDeviceCode) {

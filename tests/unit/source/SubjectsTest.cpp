@@ -156,7 +156,7 @@ TEST(Subjects, AClauseForANameThatThereIsNotIsAnErrorAtItsPlace) {
   EXPECT_EQ(extent.what, "extent inn: kernel 'transpose' has no pointer parameter of that name");
   EXPECT_EQ(extent.hint, "did you mean 'in'?");
   EXPECT_EQ(extent.where, "t.cu:2");
-  EXPECT_EQ(errorFor("fill count = zero").hint, "there are: in");
+  EXPECT_EQ(errorFor("fill count = zero").hint, "known names: in");
   EXPECT_EQ(errorFor("arg block = 3").hint, "did you mean 'blocks'?");
   EXPECT_EQ(errorFor("launch L: m=3").where, "t.cu:2");
   for (const char *clause : {"arg blocks = 3", "extent in = n", "launch L: n=3"})
