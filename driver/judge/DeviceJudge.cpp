@@ -5,6 +5,7 @@
 #include "driver/judge/EmulatedJudge.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/Hash.h"
+#include "driver/support/Log.h"
 #include "driver/workload/ApplyCandidate.h"
 
 #include <algorithm>
@@ -77,8 +78,14 @@ Result<bool> DeviceJudge::verify(const Candidate &candidate, const Built &built,
   if (trial.check.empty())
     trial.stage = Stage::Verify;
   Examination examination{candidate, built, freshSeed, strength, depth, trial};
+  for (const std::unique_ptr<Check> &check : checks_)
+    if (depth >= check->from())
+      check->begin(context_, examination);
   for (const std::unique_ptr<Check> &check : checks_) {
     CheckRecord record{check->name(), CheckState::Passed, ""};
+    std::optional<LoggedStage> logged;
+    if (depth > Depth::Search)
+      logged.emplace("check " + check->name());
     KOPT_TRY(const std::optional<Failure> failure, check->check(context_, examination, record));
     if (!failure) {
       trial.checks.push_back(std::move(record));

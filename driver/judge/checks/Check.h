@@ -40,7 +40,8 @@ struct GpuSeconds {
   static constexpr double kLearnForSearch = 1; ///< of kLearn, before the first candidate
   static constexpr double replays(Depth depth) { return depth == Depth::Search ? 0.3 : 1.5; }
   static constexpr double kRepeats = 1;
-  /// A run that takes longer, as of gigabytes it does: a search makes do with one of each kind.
+  /// A run that takes longer, as on gigabytes, is repeated as seldom as possible in a search, and
+  /// launches are derived from a smaller problem.
   static constexpr double kLongRun = 0.15;
 };
 
@@ -70,6 +71,8 @@ public:
   /// True if the check can notice wrong results. Checks that cannot take no part in the mutation
   /// test.
   virtual bool seesResults() const { return true; }
+  /// True if it runs the workload's own launches, at their full size.
+  virtual bool runsWorkload() const { return false; }
   /// The least depth at which the check runs on a GPU. On a modelled device every check runs at any
   /// depth.
   virtual Depth from() const { return Depth::Trial; }
@@ -80,6 +83,9 @@ public:
   /// for a candidate; the toolchain caches the results. May be called from any thread, one at a
   /// time.
   virtual void compileAhead(const CompileAhead &) {}
+  /// Starts, on another thread, what check() will wait for. Called before the first check runs, and
+  /// only for checks that run unless another one fails before them.
+  virtual void begin(CheckContext &, const Examination &) {}
   /// Runs the check and writes what it did to `record`. A Failure is the candidate's fault; an
   /// Error is kopt's or the machine's.
   Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,
@@ -90,7 +96,7 @@ public:
   }
 
 protected:
-  /// Whether a search leaves to winners what another run would show.
+  /// True if a search leaves to winners what a second run of the workload's launches would show.
   static bool isBrief(const CheckContext &context, const Examination &examination) {
     return examination.depth == Depth::Search && !context.runner().device().modelled &&
            context.heaviest() < context.baselineSeconds.size() &&

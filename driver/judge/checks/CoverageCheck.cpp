@@ -34,7 +34,8 @@ constexpr double kInstructions = 1e8;
 /// of all together, on a GPU the seconds of all.
 constexpr std::size_t kMostSought = 6, kReaching = 32;
 constexpr std::uint64_t kReachingCost = 1u << 22;
-constexpr double kReachingInstructions = 1e8, kAllReaching = 3e8, kReachingSeconds = 2;
+constexpr double kReachingInstructions = 1e8, kAllReaching = 3e8, kReachingSeconds = 2,
+                 kLargerSeconds = 2;
 constexpr int kEach = 3; ///< launches for each outcome: the candidate may be right on one by chance
 constexpr std::size_t kMostLaunches = 16; ///< before the module is loaded anew
 constexpr int kMostRefused = 3; ///< failures of the original on a GPU: each may cost a context
@@ -309,7 +310,7 @@ private:
                Recorder &recorder, Answer &answer) const {
     const bool isModelled = context.runner().device().modelled;
     const std::size_t heaviest = context.heaviest();
-    const Launch &launch = context.baseline().launches[heaviest];
+    const Launch &launch = replays_->base(context);
     const double own = heaviest < context.instructionLimits.size()
                            ? double(context.instructionLimits[heaviest]) / 20 // of a limit
                            : 0;
@@ -362,16 +363,17 @@ private:
     if (answer.missing.empty())
       return {};
     const bool isModelled = context.runner().device().modelled;
-    const Launch &heaviest = context.baseline().launches[context.heaviest()];
+    const Launch &base = replays_->base(context);
+    const auto start = std::chrono::steady_clock::now();
     double instructions = 0;
-    for (DerivedLaunch &larger : largerLaunches(sourceOf(context.subject()), heaviest,
+    for (DerivedLaunch &larger : largerLaunches(sourceOf(context.subject()), base,
                                                 isModelled ? kMostModelled : kMostOnGpu, kLarger)) {
       const auto own = applyToDerived(context, seen.candidate, larger.launch);
       if (answer.missing.empty() || !own)
         continue;
       const RunOptions options = derivedOptions(context, *own, 0, 0, "");
       instructions += double(options.instructionLimit) / (20 * kLeniency); // the expected number
-      if (isModelled && instructions > kInstructions)
+      if (isModelled ? instructions > kInstructions : secondsSince(start) > kLargerSeconds)
         return {};
       KOPT_CHECK(tryLaunch(context, seen, clone, recorder, std::move(larger), answer));
       if (answer.failure)

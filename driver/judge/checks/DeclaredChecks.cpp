@@ -13,6 +13,7 @@ namespace {
 class OutputsGate final : public Check {
 public:
   std::string name() const override { return "outputs"; }
+  bool runsWorkload() const override { return true; }
   Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &, Trial &) override { return {}; }
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
@@ -40,6 +41,7 @@ public:
 class FreshGate final : public Check {
 public:
   std::string name() const override { return "fresh"; }
+  bool runsWorkload() const override { return true; }
   Depth from() const override { return Depth::Search; }
   Status learn(CheckContext &, Trial &) override { return {}; }
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,

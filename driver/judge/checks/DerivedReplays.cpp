@@ -7,6 +7,7 @@
 #include "driver/support/Hash.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
+#include "driver/workload/derived/CapturedLaunches.h"
 #include "driver/workload/derived/LaunchFamily.h"
 #include "driver/workload/derived/Requirements.h"
 
@@ -51,20 +52,11 @@ constexpr double kUntilFound = 3; ///< times the seconds for learning, until one
 constexpr std::uint64_t kMostMoved = std::uint64_t(256) << 20;
 constexpr std::uint64_t kSmallThreads = 4096; ///< threads of a small captured launch
 
-/// How many launches like the heaviest one a candidate can run in `seconds` of a GPU, or within
-/// kCandidateInstructions on the emulated device; at least `fewest`.
-std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t fewest) {
-  const std::size_t heaviest = context.heaviest();
-  double most = 0;
-  if (!context.runner().device().modelled) {
-    if (heaviest < context.baselineSeconds.size())
-      most = seconds / std::max(1e-4, context.baselineSeconds[heaviest]);
-  } else if (heaviest < context.instructionLimits.size()) {
-    const double expected = double(context.instructionLimits[heaviest]) / 20; // of a limit
-    most = kCandidateInstructions / std::max(1.0, expected);
-  }
-  return std::max(fewest, std::size_t(std::min(most, 1e4)));
-}
+/// Threads of the smaller problem from which launches are derived if the captured one is too large:
+/// enough to fill a GPU's multiprocessors. Its buffers are cut in proportion to its threads, with
+/// some to spare; a layout that does not follow the sizes may need more.
+constexpr std::uint64_t kLightThreads = 1u << 18, kMostLightBytes = std::uint64_t(256) << 20;
+constexpr double kSpareMemory[] = {4, 64};
 
 /// The launches in the order: the first of each kind, then the second of each, and so on; parts of
 /// a grid last.
@@ -80,6 +72,8 @@ std::vector<DerivedLaunch> inTurn(std::vector<DerivedLaunch> launches) {
     sorted.push_back(std::move(launches[index]));
   return sorted;
 }
+
+std::uint64_t threadsOf(const Launch &launch) { return launch.grid.count() * launch.block.count(); }
 
 std::uint64_t outputBytes(const Launch &launch) {
   std::uint64_t bytes = 0;
@@ -107,6 +101,65 @@ Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
                            kReplayInstructions, ran.error());
 }
 
+const Launch &DerivedReplays::base(const CheckContext &context) const {
+  return light_ ? replays_[*light_].derived.launch
+                : context.baseline().launches[context.heaviest()];
+}
+
+double DerivedReplays::baseSeconds(const CheckContext &context) const {
+  if (light_)
+    return replays_[*light_].seconds;
+  const std::size_t heaviest = context.heaviest();
+  return heaviest < context.baselineSeconds.size() ? context.baselineSeconds[heaviest] : 0;
+}
+
+/// How many launches like base() a candidate can run in `seconds` of a GPU, or within
+/// kCandidateInstructions on the emulated device; at least `fewest`.
+std::size_t DerivedReplays::mostReplays(const CheckContext &context, double seconds,
+                                        std::size_t fewest) const {
+  const std::size_t heaviest = context.heaviest();
+  double most = 0;
+  if (!context.runner().device().modelled) {
+    if (const double each = baseSeconds(context); each > 0)
+      most = seconds / std::max(1e-4, each);
+  } else if (heaviest < context.instructionLimits.size()) {
+    const double expected = double(context.instructionLimits[heaviest]) / 20; // of a limit
+    most = kCandidateInstructions / std::max(1.0, expected);
+  }
+  return std::max(fewest, std::size_t(std::min(most, 1e4)));
+}
+
+/// What other contents, scalars, sizes and addresses show of a kernel seldom depends on how large
+/// the problem is, and a run on gigabytes takes most of a second. So the others are derived from a
+/// smaller problem if the original runs on one; the workload's own launches stay as they are.
+Status DerivedReplays::findLightBase(CheckContext &context) {
+  const Launch &heaviest = context.baseline().launches[context.heaviest()];
+  const std::vector<DerivedLaunch> smaller =
+      deriveLaunches(sourceOf(context.subject()), heaviest, kLightThreads).launches;
+  for (const double spare : kSpareMemory)
+    for (const DerivedLaunch &one : smaller) {
+      const double share = spare * double(threadsOf(one.launch)) / double(threadsOf(heaviest));
+      if (!one.isSmall || share >= 1)
+        continue;
+      DerivedLaunch light = one;
+      light.launch = withShareOfMemory(one.launch, share);
+      light.isSmall = threadsOf(one.launch) <= kSmallThreads;
+      if (memoryOf(light.launch) > kMostLightBytes)
+        continue;
+      const LoggedStage logged("derive a smaller problem: " + light.title);
+      KOPT_TRY(auto replay, prepare(context, std::move(light), context.seed() + 77, "derived-0"));
+      if (!replay)
+        continue;
+      kinds_.insert(Derivation::Sizes);
+      keptBytes_ += outputBytes(replay->derived.launch);
+      ++taken_;
+      light_ = replays_.size();
+      replays_.push_back(std::move(*replay));
+      return {};
+    }
+  return {};
+}
+
 Status DerivedReplays::learn(CheckContext &context) {
   if (std::exchange(learned_, true))
     return {};
@@ -117,8 +170,11 @@ Status DerivedReplays::learn(CheckContext &context) {
             largestDifference(context.baseline().launches[i].buffers[b], file, file, &finite_));
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
   isOfCaptured_ = isCaptured(heaviest);
-  DerivedLaunches derived =
-      deriveLaunches(sourceOf(context.subject()), heaviest, isOfCaptured_ ? kSmallThreads : kMost);
+  if (isOfCaptured_ && !context.runner().device().modelled &&
+      baseSeconds(context) > GpuSeconds::kLongRun)
+    KOPT_CHECK(findLightBase(context));
+  DerivedLaunches derived = deriveLaunches(sourceOf(context.subject()), base(context),
+                                           isOfCaptured_ ? kSmallThreads : kMost);
   missing_ = std::move(derived.missing);
   if (isOfCaptured_) {
     derived.launches = inTurn(std::move(derived.launches));
@@ -303,6 +359,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
   if (!again)
     return unfit("the original does not run on it: " + again.error());
   Replay replay;
+  replay.seconds = again->ownSeconds();
   const Tolerance &tolerance = context.subject().workload.tolerance;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     replay.slack.push_back({0, true, derived.nonFinite});
@@ -415,8 +472,7 @@ std::vector<const DerivedLaunch *> DerivedReplays::smallOnes() const {
       continue;
     if (derived.isPart)
       parts.push_back(&derived);
-    else if (!isOfCaptured_ || derived.isSmall ||
-             derived.launch.grid.count() * derived.launch.block.count() <= kSmallThreads)
+    else if (!isOfCaptured_ || derived.isSmall || threadsOf(derived.launch) <= kSmallThreads)
       ones.push_back(&derived);
   }
   // Of captured launches with few threads, the largest shows most.

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace kopt {
@@ -27,6 +28,7 @@ public:
     Expected expected;        ///< the files are gone if isKept is false
     std::vector<Slack> slack; ///< for each buffer
     bool isKept = true;
+    double seconds = 0; ///< of a run of the original once its inputs are at hand
   };
 
   /// `most`: how many launches are derived from a captured one; `mostKept`: bytes of their results
@@ -46,6 +48,13 @@ public:
   /// Adds a launch that candidates are judged on. References to the other replays stay valid.
   void add(Replay replay) { replays_.push_back(std::move(replay)); }
   const std::vector<NotDerived> &missing() const { return missing_; }
+  /// True if launches are derived from a smaller problem than the workload's heaviest launch,
+  /// because a run of that one takes longer than GpuSeconds::kLongRun.
+  bool isLight() const { return light_.has_value(); }
+  /// The launch that others are derived from: the heaviest one, or the smaller problem.
+  const Launch &base(const CheckContext &context) const;
+  /// Wall time of a run of the original on base(); 0 if it is unknown.
+  double baseSeconds(const CheckContext &context) const;
   /// Candidates of a search run on the first inSearch() of replays(); the others are for winners.
   std::size_t inSearch() const { return inSearch_; }
   /// The original's results on a replay: those that were kept, or those of another run. Fails with
@@ -74,7 +83,9 @@ public:
                                                     const std::string &slot) const;
 
 private:
+  Status findLightBase(CheckContext &context);
   Status learnLaunches(CheckContext &context, std::size_t most, double seconds);
+  std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t fewest) const;
   void noteMissing(Trial &trial) const;
 
   bool learned_ = false, learnedAll_ = false, isOfCaptured_ = false;
@@ -87,7 +98,8 @@ private:
   std::size_t taken_ = 0;             ///< how many were learned, without parts of a grid
   std::set<Derivation> kinds_;        ///< kinds of the learned launches
   std::deque<Replay> replays_;
-  OwnErrors ownErrors_; ///< null: the errors are not known
+  std::optional<std::size_t> light_; ///< index of base() in replays_; nothing: the heaviest launch
+  OwnErrors ownErrors_;              ///< null: the errors are not known
   std::vector<NotDerived> missing_;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/EmulationCheck.h"
 #include "driver/source/RenderSlice.h"
-
 #include "driver/workload/derived/CapturedLaunches.h"
 
+#include <future>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace kopt {
@@ -25,8 +27,21 @@ public:
       emulation_->compileAhead(ahead);
   }
 
+  /// The emulated device learns on its own thread, while the GPU's checks learn and run.
   Status learn(CheckContext &context, Trial &baseline) override {
-    return replays_->learnAll(context, baseline);
+    KOPT_CHECK(replays_->learnAll(context, baseline));
+    if (emulation_ && !context.runner().device().modelled)
+      thread_.add([this, launches = launchesToTry()] {
+        if (!launches.empty())
+          static_cast<void>(emulation_->learn(launches));
+      });
+    return {};
+  }
+
+  void begin(CheckContext &context, const Examination &seen) override {
+    pending_.reset();
+    if (emulation_ && !context.runner().device().modelled)
+      pending_ = question(context, seen);
   }
 
   Result<std::optional<Failure>> ask(CheckContext &context, Examination &seen,
@@ -35,20 +50,11 @@ public:
       return notApplicable(record, "this is the emulated device");
     if (!emulation_)
       return notRun(record, "there is no emulated device");
-    const std::vector<DerivedLaunch> launches = launchesToTry();
-    if (launches.empty())
-      return notRun(record, "no launch is small enough");
     const StageTimer timer(seen.trial, "verify/emulated");
-    KOPT_TRY(const std::string unable, emulation_->learn(launches));
-    if (!unable.empty())
-      return notRun(record, unable);
-    const Subject &subject = context.subject();
-    KOPT_TRY(RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
-                                                 subject.specialization, seen.candidate));
-    // A wrong version of the original has no edits: its text is in the trial.
-    if (!seen.trial.sliceText.empty())
-      rendered.text = seen.trial.sliceText;
-    KOPT_TRY(Emulation::Answer answer, emulation_->judge(rendered, seen.candidate, seen.freshSeed));
+    Question asked = pending_ && pending_->freshSeed == seen.freshSeed
+                         ? *std::exchange(pending_, std::nullopt)
+                         : question(context, seen);
+    KOPT_TRY(const Emulation::Answer answer, asked.answer.get());
     if (!answer.why.empty())
       return notRun(record, answer.why);
     if (answer.failure)
@@ -59,6 +65,36 @@ public:
   }
 
 private:
+  /// A question that the emulated device's thread answers.
+  struct Question {
+    std::uint64_t freshSeed = 0;
+    std::shared_future<Result<Emulation::Answer>> answer;
+  };
+
+  Question question(CheckContext &context, const Examination &seen) {
+    const Subject &subject = context.subject();
+    auto rendered =
+        renderSlice(subject.sliceText, subject.kernel, subject.specialization, seen.candidate);
+    // A wrong version of the original has no edits: its text is in the trial.
+    if (rendered && !seen.trial.sliceText.empty())
+      rendered->text = seen.trial.sliceText;
+    const auto job = std::make_shared<std::packaged_task<Result<Emulation::Answer>()>>(
+        [this, launches = launchesToTry(), rendered = std::move(rendered),
+         candidate = seen.candidate, freshSeed = seen.freshSeed]() -> Result<Emulation::Answer> {
+          if (!rendered)
+            return tl::unexpected(rendered.error());
+          if (launches.empty())
+            return Emulation::Answer{"no launch is small enough", std::nullopt, ""};
+          KOPT_TRY(std::string unable, emulation_->learn(launches));
+          if (!unable.empty())
+            return Emulation::Answer{std::move(unable), std::nullopt, ""};
+          return emulation_->judge(*rendered, candidate, freshSeed);
+        });
+    Question asked{seen.freshSeed, job->get_future().share()};
+    thread_.add([job] { (*job)(); });
+    return asked;
+  }
+
   /// The small launches. If memory was captured, each launch is tried with only a part of it first:
   /// memory that the original does not reach need not be copied.
   std::vector<DerivedLaunch> launchesToTry() const {
@@ -87,6 +123,8 @@ private:
 
   std::shared_ptr<DerivedReplays> replays_;
   Emulation *emulation_;
+  std::optional<Question> pending_; ///< asked, and not waited for yet
+  JobQueue thread_{1};              ///< the only one that uses the emulated device
 };
 
 } // namespace

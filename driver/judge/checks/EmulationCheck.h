@@ -9,8 +9,8 @@
 
 namespace kopt {
 
-/// The emulated device beside the GPU. On the first question it opens the device, builds and
-/// learns, which takes a second or two of the CPU.
+/// The emulated device beside the GPU, used from one thread. learn() opens the device and builds,
+/// which takes a second or two of the CPU, more for long kernels.
 class Emulation {
 public:
   struct Answer {

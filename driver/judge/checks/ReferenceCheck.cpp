@@ -329,10 +329,11 @@ private:
 
   Status learnReferences(CheckContext &context, const ReferenceClone &clone, ModuleId module) {
     std::vector<DerivedLaunch> launches;
-    // A captured launch is used as it is, at its full size.
+    // A captured launch is used as it is, at its full size, unless others are derived from a
+    // smaller problem because that one is too large.
     const Launch &heaviest = context.baseline().launches[context.heaviest()];
     const bool isOfCaptured = isCaptured(heaviest);
-    if (isOfCaptured)
+    if (isOfCaptured && !replays_->isLight())
       launches.push_back({Derivation::Sizes, "as captured", heaviest});
     for (const DerivedReplays::Replay &replay : replays_->replays()) {
       if (replay.derived.large || replay.derived.isPart)
@@ -363,11 +364,9 @@ private:
   }
 
   /// How many launches of a captured launch's size every candidate runs on.
-  static std::size_t mostCaptured(const CheckContext &context) {
-    constexpr double kSeconds = 3, kMost = 6;
-    const std::size_t heaviest = context.heaviest();
-    const double seconds =
-        heaviest < context.baselineSeconds.size() ? context.baselineSeconds[heaviest] : kSeconds;
+  std::size_t mostCaptured(const CheckContext &context) const {
+    constexpr double kSeconds = 1, kMost = 6;
+    const double seconds = replays_->baseSeconds(context);
     return std::size_t(std::clamp(kSeconds / std::max(seconds, 1e-3), 1.0, kMost));
   }
 

@@ -16,26 +16,24 @@ constexpr std::uint64_t kMostRepeated = 1u << 15;
 constexpr int kFewestRepeats = 3;
 constexpr double kLongSeconds = 10; ///< if kFewestRepeats take longer, a derived launch is used
 
-double secondsOfHeaviest(const CheckContext &context) {
-  const std::size_t heaviest = context.heaviest();
-  return heaviest < context.baselineSeconds.size() ? context.baselineSeconds[heaviest] : 0;
-}
-
 /// How many times a candidate is launched, at most `wanted`.
-int repeatsOf(const CheckContext &context, int wanted, double seconds) {
+int repeatsOf(const CheckContext &context, const DerivedReplays &replays, int wanted,
+              double seconds) {
   if (context.runner().device().modelled)
     return wanted;
-  const double most = seconds / std::max(1e-3, secondsOfHeaviest(context));
+  const double most = seconds / std::max(1e-3, replays.baseSeconds(context));
   return std::min(wanted, std::max(kFewestRepeats, int(std::min(most, 1e6))));
 }
 
-/// The launch to repeat: the workload's heaviest, or a small one derived from it if the heaviest is
-/// large (emulated device) or takes too long (GPU). Null if there is none.
+/// The launch to repeat: the workload's heaviest, or one derived from it if the heaviest is large
+/// (emulated device) or takes too long (GPU). Null if there is none.
 const Launch *launchToRepeat(CheckContext &context, const DerivedReplays &replays) {
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
   if (context.runner().device().modelled)
     return costOf(heaviest) <= kMostRepeated ? &heaviest : replays.small();
-  const bool isLong = secondsOfHeaviest(context) * kFewestRepeats > kLongSeconds;
+  if (replays.isLight())
+    return &replays.base(context);
+  const bool isLong = replays.baseSeconds(context) * kFewestRepeats > kLongSeconds;
   const Launch *small = isLong ? replays.small() : nullptr;
   return small ? small : &heaviest;
 }
@@ -58,7 +56,7 @@ public:
       KOPT_TRY(
           expected_[which],
           context.expect(*launch_, options(context, which, 0, fmt::format("repeat-{}", which))));
-      for (int i = 1; i < repeatsOf(context, 5, GpuSeconds::kRepeats); ++i) {
+      for (int i = 1; i < repeatsOf(context, *replays_, 5, GpuSeconds::kRepeats); ++i) {
         KOPT_TRY(const Expected again,
                  context.expect(*launch_, options(context, which, i, "repeat-next")));
         for (std::size_t b = 0; b < launch_->buffers.size(); ++b)
@@ -77,7 +75,7 @@ public:
     if (!applied)
       return notRun(record, applied.error().what);
     const Launch &launch = *applied;
-    const int repeats = repeatsOf(context, seen.strength.repeats, GpuSeconds::kRepeats);
+    const int repeats = repeatsOf(context, *replays_, seen.strength.repeats, GpuSeconds::kRepeats);
     std::array<std::vector<std::filesystem::path>, 2> first;
     for (int i = 0; i < repeats; ++i) {
       const std::size_t which = std::size_t(i % 2);

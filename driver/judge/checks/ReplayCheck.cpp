@@ -133,7 +133,7 @@ private:
       return notRun(record, fmt::format("no launch with other {} could be tried: {}",
                                         toString(kind_), mostCommon(missing)));
     const bool isAll = !isBrief(context, seen);
-    if (isAll) {
+    if (isAll || replays_->isLight()) {
       KOPT_TRY(auto failure, checkFresh(context, seen, ran));
       if (failure)
         return failure;

@@ -449,7 +449,11 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
   return numbers.with({{name, value}});
 }
 
-Launch withLessMemory(Launch launch, std::uint64_t bytes) {
+namespace {
+
+/// Cuts each captured buffer to `bytesOf(buffer)` after the last place where an argument points
+/// into it.
+Launch withMemory(Launch launch, const std::function<std::uint64_t(const Buffer &)> &bytesOf) {
   std::vector<std::uint64_t> last(launch.buffers.size(), 0);
   for (const Argument &argument : launch.arguments) {
     if (const auto *pointer = std::get_if<BufferArg>(&argument))
@@ -461,9 +465,22 @@ Launch withLessMemory(Launch launch, std::uint64_t bytes) {
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     Buffer &buffer = launch.buffers[b];
     if (buffer.symbol.empty() && !buffer.holdsPointers)
-      buffer.bytes = std::min(buffer.bytes, (last[b] + bytes + 255) / 256 * 256);
+      buffer.bytes = std::min(buffer.bytes, (last[b] + bytesOf(buffer) + 255) / 256 * 256);
   }
   return launch;
+}
+
+} // namespace
+
+Launch withLessMemory(Launch launch, std::uint64_t bytes) {
+  return withMemory(std::move(launch), [&](const Buffer &) { return bytes; });
+}
+
+Launch withShareOfMemory(Launch launch, double share) {
+  constexpr double kLeast = 64 << 10;
+  return withMemory(std::move(launch), [&](const Buffer &buffer) {
+    return std::uint64_t(std::max(kLeast, share * double(buffer.bytes)));
+  });
 }
 
 } // namespace kopt

@@ -39,4 +39,7 @@ std::optional<Launch> withCapturedInteger(const DerivationSource &source, const 
 /// points into it: for a device that copies slowly.
 Launch withLessMemory(Launch launch, std::uint64_t bytes);
 
+/// The same with this share of each buffer's bytes, and at least 64 KiB: for a smaller problem.
+Launch withShareOfMemory(Launch launch, double share);
+
 } // namespace kopt

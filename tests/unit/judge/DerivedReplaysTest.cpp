@@ -9,6 +9,7 @@
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace kopt;
 using namespace kopt::fakes;
@@ -200,6 +201,36 @@ TEST_F(CapturedJudge, ResultsThatAreNotKeptAreComputedAgain) {
     EXPECT_EQ(*readFile(expected->buffers.at(1)), contents[i])
         << computed.replays()[i].derived.title;
   }
+}
+
+TEST_F(CapturedJudge, WhereARunTakesLongOthersAreDerivedFromASmallerProblem) {
+  makeRunner(false);
+  constexpr std::uint32_t kBlocks = 40'000;
+  CheckContext bench(*runner_, captured(kBlocks), 42, {});
+  ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
+  const std::vector<Launch> &launches = bench.subject().workload.launches;
+  bench.baseline().launches = launches;
+  bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+  const std::uint64_t bytes = memoryOf(launches[0]);
+  Trial baseline;
+  bench.baselineSeconds = {2};
+  DerivedReplays light;
+  ASSERT_TRUE(light.learnAll(bench, baseline));
+  ASSERT_TRUE(light.isLight());
+  EXPECT_LT(light.baseSeconds(bench), 2);
+  EXPECT_GE(light.base(bench).grid.count() * 64, 1u << 15) << "it fills a GPU";
+  EXPECT_LT(memoryOf(light.base(bench)), bytes / 2);
+  std::set<Derivation> kinds;
+  for (const DerivedReplays::Replay &replay : light.replays()) {
+    kinds.insert(replay.derived.kind);
+    EXPECT_LT(memoryOf(replay.derived.launch), bytes) << replay.derived.title;
+  }
+  EXPECT_EQ(kinds.size(), 4u) << "of every kind";
+  bench.baselineSeconds = {1e-3};
+  DerivedReplays whole;
+  ASSERT_TRUE(whole.learn(bench));
+  EXPECT_FALSE(whole.isLight());
+  EXPECT_EQ(&whole.base(bench), &bench.baseline().launches[0]);
 }
 
 TEST_F(CapturedJudge, ARequirementOfTheUsersHolds) {

@@ -6,6 +6,7 @@
 #include "driver/workload/WorkloadBuilder.h"
 #include "fakes/FakeBench.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -87,7 +88,7 @@ protected:
   std::unique_ptr<FakeRunner> runner_;
   TemporaryDirectory emulated_ = std::move(*TemporaryDirectory::create("emulated"));
   bool hasEmulated_ = false;
-  int opened_ = 0;
+  std::atomic<int> opened_ = 0; ///< emulated devices, by the threads that use them
 };
 
 } // namespace kopt::fakes
