@@ -15,10 +15,12 @@
 #include "driver/search/proposers/LlmProposer.h"
 #include "driver/search/proposers/ParamsProposer.h"
 #include "driver/search/proposers/TransformProposer.h"
+#include "driver/source/KernelNames.h"
 #include "driver/support/Log.h"
 #include "driver/support/Text.h"
 
 #include <fmt/format.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace kopt {
@@ -61,7 +63,7 @@ bool endsTheSession(const Error &error) {
 /// compile, this part of what proving its slices took. A turn has at least so many times a
 /// baseline's, and where less is left than the least, it is not begun.
 constexpr double kUnknownBaseline = 4, kBaselinePerExtraction = 0.5, kTurnPerBaseline = 3,
-                 kLeastTurnPerBaseline = 1.5;
+                 kLeastTurnPerBaseline = 1.5, kLeastTurn = kTurnPerBaseline * kUnknownBaseline;
 
 /// The short name that reports have for a step of tune().
 std::string stageKey(const std::string &step) {
@@ -192,6 +194,12 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
     if (ends)
       break;
   }
+  for (const KernelShare &late : late_)
+    outcomes.push_back(skippedOutcome(
+        late.symbol, kernelName(late.symbol),
+        fmt::format(
+            "the time budget of {:.0f} s has room for {} kernels; --budget-seconds gives more",
+            budget_->limit(), subjects.size())));
   const auto ending = services_.clock.now();
   KOPT_CHECK(endSession());
   overview_.stages["confirm in the program"] = Duration(services_.clock.now() - ending).count();
@@ -249,8 +257,13 @@ Result<KernelPlan> TuneSession::planKernels(const ExtractionResult &found,
 Result<std::vector<std::string>>
 TuneSession::chooseKernels(const std::vector<KernelInstance> &candidates,
                            const std::vector<KernelShare> &launched) {
-  KOPT_TRY(KernelChoice choice, choseKernels_ ? chooseByTime(launched, candidates)
+  // A turn that has no time for candidates is of no use, and neither is capturing its launches.
+  const double seconds = settings_.budget.seconds;
+  const std::size_t most = seconds > 0 ? std::max<std::size_t>(1, std::size_t(seconds / kLeastTurn))
+                                       : std::numeric_limits<std::size_t>::max();
+  KOPT_TRY(KernelChoice choice, choseKernels_ ? chooseByTime(launched, candidates, most)
                                               : chooseLaunched(launched, candidates));
+  late_ = std::move(choice.late);
   if (const std::string others = choice.describeElsewhere(); !others.empty())
     services_.terminal.line("note: " + others);
   overview_.elsewhere = choice.elsewhere;

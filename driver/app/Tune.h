@@ -113,6 +113,7 @@ private:
   std::optional<RuleBook> rules_;
   std::optional<ObservedTrace> observed_; ///< of settings_.program
   std::vector<KernelShare> shares_;       ///< of what it launched
+  std::vector<KernelShare> late_;         ///< of the kernels that were left out for lack of time
   bool choseKernels_ = false;             ///< the user named none
   TuneOverview overview_;
   double observing_ = 0;             ///< seconds of the program's own runs

@@ -35,18 +35,19 @@ Result<SearchHistory> SearchLoop::run(const Baseline &baseline) {
   }
 }
 
-double SearchLoop::secondsWithNext() const {
-  const double next = judged_ > 0 ? judging_ / double(judged_) : 0;
+double SearchLoop::secondsWithNext(bool opensRound) const {
+  const double next =
+      (judged_ > 0 ? judging_ / double(judged_) : 0) + (opensRound ? waitOfRound_ : 0);
   return settings_.secondsUsed + Duration(services_.clock.now() - start_).count() + next +
          secondsToConfirm(history_);
 }
 
-bool SearchLoop::isTimeUp() const {
-  return settings_.budget.seconds > 0 && secondsWithNext() >= settings_.budget.seconds;
+bool SearchLoop::isTimeUp(bool opensRound) const {
+  return settings_.budget.seconds > 0 && secondsWithNext(opensRound) >= settings_.budget.seconds;
 }
 
 Decision SearchLoop::decide() {
-  if (auto stop = budgetReached(settings_.budget, history_, secondsWithNext()))
+  if (auto stop = budgetReached(settings_.budget, history_, secondsWithNext(true)))
     return *stop;
   Decision decision = services_.strategy.decide(history_);
   if (auto *ask = std::get_if<Ask>(&decision.what); ask && settings_.budget.trials > 0)
@@ -133,15 +134,22 @@ Status SearchLoop::judgeAll(const std::vector<Candidate> &candidates) {
     if (services_.interrupted && services_.interrupted())
       return makeError(ErrorCode::Interrupted, "interrupted; everything judged so far is saved",
                        "continue with the same command and --resume");
-    if (isTimeUp())
+    const bool opensRound = &candidate == &candidates.front();
+    if (isTimeUp(opensRound))
       return {};
     services_.observer.judging(history_, candidate);
     const auto start = services_.clock.now();
     KOPT_TRY(const Trial trial, services_.judge.judge(candidate, Purpose::Search));
-    // Do not count a trial that came from the store.
+    // A trial from the store took no time. The first candidate of a round waits for compilers,
+    // which build the others meanwhile.
     if (const double took = Duration(services_.clock.now() - start).count(); took > 0.001) {
-      judging_ += took;
+      const auto wait = trial.stages.find("wait");
+      const double waited =
+          opensRound && wait != trial.stages.end() ? std::min(took, wait->second) : 0;
+      judging_ += took - waited;
       ++judged_;
+      if (opensRound)
+        waitOfRound_ = waited;
     }
     history_.trials.push_back(trial);
     services_.observer.judged(trial);

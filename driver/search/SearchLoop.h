@@ -66,8 +66,8 @@ private:
   Decision decide();
   /// The wall time that will be used once the next candidate is judged and the best one is
   /// confirmed.
-  double secondsWithNext() const;
-  bool isTimeUp() const;
+  double secondsWithNext(bool opensRound) const;
+  bool isTimeUp(bool opensRound) const;
   Status record(Decision decision);
   Status playRound(const Ask &ask);
   /// The candidates of an Ask; empty if the proposer has none or failed.
@@ -81,7 +81,9 @@ private:
   SearchHistory history_;
   std::optional<Error> failure_; ///< error of the proposer that failed last
   std::chrono::steady_clock::time_point start_;
-  double judging_ = 0; ///< seconds spent on judging candidates
+  double judging_ = 0; ///< seconds spent on judging candidates, without waitOfRound_
+  double waitOfRound_ =
+      0; ///< seconds that the first candidate of the last round waited to be built
   std::size_t judged_ = 0;
 };
 

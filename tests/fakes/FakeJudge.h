@@ -8,6 +8,7 @@
 #include "fakes/FakeClock.h"
 
 #include <cstdlib>
+#include <utility>
 
 namespace kopt::fakes {
 
@@ -31,8 +32,10 @@ public:
     if (title.find("lost") != std::string::npos)
       return makeError(ErrorCode::Environment, "the GPU is lost", "reset it");
     judged.push_back((purpose == Purpose::Confirmation ? "confirm " : "") + title);
-    clock_.advance(1);
+    clock_.advance(1 + std::exchange(building, 0));
     Trial trial;
+    if (judged.size() == 1)
+      trial.stages["wait"] = waited;
     trial.candidate = candidate;
     trial.candidateHash = candidate.contentHash();
     trial.reason = "judged";
@@ -72,7 +75,8 @@ public:
   std::vector<std::string> judged, remembered; ///< titles
   std::size_t begun = 0;
   int counted = 0;
-  double seconds = 0; ///< that a trial says it took
+  double seconds = 0;              ///< that a trial says it took
+  double building = 0, waited = 0; ///< that the first trial takes longer, and says it waited
 
 private:
   FakeClock &clock_;

@@ -79,7 +79,7 @@ std::string KernelChoice::describeElsewhere() const {
 }
 
 Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
-                                  const std::vector<KernelInstance> &candidates) {
+                                  const std::vector<KernelInstance> &candidates, std::size_t most) {
   KernelChoice choice;
   double covered = 0;
   for (const KernelShare &share : shares) {
@@ -87,10 +87,14 @@ Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
     if (isEnough && !choice.symbols.empty())
       break;
     covered += share.share;
-    if (isAmong(candidates, share.symbol))
+    if (!isAmong(candidates, share.symbol)) {
+      if (!isEnough)
+        choice.elsewhere.push_back(share);
+    } else if (choice.symbols.size() < most) {
       choice.symbols.push_back(share.symbol);
-    else if (!isEnough)
-      choice.elsewhere.push_back(share);
+    } else {
+      choice.late.push_back(share);
+    }
   }
   if (choice.symbols.empty())
     return noneLaunched(shares, candidates);

@@ -7,6 +7,7 @@
 #include "driver/source/Subjects.h"
 #include "driver/workload/observed/LaunchClasses.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,15 +36,18 @@ struct KernelChoice {
   std::vector<std::string> symbols;
   /// Kernels with a large share of the time whose source is not in the given files.
   std::vector<KernelShare> elsewhere;
+  /// Kernels that would be chosen if there were time for them.
+  std::vector<KernelShare> late{};
   /// `elsewhere` as one line of text; empty if there are none.
   std::string describeElsewhere() const;
 };
 
 /// The kernels that have kShareOfTime of the kernel time and are among the candidates; at least the
-/// candidate with the most time. Fails with Usage if the program launched none of the candidates,
-/// naming what it launched.
+/// candidate with the most time, and no more than `most`. Fails with Usage if the program launched
+/// none of the candidates, naming what it launched.
 Result<KernelChoice> chooseByTime(const std::vector<KernelShare> &shares,
-                                  const std::vector<KernelInstance> &candidates);
+                                  const std::vector<KernelInstance> &candidates,
+                                  std::size_t most = std::numeric_limits<std::size_t>::max());
 
 /// All candidates that were launched. Fails as chooseByTime() does.
 Result<KernelChoice> chooseLaunched(const std::vector<KernelShare> &shares,

@@ -189,6 +189,15 @@ TEST_F(SearchLoopTest, NoCandidateIsBegunThatTheTimeBudgetDoesNotLast) {
   EXPECT_EQ(history->decisions.back().evidence.front().value, 5) << "with the next one";
 }
 
+TEST_F(SearchLoopTest, WhatTheFirstWaitedToBeBuiltIsNotExpectedOfTheOthers) {
+  offer("a", {"1", "2", "3", "4", "5", "6"});
+  strategy_ = makeTurnStrategy(6);     // all of them in one round
+  judge_.building = judge_.waited = 9; // while the others are built
+  settings_.budget.seconds = 14;
+  ASSERT_TRUE(search());
+  EXPECT_EQ(judge_.judged.size(), 4u) << "a wait of 9 s and four judgements of one each";
+}
+
 TEST_F(SearchLoopTest, TheTimeForTheConfirmationIsLeft) {
   offer("a", {"1", "2", "1.5x", "4", "5", "6", "7", "8", "9"});
   judge_.seconds = 1; // of a trial: its confirmation is expected to take a few

@@ -55,6 +55,18 @@ TEST_F(KernelChoiceTest, WhereALibraryHasTheTimeTheLongestOfTheFilesIsTaken) {
   ASSERT_EQ(choice->elsewhere.size(), 1u) << "those among the 80 %";
 }
 
+TEST_F(KernelChoiceTest, NoMoreAreTakenThanThereIsTimeFor) {
+  const auto choice = chooseByTime({{"_Z5scaleIfEvPT_", 10, 4, 0.4},
+                                    {ownAsNvccHasIt, 1, 3, 0.3},
+                                    {"_Z5scaleIdEvPT_", 1, 3, 0.3}},
+                                   candidates(), 2);
+  ASSERT_TRUE(choice) << choice.error().what;
+  EXPECT_THAT(choice->symbols, ElementsAre("_Z5scaleIfEvPT_", ownAsNvccHasIt));
+  ASSERT_EQ(choice->late.size(), 1u);
+  EXPECT_EQ(choice->late[0].symbol, "_Z5scaleIdEvPT_");
+  EXPECT_TRUE(choice->elsewhere.empty());
+}
+
 TEST_F(KernelChoiceTest, NamedKernelsAreTakenAsFarAsTheyWereLaunched) {
   const auto choice =
       chooseLaunched({{library, 10, 9, 0.9}, {"_Z5scaleIdEvPT_", 1, 1, 0.1}}, candidates());
@@ -64,8 +76,9 @@ TEST_F(KernelChoiceTest, NamedKernelsAreTakenAsFarAsTheyWereLaunched) {
 }
 
 TEST_F(KernelChoiceTest, WhereNoneWasLaunchedTheErrorSaysWhatWas) {
-  for (const auto choose : {chooseByTime, chooseLaunched}) {
-    const auto choice = choose({{library, 10, 9, 1.0}}, candidates());
+  const std::vector<KernelShare> launched = {{library, 10, 9, 1.0}};
+  for (const auto &choice :
+       {chooseByTime(launched, candidates()), chooseLaunched(launched, candidates())}) {
     ASSERT_FALSE(choice);
     EXPECT_EQ(choice.error().code, ErrorCode::Usage);
     EXPECT_THAT(choice.error().what, HasSubstr("scale<float>, scale<double>, own"));
