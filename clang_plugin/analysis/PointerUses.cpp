@@ -93,7 +93,7 @@ bool PointerUses::variableEscapes(const BodyView &body, const Expr *expression,
   if (const auto *unary = dyn_cast<UnaryOperator>(parent))
     return !unary->isIncrementDecrementOp() ||
            escapes(body, unary, unary->isPrefix() ? Form::Variable : Form::Value);
-  // Not a capture, because the lambda's body names the same variable.
+  // A capture is harmless: uses in the lambda's body name the same variable.
   return !isa<LambdaExpr>(parent);
 }
 
