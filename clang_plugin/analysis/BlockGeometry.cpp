@@ -9,7 +9,7 @@ using namespace clang;
 
 namespace {
 
-/// Locals defined by locals are followed this far.
+/// How far locals that are defined by other locals are followed.
 constexpr unsigned kMostDepth = 8;
 
 bool isCoordinateNode(const Stmt *statement, const BodyView &body) {
@@ -25,7 +25,7 @@ const Stmt *parentBehindCasts(const BodyView &body, const Stmt *statement) {
   return parent;
 }
 
-/// Libraries whose objects know the block's size by themselves.
+/// True for libraries whose objects determine the block's size themselves.
 bool knowsBlockByItself(const Decl *decl) {
   const auto *named = dyn_cast_or_null<NamedDecl>(decl);
   if (!named)
@@ -82,7 +82,7 @@ bool BlockGeometry::mentions(const Expr *expression, llvm::StringRef variable,
 void BlockGeometry::readCoordinates(const BodyView &body) {
   for (const Stmt *statement : body.statements) {
     if (const auto *reference = dyn_cast<DeclRefExpr>(statement)) {
-      // As a whole (`dim3 shape = blockDim`) they are not followed.
+      // Uses as a whole (`dim3 shape = blockDim`) are not followed.
       const IdentifierInfo *name = reference->getDecl()->getIdentifier();
       const bool isCoordinates = name && (name->isStr("threadIdx") || name->isStr("blockIdx") ||
                                           name->isStr("blockDim") || name->isStr("gridDim"));
@@ -94,7 +94,7 @@ void BlockGeometry::readCoordinates(const BodyView &body) {
     const auto *node = dyn_cast<Expr>(statement);
     const auto found = node && isCoordinateNode(node, body) ? coordinate(node) : std::nullopt;
     if (!found) {
-      // A loop's step: `i += blockDim.x`, with whatever factor.
+      // The step of a loop: `i += blockDim.x`, with any factor.
       const auto *step = dyn_cast<BinaryOperator>(statement);
       if (step && (step->getOpcode() == BO_AddAssign || step->getOpcode() == BO_Assign))
         for (unsigned d = 0; d < 3; ++d)
@@ -118,8 +118,7 @@ void BlockGeometry::readCoordinates(const BodyView &body) {
       dimension.gridPlain += !scaled;
     } else {
       (scaled ? dimension.blockIndexCovered : dimension.blockIndexPlain) += 1;
-      // blockIdx.y * blockDim.y + threadIdx.x: the block is turned over, which only squares
-      // survive.
+      // blockIdx.y * blockDim.y + threadIdx.x: the block is transposed, so it must stay square.
       const auto *sum =
           scaled ? dyn_cast_or_null<BinaryOperator>(parentBehindCasts(body, product)) : nullptr;
       for (unsigned d = 0; sum && sum->getOpcode() == BO_Add && d < 3; ++d)
@@ -225,7 +224,7 @@ std::optional<BlockGeometry::Interval> BlockGeometry::range(const Expr *expressi
   if (!right)
     return std::nullopt;
   const bool isPositive = right->low == right->high && right->low > 0;
-  // The remainder and the mask bound even what is unknown.
+  // A remainder or a mask bounds even an unknown value.
   if (isPositive && binary->getOpcode() == BO_And)
     return Interval{0, right->high};
   if (isPositive && binary->getOpcode() == BO_Rem && left && left->low >= 0)
@@ -267,7 +266,7 @@ bool BlockGeometry::sharedArraysHold(const std::array<unsigned, 3> &block) const
       return true;
     if (const auto values = use.index ? range(use.index, block) : std::nullopt)
       return values->low >= 0 && values->high < static_cast<long long>(use.extent);
-    // Not understood: no more threads than today.
+    // The index is not understood: allow at most the current number of threads.
     return block[0] * block[1] * block[2] <= most;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a kernel depends on the shape of its block: which dimensions it reads, whether the grid
-// follows the block, and what ties it to one size. What is not understood counts as a tie.
+// Analyses how a kernel depends on the shape of its block: which dimensions it reads, whether the
+// grid depends on the block, and what ties it to one size. Code that is not understood counts as a
+// tie.
 #pragma once
 
 #include "clang_plugin/analysis/KernelView.h"
@@ -16,10 +17,10 @@ public:
     bool coverGrid = false;  ///< the grid must shrink and grow with the block; otherwise it stays
     bool squareOnly = false; ///< x and y change roles, as in a transpose
   };
-  /// How the block may change, or nothing where it is tied.
+  /// How the block may change; nothing if it is tied to its size.
   std::optional<Rule> rule() const;
 
-  /// Whether every static shared array that threads index is large enough for this block.
+  /// True if every static shared array that threads index is large enough for this block.
   bool sharedArraysHold(const std::array<unsigned, 3> &block) const;
 
 private:
@@ -42,12 +43,12 @@ private:
   const clang::Expr *definition(const clang::Expr *expression) const;
 
   struct SharedIndex {
-    const clang::Expr *index; ///< null: the array is used in a way that is not followed
+    const clang::Expr *index; ///< null: the array is used in a way that is not understood
     std::uint64_t extent;
   };
   const KernelView &view_;
-  llvm::DenseSet<const clang::VarDecl *>
-      changing_; ///< locals that something other than their initializer sets
+  /// Locals that are changed after their initialisation.
+  llvm::DenseSet<const clang::VarDecl *> changing_;
   std::array<Dimension, 3> dimensions_;
   std::vector<SharedIndex> indices_;
   bool tied_ = false, crossed_ = false;

@@ -51,7 +51,8 @@ public:
   }
 
 private:
-  /// Kernel parameters that the pointer is, through casts and the parameters of called functions.
+  /// Collects the kernel parameters that the pointer may be, through casts and the parameters of
+  /// called functions.
   void pointerRoots(const Expr *pointer, std::set<unsigned> &roots, unsigned depth = 0) const {
     const auto *reference = dyn_cast<DeclRefExpr>(pointer->IgnoreParenCasts());
     const auto *parameter = reference ? dyn_cast<ParmVarDecl>(reference->getDecl()) : nullptr;
@@ -64,8 +65,8 @@ private:
         pointerRoots(argument, roots, depth + 1);
   }
 
-  /// Bits that the index is computed in: those of its own type and products, not of what it is
-  /// widened to at the end.
+  /// The bits in which the index is computed: those of its own type and its products, not those of
+  /// a type to which it is widened at the end.
   unsigned indexWidth(const Expr *index, unsigned depth = 0) const {
     const Expr *computed = index->IgnoreParenImpCasts();
     if (!computed->getType()->isIntegralOrEnumerationType())
@@ -78,13 +79,14 @@ private:
       return std::min(bits, precisionOf(made->getType()));
     if (!made || !made->getType()->isIntegerType() || depth > kMostNesting)
       return bits;
-    const unsigned before =
-        indexWidth(made, depth + 1); // a byte that is widened is no narrow index
+    // A byte that is widened is not a narrow index.
+    const unsigned before = indexWidth(made, depth + 1);
     return std::min(bits, cast ? std::max(32u, before) : before);
   }
 
-  /// Bits of the narrowest product in the expression and in the locals that it names: a sum with
-  /// something wide does not widen it. Products of coordinates and constants stay small.
+  /// The bits of the narrowest product in the expression and in the locals that it names; adding
+  /// something wider does not widen it. Products of coordinates and constants stay small and do not
+  /// count.
   unsigned narrowestProduct(const Expr *expression, unsigned depth = 0) const {
     if (depth > kMostNesting)
       return 64;
@@ -100,7 +102,8 @@ private:
         bits = view_.context().getIntWidth(binary->getType());
       const unsigned ofFactors = std::min(narrowestProduct(binary->getLHS(), depth + 1),
                                           narrowestProduct(binary->getRHS(), depth + 1));
-      // The factors of a wide product are no indices themselves: a row's number, a row's length.
+      // The factors of a wide product are not indices themselves, but for example a row number and
+      // a row length.
       const bool isWide = isProduct && bits == 64 && ofFactors >= 32 &&
                           view_.context().getIntWidth(binary->getType()) >= 64;
       return isWide ? 64 : std::min(bits, ofFactors);
@@ -109,7 +112,7 @@ private:
     return std::min(widthOfLocal(computed), made ? narrowestProduct(made, depth + 1) : bits);
   }
 
-  /// Bits of a cast that may not hold what it is given; 64 of any other.
+  /// The bits of a cast that may truncate its value; 64 for any other cast.
   unsigned widthOfCast(const ExplicitCastExpr &cast) const {
     const Expr *given = cast.getSubExprAsWritten()->IgnoreParenImpCasts();
     if (!cast.getType()->isIntegerType())
@@ -119,8 +122,8 @@ private:
     return widthThatMayNotHold(cast.getType(), *given);
   }
 
-  /// Bits of a local that is narrower than what it begins as, and may not hold it; 64 of anything
-  /// else.
+  /// The bits of a local that is narrower than its initial value and may truncate it; 64 for
+  /// anything else.
   unsigned widthOfLocal(const Expr *expression) const {
     const auto *reference = dyn_cast<DeclRefExpr>(expression);
     const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
@@ -130,8 +133,8 @@ private:
     return widthThatMayNotHold(variable->getType(), *variable->getInit()->IgnoreParenImpCasts());
   }
 
-  /// Bits of an integer type that is narrower than an int and than the value it is given, unless
-  /// that is plainly small; else 64.
+  /// The bits of an integer type that is narrower than an int and than the value that it receives,
+  /// unless that value is clearly small; otherwise 64.
   unsigned widthThatMayNotHold(QualType type, const Expr &given) const {
     const unsigned bits = view_.context().getIntWidth(type);
     if (bits >= 32 || !given.getType()->isIntegerType() ||
@@ -141,7 +144,7 @@ private:
     return limit && (*limit >> bits) == 0 ? 64 : bits;
   }
 
-  /// What the value is at most, where that is plain.
+  /// An upper bound of the value, if it is obvious.
   std::optional<std::uint64_t> largest(const Expr *value) const {
     if (const auto place = coordinate(value))
       return place->variable == "threadIdx" || place->variable == "blockDim"
@@ -168,8 +171,8 @@ private:
                                                            : 11;
   }
 
-  /// Whether memory holds the index, or what it is made of: other contents show what is wrong with
-  /// it.
+  /// True if the index, or a part of it, is read from memory: tests with other contents then show
+  /// overflows.
   static bool isData(const Stmt *expression, unsigned depth = 0) {
     if (isa<ArraySubscriptExpr>(expression))
       return true;
@@ -184,7 +187,7 @@ private:
                         [&](const Stmt *child) { return child && isData(child, depth); });
   }
 
-  /// Whether 32 bits hold the value wherever they hold the kernel's arguments.
+  /// True if 32 bits hold the value whenever they hold the kernel's arguments.
   bool fits(const Expr *value, unsigned depth = 0) const {
     const Expr *computed = value->IgnoreParenCasts();
     if (depth > kMostNesting || computed->isValueDependent())
@@ -213,7 +216,7 @@ private:
     return reference && reference->getDecl() == &variable;
   }
 
-  /// Whether some comparison asks if it is less than what fits.
+  /// True if a comparison checks that the variable is less than a value that fits.
   bool isKeptBelow(const VarDecl &variable, unsigned depth) const {
     for (const BodyView &body : view_.bodies())
       for (const Stmt *statement : body.statements)
@@ -248,8 +251,8 @@ private:
            (!computed->isValueDependent() && computed->isIntegerConstantExpr(view_.context()));
   }
 
-  /// Of a reference to a local that begins as the result of arithmetic or of a cast; null of any
-  /// other expression.
+  /// The initializer of the local that the expression names, if it is arithmetic or a cast;
+  /// otherwise null.
   static const Expr *computedInitializer(const Expr *expression) {
     const auto *reference = dyn_cast<DeclRefExpr>(expression);
     const auto *variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;

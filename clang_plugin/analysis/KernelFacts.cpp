@@ -23,7 +23,8 @@ bool isLaneCollective(const Stmt *statement) {
                               "__activemask", "shfl"});
 }
 
-/// A called function that only computes: what goes into it comes out of it.
+/// True for a call that only computes: its result depends on its arguments, and it has no other
+/// effects.
 bool isPureCall(const CallExpr *call) {
   for (const Expr *argument : call->arguments())
     if (argument->getType()->isPointerType() || argument->isLValue())
@@ -127,7 +128,7 @@ KernelFacts::KernelFacts(const KernelView &view) : view_(view), bodies_(view.bod
     dead.erase(nullptr);
     std::erase_if(body.statements, [&](const Stmt *each) { return dead.contains(each); });
   }
-  // Both sets grow until nothing changes: variables get their values from variables.
+  // Repeat until both sets stop growing, because variables get their values from other variables.
   for (bool changed = true; changed;) {
     changed = false;
     for (const BodyView &body : bodies_)
@@ -230,7 +231,8 @@ bool KernelFacts::climbsToOutput(const BodyView &body, const Stmt *value) const 
         assignment && assignment->isAssignmentOp()) {
       const Expr *target = assignment->getLHS();
       if (assignment->getLHS() == child) {
-        // A compound assignment reads its target too, and an index on the left decides the place.
+        // A compound assignment also reads its target, and an index on the left decides where to
+        // write.
         if (!variableOf(target))
           return true;
         if (!isa<CompoundAssignOperator>(assignment))
@@ -269,7 +271,8 @@ llvm::StringRef KernelFacts::text(const Stmt *statement) const {
   return place ? view_.text().slice(place->first, place->second) : llvm::StringRef();
 }
 
-/// A macro that makes up the whole of either end is a part of the text; an end inside one is not.
+/// If either end of the range is a whole macro expansion, it counts as text; an end inside an
+/// expansion does not.
 std::optional<std::pair<unsigned, unsigned>> KernelFacts::placeOf(SourceRange range) const {
   const ASTContext &context = view_.context();
   const SourceManager &sources = context.getSourceManager();

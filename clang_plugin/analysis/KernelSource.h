@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slice as a text that is parsed, edited by byte ranges and parsed again: what rewrites, mutants
-// and clones have in common.
+// Parses a slice, edits its bytes and parses it again, for rewrites, mutants and clones.
 #pragma once
 
 #include "clang_plugin/output/Variants.h"
@@ -11,19 +10,19 @@
 
 namespace kopt::frontend {
 
-/// The text with edits made. They are sorted and do not overlap; insertions at one place keep their
-/// order.
+/// The text with the edits made. Edits must be sorted and must not overlap; insertions at one place
+/// keep their order.
 std::string applyEdits(const std::string &text, llvm::ArrayRef<SliceEdit> edits);
 
-/// Parses `text` with the flags of the request, and for its arch where the flags name none.
+/// Parses `text` with the flags of the request, for the request's arch if the flags name none.
 ParsedUnit parseSlice(const KernelSource &request, const std::string &text);
 
 /// Why parseSlice() gave no usable AST.
 llvm::Error parseFailure(const ParsedUnit &unit);
 
-/// For each list of edits, whether the text with them made does not parse. Lists that touch
-/// different places are tried together, and one by one only where that fails, as one parse costs up
-/// to half a second.
+/// For each list of edits, true if the text with these edits does not parse. A parse takes up to
+/// half a second, so lists that change different places are tried together first, and one by one
+/// only if that fails.
 std::vector<bool> findUnparsable(const KernelSource &request,
                                  llvm::ArrayRef<std::vector<SliceEdit>> edits);
 

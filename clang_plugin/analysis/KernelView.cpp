@@ -23,7 +23,7 @@ void collectStatements(const Stmt *statement, const Stmt *parent, BodyView &view
     collectStatements(child, statement, view);
 }
 
-/// Anonymous namespaces and blanks are spelled in more than one way.
+/// The name without anonymous namespaces and blanks, which have several spellings.
 std::string normalizedName(llvm::StringRef name) {
   std::string result;
   while (!name.empty()) {
@@ -62,8 +62,8 @@ std::string specializationName(const FunctionDecl &function, const std::string &
   return normalizedName(text);
 }
 
-/// Declarations of this file, those inside namespaces and linkage specifications included. What a
-/// precompiled header holds is none of them and stays unread.
+/// Collects kernels among the declarations of this file, including those inside namespaces and
+/// linkage specifications. Declarations in a precompiled header are skipped and not loaded.
 void collectKernels(const DeclContext &context, const SourceManager &sources,
                     const std::string &name, std::vector<const FunctionDecl *> &found) {
   for (const Decl *decl : context.noload_decls()) {
@@ -92,7 +92,7 @@ llvm::Error notFound(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
 }
 
-/// What runs when a local goes out of scope; null where nothing does.
+/// The destructor that runs when a local goes out of scope; null if there is none.
 const CXXDestructorDecl *destructorOf(const Decl *declared) {
   const auto *variable = dyn_cast<VarDecl>(declared);
   const CXXRecordDecl *type = variable ? variable->getType()
@@ -146,7 +146,7 @@ llvm::Expected<KernelView> KernelView::open(ASTUnit &unit, const std::string &ke
 
   view.bodies_.push_back(viewBody(kernel));
   llvm::DenseSet<const FunctionDecl *> seen = {kernel};
-  // Grows while it is read: the functions that the callees call are callees too.
+  // The list grows during the loop, because the functions that callees call are callees too.
   for (std::size_t i = 0; i < view.bodies_.size(); ++i) {
     std::vector<const FunctionDecl *> callees;
     for (const Stmt *statement : view.bodies_[i].statements) {
@@ -170,8 +170,8 @@ llvm::Expected<KernelView> KernelView::open(ASTUnit &unit, const std::string &ke
     }
     for (const FunctionDecl *callee : callees) {
       const auto *method = dyn_cast<CXXMethodDecl>(callee);
-      const bool lambdaBody =
-          method && method->getParent()->isLambda(); // already a part of the body around it
+      // Already part of the enclosing body.
+      const bool lambdaBody = method && method->getParent()->isLambda();
       if (callee->hasBody() && !lambdaBody && view.isInText(callee->getLocation()) &&
           seen.insert(callee).second)
         view.bodies_.push_back(viewBody(callee));
@@ -251,7 +251,7 @@ std::optional<Coordinate> coordinate(const Expr *expression) {
   } else {
     return std::nullopt;
   }
-  // A property's base is wrapped, as its getter uses it too.
+  // The base of a property is wrapped, because its getter uses it too.
   if (const auto *opaque = dyn_cast<OpaqueValueExpr>(base->IgnoreParenCasts()))
     base = opaque->getSourceExpr();
   const auto *variable = dyn_cast<DeclRefExpr>(base->IgnoreParenCasts());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel of a parsed slice, as rewrites and screening want to see it: the function bodies that
-// run on the device with template arguments substituted, each statement with its parent, and the
-// way from the AST to bytes of the text.
+// A view of one kernel of a parsed slice for rewrites and screening: the function bodies that run
+// on the device, with template arguments substituted, the parent of each statement, and the mapping
+// from the AST to bytes of the text.
 #pragma once
 
 #include "clang_plugin/analysis/KernelSource.h"
@@ -22,14 +22,15 @@ namespace kopt::frontend {
 /// A function whose body runs in the kernel.
 struct BodyView {
   const clang::FunctionDecl *function = nullptr; ///< the definition, template arguments substituted
-  std::vector<const clang::Stmt *> statements;   ///< of the body, parents before children
+  /// Statements of the body, parents before children.
+  std::vector<const clang::Stmt *> statements;
   llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> parents;
 
   /// The nearest ancestor that is not a parenthesis, or null.
   const clang::Stmt *parentOf(const clang::Stmt *statement) const;
 };
 
-/// threadIdx.x and its like, however the toolkit in use declares them.
+/// threadIdx.x and similar expressions, however the toolkit declares them.
 struct Coordinate {
   std::string variable; ///< threadIdx, blockIdx, blockDim or gridDim
   unsigned dimension = 0;
@@ -37,31 +38,32 @@ struct Coordinate {
 
 class KernelView {
 public:
-  /// `kernelName` is the qualified name, `expression` the specialization (the name again where it
-  /// is no template). Fails where the slice defines no such kernel, or several that the expression
-  /// does not tell apart.
+  /// `kernelName` is the qualified name, `expression` the specialization (the same name if the
+  /// kernel is not a template). Fails if the slice defines no such kernel, or several that the
+  /// expression does not distinguish.
   static llvm::Expected<KernelView> open(clang::ASTUnit &unit, const std::string &kernelName,
                                          const std::string &expression);
 
   const clang::FunctionDecl &kernel() const { return *bodies_.front().function; }
-  /// What the text declares: the template's pattern where the kernel is a template, the kernel
-  /// itself otherwise.
+  /// The declaration in the text: the template's pattern if the kernel is a template, otherwise the
+  /// kernel itself.
   const clang::FunctionDecl &pattern() const;
   /// The kernel first, then the functions of this text that it calls, directly or not.
   const std::vector<BodyView> &bodies() const { return bodies_; }
   clang::ASTContext &context() const { return *context_; }
 
-  /// Workload and target, as the request gave them; empty and 0 unless set.
+  /// Workload and target from the request; empty and 2048 unless set.
   std::vector<LaunchShape> launches;
   unsigned threadsPerMultiprocessor = 2048;
 
-  /// Offset in the slice text of a location that was typed there, outside any macro expansion.
+  /// The offset in the slice text of a location that is written there, outside of any macro
+  /// expansion.
   std::optional<unsigned> offset(clang::SourceLocation location) const;
-  /// Offset behind the token at a location.
+  /// The offset after the token at a location.
   std::optional<unsigned> endOffset(clang::SourceLocation location) const;
   llvm::StringRef text() const;
   llvm::StringRef text(clang::SourceRange range) const;
-  /// The blanks at the start of the line that holds this offset.
+  /// The blanks at the start of the line that contains this offset.
   std::string indentation(unsigned offset) const;
   bool isInText(clang::SourceLocation location) const;
 
@@ -75,20 +77,21 @@ private:
 
 struct OpenSlice {
   ParsedUnit unit;
-  KernelView view; ///< into the unit
+  KernelView view; ///< points into the unit
 };
 
-/// Parses the slice and finds its kernel. Fails where it does not parse or has no such kernel.
+/// Parses the slice and finds its kernel. Fails if it does not parse or has no such kernel.
 llvm::Expected<OpenSlice> openSlice(const KernelSource &source);
 
 /// `threadIdx.x`, as a toolkit's property or as a plain member; nothing for any other expression.
 std::optional<Coordinate> coordinate(const clang::Expr *expression);
 
-/// The body's statements with their parents. The semantic form of a property is left out: the text
-/// decides.
+/// The body's statements with their parents. For properties, only the syntactic form is included,
+/// which corresponds to the text.
 BodyView viewBody(const clang::FunctionDecl *definition);
 
-/// Threads that one multiprocessor of "sm_90" and its like holds; 2048 where the name is unknown.
+/// The number of threads that a multiprocessor holds, for an arch such as "sm_90"; 2048 if the name
+/// is unknown.
 unsigned threadsPerMultiprocessor(llvm::StringRef arch);
 
 } // namespace kopt::frontend

@@ -9,8 +9,7 @@ using namespace clang;
 
 namespace {
 
-/// Statements under which the value of an expression is dropped or tested, and nothing else happens
-/// to it.
+/// True for statements that drop or test the value of an expression and do nothing else with it.
 bool dropsValue(const Stmt *parent) {
   return !parent || isa<CompoundStmt, ForStmt, IfStmt, WhileStmt, DoStmt, SwitchCase, LabelStmt,
                         AttributedStmt>(parent);
@@ -54,8 +53,8 @@ bool PointerUses::mayWrite(const VarDecl *pointer) {
   return castsConstAway_ || reachesWrite(pointer);
 }
 
-/// A search over aliases: the first write found anywhere ends it, so a variable seen before has
-/// nothing to add.
+/// A search over aliases. The first write that is found ends it, so a variable that was visited
+/// before can be skipped.
 bool PointerUses::reachesWrite(const VarDecl *pointer) {
   if (!visited_.insert(pointer).second)
     return false;
@@ -94,7 +93,8 @@ bool PointerUses::variableEscapes(const BodyView &body, const Expr *expression,
   if (const auto *unary = dyn_cast<UnaryOperator>(parent))
     return !unary->isIncrementDecrementOp() ||
            escapes(body, unary, unary->isPrefix() ? Form::Variable : Form::Value);
-  return !isa<LambdaExpr>(parent); // a capture: the lambda's body names the same variable
+  // A capture is harmless: uses in the lambda's body name the same variable.
+  return !isa<LambdaExpr>(parent);
 }
 
 bool PointerUses::valueEscapes(const BodyView &body, const Expr *expression, const Stmt *parent) {
@@ -199,8 +199,8 @@ bool PointerUses::argumentEscapes(const Stmt *call, const Expr *argument, Form f
   if (!callee || index >= callee->getNumParams())
     return true;
   const ParmVarDecl *parameter = callee->getParamDecl(index);
-  if (form == Form::Element) // by reference: a reference to const is enough, as const_cast is
-                             // looked for elsewhere
+  // Passed by reference: a reference to const is harmless, because const_cast is checked elsewhere.
+  if (form == Form::Element)
     return !parameter->getType()->isReferenceType() ||
            !parameter->getType().getNonReferenceType().isConstQualified();
   if (!parameter->getType()->isPointerType())
@@ -237,7 +237,7 @@ const VarDecl *PointerUses::root(const BodyView &body, const Expr *pointer) {
       (!variable->isLocalVarDecl() || !variable->getInit() || !resolving_.insert(variable).second))
     return nullptr;
   const VarDecl *source = isParameter ? variable : root(body, variable->getInit());
-  // Every other value it is given must stay in the same buffer.
+  // Every other value that it is given must point into the same buffer.
   for (const Use &use : uses_[variable]) {
     const Stmt *parent = use.body->parentOf(use.reference);
     if (const auto *unary = dyn_cast_or_null<UnaryOperator>(parent);

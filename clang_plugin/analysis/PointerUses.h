@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel may do through its pointer parameters, followed through local aliases, casts and
-// calls. It knows a list of harmless uses; every other one counts as a write, so that a mistake
-// here costs an offer and not a result.
+// Determines what a kernel may do through its pointer parameters, through local aliases, casts and
+// calls. There is a list of harmless uses; every other use counts as a write, so that a mistake
+// costs an offer and not a correct result.
 #pragma once
 
 #include "clang_plugin/analysis/KernelView.h"
@@ -12,19 +12,20 @@ class PointerUses {
 public:
   explicit PointerUses(const KernelView &view);
 
-  /// Whether anything in the kernel or below may write through this pointer variable, or let it out
-  /// of sight.
+  /// True if the kernel, or a function that it calls, may write through this pointer variable or
+  /// let it escape.
   bool mayWrite(const clang::VarDecl *pointer);
 
-  /// The one parameter that a pointer expression of this body surely points into, or null.
+  /// The parameter into whose buffer a pointer expression of this body certainly points, or null.
   const clang::VarDecl *root(const BodyView &body, const clang::Expr *pointer);
 
 private:
   enum class Form {
+    /// The pointer variable, its value, or the element it points to.
     Variable,
     Value,
     Element
-  }; ///< the pointer variable, its value, what it points to
+  };
   struct Use {
     const BodyView *body;
     const clang::DeclRefExpr *reference;
@@ -40,7 +41,7 @@ private:
 
   const KernelView &view_;
   llvm::DenseMap<const clang::VarDecl *, std::vector<Use>> uses_;
-  llvm::DenseSet<const clang::VarDecl *> visited_;   ///< variables this query has followed
+  llvm::DenseSet<const clang::VarDecl *> visited_;   ///< variables that this query has followed
   llvm::DenseSet<const clang::VarDecl *> resolving_; ///< aliases whose root is being looked for
   bool castsConstAway_ = false;
 };

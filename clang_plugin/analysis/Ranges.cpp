@@ -7,7 +7,7 @@ using namespace clang;
 
 namespace {
 
-constexpr unsigned kDeepest = 16; ///< variables made of variables
+constexpr unsigned kDeepest = 16; ///< variables that are computed from variables
 constexpr long long kHighest = 0x7fffffff, kThreads = 1024, kThreadsInZ = 64;
 
 std::optional<Range> range(long long low, long long high) {
@@ -37,7 +37,7 @@ std::optional<Range> Ranges::of(const Expr *expression, unsigned depth) const {
     const Expr *inner =
         cast ? cast->getSubExpr() : cast_or_null<ParenExpr>(expression)->getSubExpr();
     const auto found = of(inner, depth + 1);
-    // What a narrower type does not hold is another number.
+    // A narrower type may change the number.
     const unsigned width = view_.context().getIntWidth(expression->getType());
     return found && (width >= 32 || found->high < (1LL << (width - 1))) ? found : std::nullopt;
   }
@@ -77,7 +77,7 @@ std::optional<Range> Ranges::ofBinary(const BinaryOperator &binary, unsigned dep
     return left && right ? range(left->low + right->low, left->high + right->high) : std::nullopt;
   case BO_Sub:
     return left && right ? range(left->low - right->high, left->high - right->low) : std::nullopt;
-  case BO_Mul: // each is at most 31 bits
+  case BO_Mul: // each has at most 31 bits
     return left && right ? range(left->low * right->low, left->high * right->high) : std::nullopt;
   default:
     return std::nullopt;

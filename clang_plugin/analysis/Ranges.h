@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which numbers an integer can be, whatever is launched: coordinates of threads and what is
-// computed from them with constants.
+// The values that an integer can have in any launch: coordinates of threads, and what is computed
+// from them with constants.
 #pragma once
 
 #include "clang_plugin/analysis/Values.h"
 
 namespace kopt::frontend {
 
-/// Both inclusive, neither negative.
+/// Both bounds are inclusive and not negative.
 struct Range {
   long long low = 0, high = 0;
 };
@@ -16,9 +16,10 @@ class Ranges {
 public:
   Ranges(const KernelView &view, const Values &values) : view_(view), values_(values) {}
 
-  /// Nothing where arguments, blocks or data have a part in it, or it may be negative or overflow.
+  /// Nothing if the value depends on arguments, blocks or data, or may be negative or overflow.
   std::optional<Range> of(const clang::Expr *expression) const;
-  /// What the comparison always is (`threadIdx.x % 32 < 32`); nothing where it may be either.
+  /// The constant outcome of a comparison (`threadIdx.x % 32 < 32`); nothing if it may be true or
+  /// false.
   std::optional<bool> decided(const clang::Expr *condition) const;
 
 private:

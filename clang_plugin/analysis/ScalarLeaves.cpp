@@ -32,7 +32,7 @@ bool addScalarLeaves(const ASTContext &context, QualType type, std::uint64_t off
     for (std::uint64_t i = 0; i < array->getSize().getZExtValue(); ++i) {
       if (!add(array->getElementType(), offset + i * step, within + "[" + std::to_string(i) + "]"))
         return false;
-      if (out.size() == before) // of empty structs there may be any number
+      if (out.size() == before) // an array of empty structs may have any length
         break;
     }
     return true;

@@ -29,7 +29,8 @@ std::string builtinName(const clang::ASTContext &context, const clang::BuiltinTy
   return "";
 }
 
-/// float, float4, __half2, enums: what can be filled and compared element by element.
+/// Describes a type that can be filled and compared element by element: float, float4, __half2,
+/// enums.
 ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
   type = type.getCanonicalType().getUnqualifiedType();
   if (const auto *enumeration = type->getAs<clang::EnumType>())
@@ -70,11 +71,11 @@ ScalarInfo scalarOf(const clang::ASTContext &context, clang::QualType type) {
   return {element, count};
 }
 
-/// Of what is spelt out one by one, and of what is known to be all the same.
+/// Limits for scalars that are listed one by one, and for scalars that are all of one kind.
 constexpr std::size_t kMostMembers = 64, kMostLeaves = 1 << 16;
 
-/// What a pointer points to: scalars of one kind without gaps, or "struct 16 f32 0 i32 4 ...", or
-/// nothing that can be filled and compared by its members.
+/// The element type of a pointer: scalars of one kind without gaps, or "struct 16 f32 0 i32 4 ...";
+/// empty if its members cannot be filled and compared.
 ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
   const auto nameOf = [&](clang::QualType leaf) {
     const ScalarInfo scalar = scalarOf(context, leaf);
@@ -99,7 +100,7 @@ ScalarInfo elementOf(const clang::ASTContext &context, clang::QualType type) {
   return {text, 1};
 }
 
-/// The numbers of a struct or vector, in order; none where it holds anything else.
+/// The numbers of a struct or vector, in order; empty if it contains anything else.
 std::vector<ParamMember> membersOf(const clang::ASTContext &context, clang::QualType type) {
   const auto nameOf = [&](clang::QualType leaf) {
     const ScalarInfo scalar = scalarOf(context, leaf);
@@ -114,8 +115,8 @@ std::vector<ParamMember> membersOf(const clang::ASTContext &context, clang::Qual
   return members;
 }
 
-/// "pointers 0 f32 8 i32": the pointers that a struct holds and what they point to, by their
-/// offsets, those to scalars of one kind; empty where there is none.
+/// "pointers 0 f32 8 i32": the offsets of the pointers in a struct and what they point to, for
+/// pointers to scalars of one kind; empty if there is none.
 std::string pointersIn(const clang::ASTContext &context, clang::QualType type) {
   const auto nameOf = [&](clang::QualType leaf) -> std::string {
     if (!leaf->isPointerType())
@@ -133,8 +134,8 @@ std::string pointersIn(const clang::ASTContext &context, clang::QualType type) {
   return text.empty() ? "" : "pointers" + text;
 }
 
-/// What a function takes a pointer to bytes or to nothing for: the one type that it casts it to,
-/// arithmetic in bytes aside. Empty where it casts it to several or to none.
+/// The type to which a function casts a pointer to bytes or to void, apart from byte arithmetic.
+/// Empty if it casts the pointer to several types or to none.
 class PointerCasts : public clang::RecursiveASTVisitor<PointerCasts> {
 public:
   explicit PointerCasts(const clang::ParmVarDecl &parameter) : parameter_(parameter) {}
@@ -146,7 +147,7 @@ public:
       return "";
     PointerCasts casts(parameter);
     casts.TraverseStmt(body);
-    // Used as it is, too: as bytes.
+    // If it is also used directly, it points to bytes.
     return casts.found_.size() == 1 && !casts.isRead_ ? *casts.found_.begin() : "";
   }
 
@@ -174,7 +175,7 @@ private:
     const auto *name = llvm::dyn_cast<clang::DeclRefExpr>(expression);
     return name && name->getDecl() == &parameter_;
   }
-  /// The parameter, or so many bytes further.
+  /// True for the parameter, or the parameter plus an offset in bytes.
   bool isOfParameter(const clang::Expr *expression) const {
     expression = expression->IgnoreParenCasts();
     if (const auto *sum = llvm::dyn_cast<clang::BinaryOperator>(expression))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How types, names and symbols of a kernel are written down.
+// Describes types, names and symbols of a kernel.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
@@ -10,8 +10,8 @@ namespace kopt::frontend {
 
 KernelParam describeParam(const clang::ParmVarDecl &parameter);
 
-/// Of a variable that the device has under a name of its own. Nothing where its elements cannot be
-/// filled and compared, or the variable is a template's.
+/// Describes a __constant__ variable that has its own symbol on the device. Nothing if its elements
+/// cannot be filled and compared, or if it is a template's.
 std::optional<ConstantVariable> describeConstantVariable(const clang::VarDecl &variable);
 
 /// "ns::stencil<float, 4>"; the qualified name for a plain kernel.
@@ -21,17 +21,16 @@ std::string expressionOf(const clang::FunctionDecl &specialization);
 std::vector<TemplateArg> templateArgsOf(const clang::FunctionDecl &specialization);
 
 /// The outermost function whose body declares a type among the template arguments (a lambda's, a
-/// local class's); null where there is none.
+/// local class's); null if there is none.
 const clang::FunctionDecl *enclosingFunction(const clang::FunctionDecl &specialization);
 
-/// The name by which code can ask for the function to be emitted; empty where it is emitted
-/// unasked.
+/// The explicit instantiation that makes the compiler emit the function; empty if none is needed.
 std::string instantiationOf(const clang::FunctionDecl &function);
 
-/// As Clang mangles it; nvcc differs for what only one file sees.
+/// The name as Clang mangles it. nvcc's name differs for functions with internal linkage.
 std::string symbolOf(const clang::FunctionDecl &kernel);
 
-/// Qualified, without what code cannot write (anonymous and inline namespaces).
+/// The qualified name, without parts that code cannot write (anonymous and inline namespaces).
 std::string writtenName(const clang::NamedDecl &declaration);
 
 } // namespace kopt::frontend

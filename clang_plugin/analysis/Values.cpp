@@ -12,10 +12,11 @@ namespace {
 
 constexpr long long kMostFactor = 4096; ///< products of larger constants overflow on purpose
 
-constexpr std::size_t kLongestName = 160,
-                      kMostOpen = 8; ///< variables made of variables would be endless to spell
+/// Limits names of variables that are made of variables, which could become endless.
+constexpr std::size_t kLongestName = 160, kMostOpen = 8;
 
-/// What a call gives, of a function that does nothing else; null for any other expression.
+/// The expression that a called function returns, if it does nothing else; null for any other
+/// expression.
 const Expr *returnedBy(const Expr *expression) {
   const auto *call = dyn_cast<CallExpr>(expression);
   const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
@@ -25,7 +26,7 @@ const Expr *returnedBy(const Expr *expression) {
   return given ? given->getRetValue() : nullptr;
 }
 
-/// The variable of which an lvalue is the whole or a part, other than through a pointer.
+/// The variable that an lvalue names, or of which it is a part, but not through a pointer.
 const VarDecl *ownerOf(const Expr *lvalue) {
   lvalue = lvalue->IgnoreParenCasts();
   if (const auto *member = dyn_cast<MemberExpr>(lvalue))
@@ -38,7 +39,7 @@ const VarDecl *ownerOf(const Expr *lvalue) {
   return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
 }
 
-/// Functions of the toolkit whose value depends on their arguments alone.
+/// True for functions of the toolkit whose result depends on their arguments alone.
 bool isComputation(llvm::StringRef name) {
   static const std::set<llvm::StringRef> kNames = {
       "min",     "max",    "umin",   "umax",  "abs",   "fminf", "fmaxf",
@@ -53,7 +54,7 @@ bool isZero(const KernelView &view, const Expr *expression) {
              Expr::NPCK_NotNull;
 }
 
-/// Without what only turns a value into a truth value or one pointer into another.
+/// Removes conversions to a truth value and between pointer types.
 const Expr *bare(const Expr *expression) {
   while (true) {
     expression = expression->IgnoreParenImpCasts();
@@ -98,13 +99,13 @@ void Values::collect(const BodyView &body, const Stmt *statement) {
     llvm::SmallVector<const Expr *> arguments(call->arguments());
     const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->getDirectCallee());
     if (isa<CXXOperatorCallExpr>(call) && method && !method->isStatic() && !arguments.empty())
-      arguments.erase(arguments.begin()); // the object
+      arguments.erase(arguments.begin()); // not an argument: the object
     collectArguments(call->getDirectCallee(), arguments);
   } else if (const auto *construct = dyn_cast<CXXConstructExpr>(statement)) {
     collectArguments(construct->getConstructor(),
                      llvm::SmallVector<const Expr *>(construct->arguments()));
   } else if (const auto *reference = dyn_cast<DeclRefExpr>(statement)) {
-    // Bound to a reference: passed on, or named anew.
+    // It is bound to a reference: passed to a function, or given another name.
     const Stmt *outer = body.parentOf(reference);
     const auto *variable = dyn_cast<VarDecl>(reference->getDecl());
     if (const auto *copy = dyn_cast_or_null<CXXConstructExpr>(outer);
@@ -175,7 +176,7 @@ void Values::gather(const Stmt *expression, Ingredients &found, Variables &seen)
       for (const Expr *source : known->second.values)
         gather(source, found, seen);
     } else if (!isParameter) {
-      found.data = true; // nobody knows
+      found.data = true; // the source is not known
     }
     return;
   }
@@ -218,8 +219,8 @@ bool Values::isNeverNegative(const Expr *expression, long long &factor, Variable
     if (!variable)
       return false;
     const auto known = sources_.find(variable);
-    if (known == sources_.end() ||
-        !seen.insert(variable).second) // what is being asked about holds for what it is made of
+    // A variable that is being examined does not disprove the claim.
+    if (known == sources_.end() || !seen.insert(variable).second)
       return isKernelParameter(variable) || known != sources_.end();
     return !known->second.escapes && llvm::all_of(known->second.values, [&](const Expr *source) {
       return isNeverNegative(source, factor, seen);
@@ -279,8 +280,8 @@ std::string Values::nameOf(const VarDecl *variable, Variables &open) const {
   gather(known->second.values.empty() ? nullptr : known->second.values.front(), made, seen);
   for (const Expr *source : known->second.values)
     gather(source, made, seen);
-  // How sums over data are gathered is what candidates change; what is loaded once is what it is
-  // loaded from.
+  // Candidates may change how sums over data are computed, so such variables are named by their
+  // declaration. A value that is loaded once is named by its source.
   const bool isOneValue = known->second.values.size() == 1 && !isParameter;
   if ((made.data && !isOneValue) || known->second.escapes) {
     open.erase(variable);
@@ -298,8 +299,7 @@ std::string Values::nameOf(const VarDecl *variable, Variables &open) const {
   return text;
 }
 
-/// The pointer or array that an element is read of, whichever element it is; null for what is no
-/// element.
+/// The pointer or array from which an element is read; null if the expression is not an element.
 const Expr *Values::memoryOf(const Expr *element) const {
   const auto *unary = dyn_cast<UnaryOperator>(element);
   const Expr *pointer = nullptr;
@@ -429,7 +429,7 @@ NamedCondition Values::condition(const Expr *asked, Variables &open) const {
     return {name(asked, open) + " == 0", true};
   const Expr *left = binary->getLHS(), *right = binary->getRHS();
   const BinaryOperatorKind kind = binary->getOpcode();
-  if (binary->isLogicalOp()) { // `a || b` is what `!a && !b` is not
+  if (binary->isLogicalOp()) { // `a || b` is `!(!a && !b)`
     std::string first = condition(left, open).when(kind == BO_LAnd),
                 second = condition(right, open).when(kind == BO_LAnd);
     if (second < first)
@@ -445,16 +445,17 @@ NamedCondition Values::condition(const Expr *asked, Variables &open) const {
       std::swap(first, second);
     return {first + " == " + second, kind == BO_NE};
   }
-  const bool isSwapped =
-      kind == BO_GT || kind == BO_LE; // in terms of `<`: a > b is b < a, a <= b is !(b < a)
+  // In terms of `<`: a > b is b < a, and a <= b is !(b < a).
+  const bool isSwapped = kind == BO_GT || kind == BO_LE;
   bool isNegated = kind == BO_LE || kind == BO_GE;
   if (isSwapped)
     std::swap(left, right);
   const QualType type = left->getType();
+  // Because of NaN, this is not a negated `<`.
   if (isNegated && type->isFloatingType())
-    return {name(right, open) + " <= " + name(left, open), false}; // NaN is neither less nor more
+    return {name(right, open) + " <= " + name(left, open), false};
   const auto number = view_.constant(left);
-  if (number && type->isIntegerType()) { // 3 < a is !(a < 4); of what has no sign, 0 < a is a != 0
+  if (number && type->isIntegerType()) { // 3 < a is !(a < 4); for unsigned a, 0 < a is a != 0
     if (*number == 0 && type->isUnsignedIntegerType())
       return negatedIf(condition(right, open), isNegated);
     return {name(right, open) + " < " + std::to_string(*number + 1), !isNegated};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the values in a kernel are made of, and names for them that do not depend on how they are
-// spelled.
+// Determines what the values in a kernel are made of, and gives them names that do not depend on
+// their spelling.
 #pragma once
 
 #include "clang_plugin/analysis/KernelFacts.h"
@@ -9,29 +9,29 @@
 
 namespace kopt::frontend {
 
-/// What goes into a value, through variables and helpers' parameters too.
+/// What a value is computed from, also through variables and parameters of helpers.
 struct Ingredients {
   bool thread = false;   ///< threadIdx
   bool block = false;    ///< blockIdx
-  bool argument = false; ///< a parameter of the kernel, gridDim
+  bool argument = false; ///< a parameter of the kernel, or gridDim
   bool blockDim = false;
-  bool data = false;    ///< what is read through pointers or called for
-  bool several = false; ///< a variable that gets values at several places, as loops' do
+  bool data = false;    ///< a value read through a pointer or returned by a call
+  bool several = false; ///< a variable that is assigned at several places, such as a loop variable
   /// The largest magnitude of a constant in it; a floating-point one other than 0 counts as 2.
   unsigned long long largest = 0;
   std::set<double> numbers;      ///< the constants in it
-  std::set<unsigned> parameters; ///< of the kernel, by their position
+  std::set<unsigned> parameters; ///< positions of the kernel's parameters in it
 
   bool isConstant() const { return !thread && !block && !argument && !blockDim && !data; }
   bool isThreadAlone() const { return !block && !argument && !data && !several; }
 };
 
-/// A condition by its name: `!(a > 3)`, `3 >= a` and `a < 4` are one name, the first two negated or
-/// not.
+/// The name of a condition: `!(a > 3)`, `3 >= a` and `a < 4` have the same name, and `negated`
+/// accounts for negation.
 struct NamedCondition {
   std::string name;
   bool negated = false;
-  /// A name of the outcome.
+  /// The name of an outcome of the condition.
   std::string when(bool outcome) const { return (outcome == negated ? "!" : "") + name; }
 };
 
@@ -40,15 +40,15 @@ public:
   explicit Values(const KernelFacts &facts);
 
   Ingredients of(const clang::Stmt *expression) const;
-  /// Whether the value is 0 or more whatever the launch is, short of overflow: sums and products of
+  /// True if the value is at least 0 in any launch, apart from overflow: sums and products of
   /// coordinates and sizes.
   bool isNeverNegative(const clang::Expr *expression) const;
 
-  /// What a local variable is given, where that happens once; null for others.
+  /// The value that a local variable is given, if that happens only once; otherwise null.
   const clang::Expr *onlySource(const clang::VarDecl *variable) const;
 
-  /// Parameters by their position, locals by what is assigned to them, those that hold data by
-  /// their declaration.
+  /// The name of a value: parameters are named by position, locals by what is assigned to them, and
+  /// locals that hold data by their declaration.
   std::string name(const clang::Expr *value) const;
   NamedCondition condition(const clang::Expr *condition) const;
 
@@ -56,10 +56,10 @@ private:
   /// What a variable may hold.
   struct Sources {
     std::vector<const clang::Expr *> values;
-    bool escapes = false; ///< it may change where nobody sees it
+    bool escapes = false; ///< it may change in ways that are not tracked
   };
-  using Variables =
-      llvm::SmallPtrSet<const clang::Decl *, 8>; ///< and functions, that are being looked into
+  /// Variables and functions that are being examined.
+  using Variables = llvm::SmallPtrSet<const clang::Decl *, 8>;
 
   void collect(const BodyView &body, const clang::Stmt *statement);
   void collectArguments(const clang::FunctionDecl *callee,
@@ -75,8 +75,8 @@ private:
 
   const KernelView &view_;
   llvm::DenseMap<const clang::VarDecl *, Sources> sources_;
-  mutable llvm::DenseMap<const clang::VarDecl *, std::string>
-      names_; ///< of those that are not made of themselves
+  /// Names of variables that are not computed from themselves.
+  mutable llvm::DenseMap<const clang::VarDecl *, std::string> names_;
 };
 
 } // namespace kopt::frontend

@@ -57,7 +57,7 @@ CompileCommand readEntry(const nlohmann::json &entry, const fs::path &base) {
                                        ? entry.at("arguments").get<std::vector<std::string>>()
                                        : splitOptions(entry.at("command").get<std::string>());
   std::size_t compiler = 0;
-  // kopt's own launcher has arguments, and ends them.
+  // kopt's own launcher has arguments, which end with --.
   if (!words.empty() && fs::path(words[0]).stem() == "kopt-overlay")
     compiler = std::size_t(std::find(words.begin(), words.end(), "--") - words.begin()) + 1;
   while (compiler < words.size() && isLauncher(words[compiler]))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compile_commands.json, as CMake writes it for nvcc: found by -p or in the parents of the source
-// file.
+// Reads compile_commands.json as CMake writes it for nvcc, from -p or from a parent folder of the
+// source file.
 #pragma once
 
 #include <optional>
@@ -11,25 +11,24 @@ namespace kopt::frontend {
 
 struct CompileCommand {
   std::string file;      ///< absolute
-  std::string directory; ///< absolute; where relative paths of the command are meant from
-  std::vector<std::string> arguments; ///< without the compiler (and without launchers such as
-                                      ///< ccache or kopt-overlay before it)
+  std::string directory; ///< absolute; base of the command's relative paths
+  /// Without the compiler, and without launchers before it such as ccache or kopt-overlay.
+  std::vector<std::string> arguments;
 };
 
 struct CompileDatabase {
-  std::string path; ///< of the compile_commands.json
+  std::string path; ///< path of the compile_commands.json
   std::vector<CompileCommand> commands;
 };
 
-/// Reads `build`/compile_commands.json, or the first one in the folders above `file` where `build`
-/// is empty (also their `build` folder is looked into). On failure nothing is returned and `error`
-/// says what is wrong with which file; an empty `error` means that none was found where none was
-/// required.
+/// Reads `build`/compile_commands.json. If `build` is empty, reads the first one in the folders
+/// above `file` or in their `build` folders. On failure returns nothing, and `error` says what is
+/// wrong with which file; an empty `error` means that none was found, and none is required.
 std::optional<CompileDatabase> loadCompileDatabase(const std::string &build,
                                                    const std::string &file, std::string &error);
 
-/// The command that compiles `file` (any spelling of its path), or null. A header has none of its
-/// own.
+/// The command that compiles `file` (in any spelling of its path), or null. Headers have no
+/// command.
 const CompileCommand *findCommand(const CompileDatabase &database, const std::string &file);
 
 } // namespace kopt::frontend

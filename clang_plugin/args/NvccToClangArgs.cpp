@@ -9,13 +9,14 @@ namespace kopt::frontend {
 namespace {
 
 enum class Action {
-  Pass,      ///< Clang spells it the same way
-  PassValue, ///< as Pass, with a value: Clang gets the option's short name and the value as two
-             ///< arguments
-  Joined,    ///< Clang gets short name and value as one argument: -DX, -std=c++17
-  NvccOnly,  ///< code generation or diagnostics of nvcc: kept for nvcc, nothing for Clang
-  Mode,      ///< what to produce and where: dropped for both, kopt decides that itself
-  Host,      ///< comma separated options for the host compiler: those that change parsing are kept
+  /// As Pass, with a value: Clang receives the option's short name and the value as two arguments.
+  /// Options for the host compiler, separated by commas: those that affect parsing are kept.
+  Pass, ///< Clang spells it the same way
+  PassValue,
+  Joined,   ///< Clang receives short name and value as one argument: -DX, -std=c++17
+  NvccOnly, ///< code generation or diagnostics of nvcc: kept for nvcc only
+  Mode,     ///< what to produce and where: dropped, because kopt decides that itself
+  Host,
   OptionsFile, ///< more options, from a file
   Arch,        ///< -arch=sm_90
   Gencode,     ///< -gencode arch=compute_90,code=sm_90
@@ -147,7 +148,7 @@ bool startsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-/// Options whose value may be glued to the name: -DX, -Idir, -O3, -lfoo.
+/// True for options whose value may be joined to the name: -DX, -Idir, -O3, -lfoo.
 bool joins(std::string_view name) {
   return name == "-D" || name == "-U" || name == "-I" || name == "-L" || name == "-l" ||
          name == "-O" || name == "-isystem" || name == "-iquote";
@@ -164,7 +165,8 @@ Match match(std::string_view argument) {
         return {&option, std::string(argument.substr(name.size() + 1))};
     }
   }
-  // Second, so that -L does not swallow -Lineinfo-like exact names, nor -I the option -Iquote.
+  // Joined values come second, so that -L does not match exact names such as -lineinfo, nor -I the
+  // option -Iquote.
   const Option *best = nullptr;
   for (const Option &option : kOptions)
     if (joins(option.name) && startsWith(argument, option.name) &&
@@ -292,8 +294,8 @@ private:
     out_.nvcc.insert(out_.nvcc.end(), spelled.begin(), spelled.end());
   }
 
-  /// The host compiler's own spelling: -D, -I, -f and -std change how the file parses; the rest is
-  /// code generation.
+  /// Options in the host compiler's spelling: -D, -I, -f and -std affect how the file parses; the
+  /// others affect code generation.
   void host(const std::string &payload) {
     std::vector<std::string> parts = splitCommas(payload);
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -353,7 +355,7 @@ private:
   }
 
   void expand(const std::string &path, const std::string &spelling) {
-    // The second limit is for files that name themselves or each other more than once.
+    // The second limit is for files that name themselves or each other repeatedly.
     if (depth_ >= 8 || files_ >= 64) {
       if (!limited_)
         out_.notes.push_back("options files nest too deeply: " + spelling + " was skipped");
@@ -373,7 +375,7 @@ private:
   }
 
   void unknown(const std::string &flag) {
-    // Warnings and optimisation choices change no parse; nvcc forwards them where told to.
+    // Options for warnings and optimisation do not affect parsing; nvcc may forward them.
     std::size_t index = 0;
     std::size_t before = out_.clang.size();
     keepForHost(flag, nullptr, index);
@@ -386,7 +388,7 @@ private:
 
   const ReadOptionsFile &readFile_;
   NvccCommand out_;
-  int depth_ = 0, files_ = 0; ///< options files that are open, and that were read
+  int depth_ = 0, files_ = 0; ///< options files that are open, and options files that were read
   bool limited_ = false;      ///< some were left out
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvcc's command line language, understood: what Clang needs to parse the same translation unit,
-// and what nvcc itself needs to build a part of it. Pure: files named by --options-file are read
-// through a function given by the caller.
+// Translates nvcc's command lines: into what Clang needs to parse the same translation unit, and
+// what nvcc itself needs to build a part of it. Pure: files named by --options-file are read
+// through a function of the caller.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ struct NvccCommand {
   /// For nvcc: the user's flags without compilation mode, input, output and dependency files;
   /// options files expanded.
   std::vector<std::string> nvcc;
-  std::vector<std::string>
-      architectures; ///< "sm_90a", in the order given; empty where the user named none
+  /// "sm_90a", in the given order; empty if the user named none.
+  std::vector<std::string> architectures;
   std::vector<std::string> inputs; ///< positional arguments
   std::vector<std::string> notes;  ///< one sentence for each flag that was not understood
 };
@@ -28,12 +28,12 @@ struct NvccCommand {
 /// The text of an options file, or nothing if it cannot be read.
 using ReadOptionsFile = std::function<std::optional<std::string>(const std::string &path)>;
 
-/// `flags` is a command line without the compiler's name. Never fails: what is not understood is
-/// noted and skipped.
+/// `flags` is a command line without the compiler's name. Never fails: flags that are not
+/// understood are noted and skipped.
 NvccCommand translateNvcc(const std::vector<std::string> &flags, const ReadOptionsFile &readFile);
 
-/// The newest architecture Clang 19 knows that is not newer than `architecture`; sm_90 for what it
-/// does not know, and for an empty string. For parsing only, never for code that runs.
+/// The newest architecture that Clang 19 knows and that is not newer than `architecture`; sm_90 for
+/// unknown names and for an empty string. For parsing only, never for code that runs.
 std::string clampArchitecture(std::string_view architecture);
 
 /// Splits the text of an options file as nvcc does: blanks separate, quotes and backslashes

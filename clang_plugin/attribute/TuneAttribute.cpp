@@ -11,19 +11,19 @@
 namespace kopt::frontend {
 namespace {
 
-/// How the clauses travel in the AST: Clang has no room for attributes of others, but for
-/// annotations.
+/// The annotation that carries the clauses in the AST, because Clang's AST cannot hold custom
+/// attributes.
 constexpr llvm::StringRef kAnnotation = "kopt.tune";
 
 class TuneAttribute : public clang::ParsedAttrInfo {
 public:
   TuneAttribute() {
-    // The parser asks for the name without its scope before it reads arguments; the match is by the
-    // full name.
+    // The parser looks up the name without its scope before it reads arguments, and the full name
+    // afterwards.
     static constexpr Spelling kSpellings[] = {{clang::ParsedAttr::AS_CXX11, "kopt::tune"},
                                               {clang::ParsedAttr::AS_CXX11, "tune"}};
     Spellings = kSpellings;
-    OptArgs = 15; // Clang's mark for "any number"
+    OptArgs = 15; // Clang's value for "any number"
   }
 
   bool diagAppertainsToDecl(clang::Sema &sema, const clang::ParsedAttr &attribute,
@@ -32,8 +32,8 @@ public:
       error(sema, attribute.getLoc(), "[[tune]] is not an attribute; did you mean [[kopt::tune]]?");
       return false;
     }
-    // __global__ may come later in the declaration: checkTuneAttributes() looks once it is
-    // complete.
+    // __global__ may follow later in the declaration, so checkTuneAttributes() checks complete
+    // declarations.
     if (llvm::isa<clang::FunctionDecl>(declaration))
       return true;
     error(sema, attribute.getLoc(),
@@ -73,7 +73,7 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
 public:
   explicit Checker(clang::ASTContext &context) : context_(context) {}
 
-  /// Most of a program's declarations stand in system headers, where nobody asks for tuning.
+  /// Skips system headers, which contain most of a program's declarations and no kernels to tune.
   bool TraverseDecl(clang::Decl *declaration) {
     if (declaration && declaration->getLocation().isValid() &&
         declaration->getLexicalDeclContext() &&
@@ -101,7 +101,7 @@ private:
   clang::ASTContext &context_;
 };
 
-/// With -fplugin: the check runs in the user's own Clang build, the build goes on as usual.
+/// For -fplugin: runs the check in the user's Clang build, which otherwise continues as usual.
 class CheckAction : public clang::PluginASTAction {
 protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &,
@@ -143,7 +143,7 @@ std::optional<std::vector<TuneClauseText>> findTuneClauses(const clang::Function
 }
 
 void checkTuneAttributes(clang::ASTContext &context) {
-  // What comes from a precompiled header was looked at when that was made.
+  // Declarations of a precompiled header were checked when it was made.
   for (clang::Decl *declaration : context.getTranslationUnitDecl()->noload_decls())
     Checker(context).TraverseDecl(declaration);
 }

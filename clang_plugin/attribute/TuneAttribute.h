@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// [[kopt::tune("clause", ...)]]: registered with Clang by linking this file in (and by the loadable
-// plugin). The clauses are kept as they are; their grammar is the driver's business.
+// [[kopt::tune("clause", ...)]]: registered with Clang when this file is linked in, or by the
+// loadable plugin. The clauses are kept verbatim; the driver parses them.
 #pragma once
 
 #include <clang/AST/Attr.h>
@@ -17,7 +17,7 @@ struct TuneClauseText {
   clang::SourceLocation location;
 };
 
-/// The clauses of every [[kopt::tune]] on the function, in order; nothing where it has none.
+/// The clauses of every [[kopt::tune]] on the function, in order; nothing if it has none.
 std::optional<std::vector<TuneClauseText>> findTuneClauses(const clang::FunctionDecl &function);
 
 /// Reports each [[kopt::tune]] that marks something other than a __global__ function, as an error

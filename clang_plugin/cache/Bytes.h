@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain data as bytes and back: numbers of variable length, texts with their length before them. A
-// reader never trusts what it reads: past the end, or where a count cannot be, everything is zero
-// and `failed()`.
+// Converts plain data to bytes and back: numbers have variable length, texts are preceded by their
+// length. A reader does not trust its input: after the end, or after an impossible count,
+// everything is zero and failed() is true.
 #pragma once
 
 #include "clang_plugin/output/Fields.h"
@@ -20,7 +20,7 @@
 namespace kopt::frontend {
 
 /// A struct lists its members in `fields(archive, value)`, found by its namespace: KOPT_RECORD
-/// makes that function. One list serves both directions.
+/// makes that function. The same list serves both directions.
 class ByteWriter {
 public:
   template <class... Values> void operator()(const Values &...values) { (write(values), ...); }
@@ -36,7 +36,7 @@ private:
     else if constexpr (std::is_integral_v<Value>)
       number(static_cast<std::uint64_t>(value));
     else
-      fields(*this, const_cast<Value &>(value)); // read only: the other direction writes
+      fields(*this, const_cast<Value &>(value)); // not modified here; the other direction writes
   }
   void write(const std::string &text) {
     number(text.size());
@@ -130,7 +130,7 @@ private:
     failed_ = true;
     return 0;
   }
-  /// Of what follows: each item takes at least a byte.
+  /// The number of items that follow; each takes at least a byte.
   std::size_t count() {
     std::uint64_t value = number();
     if (value > left_.size())

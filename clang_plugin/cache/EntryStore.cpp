@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".entry";
-/// Before the bytes: their hash, so that a damaged file is known for one.
+/// Size of the hash that precedes the bytes, by which a damaged file is recognised.
 constexpr std::size_t kHashSize = 32;
 
 } // namespace
@@ -75,7 +75,7 @@ void EntryStore::trim(std::uint64_t limit) const {
   const auto now = fs::file_time_type::clock::now();
   for (fs::directory_iterator entry(folder_, ignored), end; entry != end && !ignored;
        entry.increment(ignored)) {
-    std::error_code gone; // another process trims as well
+    std::error_code gone; // another process may trim too
     fs::file_time_type used = entry->last_write_time(gone);
     std::uint64_t size = entry->file_size(gone);
     if (gone)

@@ -8,7 +8,7 @@
 namespace kopt::frontend {
 namespace {
 
-/// File systems keep times as coarse as this.
+/// The coarsest resolution of file times, in nanoseconds.
 constexpr std::int64_t kCoarsest = 2'000'000'000;
 
 std::int64_t nanoseconds(const timespec &time) {
@@ -16,7 +16,7 @@ std::int64_t nanoseconds(const timespec &time) {
 }
 
 std::optional<std::string> hashOfFile(const std::string &path) {
-  // Volatile: read, not mapped, since it may change meanwhile.
+  // Volatile, so that the file is read and not mapped, because it may change meanwhile.
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!buffer)
@@ -24,8 +24,8 @@ std::optional<std::string> hashOfFile(const std::string &path) {
   return contentHash((*buffer)->getBuffer());
 }
 
-/// Takes over what stat() says of a file whose content is known. `since`: when it was read or later
-/// touches do not count as settled.
+/// Records the result of stat() for a file whose content is known. `since`: when the file was read.
+/// A file that was changed at about that time or later does not count as settled.
 void settle(FileFact &fact, const struct stat &status, std::int64_t since) {
   fact.modified = nanoseconds(status.st_mtim);
   fact.changed = nanoseconds(status.st_ctim);
@@ -40,7 +40,7 @@ bool holds(FileFact &fact, std::int64_t now, bool &touched) {
     return isThere == (fact.kind != SeenFile::Absent);
   if (fact.kind == SeenFile::Exists && !fact.isTool)
     return true;
-  if (fact.kind == SeenFile::Listed) // its time says when a name came or went
+  if (fact.kind == SeenFile::Listed) // its time changes when a name is added or removed
     return (fact.isSettled && nanoseconds(status.st_mtim) == fact.modified) ||
            listingHash(fact.path) == fact.hash;
   if (static_cast<std::uint64_t>(status.st_size) != fact.size)
@@ -108,7 +108,7 @@ void Manifest::addReadByOthers(const std::string &path) {
   fact.size = static_cast<std::uint64_t>(status.st_size);
   settle(fact, status, started_);
   std::optional<std::string> hash = hashOfFile(path);
-  // Not settled, it may have been written after the other program had read it.
+  // If it is not settled, it may have been written after the other program read it.
   isSound_ &= fact.isSettled && hash;
   fact.hash = hash.value_or("");
   files_.push_back(std::move(fact));

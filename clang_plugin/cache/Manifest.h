@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a result was made from, and whether it would be made from the same today.
+// Records what a result was made from, and checks whether that is unchanged.
 #pragma once
 
 #include "clang_plugin/parse/FileRecord.h"
@@ -11,16 +11,16 @@
 
 namespace kopt::frontend {
 
-/// One file or folder, as it was.
+/// The state of one file or folder.
 struct FileFact {
   std::string path; ///< absolute
   SeenFile::Kind kind = SeenFile::Absent;
-  /// A program: its size and time are enough, its bytes are many.
+  /// A program: only size and time are compared, because it is large.
   bool isTool = false;
   std::string hash; ///< of what was read or listed
   std::uint64_t size = 0;
-  /// What stat() says, in nanoseconds since 1970. Where `isSettled`, nobody can have changed the
-  /// file since without changing one of these.
+  /// From stat(), in nanoseconds since 1970. If `isSettled`, every later change of the file changes
+  /// one of these.
   std::int64_t modified = 0, changed = 0;
   std::uint64_t inode = 0;
   bool isSettled = false;
@@ -31,21 +31,22 @@ std::int64_t nowInNanoseconds();
 
 class Manifest {
 public:
-  /// `started`: when the work began whose inputs are added. A file that was touched shortly before
-  /// or later is one to look into every time: its time might not tell the next change.
+  /// `started`: when the work began whose inputs are added. A file that changed shortly before
+  /// that, or later, must be compared by content each time, because its time may not show the next
+  /// change.
   explicit Manifest(std::int64_t started) : started_(started) {}
   Manifest() = default;
 
   void add(const std::string &path, const SeenFile &seen);
   void addTool(const std::string &path);
-  /// A file that was read by another program: by now it may be another one.
+  /// Adds a file that another program has read and that may have changed since.
   void addReadByOthers(const std::string &path);
 
-  /// False where the inputs changed while they were being read: nothing follows from them.
+  /// False if inputs changed while they were being read, so that the result must not be kept.
   bool isSound() const { return isSound_; }
 
-  /// Is everything as it was? `touched` where a file is the same but for its time: the manifest is
-  /// then better than the one that was kept.
+  /// True if everything is unchanged. Sets `touched` if only the time of a file changed; the
+  /// manifest is then updated and should be stored again.
   bool holds(bool &touched);
 
   const std::vector<FileFact> &files() const { return files_; }
@@ -58,7 +59,7 @@ private:
   std::vector<FileFact> files_;
 };
 
-/// For ByteWriter and ByteReader. Neighbours share most of their path.
+/// For ByteWriter and ByteReader: neighbouring entries share most of their path.
 struct PackedPath {
   std::uint64_t shared = 0;
   std::string rest;
@@ -70,7 +71,7 @@ template <class Archive> void fields(Archive &archive, PackedPath &path) {
 
 template <class Archive> void fields(Archive &archive, FileFact &fact) {
   auto &[path, kind, isTool, hash, size, modified, changed, inode, isSettled] = fact;
-  archive(kind); // the path is the manifest's to write
+  archive(kind); // the manifest writes the path
   if (kind == SeenFile::Absent)
     return;
   archive(isTool, hash, size, modified, changed, inode, isSettled);

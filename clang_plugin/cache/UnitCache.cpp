@@ -27,14 +27,15 @@ struct Entry {
 };
 KOPT_RECORD(Entry, manifest, ok, diagnostics, extraction)
 
-/// Of the environment, what Clang's driver and nvcc read. PATH counts by what is found on it.
+/// The environment variables that Clang's driver and nvcc read. PATH counts through the programs
+/// that are found in it.
 constexpr const char *kVariables[] = {
     "CPATH",         "C_INCLUDE_PATH",    "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS",
     "COMPILER_PATH", "GCC_EXEC_PREFIX",   "CUDA_PATH",          "NVCC_PREPEND_FLAGS",
     "NVCC_CCBIN",    "NVCC_APPEND_FLAGS", "SOURCE_DATE_EPOCH",
 };
 
-/// Parts that cannot run into one another.
+/// A text of parts with their lengths, so that parts cannot be confused.
 class KeyText {
 public:
   void add(llvm::StringRef part) { text_ += std::to_string(part.size()) + ":" + part.str(); }
@@ -49,7 +50,7 @@ private:
   std::string text_;
 };
 
-/// The programs that decide with kopt what comes out, by the place where they are.
+/// The paths of the programs that, with kopt, determine the result.
 std::vector<std::string> toolsFor(const std::vector<std::string> &flags) {
   std::vector<std::string> tools;
   static int anchor;
@@ -77,12 +78,12 @@ std::vector<std::string> toolsFor(const std::vector<std::string> &flags) {
   return tools;
 }
 
-/// What decides every answer about code that is compiled in this way.
+/// Everything that determines results for code that is compiled in this way.
 KeyText contextOf(const ExtractUnit &unit, const std::vector<std::string> &tools,
                   const std::vector<std::string> &flags) {
   KeyText key;
   key.add(KOPT_VERSION);
-  key.add("5: units"); // what an answer holds has changed since
+  key.add("5: units"); // version of the stored content
   key.add(clang::getClangFullVersion());
   key.add(unit.directory);
   key.add(flags);
@@ -108,7 +109,7 @@ std::string keyOf(const ExtractUnit &unit, const ExtractOptions &options, KeyTex
 
 class KeptProofs : public ProofMemory {
 public:
-  /// A proof has no list of its inputs: the tools are in its name as they are now.
+  /// A proof has no list of inputs, so its name includes the current state of the tools.
   KeptProofs(EntryStore &store, KeyText context, const Manifest &tools)
       : store_(store), context_(std::move(context)) {
     for (const FileFact &tool : tools.files()) {

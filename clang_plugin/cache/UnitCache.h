@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// extractUnit() with a memory: a unit whose inputs are what they were is answered from a file.
+// extractUnit() with a cache: the result for a unit whose inputs are unchanged is read from a file.
 #pragma once
 
 #include "clang_plugin/cache/EntryStore.h"
@@ -12,14 +12,14 @@ public:
   /// `folder` is the user's cache folder of kopt; empty: nothing is remembered.
   explicit UnitCache(const std::string &folder);
 
-  /// As extractUnit(), whose answer it is. Safe from several threads.
+  /// Returns what extractUnit() returns. May be called by several threads at once.
   UnitOutcome extract(const ExtractUnit &unit, const ExtractOptions &options,
                       ExtractionResult &extraction);
 
-  /// How many answers were kept ones.
+  /// The number of results that came from the cache.
   unsigned hits() const { return hits_; }
 
-  /// Keeps the folder within KOPT_CACHE_LIMIT (MiB, 512 if it says nothing). At the end of a run.
+  /// Reduces the folder to KOPT_CACHE_LIMIT (MiB; 512 if unset). To be called at the end of a run.
   void trim() const;
 
 private:

@@ -19,7 +19,7 @@ bool isNothing(const Stmt *statement) {
 }
 
 void addTokens(llvm::StringRef code, const LangOptions &options, std::string &text) {
-  const std::string copy = code.str(); // ends in a NUL, as the lexer wants it
+  const std::string copy = code.str(); // ends with a NUL, as the lexer requires
   Lexer lexer(SourceLocation(), options, copy.data(), copy.data(), copy.data() + copy.size());
   for (Token token;;) {
     const bool isLast = lexer.LexFromRawLexer(token);
@@ -57,7 +57,7 @@ std::string CodeBehind::of(const Stmt *statement) const {
 std::string CodeBehind::of(const BodyView &body, const SwitchCase &label) const {
   const Stmt *first = &label;
   while (isa_and_nonnull<SwitchCase>(body.parentOf(first)))
-    first = body.parentOf(first); // the outermost of several labels stands in the block
+    first = body.parentOf(first); // the outermost of several labels is the block's statement
   const auto *block = dyn_cast_or_null<CompoundStmt>(body.parentOf(first));
   std::string text;
   llvm::SmallPtrSet<const FunctionDecl *, 8> called;

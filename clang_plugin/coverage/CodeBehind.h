@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs where a condition has an outcome.
+// Identifies the code that runs when a condition has a certain outcome.
 #pragma once
 
 #include "clang_plugin/analysis/KernelFacts.h"
@@ -8,15 +8,15 @@
 
 namespace kopt::frontend {
 
-/// Two kernels may ask the same and do something else then. The code is told by a digest of its
-/// tokens and of those of the user's functions that it calls: the same however it is laid out.
-/// Empty where nothing is done but to leave, or a macro spells the code.
+/// Two kernels may test the same condition and then do different things. The code is identified by
+/// a digest of its tokens and of those of the user's functions that it calls, which does not depend
+/// on the layout. The digest is empty if the code only leaves, or if a macro spells it.
 class CodeBehind {
 public:
   explicit CodeBehind(const KernelFacts &facts) : facts_(facts) {}
 
   std::string of(const clang::Stmt *statement) const;
-  /// From a label to the next one of its switch.
+  /// The digest of the code from a label to the next one of its switch.
   std::string of(const BodyView &body, const clang::SwitchCase &label) const;
 
 private:
@@ -26,7 +26,7 @@ private:
   const KernelFacts &facts_;
 };
 
-/// Whether control never gets behind the statement.
+/// True if control never continues after the statement.
 bool leaves(const clang::Stmt *statement);
 
 } // namespace kopt::frontend

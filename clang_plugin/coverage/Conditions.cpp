@@ -37,7 +37,7 @@ bool isCondition(const BodyView &body, const Expr *comparison) {
 bool isPure(const Stmt *expression) {
   const auto *value = dyn_cast<Expr>(expression);
   if (value && coordinate(value))
-    return true; // a toolkit may call for it
+    return true; // some toolkits implement it as a call
   const auto *unary = dyn_cast<UnaryOperator>(expression);
   const auto *binary = dyn_cast<BinaryOperator>(expression);
   return !isa<CallExpr, LambdaExpr, CXXConstructExpr>(expression) &&
@@ -48,7 +48,7 @@ bool isPure(const Stmt *expression) {
 
 bool reads(const Stmt *expression) {
   if (const auto *value = dyn_cast<Expr>(expression); value && coordinate(value))
-    return false; // a toolkit may call for it
+    return false; // some toolkits implement it as a call
   if (isa<ArraySubscriptExpr, CallExpr>(expression))
     return true;
   if (const auto *unary = dyn_cast<UnaryOperator>(expression);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expression or a statement is, by its text alone.
+// Classifies expressions and statements by their text alone.
 #pragma once
 
 #include "clang_plugin/analysis/KernelFacts.h"
 
 namespace kopt::frontend {
 
-/// Whether the statement says that control never gets there. Null: no.
+/// True if the statement declares itself unreachable. False for null.
 bool isUnreachable(const clang::Stmt *statement);
 
-/// Whether the comparison is, alone or within others, what a branch, a loop or `?:` asks.
+/// True if the comparison is the condition, or a part of the condition, of a branch, a loop or
+/// `?:`.
 bool isCondition(const BodyView &body, const clang::Expr *comparison);
 
-/// Whether it may be spelled twice.
+/// True if the expression may be evaluated twice.
 bool isPure(const clang::Stmt *expression);
 
-/// Whether it reads memory, or calls what may.
+/// True if it reads memory, or calls a function that may.
 bool reads(const clang::Stmt *expression);
 
-/// Whether the block's size, literals and constants decide it alone.
+/// True if it depends only on the block's size, literals and constants.
 bool isOfBlock(const clang::Stmt *expression);
 
 } // namespace kopt::frontend

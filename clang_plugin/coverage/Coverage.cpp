@@ -22,15 +22,16 @@ namespace {
 
 constexpr const char *kVariable = "koptReached";
 constexpr unsigned kLongestText = 60;
-constexpr std::size_t kMostDeciding = 12; ///< constants, and parameters, of one outcome
-constexpr long long kLarge =
-    1024; ///< no block has more threads: a threadIdx that is compared with more is no threadIdx
+/// Limit of constants, and of parameters, for one outcome.
+constexpr std::size_t kMostDeciding = 12;
+/// No block has more threads, so a comparison of threadIdx with a larger number is never true.
+constexpr long long kLarge = 1024;
 
-/// Which outcomes of a condition matter, and what is done then.
+/// Which outcomes of a condition matter, and the code that runs then.
 struct Outcomes {
   bool whenTrue = false, whenFalse = false;
   const Stmt *ifTrue = nullptr, *ifFalse = nullptr;
-  bool isAssumed = false; ///< to be true
+  bool isAssumed = false; ///< the condition is assumed to be true
 };
 
 class Marker {
@@ -45,9 +46,10 @@ public:
         if (const auto *call = dyn_cast<CallExpr>(statement);
             call && !view_.constant(call) && call->getDirectCallee())
           called_.insert(call->getDirectCallee()->getCanonicalDecl());
+    // Called at run time, not only by the compiler.
     for (const BodyView &body : facts_.bodies())
       if (!body.function->isConstexpr() || isa<CXXMethodDecl>(body.function) ||
-          called_.contains(body.function->getCanonicalDecl())) { // not by the compiler alone
+          called_.contains(body.function->getCanonicalDecl())) {
         isConstexpr_ |= body.function->isConstexpr();
         for (const Stmt *statement : body.statements)
           look(body, statement);
@@ -89,7 +91,7 @@ public:
               "Operand koptOperand(Operand operand, Part part, Whole whole, unsigned place) { "
               "koptRest(part, whole, place); return operand; }\n";
     std::vector<SliceEdit> edits = {{0, 0, text}};
-    // Conditions within conditions: the outer one opens first and closes last.
+    // For nested conditions, the outer one opens first and closes last.
     edits.insert(edits.end(), after_.rbegin(), after_.rend());
     edits.insert(edits.end(), before_.begin(), before_.end());
     llvm::stable_sort(edits,
@@ -105,10 +107,10 @@ private:
           !isCondition(body, binary)) {
         const bool isAssumed =
             calleeName(dyn_cast_or_null<CallExpr>(body.parentOf(binary))) == "__builtin_assume";
-        if (!isAssumed ||
-            !isOfOneSign(
-                binary)) // never asked is what is assumed: to be false it would have to be asked
-          mark(binary, {!isAssumed, true, nullptr, nullptr, isAssumed}); // what it decides by
+        // For an assumption only the outcome false matters, which the compiler relies on not to
+        // occur. Hints about a sign are not marked.
+        if (!isAssumed || !isOfOneSign(binary))
+          mark(binary, {!isAssumed, true, nullptr, nullptr, isAssumed}); // it decides the result
       } else
         markPart(*binary);
     } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
@@ -137,14 +139,14 @@ private:
         if (isTelling(operand) || isUnbounded(operand))
           mark(operand, {true, true});
         else if (const auto *equal = dyn_cast<BinaryOperator>(operand->IgnoreParenImpCasts());
-                 equal && equal->isEqualityOp()) // tells one thread or element from all others
+                 equal && equal->isEqualityOp()) // singles out one thread or element
           mark(operand, {equal->getOpcode() == BO_EQ, equal->getOpcode() == BO_NE});
         else if (equal && equal->isComparisonOp() &&
                  (isLarge(equal->getLHS()) || isLarge(equal->getRHS())))
           mark(operand, {true, true});
         else if (equal && equal->isComparisonOp() && binary->getOpcode() == BO_LOr &&
                  tellsData(*equal))
-          mark(operand, {true, false}); // a way in of its own
+          mark(operand, {true, false}); // a separate way into the branch
         else if (equal && equal->isComparisonOp())
           mark(operand, {});
     } else if (const auto *label = dyn_cast<SwitchCase>(statement)) {
@@ -152,19 +154,19 @@ private:
     }
   }
 
-  /// Whether data are compared with a constant.
+  /// True if data are compared with a constant.
   bool tellsData(const BinaryOperator &comparison) const {
     const Ingredients left = values_.of(comparison.getLHS()),
                       right = values_.of(comparison.getRHS());
     return (left.data && right.isConstant()) || (right.data && left.isConstant());
   }
 
-  /// A condition on arguments alone, or one that tells a value from all others.
+  /// True for a condition on arguments alone, or one that singles out a value.
   bool isTelling(const Expr *condition) const {
     condition = condition->IgnoreParenImpCasts();
     if (const auto *binary = dyn_cast<BinaryOperator>(condition)) {
       if (binary->isLogicalOp())
-        return false; // its operands are looked at
+        return false; // its operands are examined separately
       if (binary->isEqualityOp() &&
           (view_.constant(binary->getLHS()) || view_.constant(binary->getRHS()) ||
            isa<FloatingLiteral>(binary->getLHS()->IgnoreParenImpCasts()) ||
@@ -174,9 +176,9 @@ private:
     return !facts_.dependsOnThread(condition) && !reads(condition);
   }
 
-  /// Whether it tells blocks, indices or sizes by a constant, and not by an argument or the block's
-  /// size: what was never beyond it may be so in another launch. Coordinates of threads are not,
-  /// below what a block has of them.
+  /// True if it compares blocks, indices or sizes with a constant, not with an argument or the
+  /// block's size: another launch may exceed the constant although no launch did so far. Thread
+  /// coordinates that are compared with at most the largest block size do not count.
   bool isUnbounded(const Expr *condition) const {
     condition = condition->IgnoreParenImpCasts();
     const auto *unary = dyn_cast<UnaryOperator>(condition);
@@ -199,7 +201,7 @@ private:
     return !isTrue(*binary);
   }
 
-  /// `x >= 0` and the like where x is a coordinate: what nobody needs, and many write.
+  /// True for `x >= 0` and similar comparisons of a coordinate, which are redundant but common.
   bool isTrue(const BinaryOperator &comparison) const {
     const bool isSwapped =
         comparison.getOpcode() == BO_LE || comparison.getOpcode() == BO_GT; // 0 <= x, 0 > x
@@ -209,7 +211,7 @@ private:
            values_.isNeverNegative(value);
   }
 
-  /// A hint that sizes and coordinates are not below 0 or 1, which compilers cannot know.
+  /// True for a hint that a size or coordinate is not below 0 or 1, which compilers cannot know.
   bool isOfOneSign(const Expr *condition) const {
     const auto *comparison = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
     if (!comparison || !comparison->isComparisonOp())
@@ -226,22 +228,22 @@ private:
     return value && (*value > kLarge || *value < -kLarge);
   }
 
-  /// Whether arguments decide the value, and no thread, datum or constant of the specialization
-  /// alone.
+  /// True if the value depends on arguments, and not on threads or data, nor only on constants of
+  /// the specialization.
   bool isOfArguments(const Expr *value) const {
     return !isFixed(value) && !facts_.dependsOnThread(value) && !reads(value);
   }
 
-  /// Whether blocks, indices or sizes decide the value, and no datum, constant or coordinate of a
-  /// thread alone.
+  /// True if the value depends on blocks, indices or sizes, and not on data, nor only on constants
+  /// or thread coordinates.
   bool isMeasure(const Expr *value) const {
     const Ingredients made = values_.of(value);
     return !isFixed(value) && !made.data && !made.isConstant() && !made.isThreadAlone();
   }
 
-  /// `n >> 20`, `n / 4096`, `n & 0xfffff`, `n % 4096`: what is 0 for every size that was run may be
-  /// anything for others; and what left each as it was may change others, in `(n << 12) >> 12` as
-  /// well.
+  /// Marks `n >> 20`, `n / 4096`, `n & 0xfffff` and `n % 4096`: a value that is 0 for every size
+  /// that was run may be nonzero for others, and an operation that left each size unchanged may
+  /// change others, as in `(n << 12) >> 12`.
   void markPart(const BinaryOperator &part) {
     const bool isCompound = part.isCompoundAssignmentOp();
     const BinaryOperatorKind kind =
@@ -295,7 +297,7 @@ private:
           true);
   }
 
-  /// Whether the value is ever 0, where that matters, and ever something else.
+  /// Marks whether the value is ever 0 (if `zeroMatters`) and ever nonzero.
   void markZero(const Expr *value, bool zeroMatters) {
     if (!isMeasure(value))
       return;
@@ -313,7 +315,7 @@ private:
       add(2 * number, value, *place, " is 0", named.when(false), true, {}, isSpecial);
   }
 
-  /// `__umulhi(n, 4096)` is a shift.
+  /// Marks `__umulhi(n, 4096)`, which acts as a shift.
   void markHigh(const CallExpr &call) {
     static const std::set<llvm::StringRef> kNames = {"__umulhi", "__mulhi", "__umul64hi",
                                                      "__mul64hi"};
@@ -321,7 +323,7 @@ private:
       markZero(&call, false);
   }
 
-  /// `min(n, 4096)`: either may be what it is.
+  /// Marks which argument `min(n, 4096)` and similar calls return.
   void markSmaller(const CallExpr &call) {
     const llvm::StringRef name = calleeName(&call);
     static const std::set<llvm::StringRef> kNames = {"min",   "max",   "umin", "umax",
@@ -356,8 +358,8 @@ private:
         names + " smaller second", true, {}, isSpecial);
   }
 
-  /// Whether the specialization and the launch's block decide it, and no argument or datum has a
-  /// part in it.
+  /// True if it depends only on the specialization and the launch's block, not on arguments or
+  /// data.
   bool isFixed(const Expr *condition) const {
     return view_.constant(condition) || isOfBlock(condition);
   }
@@ -373,7 +375,7 @@ private:
       return std::pair("koptSeen(static_cast<bool>(", "), " + own + ")");
     });
     const NamedCondition named = values_.condition(condition);
-    const auto decided = ranges_.decided(condition); // then the other outcome cannot be
+    const auto decided = ranges_.decided(condition); // the other outcome is then impossible
     const bool isSpecial = cases_.is(condition);
     add(2 * number + 1, condition, *place, " is true", named.when(true),
         outcomes.whenTrue && decided.value_or(true), code_.of(outcomes.ifTrue), isSpecial);
@@ -386,8 +388,8 @@ private:
     return view_.text().slice(place.first, place.second).str();
   }
 
-  /// The number of the place. The first time `around(number)`, the texts before and after it, is
-  /// put there.
+  /// The number of the place. For a new place, inserts the texts that `around(number)` returns
+  /// before and after it.
   template <class Around> unsigned enclose(std::pair<unsigned, unsigned> place, Around around) {
     const auto [known, isNew] = places_.try_emplace(place, unsigned(places_.size()));
     if (isNew) {
@@ -398,8 +400,8 @@ private:
     return known->second;
   }
 
-  /// Where the condition is spelled: in the text, or in what one macro is defined as, an argument
-  /// where its parameter stands.
+  /// Where the condition is spelled: in the text, or in the definition of one macro, where an
+  /// argument counts at its parameter.
   std::optional<std::pair<unsigned, unsigned>> placeOf(SourceRange range) const {
     if (auto place = facts_.placeOf(range))
       return place;
@@ -424,7 +426,8 @@ private:
     return begin && end && *begin < *end ? std::optional(std::pair(*begin, *end)) : std::nullopt;
   }
 
-  /// The values of all labels of the statement, of what the switch asks.
+  /// A name for the case: the values of all labels of the statement, and the condition of the
+  /// switch.
   std::string nameOf(const BodyView &body, const SwitchCase &label) const {
     std::string text;
     const Stmt *outer = &label;
@@ -441,8 +444,9 @@ private:
   void markCase(const BodyView &body, const SwitchCase &label) {
     const auto place = facts_.placeOf(label.getSubStmt()->getSourceRange());
     if (!place || isa<SwitchCase>(label.getSubStmt()))
-      return; // the last of several labels stands for all
-    // Told from a condition that begins and ends where the statement does by its end.
+      return; // the last of several labels represents all
+    // The empty range distinguishes it from a condition that begins and ends where the statement
+    // does.
     const auto key = std::pair(place->first, place->first);
     const auto [known, isNew] = places_.try_emplace(key, unsigned(places_.size()));
     if (isNew)
@@ -477,7 +481,8 @@ private:
         text += isspace(static_cast<unsigned char>(c)) ? ' ' : c;
     if (text.size() > kLongestText) {
       std::size_t end = kLongestText;
-      while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // within a character
+      // Do not cut within a character.
+      while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
         --end;
       text = text.substr(0, end) + "…";
     }
@@ -486,7 +491,8 @@ private:
                   condition);
   }
 
-  /// Adds what the value is made of to what decides the outcome: the numbers of its own text first.
+  /// Adds the ingredients of the value to those that decide the outcome, beginning with the numbers
+  /// in its own text.
   CoveragePoint &decide(CoveragePoint &mark, const Expr *value) const {
     const auto add = [](const auto &from, auto &to) {
       for (const auto one : from)
@@ -507,7 +513,8 @@ private:
     return mark;
   }
 
-  /// The numbers that an expression spells, and of a flag those of what it is computed from.
+  /// Collects the numbers in an expression; for a flag, those in the expression from which it is
+  /// computed.
   void addNumbers(const Stmt *part, std::vector<double> &numbers, unsigned depth = 0) const {
     const auto *value = dyn_cast<Expr>(part);
     if (const auto number = value ? view_.constant(value) : std::nullopt)
@@ -532,7 +539,7 @@ private:
       known = marks_.insert(known, {at, line, std::move(what), {}, {}, false, false});
     known->required |= required;
     known->special |= special;
-    if (!llvm::is_contained(known->names, name)) // another instance of the same text
+    if (!llvm::is_contained(known->names, name)) // another instantiation of the same text
       known->names.push_back(std::move(name));
     if (!code.empty() && !llvm::is_contained(known->codes, code))
       known->codes.push_back(code);
@@ -545,11 +552,11 @@ private:
   const Ranges ranges_;
   const SpecialCases cases_;
   const CodeBehind code_;
-  std::map<std::pair<unsigned, unsigned>, unsigned>
-      places_; ///< numbers of conditions, by their bytes
+  /// Numbers of conditions, by their range of bytes.
+  std::map<std::pair<unsigned, unsigned>, unsigned> places_;
   std::vector<SliceEdit> before_, after_;
   std::vector<CoveragePoint> marks_;
-  llvm::DenseSet<const FunctionDecl *> called_; ///< while the kernel runs
+  llvm::DenseSet<const FunctionDecl *> called_; ///< called while the kernel runs
   bool isConstexpr_ = false, hasParts_ = false;
   unsigned inMacros_ = 0;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slice that records which outcomes of its conditions occurred.
+// Makes a slice that records which outcomes of its conditions occurred.
 #pragma once
 
 #include "clang_plugin/analysis/KernelSource.h"
 
 namespace kopt::frontend {
 
-/// Fails where the slice does not parse or has no such kernel.
+/// Fails if the slice does not parse or has no such kernel.
 llvm::Expected<CoverageClone> markCoverage(const KernelSource &request);
 
 } // namespace kopt::frontend

@@ -7,11 +7,12 @@ using namespace clang;
 
 namespace {
 
-constexpr long long kMostThreads = 1024; ///< of a block: no coordinate is beyond
-/// Derived launches get so far in one size: what only larger ones decide is not seen.
+constexpr long long kMostThreads = 1024; ///< threads of a block: no coordinate is larger
+/// The largest value of one size in derived launches; comparisons that only larger sizes decide are
+/// not covered.
 constexpr unsigned long long kBeyondLaunches = 65536;
 
-/// A template parameter of a kernel, which its launch gives.
+/// True for a template parameter of a kernel, whose value the launch gives.
 bool isKernelsTemplateArgument(const Expr *value) {
   value = value->IgnoreImpCasts();
   while (const auto *parenthesised = dyn_cast<ParenExpr>(value))
@@ -27,7 +28,8 @@ bool isKernelsTemplateArgument(const Expr *value) {
 
 bool SpecialCases::is(const Expr *condition) const {
   condition = condition->IgnoreParenImpCasts();
-  if (condition->getType()->isBooleanType()) // a flag is what it was computed from
+  // A flag counts as the expression from which it was computed.
+  if (condition->getType()->isBooleanType())
     condition = followed(condition)->IgnoreParenImpCasts();
   if (const auto *unary = dyn_cast<UnaryOperator>(condition);
       unary && unary->getOpcode() == UO_LNot)
@@ -37,7 +39,7 @@ bool SpecialCases::is(const Expr *condition) const {
     return is(binary->getLHS()) || is(binary->getRHS());
   if (binary && binary->isComparisonOp())
     return isComparison(binary->getLHS(), binary->getRHS(), binary->isEqualityOp());
-  return isTold(condition, nullptr, /*isEquality=*/true); // whether it is 0
+  return isTold(condition, nullptr, /*isEquality=*/true); // compares with 0
 }
 
 bool SpecialCases::isCase(const Expr *value, const Expr *label) const {
@@ -56,7 +58,7 @@ bool SpecialCases::isLarge(const Ingredients &value) {
   return value.isConstant() && value.largest > static_cast<unsigned long long>(kMostThreads);
 }
 
-/// What a variable that is given one value is given.
+/// Follows variables that are assigned only once to their value.
 const Expr *SpecialCases::followed(const Expr *value) const {
   for (int i = 0; i < 8; ++i) {
     value = value->IgnoreParenCasts();
@@ -80,21 +82,21 @@ bool SpecialCases::isComparison(const Expr *left, const Expr *right, bool isEqua
   const Ingredients ofLeft = values_.of(left), ofRight = values_.of(right);
   if (ofLeft.isConstant() || ofRight.isConstant())
     return ofRight.isConstant() ? isTold(left, right, isEquality) : isTold(right, left, isEquality);
-  if (ofLeft.data || ofRight.data) // data and a number that is made of sizes
+  if (ofLeft.data || ofRight.data) // data compared with a number that is computed from sizes
     return ofLeft.data != ofRight.data && (ofLeft.data ? ofRight : ofLeft).largest > 1;
   const unsigned long long largest = std::max(ofLeft.largest, ofRight.largest);
   return largest >= kBeyondLaunches || (isEquality && largest > 1);
 }
 
-/// Whether a value is compared with a number: null for 0.
+/// True if the comparison of a value with a number (null: 0) singles out a case.
 bool SpecialCases::isTold(const Expr *value, const Expr *number, bool isEquality) const {
   if (value->getType()->isPointerType())
-    return false; // whether it is null
+    return false; // only a test for null
   const Ingredients made = values_.of(value);
   if (made.isConstant())
     return false;
   if (number && !isEquality && isKernelsTemplateArgument(number))
-    return false; // the caller's number: a limit, as an argument would be
+    return false; // the number comes from the caller, so it is a limit like an argument
   const unsigned long long magnitude = number ? values_.of(number).largest : 0;
   if (made.isThreadAlone())
     return magnitude > static_cast<unsigned long long>(kMostThreads);

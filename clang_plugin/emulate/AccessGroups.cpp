@@ -20,8 +20,8 @@ struct Placed {
   std::int64_t offset = 0;
 };
 
-/// The type of memory that belongs to the thread alone, or that nobody writes: null for anything
-/// else.
+/// The type of an object in memory that belongs to the thread alone or is constant; null for
+/// anything else.
 llvm::Type *privateType(const llvm::Value *object) {
   if (const auto *variable = llvm::dyn_cast<llvm::AllocaInst>(object))
     return variable->isArrayAllocation() ? nullptr : variable->getAllocatedType();
@@ -78,7 +78,7 @@ private:
 
   void add(llvm::Instruction &instruction, llvm::Value *address, llvm::Type *type,
            llvm::Align alignment, SiteKind kind, bool isVolatile) {
-    // The halves of a read-modify-write that an announcement already covers.
+    // Parts of a read-modify-write, which were announced.
     if (instruction.getMetadata(llvm::LLVMContext::MD_nontemporal))
       return;
     const unsigned bytes = unsigned(layout_.getTypeStoreSize(type));
@@ -123,7 +123,7 @@ private:
       for (unsigned index : open)
         if (extend(all_[index], placed))
           return;
-      // Only neighbours in program order: a store in between is another store's report.
+      // Only neighbours in program order are combined: a store in between ends the group.
       if (kind == SiteKind::Store)
         openStores_.clear();
       open.push_back(unsigned(all_.size()));
@@ -131,14 +131,13 @@ private:
     all_.push_back(placed);
   }
 
-  /// Adds `next` to the group if it follows it in memory and the hardware could access both at
+  /// Adds `next` to the group if it is adjacent in memory and the hardware could access both at
   /// once.
   static bool extend(Placed &group, const Placed &next) {
     if (group.base != next.base || group.offset + std::int64_t(group.group.bytes) != next.offset)
       return false;
     const unsigned total = group.group.bytes + next.group.bytes;
-    // Three of four components may be all that is used: the access is as wide as the alignment
-    // allows.
+    // Only three of four components may be used; the access is as wide as the alignment allows.
     const unsigned access = unsigned(llvm::PowerOf2Ceil(total));
     if (access > kWidestAccess || group.group.alignment < access)
       return false;
@@ -151,8 +150,8 @@ private:
   const llvm::DataLayout &layout_;
   const llvm::DenseSet<llvm::Value *> &ignored_;
   std::vector<Placed> all_;
-  std::vector<unsigned> openLoads_,
-      openStores_; ///< indices into all_ of groups that may still grow
+  /// Indices into all_ of groups that may still grow.
+  std::vector<unsigned> openLoads_, openStores_;
 };
 
 } // namespace

@@ -13,20 +13,19 @@
 namespace kopt::frontend::emulate {
 
 struct AccessGroup {
-  llvm::Instruction *first = nullptr; ///< the report goes before it
+  llvm::Instruction *first = nullptr; ///< the report is inserted before it
   llvm::Value *address = nullptr;
   unsigned bytes = 0;
   unsigned flags = 0;
-  std::uint64_t alignment = 1; ///< that the code relies on
+  std::uint64_t alignment = 1; ///< alignment that the code relies on
   runtime::emulated::SiteKind kind = runtime::emulated::SiteKind::Load;
   /// The variable on the thread's own stack (or constant table) that is accessed at an index, and
-  /// its size; null for memory of the device. Accesses that are provably inside are not reported at
-  /// all.
+  /// its size; null for device memory. Accesses that are provably in bounds are not reported.
   llvm::Value *local = nullptr;
   std::uint64_t localBytes = 0;
 };
 
-/// In program order. `ignored` are loads that the instrumentation itself inserted.
+/// The accesses in program order. `ignored`: loads that the instrumentation itself inserted.
 std::vector<AccessGroup> groupAccesses(llvm::BasicBlock &block,
                                        const llvm::DenseSet<llvm::Value *> &ignored);
 

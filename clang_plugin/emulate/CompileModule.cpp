@@ -28,8 +28,8 @@ namespace kopt::frontend::emulate {
 namespace {
 
 /// Calls the kernel through a pointer, with the types of its parameters taken from the compiler.
-/// `reference` makes Clang emit a template's specialization and tells which function the expression
-/// means. Where the expression stands no name hides the kernel's.
+/// `reference` makes Clang emit a template's specialization and identifies the function that the
+/// expression names. No name hides the kernel's name there.
 constexpr const char *kGlue = R"glue(
 #line 1 "kopt-emulated-call"
 namespace kopt_emulated_glue {
@@ -104,12 +104,13 @@ protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler,
                                                         llvm::StringRef file) override {
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
-    // First, so that the kernel is known when code generation ends with the optimiser.
+    // Must come first, so that the kernel is known when code generation runs the optimiser at its
+    // end.
     consumers.push_back(std::make_unique<KernelFinder>(plan_));
     std::unique_ptr<clang::ASTConsumer> emitter =
         clang::EmitObjAction::CreateASTConsumer(compiler, file);
     if (!emitter)
-      return nullptr; // the object file cannot be written; Clang has said why
+      return nullptr; // the object file cannot be written; Clang has reported why
     consumers.push_back(std::move(emitter));
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
@@ -157,15 +158,15 @@ void initialiseTarget() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmParser();
     LLVMInitializeX86AsmPrinter();
-    // A copying loop stays a loop: its accesses are what a GPU would issue.
+    // Keep copying loops as loops, because their accesses are those that a GPU would issue.
     llvm::DisableLIRP::All = true;
     return true;
   }();
   (void)once;
 }
 
-/// The driver's command line for a host compilation of CUDA; device mode is switched on in Clang's
-/// own arguments.
+/// The Clang driver's command line for a host compilation of CUDA. Device mode is set later, in the
+/// arguments of the compiler itself.
 std::vector<std::string> driverArguments(const EmulateRequest &request, const std::string &file,
                                          const std::string &object, std::string &log) {
   auto readFile = [&request](const std::string &path) -> std::optional<std::string> {
@@ -204,16 +205,16 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
       clangProgramName(), "--target=x86_64-linux-gnu", "-x", "cuda", "--cuda-host-only",
       "-nocudainc", "-nocudalib", "--cuda-path=/kopt-virtual/no-toolkit", "-resource-dir",
       clangResourceDirectory(),
-      // Before the user's own paths, which may lead to a toolkit's headers.
+      // Before the user's paths, which may contain a toolkit's headers.
       "-I" + headers};
   if (!standard)
     arguments.push_back("-std=c++17");
   arguments.insert(arguments.end(), command.clang.begin(), command.clang.end());
-  // Headers that kopt has none of its own for: libraries' types and inline functions.
+  // For headers that kopt does not replace: types and inline functions of libraries.
   if (const std::optional<std::string> toolkit = findCudaToolkit())
     for (const char *folder : {"/include/cccl", "/include"})
       arguments.insert(arguments.end(), {"-idirafter", *toolkit + folder});
-  // Of libcu++ what needs no types that kopt's headers lack.
+  // Disable the parts of libcu++ that need types that kopt's headers lack.
   for (const char *type : {"FP8", "FP16", "BF16", "NVFP4", "NVFP6", "NVFP8"})
     arguments.push_back(std::string("-DCCCL_DISABLE_") + type + "_SUPPORT");
   for (const std::string &argument :
@@ -221,8 +222,8 @@ std::vector<std::string> driverArguments(const EmulateRequest &request, const st
         std::string("cuda_runtime.h"), std::string("-DKOPT_EMULATED=1"),
         std::string("-DKOPT_FRONTEND=1"), std::string("-U__CUDA_ARCH__"),
         "-D__CUDA_ARCH__=" + number + "0", std::string("-D__NVCC__=1"),
-        // Fixed, so that results do not depend on the machine. half is converted by the CPU,
-        // products are not fused.
+        // Fixed, so that results do not depend on the machine. The CPU converts half; products are
+        // not fused.
         std::string("-march=x86-64-v2"), std::string("-mf16c"), std::string("-O2"),
         std::string("-fno-vectorize"), std::string("-fno-slp-vectorize"),
         std::string(contract ? "-ffp-contract=fast" : "-ffp-contract=off"),
@@ -239,7 +240,7 @@ using FileSystem = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>;
 
 constexpr const char *kFile = "slice.cu";
 
-/// The disk, with `text` as the file to compile.
+/// The file system of the disk, with `text` as the file to compile.
 FileSystem filesWith(const std::string &text, llvm::StringRef directory) {
   llvm::SmallString<256> path(directory);
   llvm::sys::path::append(path, kFile);
@@ -253,16 +254,16 @@ FileSystem filesWith(const std::string &text, llvm::StringRef directory) {
   return files;
 }
 
-/// One compilation. Where `preamble` is given it says to begin with a precompiled header if one can
-/// be had; it holds the invocation that did so afterwards, or nothing.
+/// Compiles once. If `preamble` is not null, begins with a precompiled header if possible;
+/// `preamble` then receives the invocation that did so, or nothing.
 bool compileOnce(const EmulateRequest &request, const std::string &object,
                  std::shared_ptr<clang::CompilerInvocation> *preamble, ModulePlan &plan,
                  std::string &log) {
   plan.headerDirectory = emulatedIncludeDirectory();
   llvm::SmallString<256> directory(request.directory.empty() ? "/" : request.directory);
   llvm::sys::fs::make_absolute(directory);
-  if (!llvm::sys::fs::is_directory(
-          directory)) // a sandbox does not show it: nothing is read from there
+  // Not visible in the sandbox, so nothing is read from it.
+  if (!llvm::sys::fs::is_directory(directory))
     directory = "/";
   const std::string source = withGlue(request.slice, request.expression);
   FileSystem files = filesWith(source, directory);
@@ -296,14 +297,15 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   std::vector<const char *> compilerArguments;
   const llvm::opt::ArgStringList &all = job->getArguments();
   for (std::size_t i = 1; i < all.size(); ++i) {
-    // No second target: its builtins would shadow kopt's own functions.
+    // Remove the second target, whose builtins would shadow kopt's own functions.
     if (llvm::StringRef(all[i]) == "-aux-triple") {
       ++i;
       continue;
     }
     compilerArguments.push_back(all[i]);
   }
-  // What is read before it is set is something else than what happens to be in a register.
+  // Initialise variables with a pattern, so that a read before the first write does not see
+  // leftovers in a register.
   for (const char *argument : {"-fcuda-is-device", "-fcuda-allow-variadic-functions",
                                "-target-sdk-version=12.5", "-ftrivial-auto-var-init=pattern"})
     compilerArguments.push_back(argument);
@@ -335,7 +337,8 @@ bool compileOnce(const EmulateRequest &request, const std::string &object,
   return compiled && plan.errors.empty() && !plan.kernel.empty();
 }
 
-/// PTX's constraints, such as "=f", are not this CPU's; what they are for is not wrong.
+/// Rewords errors about PTX constraints such as "=f", which this CPU does not have: the code is not
+/// wrong, but cannot be emulated.
 void tellOfAssembly(std::string &log) {
   for (const char *kind : {"invalid input constraint '", "invalid output constraint '"}) {
     const std::string end = "' in asm";
@@ -361,7 +364,7 @@ bool compileModule(const EmulateRequest &request, const std::string &object, Mod
     tellOfAssembly(log);
     return compiled;
   }
-  // What is wrong is told by a compilation that read everything.
+  // Compile again without the precompiled header, for complete diagnostics.
   compiled = compileOnce(request, object, nullptr, plan, log);
   tellOfAssembly(log);
   if (compiled)

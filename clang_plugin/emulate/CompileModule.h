@@ -7,8 +7,7 @@
 namespace kopt::frontend::emulate {
 
 /// Compiles the slice with Clang, as CUDA device code for this CPU, into an instrumented object
-/// file. `plan` says afterwards which kernel it holds. False, with the diagnostics in `log`, where
-/// that fails.
+/// file. `plan` then describes its kernel. False, with the diagnostics in `log`, on failure.
 bool compileModule(const EmulateRequest &request, const std::string &object, ModulePlan &plan,
                    std::string &log);
 

@@ -34,7 +34,7 @@ public:
     if (llvm::isa<llvm::SwitchInst>(instruction) || llvm::isa<llvm::ReturnInst>(instruction))
       return add(InstructionClass::Branch);
     if (const auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
-      // Constant offsets are part of the access; one multiply-add of an index is one instruction.
+      // Constant offsets are part of the access; an index costs one multiply-add.
       if (!address->hasAllConstantIndices())
         add(InstructionClass::Integer);
       return;
@@ -62,8 +62,8 @@ private:
   void countAccess(const llvm::Instruction &instruction) {
     const llvm::Value *object =
         llvm::getUnderlyingObject(llvm::getLoadStorePointerOperand(&instruction));
-    // Scalars on the stack would be registers, and the non-temporal half of an atomic is counted
-    // with its announcement.
+    // Scalars on the stack would be registers on a GPU, and the parts of an atomic are counted with
+    // its announcement.
     if (llvm::isa<llvm::AllocaInst>(object) ||
         instruction.getMetadata(llvm::LLVMContext::MD_nontemporal))
       return;
@@ -85,12 +85,12 @@ private:
     case llvm::Instruction::SExt:
       return add(InstructionClass::Integer);
     default:
-      return; // a register seen as another type
+      return; // reinterprets a register
     }
   }
 
-  /// A product whose only use is a sum that may be contracted with it: one fused instruction,
-  /// counted at the sum.
+  /// True for a product whose only use is a sum that may be contracted with it. The fused
+  /// instruction is counted at the sum.
   static bool isContracted(const llvm::Instruction &product) {
     if (!product.hasOneUse() || !product.hasAllowContract())
       return false;
@@ -108,7 +108,7 @@ private:
     return false;
   }
 
-  /// The add, multiply or fused class of a floating-point type; kinds follow one another in
+  /// Adds to the add, multiply or fused class of a floating-point type; these are consecutive in
   /// InstructionClass.
   void addFloat(const llvm::Type *type, unsigned kind) {
     const llvm::Type *scalar = type->getScalarType();

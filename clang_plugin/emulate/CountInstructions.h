@@ -9,9 +9,9 @@ class BasicBlock;
 
 namespace kopt::frontend::emulate {
 
-/// What a GPU would issue for one execution of the block. LLVM's optimised instructions are close
-/// to SASS for arithmetic; what SASS expands (divisions, square roots, transcendental functions) is
-/// counted with the length of the expansion.
+/// The instructions that a GPU would issue for one execution of the block. For arithmetic, LLVM's
+/// optimised instructions are close to SASS; operations that SASS expands (divisions, square roots,
+/// transcendental functions) count with the length of the expansion.
 runtime::emulated::BlockInfo countInstructions(const llvm::BasicBlock &block);
 
 } // namespace kopt::frontend::emulate

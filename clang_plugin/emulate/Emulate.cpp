@@ -12,7 +12,7 @@
 namespace kopt::frontend::emulate {
 namespace {
 
-/// Links one object file into a shared object with whatever linker this machine has.
+/// Links one object file into a shared object, with the first linker that this machine has.
 bool link(const std::string &object, const std::string &output, std::string &log) {
   for (const char *name : {"ld.lld-19", "ld.lld", "ld", "cc", "clang-19"}) {
     llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);

@@ -6,8 +6,8 @@
 
 namespace kopt::frontend::emulate {
 
-/// Compiles, instruments and links. Never runs anything of the slice. Failures are `ok == false`
-/// with their reason.
+/// Compiles, instruments and links. Does not run any code of the slice. On failure `ok` is false
+/// and `log` gives the reason.
 EmulateReply emulate(const EmulateRequest &request);
 
 } // namespace kopt::frontend::emulate

@@ -12,7 +12,8 @@
 namespace kopt::frontend::emulate {
 namespace {
 
-/// Passes keep annotations where they rewrite or move what has them.
+/// The mark of inserted instructions. Passes keep annotations when they rewrite or move
+/// instructions.
 constexpr llvm::StringLiteral kPart = "kopt.part";
 
 llvm::Value *part(llvm::Value *value) {
@@ -21,7 +22,7 @@ llvm::Value *part(llvm::Value *value) {
   return value;
 }
 
-/// Shifts count up to the width: then all bits are gone, or all are the sign.
+/// Defines shifts by the width or more: the result is 0, or copies of the sign bit.
 void defineShift(llvm::BinaryOperator &shift) {
   auto *type = llvm::dyn_cast<llvm::IntegerType>(shift.getType());
   llvm::Value *count = shift.getOperand(1);
@@ -42,9 +43,9 @@ void defineShift(llvm::BinaryOperator &shift) {
   shift.replaceUsesWithIf(result, [result](llvm::Use &use) { return use.getUser() != result; });
 }
 
-/// PTX's cvt.rzi: clamped to the range of a type of 32 or 64 bits (nvcc converts to smaller ones by
-/// way of 32). What is not a number is 0 from float to 32 bits, and the highest bit alone
-/// otherwise.
+/// Defines conversions like PTX's cvt.rzi: values are clamped to the range of a type of 32 or 64
+/// bits (nvcc converts to smaller types through 32 bits). NaN becomes 0 from float to 32 bits, and
+/// otherwise the value with only the highest bit set.
 void defineConversion(llvm::CastInst &conversion) {
   auto *type = llvm::dyn_cast<llvm::IntegerType>(conversion.getType());
   if (!type || type->getBitWidth() > 64)

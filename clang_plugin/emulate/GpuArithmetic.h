@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic that C++ leaves undefined and a GPU does not: shifts by the width of their operand and
-// more, and conversions of what an integer cannot hold.
+// Arithmetic that is undefined in C++ but defined on a GPU: shifts by the operand's width or more,
+// and conversions of values that an integer cannot hold.
 #pragma once
 
 namespace llvm {
@@ -10,11 +10,12 @@ class Instruction;
 
 namespace kopt::frontend::emulate {
 
-/// Before the optimiser, which would make anything of it: as the instructions that nvcc makes of it
-/// compute it.
+/// Gives such arithmetic the results of the instructions that nvcc generates. Must run before the
+/// optimiser, which exploits undefined behaviour.
 void defineArithmetic(llvm::Function &function);
 
-/// Whether defineArithmetic() put it there: what a GPU's own instruction does besides.
+/// True if defineArithmetic() inserted the instruction; it then belongs to another instruction of a
+/// GPU and is not counted.
 bool isPartOfGpuInstruction(const llvm::Instruction &instruction);
 
 } // namespace kopt::frontend::emulate

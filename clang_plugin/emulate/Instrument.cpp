@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// After the optimiser. Calls of the runtime are inserted, never removed; arithmetic is left alone
-// but for divisions by zero, which do not trap on a GPU.
+// The pass after the optimiser. It inserts calls of the runtime and removes none. Arithmetic is
+// unchanged, except divisions by zero, which do not trap on a GPU.
 #include "clang_plugin/emulate/Instrument.h"
 
 #include "clang_plugin/emulate/AccessGroups.h"
@@ -21,8 +21,8 @@ namespace {
 
 using runtime::emulated::SiteKind;
 
-/// Calls after which other threads may have run: what follows is a block of its own for the
-/// runtime.
+/// True for calls after which other threads may have run; the following code is a separate block
+/// for the runtime.
 bool isParking(const llvm::CallBase &call) {
   const llvm::Function *callee = call.getCalledFunction();
   if (!callee || callee->isIntrinsic())
@@ -58,9 +58,9 @@ public:
   }
 
 private:
-  /// It told the halves of an atomic update from other accesses. To x86 it is an order, of which
-  /// LLVM 19 cannot obey all: it narrows
-  /// `*p ^= 4` to a byte, and has no such store of a byte.
+  /// Removes non-temporal marks, which marked the parts of atomic updates. For x86 they are
+  /// requests that LLVM 19 cannot always fulfil: it narrows `*p ^= 4` to a byte, and has no
+  /// non-temporal store of a byte.
   void dropNonTemporal() {
     for (llvm::Function &function : module_)
       for (llvm::Instruction &instruction : llvm::instructions(function))
@@ -76,11 +76,10 @@ private:
     return llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, type));
   }
 
-  // --- variables
-  // -----------------------------------------------------------------------------------------------------
+  // Variables
 
-  /// Shared variables become offsets from the block's shared memory, device variables what their
-  /// slot points to, so that all memory of the emulated device lies where the runtime can check it.
+  /// Replaces shared variables by offsets from the block's shared memory, and device variables by
+  /// what their slot points to, so that the runtime can check all memory of the emulated device.
   void relocateVariables() {
     std::vector<llvm::GlobalVariable *> shared, dynamic, device;
     for (llvm::GlobalVariable &variable : module_.globals()) {
@@ -151,8 +150,7 @@ private:
     variable.eraseFromParent();
   }
 
-  // --- functions
-  // -----------------------------------------------------------------------------------------------------
+  // Functions
 
   void instrument(llvm::Function &function) {
     splitAtParkingCalls(function);
@@ -180,7 +178,7 @@ private:
       llvm::SplitBlock(call->getParent(), call->getNextNode());
   }
 
-  /// A function that was not inlined is told by its caller which call it is.
+  /// The key of the current call. The caller sets it for a function that was not inlined.
   llvm::Value *callKey(llvm::Function &function) {
     if (function.getName() == plan_.kernel)
       return wide(0);
@@ -191,7 +189,7 @@ private:
     return key;
   }
 
-  /// Gives each iteration of the loop nest a number of its own, the same in every thread: the
+  /// Gives each iteration of the loop nest its own number, which is the same in every thread:
   /// threads of a warp that execute the same block in the same iterations execute it together.
   void nameIterations(llvm::Loop &loop, llvm::Value *outer) {
     llvm::BasicBlock *header = loop.getHeader();
@@ -215,7 +213,7 @@ private:
     std::vector<AccessGroup> groups = groupAccesses(block, runtimeLoads_);
 
     llvm::Instruction *first = &*block.getFirstInsertionPt();
-    // The key of a loop is computed at the top of its header.
+    // The key of a loop is computed at the beginning of its header.
     if (auto *defined = llvm::dyn_cast<llvm::Instruction>(key);
         defined && defined->getParent() == &block)
       first = defined->getNextNode();
@@ -244,7 +242,7 @@ private:
     return at;
   }
 
-  /// One call of the runtime before the first access of the group.
+  /// Inserts a call of the runtime before the first access of the group.
   void report(const AccessGroup &group, unsigned block) {
     llvm::IRBuilder<> builder(group.first);
     builder.SetCurrentDebugLocation({});
@@ -264,8 +262,8 @@ private:
       return;
     }
     std::string name = group.kind == SiteKind::Load ? "kopt_emulated_load" : "kopt_emulated_store";
-    // An access that the code itself allows to be misaligned (a packed struct) is not checked for
-    // it.
+    // The alignment of an access is not checked if the code allows it to be misaligned (a packed
+    // struct).
     if (group.bytes <= 16 && llvm::isPowerOf2_32(group.bytes) && group.alignment >= group.bytes)
       builder.CreateCall(hook(name + std::to_string(group.bytes), {pointer_, int32_}),
                          {address, number(site)});
@@ -274,7 +272,7 @@ private:
                          {address, number(site), wide(group.bytes)});
   }
 
-  /// Calls of the runtime that the user's code makes get their line; copies and fills are reported.
+  /// Sets the line of calls of the runtime in the user's code, and reports copies and fills.
   void announce(llvm::CallInst &call, unsigned block, llvm::Value *key) {
     llvm::IRBuilder<> builder(&call);
     builder.SetCurrentDebugLocation({});
@@ -351,8 +349,7 @@ private:
         {to, builder.CreateZExtOrTrunc(bytes, int64_), number(site), number(unsigned(alignment))});
   }
 
-  /// x86 traps on a division by zero and on the overflow of MIN / -1; a GPU gives all ones, and
-  /// MIN.
+  /// x86 traps on division by zero and on the overflow of MIN / -1; a GPU returns all ones and MIN.
   void guardDivisions(llvm::Function &function) {
     std::vector<llvm::BinaryOperator *> divisions;
     for (llvm::Instruction &instruction : llvm::instructions(function))
@@ -371,7 +368,7 @@ private:
       const bool isRemainder = division->getOpcode() == llvm::Instruction::SRem ||
                                division->getOpcode() == llvm::Instruction::URem;
       if (isSigned) {
-        // MIN / -1 is MIN and MIN % -1 is 0: what dividing by one gives.
+        // MIN / -1 is MIN and MIN % -1 is 0, the same as dividing by one.
         llvm::Value *minimum =
             llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(type->getBitWidth()));
         llvm::Value *overflow =
@@ -395,7 +392,7 @@ private:
   llvm::Type *void_, *pointer_, *int32_, *int64_;
   unsigned staticSharedBytes_ = 0, dynamicSharedOffset_ = 0, calls_ = 0;
   llvm::DenseMap<llvm::Loop *, llvm::Value *> keys_;
-  llvm::DenseSet<llvm::Value *> runtimeLoads_; ///< inserted here, not the user's
+  llvm::DenseSet<llvm::Value *> runtimeLoads_; ///< inserted here, not by the user's code
 };
 
 } // namespace

@@ -20,7 +20,8 @@ void refuse(ModulePlan &plan, const std::string &what) {
     plan.errors.push_back(what);
 }
 
-/// Intrinsics that touch memory and are nevertheless understood by the instrumentation or harmless.
+/// True for intrinsics that access memory but that the instrumentation handles, or that are
+/// harmless.
 bool isKnownIntrinsic(const llvm::IntrinsicInst &call) {
   if (call.getCalledFunction()->getName().starts_with("llvm.x86"))
     return false;
@@ -57,7 +58,7 @@ bool isKnownIntrinsic(const llvm::IntrinsicInst &call) {
 void checkCall(const llvm::CallBase &call, ModulePlan &plan) {
   const std::string at = placeOf(call, plan);
   if (const auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand())) {
-    // An empty one is a compiler barrier and emits nothing.
+    // Empty assembly is a compiler barrier and emits nothing.
     if (!assembly->getAsmString().empty())
       refuse(plan, at + ": inline assembly cannot run on the emulated device");
     return;
@@ -84,7 +85,7 @@ void checkCall(const llvm::CallBase &call, ModulePlan &plan) {
 }
 
 bool isOurs(const llvm::DILocation &location, const ModulePlan &plan) {
-  // Clang splits a path into a folder and a rest where it shares a folder with the one it runs in.
+  // Clang splits a path into a folder and a rest if it shares a folder with the working directory.
   llvm::SmallString<256> path = location.getFilename();
   llvm::sys::fs::make_absolute(location.getDirectory(), path);
   return path.starts_with(plan.headerDirectory);
@@ -141,7 +142,7 @@ void checkDeclarations(const llvm::Module &module, ModulePlan &plan) {
   for (const llvm::GlobalObject &object : module.global_objects()) {
     if (object.getName().starts_with("llvm."))
       continue;
-    // Texts of annotations have a section of LLVM's own, which is never written out.
+    // Texts of annotations are in a section of LLVM, which is not written to the object.
     if (object.hasSection() && object.getSection() != "llvm.metadata")
       refuse(plan,
              object.getName().str() + ": a section attribute is not allowed in emulated code");

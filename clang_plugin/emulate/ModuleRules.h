@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a module may not contain if the emulated device is to run it: everything through which a
-// candidate could act on the host, and what the emulation would silently get wrong.
+// Checks for what a module must not contain: everything through which a candidate could affect the
+// host, and everything that would be emulated wrongly without notice.
 #pragma once
 
 #include "clang_plugin/emulate/Instrument.h"
@@ -15,23 +15,25 @@ class Module;
 
 namespace kopt::frontend::emulate {
 
-/// Through which emulated code calls function pointers.
+/// The function through which emulated code calls function pointers.
 inline constexpr llvm::StringLiteral kTrampoline = "kopt_emulated_call";
 
-/// Whether an instruction is written in kopt's own headers.
+/// True if an instruction comes from kopt's own headers.
 bool isOfHeaders(const llvm::Instruction &instruction, const ModulePlan &plan);
-/// Where an instruction stands in the user's text: a line of kopt's own headers says nothing to the
-/// user, the line that called into them does. Null where that is not known.
+/// The location of an instruction in the user's text: for code in kopt's own headers, the line that
+/// called it. Null if it is not known.
 const llvm::DILocation *userLocation(const llvm::Instruction &instruction, const ModulePlan &plan);
-/// The same in words: "FILE:LINE", or "an unknown line".
+/// The user location as text: "FILE:LINE", or "an unknown line".
 std::string placeOf(const llvm::Instruction &instruction, const ModulePlan &plan);
 
-/// A mathematical function of the C library, which emulated code calls as it is.
+/// True for a mathematical function of the C library, which emulated code calls directly.
 bool isMathFunction(llvm::StringRef name);
 
-/// Before the optimiser: sections, constructors, module assembly, names reserved for the runtime.
+/// Checks, before the optimiser, for sections, constructors, module assembly and names that are
+/// reserved for the runtime.
 void checkDeclarations(const llvm::Module &module, ModulePlan &plan);
-/// After the optimiser, before the instrumentation: calls, intrinsics, assembly, indirect calls.
+/// Checks calls, intrinsics, assembly and indirect calls, after the optimiser and before the
+/// instrumentation.
 void checkInstructions(const llvm::Module &module, ModulePlan &plan);
 
 } // namespace kopt::frontend::emulate

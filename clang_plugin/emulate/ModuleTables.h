@@ -17,11 +17,11 @@ class ModuleTables {
 public:
   ModuleTables(llvm::Module &module, const ModulePlan &plan) : module_(module), plan_(plan) {}
 
-  /// Registers a place; `at` gives the line. Returns the site's number.
+  /// Registers a site at the line of `at`. Returns its number.
   unsigned addSite(const llvm::Instruction &at, runtime::emulated::SiteKind kind, unsigned bytes,
                    unsigned flags, unsigned block);
   unsigned addBlock(const runtime::emulated::BlockInfo &info);
-  /// Registers a device variable and returns the pointer-sized global into which the runtime puts
+  /// Registers a device variable and returns the pointer-sized global in which the runtime stores
   /// its address.
   llvm::GlobalVariable *addGlobal(llvm::GlobalVariable &variable);
   /// Writes kopt_emulated_module.

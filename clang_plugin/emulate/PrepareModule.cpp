@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before the optimiser.
+// The pass before the optimiser.
 #include "clang_plugin/emulate/GpuArithmetic.h"
 #include "clang_plugin/emulate/Instrument.h"
 #include "clang_plugin/emulate/ModuleRules.h"
@@ -18,8 +18,8 @@
 namespace kopt::frontend::emulate {
 namespace {
 
-/// Other threads write these variables too, so the optimiser must not reason about all their uses.
-/// Visible to the outside, they are as opaque to it as memory behind a pointer.
+/// Makes a variable externally visible, so that the optimiser does not assume to know all of its
+/// uses: other threads write it too.
 void expose(llvm::GlobalVariable &variable, llvm::StringRef role) {
   if (!variable.isDeclaration()) {
     variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
@@ -56,7 +56,7 @@ void markOtherVariables(llvm::Module &module, ModulePlan &plan) {
         variable.hasAttribute("kopt-shared"))
       continue;
     if (variable.isDeclaration()) {
-      // Without relocatable device code only `extern __shared__` arrays are declared and not
+      // Without relocatable device code, only `extern __shared__` arrays are declared but not
       // defined.
       const auto *array = llvm::dyn_cast<llvm::ArrayType>(variable.getValueType());
       if (array && array->getNumElements() == 0)
@@ -78,8 +78,8 @@ void rename(llvm::Module &module, llvm::StringRef from, llvm::StringRef to) {
     function->setName(to);
 }
 
-/// Non-temporal accesses are how kopt's own headers mark what they have announced; in the user's
-/// code they are a hint.
+/// Removes non-temporal hints of the user's code, because kopt's own headers use them to mark
+/// announced accesses.
 void dropHints(llvm::Function &function, const ModulePlan &plan) {
   for (llvm::Instruction &instruction : llvm::instructions(function))
     if (instruction.getMetadata(llvm::LLVMContext::MD_nontemporal) &&
@@ -87,7 +87,7 @@ void dropHints(llvm::Function &function, const ModulePlan &plan) {
       instruction.setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
 }
 
-/// What an assumption promises. Null where it is nothing that could be asked.
+/// The condition that an assumption promises. Null if it cannot be checked.
 llvm::Value *promiseOf(llvm::AssumeInst &assumption) {
   llvm::IRBuilder<> builder(&assumption);
   llvm::Value *promise = assumption.getArgOperand(0);
@@ -108,9 +108,8 @@ llvm::Value *promiseOf(llvm::AssumeInst &assumption) {
   return constant && constant->isOne() ? nullptr : promise;
 }
 
-/// What the code promises the compiler (__builtin_assume, __builtin_assume_aligned) is asked
-/// instead: a promise that is not kept makes the code mean anything, and each compiler makes
-/// something else of it.
+/// Turns promises to the compiler (__builtin_assume, __builtin_assume_aligned) into checks: a
+/// broken promise is undefined behaviour, which each compiler treats differently.
 void checkAssumptions(llvm::Function &function, const ModulePlan &plan) {
   std::vector<llvm::AssumeInst *> assumptions;
   for (llvm::Instruction &instruction : llvm::instructions(function))
@@ -140,7 +139,7 @@ void checkAssumptions(llvm::Function &function, const ModulePlan &plan) {
   }
 }
 
-/// Kernels that wait for the one before (programmatic dependent launch) find that it has ended.
+/// Removes waits for the previous kernel (programmatic dependent launch), which has ended already.
 void dropGridDependencies(llvm::Function &function) {
   std::vector<llvm::CallBase *> waits;
   for (llvm::Instruction &instruction : llvm::instructions(function))
@@ -166,7 +165,7 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
       used->eraseFromParent();
   markOtherVariables(module, plan);
 
-  // Before the optimiser turns printf("x\n") into puts().
+  // Must run before the optimiser turns printf("x\n") into puts().
   rename(module, "printf", "kopt_emulated_printf");
   rename(module, "__assert_fail", "kopt_emulated_assert");
 
@@ -184,7 +183,7 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
     chooseUnset(function);
     defineArithmetic(function);
     function.setComdat(nullptr);
-    // A large frame must meet the guard page below a thread's stack, not step over it.
+    // A large frame must hit the guard page below a thread's stack and not skip it.
     function.addFnAttr("probe-stack", "inline-asm");
     if (&function == kernel || &function == trampoline) {
       function.setLinkage(llvm::GlobalValue::ExternalLinkage);
@@ -193,13 +192,13 @@ void prepareModule(llvm::Module &module, ModulePlan &plan) {
     }
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
-    // nvcc inlines nearly everything; it is also what keeps loop iterations attributable to the
+    // Inline nearly everything, as nvcc does; this also keeps loop iterations attributable to the
     // kernel.
     if (!function.hasFnAttribute(llvm::Attribute::NoInline) &&
         !function.hasFnAttribute(llvm::Attribute::OptimizeNone))
       function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
-  // Held by the tables that the instrumentation writes; until then by these lists.
+  // The tables of the instrumentation will refer to these; until then, this list keeps them.
   llvm::SmallVector<llvm::GlobalValue *, 2> kept = {kernel};
   if (trampoline)
     kept.push_back(trampoline);

@@ -14,7 +14,7 @@ struct Choice {
   llvm::Constant *first, *second;
 };
 
-/// Clang's own mark of what it stores for a variable without an initialiser.
+/// True for stores that Clang has added for a variable without an initialiser.
 bool isAutoInit(const llvm::Instruction &instruction) {
   const llvm::MDNode *notes = instruction.getMetadata(llvm::LLVMContext::MD_annotation);
   if (!notes)
@@ -26,7 +26,7 @@ bool isAutoInit(const llvm::Instruction &instruction) {
   return false;
 }
 
-/// Null members where the type has no such values (pointers, structs).
+/// The other values for a type; null members if it has none (pointers, structs).
 Choice choiceOf(llvm::Type *type) {
   llvm::Type *const scalar = type->getScalarType();
   if (scalar->isFloatingPointTy()) {
@@ -41,8 +41,8 @@ Choice choiceOf(llvm::Type *type) {
   return {};
 }
 
-/// Of the bytes of an array: Clang's pattern is all ones for floating-point numbers. 0x7f7f7f7f
-/// is 3.4e38, 0xfefefefe -1.7e38.
+/// The other values for the bytes of an array. Clang's pattern is all ones for floating-point
+/// numbers. 0x7f7f7f7f is 3.4e38, 0xfefefefe -1.7e38.
 Choice choiceOfBytes(const llvm::ConstantInt &pattern) {
   llvm::Type *const byte = pattern.getType();
   const bool isFloatingPoint = pattern.isMinusOne();
@@ -74,7 +74,7 @@ void chooseUnset(llvm::Function &function) {
       llvm::IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
       auto *const variable = llvm::cast<llvm::GlobalVariable>(
           function.getParent()->getOrInsertGlobal("kopt_emulated_unset", entry.getInt32Ty()));
-      variable->setConstant(true); // while a kernel runs
+      variable->setConstant(true); // constant while a kernel runs
       unset = entry.CreateLoad(entry.getInt32Ty(), variable);
     }
     llvm::IRBuilder<> builder(instruction);

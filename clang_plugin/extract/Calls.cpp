@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launch configurations across functions: helpers are read as what they return, parameters as what
-// every caller gives them.
+// Launch configurations across functions: a helper's call is read as the value that it returns, a
+// parameter as the value that every caller passes.
 #include "clang_plugin/extract/Geometry.h"
 
 #include <clang/AST/ASTContext.h>
@@ -34,7 +34,7 @@ std::vector<const Stmt *> listOf(const Stmt *statement) {
 
 } // namespace
 
-/// What the statements of a helper return.
+/// The value that the statements of a helper return.
 std::optional<GeometryReader::Term> GeometryReader::returned(std::vector<const Stmt *> statements,
                                                              const Steps &steps,
                                                              const Frame &frame) {
@@ -74,7 +74,7 @@ std::optional<GeometryReader::Term> GeometryReader::returned(std::vector<const S
   return fail("a function without a return");
 }
 
-/// Functions of the language and its libraries that kopt's expressions have too.
+/// Reads functions of the language and its libraries that kopt's expressions have too.
 std::optional<GeometryReader::Term> GeometryReader::knownFunction(const clang::CallExpr *call,
                                                                   Where where, bool &isKnown) {
   static const std::set<std::string> kSmaller = {"min", "fmin", "fminf", "umin", "llmin", "ullmin"},
@@ -106,7 +106,7 @@ std::optional<GeometryReader::Term> GeometryReader::knownFunction(const clang::C
       return std::nullopt;
     std::optional<Term> first =
         combine(isMin ? clang::BO_LT : clang::BO_GT, *a, *b, context_.BoolTy);
-    if (first && first->text.front() == '(') // as in (a < b ? a : b)
+    if (first && first->text.front() == '(') // remove parentheses, as in (a < b ? a : b)
       first->text = first->text.substr(1, first->text.size() - 2);
     return first ? choose(*first, *a, *b) : std::nullopt;
   }
@@ -171,7 +171,7 @@ std::optional<GeometryReader::Term> GeometryReader::call(const clang::CallExpr *
   if (steps.empty())
     if (std::optional<Term> number = folded(call))
       return number;
-  // `points.size()` is a name as good as a variable's, as long as the object stays what it is.
+  // `points.size()` can be used like a variable's name, as long as the object does not change.
   if (steps.empty() && where.frame->isLaunching && call->getNumArgs() == 0 &&
       call->getType()->isIntegralOrEnumerationType() &&
       (!method || (member && method->isConst()) || method->isStatic())) {
@@ -230,7 +230,7 @@ GeometryReader::constructed(const clang::CXXConstructExpr *construction, const S
   return value ? value : fail("a member of '" + construction->getType().getAsString() + "'");
 }
 
-/// What all callers give a parameter, if that is one constant.
+/// The value that all callers pass for a parameter, if it is the same constant.
 std::optional<GeometryReader::Term> GeometryReader::fromCallers(const Place &parameter) {
   const auto *function = llvm::dyn_cast<FunctionDecl>(parameter.root->getDeclContext());
   const auto *declaration = llvm::cast<clang::ParmVarDecl>(parameter.root);

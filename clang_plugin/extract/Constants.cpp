@@ -9,7 +9,8 @@
 namespace kopt::frontend {
 namespace {
 
-/// Written out in digits: no names, no macros, nothing that another instantiation has otherwise.
+/// True if the value is written in digits, without names, macros or anything that differs between
+/// instantiations.
 bool isWrittenOut(const clang::Stmt *statement) {
   if (statement->getBeginLoc().isMacroID() ||
       llvm::isa<clang::DeclRefExpr, clang::SubstNonTypeTemplateParmExpr,
@@ -94,7 +95,7 @@ std::optional<NamedConstant> Constants::find(const Piece &macro) const {
       --end;
   };
   if (at < end && text[at] == '(')
-    return std::nullopt; // takes parameters
+    return std::nullopt; // a macro with parameters
   for (skipBlanks(); at + 1 < end && text[at] == '(' && text[end - 1] == ')'; skipBlanks()) {
     ++at;
     --end;
@@ -126,7 +127,7 @@ std::optional<NamedConstant> Constants::findMacroAt(clang::SourceLocation locati
     }
     std::string name =
         clang::Lexer::getImmediateMacroName(location, manager, index_.unit().getLangOpts()).str();
-    // Which definition: the one in whose text the token is spelled.
+    // The definition is the one whose text spells the token.
     clang::SourceLocation spelled = manager.getSpellingLoc(location);
     auto [file, offset] = manager.getDecomposedLoc(spelled);
     for (const Piece &piece : index_.pieces())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named integer constants whose value is written in one place: what a tunable can change. A
-// constant computed from other constants is not one of them: whoever meets it looks through it.
+// Named integer constants whose value is written in one place, so that a tunable can change them. A
+// constant that is computed from other constants does not count; callers look through it.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
@@ -12,14 +12,14 @@ class Constants {
 public:
   explicit Constants(const SourceIndex &index) : index_(index) {}
 
-  /// The constant behind a variable or enumerator, if its value is written beside it.
+  /// The constant that a variable or enumerator is, if its value is written in its declaration.
   std::optional<NamedConstant> find(const clang::ValueDecl *declaration) const;
-  /// The constant behind a macro definition (a piece of the index).
+  /// The constant that a macro definition (a piece of the index) is.
   std::optional<NamedConstant> find(const Piece &macro) const;
   /// The macro constant whose expansion produced the token at `location`.
   std::optional<NamedConstant> findMacroAt(clang::SourceLocation location) const;
 
-  /// Of text as it stands in the file; nothing if macros are involved.
+  /// The range of text in the file; nothing if macros are involved.
   std::optional<SourceRange> rangeOf(clang::SourceRange range) const;
 
 private:

@@ -41,7 +41,7 @@ void hashFiles(const SourceIndex &index, ExtractionResult &extraction) {
       extraction.fileHashes[file] = contentHash((*buffer)->getBuffer());
 }
 
-/// One hash for all headers that were read and are not the user's text, which slices bring along.
+/// One hash for all headers that were read, except the user's, whose text slices contain.
 std::string hashOfLibraries(const FileRecord &record, const ExtractionResult &extraction) {
   std::string all;
   for (const auto &[path, file] : record.files()) {
@@ -55,8 +55,8 @@ std::string hashOfLibraries(const FileRecord &record, const ExtractionResult &ex
 
 bool isEmitted(const Specialization &specialization) { return !specialization.symbol.empty(); }
 
-/// Gives each specialization the symbol that nvcc gives it, none where nvcc emits no code for it.
-/// Notes the entry points that nobody found.
+/// Sets each specialization's symbol to nvcc's, or to none if nvcc emits no code for it. Adds notes
+/// for entry points that were not found.
 void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelSpec> &kernels,
                     ExtractionResult &extraction, const std::string &file) {
   std::set<std::string> left(entries.begin(), entries.end());
@@ -92,10 +92,10 @@ void takeNvccsNames(const std::vector<std::string> &entries, std::vector<KernelS
 /// Specializations of one kernel whose slices differ only in what they instantiate.
 struct Work {
   std::vector<Specialization *> specializations;
-  std::vector<SliceText> slices; ///< before any instantiation; the first that is proven is taken
+  std::vector<SliceText> slices; ///< before any instantiation; the first one that is proven is used
 };
 
-/// The original's PTX, optimised and not; the second is only built when it is asked for.
+/// The original's PTX, optimised and unoptimised; each is built when first needed.
 class Original {
 public:
   Original(std::string nvcc, std::string file, std::vector<std::string> flags,
@@ -106,7 +106,7 @@ public:
   struct Built {
     bool ok = false;
     std::string diagnostics;
-    std::unique_ptr<PtxModule> ptx; ///< where ok
+    std::unique_ptr<PtxModule> ptx; ///< set if ok
   };
 
   const Built &build(bool optimise) {
@@ -114,7 +114,7 @@ public:
     std::optional<Built> &built = optimise ? optimised_ : plain_;
     if (!built) {
       NvccOutcome outcome = compileToPtx(nvcc_, file_, flags_, directory_, optimise);
-      if (!outcome.ok) // what it read, nobody knows
+      if (!outcome.ok) // it is not known which files it read
         isRepeatable_ = false;
       if (inputs_.empty())
         inputs_ = std::move(outcome.inputs);
@@ -123,9 +123,9 @@ public:
     return *built;
   }
 
-  /// nvcc's verdict on each kernel of a slice text, by its symbol in the original. The optimiser
-  /// decides differently beside other kernels, so where its results differ the code is compared as
-  /// the front end made it.
+  /// Compares each kernel of a slice text with the original, by its symbol there. nvcc's optimiser
+  /// may decide differently if other kernels are present, so if optimised code differs, the
+  /// unoptimised code is compared.
   std::vector<ProofOutcome> prove(const std::string &text,
                                   const std::vector<std::string> &symbols) {
     std::vector<ProofOutcome> outcomes(symbols.size());
@@ -182,20 +182,20 @@ public:
     return outcomes;
   }
 
-  /// From now on slices that `memory` knows are taken as proven. `libraries` says what the headers
-  /// are that are not the user's.
+  /// From now on, slices that `memory` knows count as proven. `libraries` identifies the headers
+  /// that are not the user's.
   void remember(ProofMemory &memory, std::string libraries) {
     memory_ = &memory;
     libraries_ = std::move(libraries);
   }
 
-  /// False once nvcc failed, but for slices that it refused.
+  /// False once nvcc failed, except on slices that it refused.
   bool isRepeatable() const { return isRepeatable_; }
-  /// Of the original, once it is built.
+  /// The files that the original read, once it is built.
   const std::vector<std::string> &inputs() const { return inputs_; }
 
 private:
-  /// All that makes the slice's PTX, and what it is compared with.
+  /// Everything that determines the slice's PTX and what it is compared with.
   std::optional<std::string> claimOf(const std::string &text,
                                      const std::vector<std::string> &symbols) {
     const Built *original = memory_ ? &build(/*optimise=*/true) : nullptr;
@@ -229,8 +229,8 @@ void take(const SliceText &slice, Specialization &specialization) {
   specialization.kernelChunk = slice.kernelChunk;
 }
 
-/// Proves `pending` in one compilation: their slices are one text and differ in what they
-/// instantiate. Those that are proven are removed from it.
+/// Proves the specializations in `pending` with one compilation: they share a slice text and differ
+/// in their instantiations. Removes the proven ones from `pending`.
 void proveTogether(Original &original, const SliceText &slice,
                    std::vector<Specialization *> &pending) {
   std::vector<std::string> symbols, instantiations;
@@ -268,12 +268,12 @@ void proveKernel(Original &original, Work &work) {
   for (const SliceText &slice : work.slices) {
     if (pending.empty())
       break;
-    // #line directives alone mend no error.
+    // #line directives alone do not fix an error.
     if (slice.withLines && std::all_of(pending.begin(), pending.end(), doesNotCompile))
       continue;
     std::size_t before = pending.size();
     proveTogether(original, slice, pending);
-    // One that cannot be written keeps the others from being compiled.
+    // One instantiation that cannot be written prevents all from being compiled.
     if (before > 1 && pending.size() == before && doesNotCompile(pending.front()))
       for (Specialization *specialization : std::exchange(pending, {})) {
         std::vector<Specialization *> alone = {specialization};
@@ -286,11 +286,12 @@ void proveKernel(Original &original, Work &work) {
     specialization->route = Route::InPlace;
 }
 
-/// Specializations of one kernel that are also proven one by one. Of more of them a compilation
-/// each takes too long; their reason says so.
+/// The most specializations of one kernel that are also proven one by one. For more, a compilation
+/// for each would take too long; their reason says so.
 constexpr std::size_t kMostAlone = 16;
 
-/// What was proven together is given alone: nvcc's optimiser sees other neighbours then.
+/// Proves a specialization alone that was proven together with others. Slices contain it alone, and
+/// nvcc's optimiser may decide differently then.
 void proveAlone(Original &original, Specialization &specialization, std::size_t together) {
   if (together > kMostAlone) {
     specialization.reason = "proven together with the kernel's other " +
@@ -318,7 +319,7 @@ void addUnits(const std::vector<std::string> &units, KernelSpec &kernel) {
       kernel.units.push_back(unit);
 }
 
-/// Moves launches of a kernel that is only declared to the one that defines it, in whatever unit.
+/// Moves launches of a kernel that is only declared to the kernel of the unit that defines it.
 void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
   std::size_t before = declared.launches.size();
   std::erase_if(declared.launches, [&defined](LaunchSite &launch) {
@@ -336,7 +337,8 @@ void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
   addUnits(declared.units, defined);
 }
 
-/// A kernel in a header is found in every unit that includes it: its launches come together.
+/// Merges a kernel: one in a header is found in every unit that includes it, and its launches are
+/// combined.
 void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
   for (KernelSpec &known : extraction.kernels)
     if (known.isDefined != kernel.isDefined)
@@ -356,7 +358,7 @@ void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
     known.launches.insert(known.launches.end(), kernel.launches.begin(), kernel.launches.end());
     addConstants(kernel.constants, known);
     addUnits(kernel.units, known);
-    // What a candidate uses must be there in all of them.
+    // Declarations that candidates may use must exist in all units.
     std::erase_if(known.unused, [&](const SliceChunk &chunk) {
       return std::none_of(kernel.unused.begin(), kernel.unused.end(),
                           [&](const SliceChunk &other) { return other.source == chunk.source; });
@@ -416,7 +418,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                         ExtractionResult &extraction) {
   UnitOutcome outcome;
   std::vector<std::string> flags = expandedFlags(unit);
-  // Slices are held against its PTX. Where that is surely asked for it is built beside the parse.
+  // Slices are compared with its PTX. If that is certain to be needed, build it during the parse.
   std::optional<std::string> nvcc = findNvcc();
   Original original(nvcc.value_or(""), unit.file, flags, unit.directory);
   const bool isSure = options.prove && nvcc && !options.proveOnly.empty();
@@ -473,7 +475,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
     for (FoundSpecialization &specialization : found.specializations)
       kernel.specializations.push_back(specialization.info);
   }
-  // nvcc takes long, so it is asked of what is wanted alone.
+  // nvcc takes long, so prove only what is wanted.
   std::set<const Specialization *> unwanted;
   if (!options.proveOnly.empty())
     for (const KernelSpec &kernel : infos)
@@ -492,7 +494,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
   const UnitUses uses(hostIndex, deviceIndex);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     FoundKernel &found = kernels[k];
-    // One slice text serves all specializations, but for those that need a host function's lambda.
+    // One slice text serves all specializations, except those that need a host function's lambda.
     std::map<const clang::FunctionDecl *, std::vector<Specialization *>> groups;
     for (std::size_t i = 0; i < found.specializations.size(); ++i)
       if (Specialization &specialization = infos[k].specializations[i]; isEmitted(specialization))
@@ -511,7 +513,8 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
         infos[k].unused = unusedBefore(wanted, work.slices.front());
         uses.findUsersOfVariables(infos[k].unused);
       }
-      // Unproven, the slice keeps every header: smaller is only safe where it can be checked.
+      // Without a proof, the slice keeps every header: leaving some out is only safe if it can be
+      // checked.
       const auto preferredOf = [&](bool willProve) -> const SliceText & {
         return *std::find_if(work.slices.begin(), work.slices.end(), [&](const SliceText &slice) {
           return willProve || slice.withAllHeaders;
@@ -559,13 +562,14 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                 : "--no-proof: the slices were not compared with the original's PTX");
     sayOfEach(std::nullopt, "not compared with the original's PTX");
   } else if (!works.empty()) {
-    // nvcc takes its time, and other files wait for memory.
+    // Free the memory for other files, because nvcc takes long.
     host.ast.reset();
     device.ast.reset();
     const Original::Built &built = original.build(/*optimise=*/true);
     if (built.ok) {
       options.pool.forEach(works.size(), [&](std::size_t i) { proveKernel(original, works[i]); });
-      std::vector<std::pair<Specialization *, std::size_t>> alone; // with how many it was proven
+      // With the number that were proven together.
+      std::vector<std::pair<Specialization *, std::size_t>> alone;
       for (const Work &work : works) {
         std::vector<Specialization *> together;
         for (Specialization *specialization : work.specializations)

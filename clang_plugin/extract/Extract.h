@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From files to kernels with slices: the whole of extraction, without input or output of its own.
+// Extracts kernels with their slices from files. It reads no requests and prints nothing.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
@@ -11,16 +11,17 @@ class WorkPool;
 
 struct ExtractUnit {
   std::string file;               ///< absolute
-  std::vector<std::string> flags; ///< nvcc's
+  std::vector<std::string> flags; ///< nvcc's flags
   std::string directory;
 };
 
-/// Slices that were proven before, by everything that decides it.
+/// Remembers slices that were proven before, by everything that decides the proof.
 class ProofMemory {
 public:
   virtual ~ProofMemory() = default;
-  /// `claim`: the slice, the kernels in the original's PTX, the headers that are not the user's.
-  /// The flags and the tools are the memory's to add. Called from several threads.
+  /// `claim` identifies the slice, the kernels in the original's PTX, and the headers that are not
+  /// the user's. The implementation adds the flags and the tools. Called by several threads at
+  /// once.
   virtual bool knows(const std::string &claim) = 0;
   virtual void keep(const std::string &claim) = 0;
 };
@@ -28,30 +29,30 @@ public:
 struct ExtractOptions {
   WorkPool &pool; ///< for the two passes and the proofs
   bool prove = true;
-  /// Symbols as an answer without proof gives them: no others are proven. Empty: all are.
+  /// The symbols to prove, in the form of an extraction without proof. Empty: all.
   std::vector<std::string> proveOnly{};
-  FileRecord *files = nullptr;   ///< told of everything that is read, where it is set
+  FileRecord *files = nullptr;   ///< records every file that is read; may be null
   ProofMemory *proofs = nullptr; ///< with `files` only
 };
 
 struct UnitOutcome {
   bool ok = false;
-  std::vector<Diagnostic> diagnostics; ///< why not
-  /// Asked again with the same files, the answer is the same. False where nvcc could not work.
+  std::vector<Diagnostic> diagnostics; ///< why it failed
+  /// True if the same files give the same result again. False if nvcc could not work.
   bool isRepeatable = true;
-  std::vector<std::string> readByNvcc; ///< absolute paths; none where nvcc was not asked
+  std::vector<std::string> readByNvcc; ///< absolute paths; empty if nvcc was not run
 };
 
-/// The flags with all options files read, as nvcc is to get them.
+/// The flags for nvcc, with the contents of options files in their place.
 std::vector<std::string> expandedFlags(const ExtractUnit &unit);
 
 /// Parses the unit in both passes and fills an empty `extraction` with its kernels, their slices
-/// and proofs. Where it does not compile, nothing is added. Units may be extracted at the same
-/// time.
+/// and proofs. If the unit does not compile, nothing is added. Several units may be extracted at
+/// the same time.
 UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
                         ExtractionResult &extraction);
 
-/// Adds what was found in one more unit: what several of them found is there once.
+/// Adds the result of another unit. What several units found is kept once.
 void merge(ExtractionResult &all, ExtractionResult unit);
 
 } // namespace kopt::frontend

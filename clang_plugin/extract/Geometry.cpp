@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of launch configurations, and the parts of structs.
+// Variables in launch configurations, and parts of structs.
 #include "clang_plugin/extract/Geometry.h"
 
 #include "clang_plugin/analysis/Types.h"
@@ -121,7 +121,7 @@ std::optional<GeometryReader::Term> GeometryReader::leaf(const Place &place, Whe
   if (!atSite && !(frame.flow && flows_.isStable(*frame.flow, place, where.point, site_.launch)))
     return fail("'" + place.text() + "', which changes before the launch");
   std::string text = place.text();
-  // A static member goes by its plain name in its own class only.
+  // A static member has its plain name only in its own class.
   if (variable && variable->isStaticDataMember()) {
     const auto *method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(site_.function);
     if (!method ||
@@ -145,7 +145,7 @@ std::optional<GeometryReader::Term> GeometryReader::place(const Place &place, Wh
   ++depth_;
   std::optional<Term> value = held(place, where);
   --depth_;
-  // A value that is an element or a member of something goes by the variable's shorter name.
+  // If the value is an element or a member of something, prefer the variable's shorter name.
   bool isPath = value && place.steps.empty() && used_.variables.count(value->text) &&
                 !site_.passed.count(value->text) &&
                 value->text.find_first_of("[.>(") != std::string::npos;
@@ -169,8 +169,8 @@ std::optional<GeometryReader::Term> GeometryReader::held(const Place &place, Whe
   if (isGlobal || !flow)
     return atEntry(place, where);
   Definition definition = flow->before(place, where.point);
-  // Others can reach what is not the function's own: then only its own last word counts, and only
-  // if nobody was called since.
+  // Other functions can change what is not local. Then the value is only known if this function
+  // assigned it last and has called nothing since.
   if (!place.isLocal() && definition.kind != Definition::Kind::Entry) {
     bool isReference = place.root->getType()->isReferenceType();
     bool throughPointer = llvm::any_of(place.steps, [](const PlaceStep &step) {
@@ -195,7 +195,7 @@ std::optional<GeometryReader::Term> GeometryReader::defined(const Definition &de
   }
   case Definition::Kind::Update: {
     Where there{&frame, definition.value};
-    // Narrow types wrap.
+    // Narrow types may wrap around.
     if (!place.type()->isIntegralOrEnumerationType() || context_.getTypeSize(place.type()) < 32)
       return fail("a changing '" + place.text() + "'");
     std::optional<Term> old = this->place(place, there);
@@ -220,7 +220,7 @@ std::optional<GeometryReader::Term> GeometryReader::defined(const Definition &de
       return std::nullopt;
     std::optional<Term> branches[2];
     for (bool isElse : {false, true}) {
-      // What only the branch not taken would name is not named.
+      // Do not read a branch that is never taken, so that its names are not used.
       if (condition->text == (isElse ? "1" : "0")) {
         branches[isElse] = Term{"0", false, ""};
         continue;
@@ -241,7 +241,7 @@ std::optional<GeometryReader::Term> GeometryReader::defined(const Definition &de
   return fail("'" + place.text() + "', whose value is not settled");
 }
 
-/// What a place held when its function began.
+/// The value of a place when its function began.
 std::optional<GeometryReader::Term> GeometryReader::atEntry(const Place &place, Where where) {
   const Frame &frame = *where.frame;
   if (auto argument = frame.arguments.find(place.root); argument != frame.arguments.end()) {
@@ -264,14 +264,14 @@ std::optional<GeometryReader::Term> GeometryReader::atEntry(const Place &place, 
   const auto *variable = llvm::dyn_cast<clang::VarDecl>(place.root);
   if (!variable)
     return std::nullopt;
-  // A global keeps what it was initialised with if it is const, and then only a constant can tell.
+  // A const global keeps its initial value, which must be a constant.
   const Expr *initial = variable->getAnyInitializer();
   bool isCaptured = frame.caller && frame.flow &&
                     variable->getDeclContext() != &frame.flow->function() &&
                     variable->hasLocalStorage();
   if (llvm::isa<clang::ParmVarDecl>(variable) && !isCaptured)
     return frame.isLaunching || frame.isCaller ? fromCallers(place) : std::nullopt;
-  if (variable->hasLocalStorage()) { // captured by a lambda that is looked through
+  if (variable->hasLocalStorage()) { // captured by a lambda
     const FunctionFlow *around = frame.caller ? frame.caller->flow : nullptr;
     return around && !around->writes(place) ? this->place(place, {frame.caller, frame.call})
                                             : std::nullopt;
@@ -283,7 +283,7 @@ std::optional<GeometryReader::Term> GeometryReader::atEntry(const Place &place, 
   return place.steps.empty() ? scalar(initial, there) : component(initial, place.steps, there);
 }
 
-/// The part of a struct or array that `steps` lead to.
+/// The value of the part of a struct or array that `steps` lead to.
 std::optional<GeometryReader::Term> GeometryReader::component(const Expr *expression,
                                                               const Steps &steps, Where where) {
   if (!expression || expression->isTypeDependent() || depth_ > 200)
@@ -327,7 +327,7 @@ std::optional<GeometryReader::Term> GeometryReader::component(const Expr *expres
       at = steps.front().field->getFieldIndex();
     else if (llvm::StringRef(steps.front().text).drop_front().drop_back().getAsInteger(10, at))
       return fail("an element of a list");
-    // Bases come first in a list, and a union has one member.
+    // Not handled: bases come first in a list, and a union initialises only one member.
     const auto *record = list->getType()->getAsCXXRecordDecl();
     if (record && (record->isUnion() || record->getNumBases()))
       return fail("a member of '" + list->getType().getAsString() + "'");

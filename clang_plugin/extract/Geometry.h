@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch configuration as expressions in C syntax, whose leaves are numbers, named constants and
-// variables of the host program. Looks through variables, structs, helper functions, macros and,
-// for constants, the callers of the launching function. What an expression names is visible at the
-// launch site and still holds there what it held where the value was computed.
+// Reads a launch configuration as expressions in C syntax, whose leaves are numbers, named
+// constants and variables of the host program. Looks through variables, structs, helper functions,
+// macros and, for constants, the callers of the launching function. Everything that an expression
+// names is visible at the launch site and still has the value there that it had where the
+// configuration was computed.
 #pragma once
 
 #include "clang_plugin/extract/Constants.h"
@@ -17,7 +18,7 @@ namespace kopt::frontend {
 
 using Extent = std::array<std::string, 3>;
 
-/// A part of a launch configuration: `expression`, or what `steps` lead to in it.
+/// A part of a launch configuration: `expression`, or the member of it that `fields` lead to.
 struct ConfigPart {
   const clang::Expr *expression = nullptr;
   std::vector<std::string> fields; ///< "gridDim" of a cudaLaunchConfig_t
@@ -30,21 +31,22 @@ public:
     const clang::Expr *launch = nullptr;
     /// Variables that stay leaves because the launch passes them to the kernel: "n", "shape.rows".
     std::set<std::string> passed;
-    /// Callers of `function` that launch this kernel through it; null: all do.
+    /// The callers of `function` that launch this kernel through it; null: all callers.
     const std::set<const clang::CallExpr *> *callers = nullptr;
   };
 
-  /// `mayName` says whether a constant can go by its name, or its number must stand instead.
+  /// `mayName` decides whether a constant can be written by its name; otherwise its number is
+  /// written.
   GeometryReader(HostCode &code, UnitFlow &flows, Site site,
                  std::function<bool(const NamedConstant &)> mayName);
 
   std::optional<std::string> scalar(const ConfigPart &part);
-  /// Of an integer as it is just before `point`, in the launching function.
+  /// The value of an integer just before `point`, in the launching function.
   std::optional<std::string> scalarBefore(const clang::Expr *expression, const clang::Stmt *point);
-  /// x, y, z of a dim3, or of an integer that becomes one.
+  /// x, y and z of a dim3, or of an integer that is converted to one.
   std::optional<Extent> extent(const ConfigPart &part);
 
-  /// Of everything read so far: the named constants and the host variables in it.
+  /// The named constants and the host variables in everything read so far.
   const std::vector<NamedConstant> &constants() const { return used_.constants; }
   const std::set<std::string> &variables() const { return used_.variables; }
   /// Why the last reading failed.
@@ -54,19 +56,20 @@ private:
   struct Term {
     std::string text;
     bool real = false;
-    std::string whole; ///< of a real one that is a converted integer: that integer
+    std::string whole; ///< if `text` is an integer converted to a real type: that integer
   };
-  /// A function whose values are read: the launching one, a helper it calls, or one that calls it.
+  /// A function whose values are read: the launching function, a helper that it calls, or a caller
+  /// of it.
   struct Frame {
     const FunctionFlow *flow = nullptr;
     const Frame *caller = nullptr; ///< of a helper
     const clang::Stmt *call = nullptr;
     std::map<const clang::ValueDecl *, const clang::Expr *> arguments;
-    const clang::Expr *object = nullptr; ///< what the helper is a member of
+    const clang::Expr *object = nullptr; ///< object on which the helper is called
     bool isLaunching = false;            ///< its variables can be leaves
-    bool isCaller = false;               ///< calls the launching function: constants only
+    bool isCaller = false;               ///< it calls the launching function: only constants count
   };
-  /// Before `point` of a frame's function.
+  /// A point in the execution: before `point`, in the function of a frame.
   struct Where {
     const Frame *frame;
     const clang::Stmt *point;
@@ -115,7 +118,7 @@ private:
   Constants constants_;
   std::function<bool(const NamedConstant &)> mayName_;
   Frame launching_;
-  /// What the text so far names; cut back where a reading is given up.
+  /// What the text so far names; restored when a reading is given up.
   struct Used {
     std::vector<NamedConstant> constants;
     std::set<std::string> variables;

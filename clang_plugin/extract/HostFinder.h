@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What HostText is made from: one walk over a file's host code.
+// Collects what HostText is made from, in one walk over a file's host code.
 #pragma once
 
 #include "clang_plugin/analysis/Types.h"
@@ -33,7 +33,7 @@ struct KnownCall {
   const clang::FunctionDecl *callee; ///< as written
 };
 
-/// One walk over the host code as it is written: what the text is made from.
+/// Walks over the host code as written and collects what the text is made from.
 class HostFinder : public clang::RecursiveASTVisitor<HostFinder> {
 public:
   HostFinder(const SourceIndex &index, const std::vector<std::string> &kernels)
@@ -168,7 +168,7 @@ public:
     return true;
   }
 
-  /// The text of the file between two tokens, also where a macro's arguments or its call hold them.
+  /// The text of the file between two tokens, even if they are in a macro's arguments or call.
   Span spanOf(clang::SourceRange range) const {
     clang::CharSourceRange text = clang::Lexer::makeFileCharRange(
         clang::CharSourceRange::getTokenRange(range), sources_, index_.unit().getLangOpts());
@@ -181,20 +181,21 @@ public:
   }
 
   std::vector<const clang::FunctionDecl *> functions;
-  std::vector<const clang::VarDecl *> variables; ///< of namespace scope
-  std::vector<Span> left;                        ///< out of the text, whatever the variables are
+  std::vector<const clang::VarDecl *> variables; ///< at namespace scope
+  std::vector<Span> left;                        ///< always left out of the text
   std::vector<Span> launches;
   std::vector<KnownCall> calls;
-  std::vector<const clang::Stmt *> statements; ///< of blocks
-  std::set<const clang::VarDecl *> feeding; ///< locals and parameters that may only feed launches
+  std::vector<const clang::Stmt *> statements; ///< statements of blocks
+  std::set<const clang::VarDecl *> feeding; ///< locals and parameters that may serve launches only
   std::map<const clang::VarDecl *, std::vector<Span>> references;
-  /// Integers that are constant, where each is named.
+  /// Constant integers, by each place where they are named.
   struct Constant {
     std::string value;
     bool isLocal = false;
   };
   std::map<std::pair<clang::FileID, unsigned>, Constant> constants;
-  std::map<const clang::FunctionDecl *, std::vector<Span>> mentions; ///< of functions as written
+  /// Of each function as written.
+  std::map<const clang::FunctionDecl *, std::vector<Span>> mentions;
   std::vector<Span> optIns;
   std::set<std::string> largeShared;
 
@@ -226,7 +227,7 @@ private:
     const clang::FunctionDecl *written = patternOf(function);
     return kernels_.contains(writtenName(written ? *written : *function));
   }
-  /// The kernels that an expression names.
+  /// Collects the kernels that an expression names.
   void namedIn(const clang::Stmt *statement, std::vector<const clang::NamedDecl *> &named) const {
     if (!statement)
       return;
@@ -238,7 +239,7 @@ private:
     for (const clang::Stmt *child : statement->children())
       namedIn(child, named);
   }
-  /// One of the request's kernels, or one that is behind a variable.
+  /// True for one of the request's kernels, or an unknown kernel behind a variable.
   bool isWantedCallee(const clang::Expr *callee) const {
     std::vector<const clang::NamedDecl *> named;
     namedIn(callee, named);

@@ -26,7 +26,8 @@ using clang::SourceLocation;
 using clang::Stmt;
 using clang::VarDecl;
 
-/// Which text is left out: the greatest set of variables all of whose uses are left out, too.
+/// Finds the text to leave out: the largest set of variables such that all uses of them are left
+/// out too.
 class LaunchOnly {
 public:
   LaunchOnly(const SourceIndex &index, const HostFinder &found)
@@ -40,8 +41,7 @@ public:
 
   const std::vector<Span> &left() const { return left_; }
 
-  /// Functions that only compute configurations of launches, such as one that divides and rounds
-  /// up.
+  /// The functions that only compute launch configurations, such as one that divides and rounds up.
   std::set<const FunctionDecl *> functions() const {
     std::set<const FunctionDecl *> only;
     std::vector<Span> bodies = left_;
@@ -67,7 +67,7 @@ public:
 private:
   bool mayFeed(const VarDecl &variable) const {
     const bool isParameter = llvm::isa<clang::ParmVarDecl>(variable);
-    // A parameter that nobody uses is no reason to leave out what is passed for it.
+    // Arguments for an unused parameter are not left out.
     if (isParameter && !found_.references.contains(&variable))
       return false;
     if (variable.getType()->isDependentType() && !isParameter)
@@ -109,8 +109,8 @@ private:
     return isOptIn(*statement);
   }
 
-  /// A call that opts in to large shared memory, alone, as the argument of a call, or in a macro
-  /// that looks at its result.
+  /// True for a statement that opts in to large shared memory: a call alone, as an argument of a
+  /// call, or in a macro that checks its result.
   bool isOptIn(const Stmt &statement) const {
     const Span span = found_.spanOf(statement.getSourceRange());
     const auto holds = [&](const Span &outer) {
@@ -157,7 +157,7 @@ private:
           left_.push_back(found_.spanOf(parameter->getDefaultArgRange()));
   }
 
-  /// Some of the variables of one declaration, each with a comma beside it.
+  /// Leaves out some variables of one declaration, each with a neighbouring comma.
   void leaveSome(const clang::DeclStmt &statement) {
     const std::vector<const clang::Decl *> all(statement.decl_begin(), statement.decl_end());
     for (std::size_t i = 0; i < all.size() && all.size() > 1; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host code of a file as text that can be compared with another version's.
+// The host code of a file as text that can be compared with that of another version.
 #pragma once
 
 #include "clang_plugin/output/HostText.h"
@@ -8,7 +8,7 @@
 
 namespace kopt::frontend {
 
-/// Fails where the file does not parse.
+/// Fails if the file does not parse.
 llvm::Expected<HostText> readHostText(const HostRequest &request);
 
 } // namespace kopt::frontend

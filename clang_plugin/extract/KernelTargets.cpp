@@ -54,11 +54,11 @@ public:
       return followCall(call);
     if (llvm::isa<clang::CXXNullPtrLiteralExpr, clang::GNUNullExpr, clang::IntegerLiteral,
                   clang::ImplicitValueInitExpr>(expression))
-      return; // no kernel yet
+      return; // not a kernel yet
     lose("a value that cannot be followed");
   }
 
-  /// False where control flow leaves the value open.
+  /// Follows the value of a place at `point`. False if control flow does not determine it.
   bool followSettled(const FunctionFlow &flow, const Place &place, const clang::Stmt *point) {
     return followDefinition(flow, place, flow.before(place, point));
   }
@@ -77,7 +77,7 @@ private:
                  flow.afterBranch(place, definition.choice->getElse(), definition.choice));
     if (definition.kind != Definition::Kind::Value || !definition.rest.empty())
       return false;
-    // One variable may be a copy of another.
+    // The variable may be a copy of another one.
     std::optional<Place> copied = placeOf(definition.value, flow.function().getASTContext());
     if (copied && copied->isLocal() && followSettled(flow, *copied, definition.value))
       return true;
@@ -140,7 +140,8 @@ private:
     const FunctionDecl *callee = call->getDirectCallee(), *definition = nullptr;
     if (!callee || !callee->hasBody(definition) || !visited_.insert(callee).second)
       return lose("what a call returns");
-    // A getter: its parameters play no part where every return names a kernel.
+    // Follow what the function returns. Its parameters do not matter if every return names a
+    // kernel.
     std::vector<const clang::Stmt *> left = {definition->getBody()};
     bool any = false;
     while (!left.empty()) {
@@ -191,7 +192,8 @@ KernelTargets followKernel(const HostCode &code, UnitFlow &flows, const LaunchCa
     else
       place.reset();
   }
-  // What the variable holds here, if the function settles it; otherwise whatever it is ever given.
+  // The value of the variable at this point, if the function determines it; otherwise all values
+  // that it is ever given.
   const FunctionFlow *flow = flows.of(site.host);
   if (place && flow && place->isLocal() && follower.followSettled(*flow, *place, site.call))
     return std::move(follower.result);

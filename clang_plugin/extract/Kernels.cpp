@@ -19,8 +19,8 @@ namespace {
 using clang::Expr;
 using clang::FunctionDecl;
 
-/// Fills in a kernel's constants: one entry a name. A second constant of the same name cannot be
-/// told apart by name.
+/// Adds a constant to a kernel, one entry for each name. False if another constant has the same
+/// name.
 bool noteConstant(KernelSpec &kernel, const NamedConstant &constant, bool byLaunch) {
   for (NamedConstant &known : kernel.constants) {
     if (known.name != constant.name)
@@ -35,8 +35,8 @@ bool noteConstant(KernelSpec &kernel, const NamedConstant &constant, bool byLaun
   return true;
 }
 
-/// Where a launch spells template arguments: the value of a constant if one is named, the argument
-/// otherwise.
+/// Sets the ranges of template arguments at a launch: the value of a constant if one is named,
+/// otherwise the argument.
 void placeTemplateArgs(const Constants &constants, const clang::DeclRefExpr *reference,
                        KernelSpec &kernel, std::vector<TemplateArg> &args) {
   if (!reference || !reference->hasExplicitTemplateArgs())
@@ -46,8 +46,8 @@ void placeTemplateArgs(const Constants &constants, const clang::DeclRefExpr *ref
     std::optional<SourceRange> range;
     if (spelled[i].getArgument().getKind() == clang::TemplateArgument::Expression) {
       const Expr *written = spelled[i].getSourceExpression();
-      // Inside a host template the argument is that template's own parameter: no text to edit
-      // here.
+      // Within a host template, the argument is a parameter of that template: there is no text to
+      // edit.
       if (llvm::isa<clang::SubstNonTypeTemplateParmExpr>(written->IgnoreImplicit()))
         continue;
       const Expr *value = strip(written);
@@ -132,7 +132,7 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &
     return nullptr;
   };
 
-  // A kernel of another file that this one launches: no more than its declaration is known.
+  // Kernels of other files that this file launches. Only their declarations are known.
   std::list<std::pair<const FunctionDecl *, FoundKernel>> declared;
   auto elsewhere = [&](const FunctionDecl *function) -> FoundKernel & {
     const clang::FunctionTemplateDecl *generic = function->getPrimaryTemplate();
@@ -166,7 +166,7 @@ std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &
   };
   std::set<std::string> inTemplates, read;
   for (const LaunchCall &site : code.launches()) {
-    // A host template is read where it is instantiated.
+    // A launch in a host template is read in each instantiation.
     bool isTemplate = site.call->isInstantiationDependent() && !site.call->containsErrors();
     if (isTemplate || (site.host && site.host->isDependentContext())) {
       inTemplates.insert(placeOfLaunch(host, site));
@@ -233,7 +233,7 @@ void addSliceConstants(const SourceIndex &index, const std::vector<SliceChunk> &
     if (std::optional<NamedConstant> constant = constants.find(piece);
         constant && inSlice(constant->valueRange))
       noteConstant(kernel, *constant, /*byLaunch=*/false);
-  // Also those inside functions and types: a tile size is as often a local constant of the kernel.
+  // Include those inside functions and types: a tile size is often a local constant of the kernel.
   class Variables : public clang::RecursiveASTVisitor<Variables> {
   public:
     bool VisitValueDecl(clang::ValueDecl *declaration) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of one parsed file, and where the host code launches them.
+// Finds the kernels of one parsed file, and the launches in its host code.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
@@ -15,16 +15,18 @@ struct FoundSpecialization {
 };
 
 struct FoundKernel {
-  const clang::FunctionDecl *pattern = nullptr; ///< the definition as written; null if elsewhere
-  KernelSpec info;                              ///< all but specializations, flags and directory
+  /// The definition as written; null if it is in another file.
+  const clang::FunctionDecl *pattern = nullptr;
+  /// Everything except specializations, flags and directory.
+  KernelSpec info;
   std::vector<FoundSpecialization> specializations;
 };
 
-/// From the host pass. Launches that belong to none of its kernels go to `extraction`, with notes.
+/// Finds the kernels in the host pass. Launches that belong to none of them are added to
+/// `extraction`, with notes.
 std::vector<FoundKernel> findKernels(const SourceIndex &host, ExtractionResult &extraction);
 
-/// Adds to `kernel` the constants that stand in a range of the user's text which belongs to its
-/// slice.
+/// Adds to `kernel` the constants in those ranges of the user's text that belong to its slice.
 void addSliceConstants(const SourceIndex &index, const std::vector<SliceChunk> &chunks,
                        KernelSpec &kernel);
 

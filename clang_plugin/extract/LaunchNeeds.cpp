@@ -19,9 +19,8 @@ namespace {
 using clang::FunctionDecl;
 using clang::QualType;
 
-/// Texture or Surface where values of the type, or what they point to or hold, are objects of that
-/// kind. The types are plain integers but for their names; CUDA 11 has class
-/// templates too.
+/// Texture or Surface if values of the type are such objects, or point to or contain them. The
+/// types differ from plain integers only by their names; CUDA 11 also has class templates.
 std::optional<NeedKind> objectKind(QualType type, unsigned depth = 0) {
   constexpr unsigned kDeepest = 8;
   if (type.isNull() || depth > kDeepest)
@@ -50,7 +49,7 @@ std::optional<NeedKind> objectKind(QualType type, unsigned depth = 0) {
           return kind;
     return std::nullopt;
   }
-  // Sugar such as `const` in a template's argument.
+  // Look through sugar, such as `const` in a template argument.
   const QualType inner = type.getLocalUnqualifiedType();
   const QualType next = inner->getLocallyUnqualifiedSingleStepDesugaredType();
   return next.getTypePtr() == pointer ? std::nullopt : objectKind(next, depth + 1);
@@ -65,8 +64,8 @@ public:
       if (const auto kind = objectKind(parameter->getType()))
         add(*kind, parameter->getNameAsString(), parameter->getLocation());
     follow(&kernel);
-    parameters_ =
-        open_.empty() ? kernel.parameters() : open_.front()->parameters(); // of the definition
+    // Those of the definition.
+    parameters_ = open_.empty() ? kernel.parameters() : open_.front()->parameters();
     found_.comparedWith.resize(parameters_.size());
     while (!open_.empty()) {
       const FunctionDecl *function = open_.front();
@@ -91,7 +90,7 @@ public:
     if (!isTexture && !name.starts_with("surf"))
       return true;
     const NeedKind kind = isTexture ? NeedKind::Texture : NeedKind::Surface;
-    // The object is the argument of that type, wherever it came from: an integer serves as well.
+    // The object is the argument for the parameter of that type; it may be a plain integer.
     for (unsigned i = 0; i < callee->getNumParams() && i < call->getNumArgs(); ++i)
       if (objectKind(callee->getParamDecl(i)->getType()) == kind)
         add(kind, textOf(*call->getArg(i)), call->getBeginLoc());
@@ -130,7 +129,7 @@ public:
   }
 
 private:
-  /// `constant + step` for the parameter that `value` is.
+  /// Adds `constant + step` to the comparisons of the parameter that `value` is.
   void noteCompared(const clang::Expr *value, const clang::Expr *constant, int step) {
     const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(value->IgnoreParenCasts());
     const auto parameter =
@@ -148,7 +147,7 @@ private:
       all.push_back(number);
   }
 
-  /// The file says what the variable is. A constructor that does nothing says nothing.
+  /// True if the file gives the variable a value. A trivial constructor does not.
   static bool hasValue(const clang::VarDecl &variable) {
     const clang::Expr *initializer = variable.getAnyInitializer();
     const auto *made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(initializer);
@@ -161,7 +160,7 @@ private:
     return location.isValid() && index_.isUser(index_.sources().getFileID(location));
   }
 
-  /// The user's functions, as they are instantiated where that is known here.
+  /// Follows a function of the user, as instantiated if that is known.
   void follow(const FunctionDecl *function) {
     const FunctionDecl *defined = nullptr;
     if (!function || !(function->hasBody(defined) && defined))
@@ -172,7 +171,7 @@ private:
       open_.push_back(defined);
   }
 
-  /// grid.sync(), sync(grid) and their kind: what only a cooperative launch may do.
+  /// Finds grid.sync(), sync(grid) and similar calls, which need a cooperative launch.
   void findBarrier(const clang::CallExpr &call, const FunctionDecl &callee) {
     const auto isGrid = [](QualType type) {
       const clang::CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();

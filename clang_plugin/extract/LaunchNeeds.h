@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel needs of its launch beside geometry, arguments and memory.
+// What a kernel needs of its launch in addition to geometry, arguments and memory.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
@@ -8,13 +8,13 @@
 namespace kopt::frontend {
 
 struct LaunchNeeds {
-  /// Textures and surfaces that the kernel takes, or that it and the user's functions that it calls
-  /// read or write; and barriers of the whole grid. Each object or barrier once, in order of
+  /// Textures and surfaces that the kernel takes as parameters, or that it or the user's functions
+  /// that it calls read or write; and barriers of the whole grid. Each once, in order of
   /// appearance.
   std::vector<LaunchNeed> needs;
-  /// What they read of __constant__ memory that the file leaves to host code.
+  /// The __constant__ variables that they read and that host code must set.
   std::vector<ConstantVariable> constantVariables;
-  /// Of each parameter, the integers that the kernel itself tells it by: KernelParam::comparedWith.
+  /// For each parameter, the integers that the kernel compares it with: KernelParam::comparedWith.
   std::vector<std::vector<std::int64_t>> comparedWith;
 };
 

@@ -13,17 +13,17 @@ namespace {
 using clang::Expr;
 using Form = LaunchCall::Form;
 
-/// Where each way to launch has its parts.
+/// The parts of a launch, for every way to launch.
 struct Parts {
   const Expr *kernel = nullptr;
   std::string kernelField;
   std::optional<ConfigPart> grid, block, shared;
-  std::vector<ConfigPart> gridAxes, blockAxes; ///< where each axis is an argument
+  std::vector<ConfigPart> gridAxes, blockAxes; ///< if each axis is an argument
   std::vector<const Expr *> args;
-  bool editable = false; ///< grid and block stand in the launch itself
+  bool editable = false; ///< grid and block are written in the launch itself
 };
 
-/// The variables behind `void *args[] = {&a, &b}`.
+/// The variables in `void *args[] = {&a, &b}`.
 std::vector<const Expr *> addressed(const Expr *expression) {
   const auto *reference = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(expression));
   const auto *array = reference ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
@@ -110,8 +110,8 @@ Parts partsOf(const LaunchCall &site) {
   return parts;
 }
 
-/// The text of an expression as the user wrote it: also where it is an argument of a macro. Invalid
-/// where it comes out of a macro's definition.
+/// The range of an expression as the user wrote it, also within an argument of a macro. Invalid if
+/// it comes from a macro's definition.
 clang::CharSourceRange writtenRange(const SourceIndex &index, const Expr *expression) {
   return clang::Lexer::makeFileCharRange(
       clang::CharSourceRange::getTokenRange(expression->getSourceRange()), index.sources(),
@@ -130,7 +130,8 @@ std::string spelling(const SourceIndex &index, const Expr *expression) {
   return clang::Lexer::getSourceText(range, index.sources(), index.unit().getLangOpts()).str();
 }
 
-/// Arguments as spelled. The elements of an expanded pack all have the pack's name: none is told.
+/// Arguments as spelled. The elements of an expanded pack all have the name of the pack, so none is
+/// given for them.
 std::vector<std::string> spelledArguments(const SourceIndex &index,
                                           const std::vector<const Expr *> &arguments) {
   std::map<std::string, std::set<const clang::ValueDecl *>> meanings;
@@ -160,7 +161,7 @@ std::vector<std::string> spelledArguments(const SourceIndex &index,
 } // namespace
 
 std::optional<SourceRange> LaunchReader::rangeOf(const Expr *expression) const {
-  // The text of the argument in the launch's own line, even if it is a macro's name.
+  // The text of the argument at the launch, even if it is the name of a macro.
   clang::CharSourceRange range = writtenRange(code_.index(), expression);
   if (range.isInvalid())
     return std::nullopt;
@@ -247,7 +248,7 @@ LaunchReader::read(const LaunchCall &site, const KernelTarget &target, bool shar
     launch.gridRange = parts.grid ? rangeOf(parts.grid->expression) : std::nullopt;
     launch.blockRange = parts.block ? rangeOf(parts.block->expression) : std::nullopt;
     launch.sharedRange = parts.shared ? rangeOf(parts.shared->expression) : std::nullopt;
-    // One macro that bundles them is no place to edit one of them.
+    // If one macro contains several of them, none can be edited separately.
     if (!launch.gridRange || !launch.blockRange || launch.gridRange == launch.blockRange) {
       launch.gridRange.reset();
       launch.blockRange.reset();

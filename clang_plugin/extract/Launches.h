@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One launch site: the kernels it can start, and with what configuration.
+// Reads a launch site: the kernels that it can start, and its configuration.
 #pragma once
 
 #include "clang_plugin/extract/Geometry.h"
@@ -13,15 +13,16 @@ public:
   LaunchReader(HostCode &code, UnitFlow &flows) : code_(code), flows_(flows) {}
 
   KernelTargets kernelsOf(const LaunchCall &site) const;
-  /// What the site calls, as it spells it.
+  /// The callee of the site, as spelled there.
   std::string calleeOf(const LaunchCall &site) const;
 
   struct Reading {
     LaunchSite launch;
-    std::vector<NamedConstant> constants; ///< named in the geometry
+    std::vector<NamedConstant> constants; ///< that the geometry names
   };
-  /// `target` without a kernel reads what does not depend on it. `shared`: other kernels are
-  /// launched by the same text, which can therefore not be edited for one of them.
+  /// Reads the site for one of its kernels; if `target` has no kernel, reads only what does not
+  /// depend on it. `shared`: the same text launches other kernels too, so it cannot be edited for
+  /// one of them.
   Reading read(const LaunchCall &site, const KernelTarget &target, bool shared,
                const std::function<bool(const NamedConstant &)> &mayName) const;
 

@@ -13,7 +13,7 @@ class LibraryKernelFinder {
 public:
   explicit LibraryKernelFinder(const SourceIndex &index) : index_(index) {}
 
-  // Kernels stand at namespace scope, so bodies and classes need no look.
+  // Kernels are at namespace scope, so bodies and classes are skipped.
   void visit(const clang::DeclContext *context) {
     for (const clang::Decl *declaration : context->decls()) {
       if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl, clang::ExportDecl>(declaration))

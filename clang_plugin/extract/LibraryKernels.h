@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of CUB, Thrust and other system headers that the user's code instantiates: found, so that
-// every entry point of the file is accounted for, but not the user's to change.
+// Finds kernels of CUB, Thrust and other system headers that the user's code instantiates, so that
+// every entry point of the file is accounted for. They are not tuned.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
@@ -8,7 +8,7 @@
 
 namespace kopt::frontend {
 
-/// In the order of their symbols.
+/// The kernels, ordered by symbol.
 std::vector<LibraryKernel> findLibraryKernels(const SourceIndex &index);
 
 } // namespace kopt::frontend

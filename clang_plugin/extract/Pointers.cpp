@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kDeepest = 100;
 
-/// Nodes that change neither value nor place.
+/// Removes nodes that change neither value nor place.
 const Expr *bare(const Expr *expression) {
   while (expression) {
     const Expr *inner = expression->IgnoreParens();
@@ -50,7 +50,7 @@ bool isNumber(const std::string &text) {
          text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// std::vector and its like: elements behind one another, from data() on.
+/// True for std::vector and similar classes, whose elements are consecutive, beginning at data().
 bool hasData(const clang::CXXRecordDecl *record) {
   record = record ? record->getDefinition() : nullptr;
   if (!record)
@@ -69,7 +69,7 @@ bool hasData(const clang::CXXRecordDecl *record) {
 PointerOrigin PointerReader::read(const Expr *argument) {
   if (!argument || argument->isTypeDependent() || argument->isValueDependent())
     return {};
-  // An lvalue where a launch is told the addresses of its arguments.
+  // It is an lvalue if the launch takes the addresses of its arguments.
   const Found found = argument->isGLValue() ? loaded(argument, launch_) : value(argument, launch_);
   return found && argument->getType().getNonReferenceType()->isPointerType()
              ? PointerOrigin{found->root, found->offset.value_or("")}
@@ -94,8 +94,8 @@ std::string PointerReader::at(const Stmt *point) const {
          std::to_string(sources.getSpellingColumnNumber(location));
 }
 
-/// What a variable holds at `point`, by the name that it has at the launch if it still holds it
-/// there.
+/// The value of a variable at `point`. It has the plain name of the variable if it is unchanged at
+/// the launch, and a name with a position otherwise.
 PointerReader::Found PointerReader::leaf(const Place &place, const Stmt *point) {
   if (point == launch_ || (flow_ && flows_.isStable(*flow_, place, point, launch_)))
     return Pointer{nameOf(place)};
@@ -218,7 +218,7 @@ PointerReader::Found PointerReader::called(const clang::CallExpr *call, const St
   return std::nullopt;
 }
 
-/// The member that an accessor of the user's own does nothing but return.
+/// The member that an accessor of the user returns, if it does nothing else.
 std::optional<Place> PointerReader::returnedField(const clang::FunctionDecl &accessor,
                                                   const Expr *object) const {
   const clang::FunctionDecl *definition = nullptr;
@@ -242,7 +242,7 @@ std::optional<Place> PointerReader::returnedField(const clang::FunctionDecl &acc
   return owner;
 }
 
-/// What an object's `accessor()` gives, as long as nobody changes the object.
+/// The result of an object's `accessor()`, which is the same as long as the object does not change.
 PointerReader::Found PointerReader::dataOf(const Expr *object, const std::string &accessor,
                                            const Stmt *point) {
   std::string suffix = "." + accessor + "()";
@@ -258,7 +258,7 @@ PointerReader::Found PointerReader::dataOf(const Expr *object, const std::string
   return found;
 }
 
-/// What the pointer variable that `lvalue` names holds.
+/// The value of the pointer variable that `lvalue` names.
 PointerReader::Found PointerReader::loaded(const Expr *lvalue, const Stmt *point) {
   lvalue = bare(lvalue);
   if (const auto *cast = llvm::dyn_cast<clang::CastExpr>(lvalue))
@@ -319,8 +319,8 @@ PointerReader::Found PointerReader::held(const Place &place, const Stmt *point) 
     return leaf(place, point);
   const Definition definition = flow_->before(place, point);
   if (!place.isLocal() && definition.kind != Definition::Kind::Entry) {
-    // Others can reach it: only this function's own last word counts, and only if nobody was called
-    // since.
+    // Other functions can change it: the value is only known if this function assigned it last and
+    // has called nothing since.
     const bool throughPointer = llvm::any_of(place.steps, [](const PlaceStep &step) {
       return !step.field || llvm::StringRef(step.text).starts_with("->");
     });
@@ -368,7 +368,7 @@ PointerReader::Found PointerReader::defined(const Definition &definition, const 
   return std::nullopt;
 }
 
-/// The pointer that `steps` lead to in an object.
+/// The value of the pointer that `steps` lead to in an object.
 PointerReader::Found PointerReader::part(const Expr *object, const Steps &steps,
                                          const Stmt *point) {
   object = bare(object);
@@ -393,7 +393,8 @@ PointerReader::Found PointerReader::part(const Expr *object, const Steps &steps,
     list = list->getSemanticForm();
   const auto *record = list->getType()->getAsCXXRecordDecl();
   unsigned index = 0;
-  if (record && (record->isUnion() || record->getNumBases())) // bases come first in a list
+  // Not handled: bases come first in a list.
+  if (record && (record->isUnion() || record->getNumBases()))
     return std::nullopt;
   if (steps.front().field)
     index = steps.front().field->getFieldIndex();
@@ -406,7 +407,7 @@ PointerReader::Found PointerReader::part(const Expr *object, const Steps &steps,
                       : part(list->getInit(index), rest, point);
 }
 
-/// Of a constructor that keeps its arguments as they are.
+/// The pointer that a constructor stores unchanged in a member.
 PointerReader::Found PointerReader::constructed(const clang::CXXConstructExpr *construction,
                                                 const Steps &steps, const Stmt *point) {
   const clang::FunctionDecl *definition = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the pointers that a launch passes come from, so that two of them can be told to point into
-// the same memory however they are spelled.
+// Finds where the pointers that a launch passes come from, so that pointers into the same memory
+// are recognised however they are spelled.
 #pragma once
 
 #include "clang_plugin/extract/Geometry.h"
@@ -9,18 +9,18 @@ namespace kopt::frontend {
 
 class PointerReader {
 public:
-  /// `numbers` reads the offsets; it is one of the launch at `launch` in `function`.
+  /// `numbers` reads the offsets; it must be for the launch at `launch` in `function`.
   PointerReader(UnitFlow &flows, const clang::ASTContext &context, GeometryReader &numbers,
                 const clang::FunctionDecl *function, const clang::Expr *launch)
       : flows_(flows), context_(context), numbers_(numbers), flow_(flows.of(function)),
         launch_(launch) {}
 
-  /// Of an argument of the launch. Without a root where it is no pointer, or from what cannot be
-  /// named.
+  /// The origin of an argument of the launch. It has no root if the argument is not a pointer or
+  /// its origin cannot be named.
   PointerOrigin read(const clang::Expr *argument);
 
 private:
-  /// `root` and as many bytes; without offset where they cannot be told.
+  /// `root` plus an offset in bytes; without offset if it is not known.
   struct Pointer {
     std::string root;
     std::optional<std::string> offset = "0";
@@ -55,7 +55,7 @@ private:
   GeometryReader &numbers_;
   const FunctionFlow *flow_;
   const clang::Expr *launch_;
-  /// Different variables of one name, such as the elements of a pack.
+  /// Different variables with the same name, such as the elements of a pack.
   std::map<std::string, std::vector<const clang::ValueDecl *>> named_;
   int depth_ = 0;
 };

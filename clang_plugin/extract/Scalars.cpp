@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of launch configurations. Real numbers keep their casts, so that ceil((float)n / 32)
-// stays what it computes; integers count as wide enough for what they hold.
+// keeps its value; integers are assumed to be wide enough for their values.
 #include "clang_plugin/extract/Geometry.h"
 
 #include <clang/AST/ASTContext.h>
@@ -33,10 +33,10 @@ std::string spell(std::int64_t value) {
   return value < 0 ? "(0 - " + std::to_string(-value) + ")" : std::to_string(value);
 }
 
-/// Where both sides are numbers and the result is one without doubt.
+/// The result of an operation on two numbers, if it certainly does not overflow.
 std::optional<std::int64_t> computed(clang::BinaryOperatorKind kind, std::int64_t a,
                                      std::int64_t b) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 31; // products of what is smaller fit
+  constexpr std::int64_t kMost = std::int64_t{1} << 31; // products of smaller numbers fit
   if (a < 0 || b < 0 || a >= kMost || b >= kMost)
     return std::nullopt;
   switch (kind) {
@@ -223,7 +223,7 @@ std::optional<GeometryReader::Term> GeometryReader::scalarCast(const clang::Cast
     return scalar(inner, where);
   case clang::CK_IntegralCast: {
     std::optional<Term> value = scalar(inner, where);
-    // Narrow types cut values off; wider ones are taken to hold theirs.
+    // Narrow types truncate values; wider ones are assumed to hold them.
     if (value && context_.getTypeSize(to) < 32 &&
         context_.getTypeSize(to) < context_.getTypeSize(from) && !folded(inner))
       return limited("((" + integerType(context_, to) + ")" + value->text + ")", false);
@@ -263,7 +263,7 @@ std::optional<GeometryReader::Term> GeometryReader::scalarCast(const clang::Cast
   }
 }
 
-/// A constant by its name, a variable by what it holds.
+/// A constant is written by its name, a variable by its value.
 std::optional<GeometryReader::Term> GeometryReader::named(const clang::ValueDecl *declaration,
                                                           const Expr *expression, Where where) {
   if (std::optional<NamedConstant> constant = constants_.find(declaration))
@@ -281,7 +281,7 @@ std::optional<GeometryReader::Term> GeometryReader::named(const clang::ValueDecl
   return fail("'" + declaration->getNameAsString() + "'");
 }
 
-/// blockDim.x and its like, of a kernel that launches others.
+/// blockDim.x and similar variables, in a kernel that launches others.
 std::optional<GeometryReader::Term>
 GeometryReader::builtinVariable(const clang::PseudoObjectExpr *property) {
   const auto *access =

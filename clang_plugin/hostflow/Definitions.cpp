@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which definition of a variable reaches a point.
+// Determines which definition of a variable reaches a point.
 #include "clang_plugin/hostflow/HostFlow.h"
 
 #include <clang/AST/ASTContext.h>
@@ -24,7 +24,7 @@ bool contains(const Stmt *statement, llvm::function_ref<bool(const Stmt *)> is) 
   return false;
 }
 
-/// `do { ... } while (0)`, as macros are written: a block.
+/// The body of `do { ... } while (0)`, as in macros, which runs once; null for other statements.
 const Stmt *bodyRunOnce(const Stmt *statement, const clang::ASTContext &context) {
   const auto *loop = llvm::dyn_cast<clang::DoStmt>(statement);
   Expr::EvalResult result;
@@ -174,7 +174,7 @@ Definition FunctionFlow::before(const Place &place, const Stmt *point) const {
     } else if (const auto *lambda = llvm::dyn_cast<clang::LambdaExpr>(parent)) {
       if (llvm::is_contained(lambda->getCallOperator()->parameters(), place.root))
         return {Kind::Entry, nullptr, {}, nullptr};
-      // It may run later than it is made, and more than once.
+      // A lambda may run later than where it is written, and more than once.
       if (auto found = writes_.find(place.root); found != writes_.end())
         for (const Write &write : found->second)
           if (overlaps(write.place, place) &&
@@ -191,7 +191,8 @@ Definition FunctionFlow::before(const Place &place, const Stmt *point) const {
     at = parent;
     if (!label)
       continue;
-    // A case label: reached from the head of the switch, unless the case above runs on into it.
+    // A case label is reached from the head of the switch, and also from the previous case if that
+    // falls through.
     const Stmt *outermost = label;
     while (const Stmt *around = llvm::dyn_cast_or_null<clang::SwitchCase>(node(outermost).parent))
       outermost = around;

@@ -21,7 +21,7 @@ const FunctionDecl *patternOf(const FunctionDecl *function) {
 
 namespace {
 
-/// Pointers and references to functions, `void *`, and arrays of them.
+/// True for pointers and references to functions, `void *`, and arrays of these.
 bool canHoldKernel(clang::QualType type) {
   type = type.getNonReferenceType();
   while (const clang::ArrayType *array = type->getAsArrayTypeUnsafe())
@@ -50,7 +50,7 @@ public:
   bool shouldVisitTemplateInstantiations() const { return true; }
 
   bool TraverseDecl(clang::Decl *declaration) {
-    // System headers launch nothing of the user's.
+    // System headers launch no kernels of the user.
     if (declaration && !llvm::isa<clang::TranslationUnitDecl>(declaration) &&
         declaration->getLocation().isValid() &&
         llvm::isa<clang::TranslationUnitDecl>(declaration->getLexicalDeclContext())) {
@@ -67,7 +67,7 @@ public:
     return result;
   }
 
-  // The instantiations of a generic lambda depend on its class, which is not walked over.
+  // The instantiations of a generic lambda belong to its class, which is not visited.
   bool TraverseLambdaExpr(clang::LambdaExpr *lambda) {
     if (clang::FunctionTemplateDecl *generic =
             lambda->getLambdaClass()->getDependentLambdaCallOperator())
@@ -88,7 +88,7 @@ public:
     if (const FunctionDecl *pattern = patternOf(function)) {
       if (knownKernels_.insert(pattern).second)
         code_.kernels_.push_back(pattern);
-      // Also where no launch is seen: its address may be taken and launched by others.
+      // Add it even if no launch is seen: others may launch it through its address.
       clang::TemplateSpecializationKind kind = function->getTemplateSpecializationKind();
       if (kind == clang::TSK_ExplicitInstantiationDefinition ||
           (kind == clang::TSK_ImplicitInstantiation && function->hasBody()))
@@ -98,14 +98,14 @@ public:
   }
 
   bool VisitCallExpr(clang::CallExpr *call) {
-    if (!visited_.insert(call).second) // initialiser lists are walked over twice
+    if (!visited_.insert(call).second) // initialiser lists are visited twice
       return true;
     if (llvm::isa<clang::CUDAKernelCallExpr>(call)) {
       addLaunch(LaunchCall::Form::Chevrons, call);
       return true;
     }
     const FunctionDecl *callee = call->getDirectCallee();
-    // In a template, a function that is looked up where it is instantiated.
+    // In a template, the function may be looked up only at instantiation.
     if (const auto *name = llvm::dyn_cast<clang::UnresolvedLookupExpr>(call->getCallee()))
       addCall(name->getName().getAsString(), call);
     if (!callee)
@@ -142,7 +142,7 @@ public:
     return true;
   }
   bool VisitInitListExpr(clang::InitListExpr *list) {
-    // The form as written may leave out braces and fields; the other one has them all.
+    // The written form may omit braces and fields; the semantic form has all of them.
     if (!list->isSemanticForm() && list->getSemanticForm())
       list = list->getSemanticForm();
     const clang::RecordDecl *record = list->getType()->getAsRecordDecl();
@@ -230,7 +230,7 @@ bool HostCode::knowsAllCallers(const FunctionDecl *function) const {
   for (const FunctionDecl *declaration : (pattern ? pattern : function)->redecls())
     if (!sources.isInMainFile(sources.getExpansionLoc(declaration->getLocation())))
       return false;
-  // Nothing but this file can instantiate what is written in it.
+  // Only this file can instantiate templates that are written in it.
   return hasMain_ || function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one walk over a unit collects about its host code: launches, who calls whom, and what
-// variables that can hold kernels are given.
+// Collects, in one walk over a unit, facts about its host code: launches, callers of functions, and
+// the values of variables that can hold kernels.
 #pragma once
 
 #include "clang_plugin/parse/SourceIndex.h"
@@ -14,15 +14,16 @@ namespace kopt::frontend {
 
 struct CallSite {
   const clang::CallExpr *call = nullptr;
-  const clang::FunctionDecl *caller = nullptr; ///< the outermost function around; null outside any
+  /// The outermost enclosing function; null outside of any.
+  const clang::FunctionDecl *caller = nullptr;
 };
 
-/// A launch as it is written, whatever way.
+/// A launch as written, in any form.
 struct LaunchCall {
   enum class Form { Chevrons, Runtime, RuntimeConfig, Driver, GraphNode };
   Form form = Form::Chevrons;
   const clang::CallExpr *call = nullptr;
-  const clang::FunctionDecl *host = nullptr; ///< the outermost function around
+  const clang::FunctionDecl *host = nullptr; ///< the outermost enclosing function
   bool onDevice = false;                     ///< from a kernel
 };
 
@@ -37,9 +38,9 @@ public:
   const std::vector<LaunchCall> &launches() const { return launches_; }
 
   const std::vector<CallSite> &callersOf(const clang::FunctionDecl *function) const;
-  /// No other unit calls it, and none of its callers is hidden behind a pointer.
+  /// True if no other unit calls the function and it is not called through a pointer.
   bool knowsAllCallers(const clang::FunctionDecl *function) const;
-  /// Everything that a variable, parameter or field is given in this unit.
+  /// All values that a variable, parameter or field is given in this unit.
   std::vector<const clang::Expr *> valuesOf(const clang::ValueDecl *holder) const;
 
 private:
@@ -53,7 +54,7 @@ private:
   bool hasMain_ = false;
 };
 
-/// The definition as written of a kernel or of an instantiation; null where it is elsewhere.
+/// The definition as written of a kernel or of an instantiation; null if it is in another unit.
 const clang::FunctionDecl *patternOf(const clang::FunctionDecl *function);
 
 } // namespace kopt::frontend

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function writes and calls, and when.
+// Determines what a function writes and calls, and when.
 #include "clang_plugin/hostflow/HostFlow.h"
 
 #include <clang/AST/ASTContext.h>
@@ -13,8 +13,8 @@ using clang::Stmt;
 
 namespace {
 
-/// data(), begin(), get(): a method that has a const twin, or does nothing but return something,
-/// leaves its object as it is.
+/// True for methods like data(), begin() and get(), which do not change their object: those that
+/// have a const overload or only return something.
 bool isAccessor(const clang::CXXMethodDecl &method) {
   if (method.isConst())
     return true;
@@ -60,7 +60,7 @@ std::vector<const Stmt *> FunctionFlow::loopsBetween(const Stmt *inner, const St
   return loops;
 }
 
-/// Between the evaluation of `from` and that of `to`, which stands later in the text.
+/// True if `event` may be evaluated between `from` and `to`, which comes later in the text.
 bool FunctionFlow::happensBetween(const Stmt *event, const Stmt *from, const Stmt *to) const {
   if (isInside(to, event))
     return false;
@@ -95,12 +95,12 @@ bool FunctionFlow::isVisible(const clang::ValueDecl *declaration, const Stmt *at
     }
   bool global =
       declaration->getDeclContext()->isFileContext() || declaration->getDeclContext()->isRecord();
-  // A generic lambda is read as a function of its own; what it captures is visible in it.
+  // A generic lambda is read as a separate function, in which its captures are visible.
   const auto *method = llvm::dyn_cast<clang::CXXMethodDecl>(&function_);
   bool captured = method && method->getParent()->isLambda();
   if (!local && !global && !captured)
     return false;
-  // Another one of that name, declared further in, hides it.
+  // Another declaration with the same name in an inner scope hides it.
   for (const auto &other : locals_)
     if (other.first != declaration && other.first->getDeclName() == declaration->getDeclName() &&
         reaches(other) && (!scope || (other.second && isInside(other.second, scope))))
@@ -122,7 +122,7 @@ FunctionFlow::FunctionFlow(const FunctionDecl &function)
 
 void FunctionFlow::visit(const Stmt *statement, const Stmt *parent,
                          const clang::LambdaExpr *lambda) {
-  // Operands of sizeof and the like are never evaluated.
+  // Operands of sizeof and similar operators are not evaluated.
   if (!statement || llvm::isa<clang::UnaryExprOrTypeTraitExpr, clang::CXXNoexceptExpr>(statement))
     return;
   nodes_[statement] = {count_++, 0, parent, lambda};
@@ -144,7 +144,7 @@ void FunctionFlow::addressTaken(const Expr *target) {
     return;
   for (const PlaceStep &step : place->steps)
     if (llvm::StringRef(step.text).starts_with("->"))
-      return; // what a pointer points to; the pointer itself stays
+      return; // only what the pointer points to may change, not the pointer
   escaped_.insert(place->root);
 }
 
@@ -161,7 +161,7 @@ void FunctionFlow::noteArguments(const Expr *call, const clang::FunctionProtoTyp
     const Expr *argument = arguments[i], *bare = strip(argument);
     // std::make_tuple and cudaLaunchKernelEx take T&& to pass values on, not to change them.
     bool forwards = library && pattern && pattern->getNumParams() > 0;
-    if (forwards) { // a pack is the last one
+    if (forwards) { // a pack is the last parameter
       unsigned at = std::min(i, pattern->getNumParams() - 1);
       clang::QualType declared = pattern->getParamDecl(at)->getType();
       if (const auto *expansion = declared->getAs<clang::PackExpansionType>())
@@ -238,7 +238,7 @@ void FunctionFlow::note(const Stmt *statement) {
     noteArguments(construction, constructor->getType()->getAs<clang::FunctionProtoType>(),
                   constructor, {construction->getArgs(), construction->getNumArgs()});
   } else if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(statement)) {
-    // `void *args[] = {&n, &x}` hands n to a launch, it does not change it.
+    // `void *args[] = {&n, &x}` passes n to a launch and does not change it.
     for (const Expr *value : list->inits())
       handled_.insert(strip(value));
   } else if (const auto *decay = llvm::dyn_cast<clang::ImplicitCastExpr>(statement)) {
@@ -317,7 +317,7 @@ bool FunctionFlow::isUnwritten(const Place &place, const Stmt *from, const Stmt 
   bool local = place.isLocal();
   for (const auto &[root, writes] : writes_)
     for (const Write &write : writes) {
-      // Through pointers the same field may have another name.
+      // Through pointers, the same field may have another path.
       bool same = overlaps(write.place, place);
       if (!same && !local && !write.place.isLocal())
         for (const PlaceStep &a : write.place.steps)

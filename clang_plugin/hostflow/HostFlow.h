@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the variables of a host function hold at a point of it: which assignment reaches the point,
-// and what may change on the way. Structured control flow only; where a function jumps about, or a
-// value passes through a loop, the answer is that nothing is known.
+// Determines the values of a host function's variables at a point: which assignment reaches the
+// point, and what may change in between. Only structured control flow is handled; if a function has
+// jumps, or a value passes through a loop, the value is unknown.
 #pragma once
 
 #include "clang_plugin/hostflow/Place.h"
@@ -17,13 +17,13 @@ namespace kopt::frontend {
 
 bool isLoop(const clang::Stmt *statement);
 
-/// How a place came by its value.
+/// How a place got its value.
 struct Definition {
   enum class Kind {
-    Value,  ///< `value`, or the part `rest` of it, as read where it stands
-    Update, ///< what the place held before `point`, changed by the assignment or ++ that `value` is
-    Choice, ///< of the branches of `choice`
-    Entry,  ///< what it held when the function began
+    Value,  ///< `value`, or the part `rest` of it, read where it is written
+    Update, ///< the old value, changed by the assignment or ++ that `value` is
+    Choice, ///< the value after one of the branches of `choice`
+    Entry,  ///< the value when the function began
     Unknown
   };
   Kind kind = Kind::Unknown;
@@ -34,41 +34,42 @@ struct Definition {
 
 class FunctionFlow {
 public:
-  /// `function` has a body; lambdas inside it belong to it.
+  /// `function` must have a body; lambdas inside it belong to it.
   explicit FunctionFlow(const clang::FunctionDecl &function);
 
   const clang::FunctionDecl &function() const { return function_; }
 
-  /// What `place` holds just before `point` is executed.
+  /// The definition of `place` just before `point` is executed.
   Definition before(const Place &place, const clang::Stmt *point) const;
-  /// What it holds when the function's last statement is done.
+  /// The definition of `place` after the function's last statement.
   Definition atEnd(const Place &place) const;
-  /// What it holds at the end of a branch of `choice`; of the missing else if `branch` is null.
+  /// The definition of `place` at the end of a branch of `choice`; a null `branch` is a missing
+  /// else.
   Definition afterBranch(const Place &place, const clang::Stmt *branch,
                          const clang::IfStmt *choice) const;
 
-  /// Nothing in this function writes `place` between the two points. Calls are for the caller to
-  /// judge.
+  /// True if this function does not write `place` between the two points. The effects of calls are
+  /// not considered.
   bool isUnwritten(const Place &place, const clang::Stmt *from, const clang::Stmt *to) const;
   /// The functions called between the two points; a null entry is a call of something unknown.
   std::vector<const clang::FunctionDecl *> callsBetween(const clang::Stmt *from,
                                                         const clang::Stmt *to) const;
-  /// At `at` the declaration's plain name means it.
+  /// True if the declaration's plain name refers to it at `at`.
   bool isVisible(const clang::ValueDecl *declaration, const clang::Stmt *at) const;
 
   bool contains(const clang::Stmt *statement) const { return nodes_.count(statement); }
-  /// Some part of the function writes the place or hands it to someone who may.
+  /// True if any part of the function writes the place or passes it to code that may.
   bool writes(const Place &place) const;
   bool writesGlobalOrField(const clang::ValueDecl *declaration) const;
   std::vector<const clang::FunctionDecl *> calls() const;
-  /// It writes nothing, hands nothing to others and calls nobody.
+  /// True if it writes nothing, passes nothing to others and calls nothing.
   bool changesNothing() const { return writes_.empty() && escaped_.empty() && calls_.empty(); }
 
 private:
   struct Node {
     unsigned begin = 0, end = 0;
     const clang::Stmt *parent = nullptr;
-    const clang::LambdaExpr *lambda = nullptr; ///< the innermost around
+    const clang::LambdaExpr *lambda = nullptr; ///< the innermost enclosing lambda
   };
   struct Write {
     Place place;
@@ -91,7 +92,8 @@ private:
   const Node &node(const clang::Stmt *statement) const;
   bool isInside(const clang::Stmt *inner, const clang::Stmt *outer) const;
   bool writesWithin(const Place &place, const clang::Stmt *statement) const;
-  /// Something may write the place at any time: it escaped, or a lambda elsewhere writes it.
+  /// True if the place may be written at any time, because it escaped or a lambda elsewhere writes
+  /// it.
   bool isElusive(const Place &place, const clang::Stmt *at) const;
   std::optional<Definition> ofStatement(const Place &place, const clang::Stmt *statement) const;
   std::optional<Definition> ofExpression(const Place &place, const clang::Expr *expression) const;
@@ -108,24 +110,25 @@ private:
   llvm::DenseMap<const clang::Stmt *, Node> nodes_;
   std::map<const clang::ValueDecl *, std::vector<Write>> writes_; ///< by root
   std::vector<Call> calls_;
-  /// With the statement or lambda they are declared in; null for the function's parameters.
+  /// Locals with the statement or lambda in which they are declared; null for the function's
+  /// parameters.
   std::vector<std::pair<const clang::ValueDecl *, const clang::Stmt *>> locals_;
   llvm::DenseMap<const clang::ValueDecl *, unsigned> declarationOrder_;
   std::set<const clang::ValueDecl *> escaped_;
-  std::set<const clang::Expr *> handled_; ///< addresses whose use is already judged
+  std::set<const clang::Expr *> handled_; ///< addresses whose use was already examined
   unsigned count_ = 0;
   bool jumps_ = false;
 };
 
-/// The flows of a unit's functions, made when they are asked for.
+/// The flows of a unit's functions, made on demand.
 class UnitFlow {
 public:
-  /// Null where the function has no body here.
+  /// Null if the function has no body in this unit.
   const FunctionFlow *of(const clang::FunctionDecl *function);
-  /// Nothing changes `place` between two points of `flow`.
+  /// True if nothing changes `place` between two points of `flow`.
   bool isStable(const FunctionFlow &flow, const Place &place, const clang::Stmt *from,
                 const clang::Stmt *to);
-  /// No function called between the two points changes it.
+  /// True if no function that is called between the two points changes `place`.
   bool callsKeep(const FunctionFlow &flow, const Place &place, const clang::Stmt *from,
                  const clang::Stmt *to);
 

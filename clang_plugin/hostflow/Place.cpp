@@ -26,7 +26,7 @@ const Expr *strip(const Expr *expression) {
 
 namespace {
 
-/// An index as a step: a number where it is one, else its text.
+/// A step for an index: its number if it is constant, otherwise its text.
 PlaceStep indexStep(const Expr *index, clang::QualType type, const clang::ASTContext &context) {
   clang::Expr::EvalResult result;
   if (!index->isValueDependent() && index->EvaluateAsInt(result, context))
@@ -41,7 +41,7 @@ PlaceStep indexStep(const Expr *index, clang::QualType type, const clang::ASTCon
 std::optional<Place> rootPlace(const clang::ValueDecl *declaration,
                                const clang::ASTContext &context) {
   if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
-    // A reference is another name. What a parameter refers to is for the callers to say.
+    // A reference is another name for a place. What a parameter refers to depends on the callers.
     if (variable->getType()->isReferenceType() && variable->isLocalVarDecl() && variable->hasInit())
       if (std::optional<Place> referred = placeOf(variable->getInit(), context))
         return referred;
@@ -121,7 +121,7 @@ bool Place::isLocal() const {
     else if (const clang::ArrayType *array = type->getAsArrayTypeUnsafe())
       type = array->getElementType();
     else
-      return false; // behind an operator[]
+      return false; // reached through an operator[]
   }
   return !type->isReferenceType();
 }

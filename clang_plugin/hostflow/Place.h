@@ -13,30 +13,31 @@ namespace kopt::frontend {
 struct PlaceStep {
   std::string text;                        ///< ".x", "->n", "[2]", "[i]"
   const clang::FieldDecl *field = nullptr; ///< null for an index
-  const clang::Expr *index = nullptr;      ///< an index that is no constant
-  clang::QualType type;                    ///< of what the step leads to
+  const clang::Expr *index = nullptr;      ///< an index that is not constant
+  clang::QualType type;                    ///< type of what the step leads to
 };
 
 struct Place {
-  /// A variable, or a field of the object behind `this`.
+  /// A variable, or a field of the object that `this` points to.
   const clang::ValueDecl *root = nullptr;
   std::vector<PlaceStep> steps;
 
   std::string text() const;
   clang::QualType type() const;
-  /// The object of this function alone can change it: no pointer, no `this`, no global.
+  /// True if only this function can change it: the place involves no pointer, no `this` and no
+  /// global.
   bool isLocal() const;
 };
 
-/// Local references are looked through: the place is what they refer to.
+/// The place that an expression names. Local references are resolved to what they refer to.
 std::optional<Place> placeOf(const clang::Expr *expression, const clang::ASTContext &context);
 
-/// Writing `written` changes all or some of `read`.
+/// True if writing `written` changes all or a part of `read`.
 bool overlaps(const Place &written, const Place &read);
-/// `read` is `written` or a part of it; gives the steps that lead there.
+/// The steps from `written` to `read`, if `read` is `written` or a part of it; otherwise nothing.
 std::optional<std::vector<PlaceStep>> partOf(const Place &written, const Place &read);
 
-/// Without implicit nodes, casts and parentheses: what the user wrote.
+/// The expression without implicit nodes, casts and parentheses.
 const clang::Expr *strip(const clang::Expr *expression);
 
 } // namespace kopt::frontend

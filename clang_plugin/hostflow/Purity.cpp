@@ -86,7 +86,7 @@ bool Purity::isPureFunction(const FunctionDecl *function, unsigned depth) const 
       (function->getIdentifier() && kKnown.contains(function->getNameAsString())))
     return true;
   const clang::SourceManager &sources = index_.sources();
-  // Of a template what it was made into: in its own text `a + b` may be any operator that there is.
+  // Prefer the instantiation of a template: in the template itself, `a + b` may be any operator.
   const FunctionDecl *defined = nullptr;
   if (!function->isTemplateInstantiation() || !function->isDefined(defined) || !defined->hasBody())
     defined = patternOf(function);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions may change for each other.
+// What functions may change in each other's variables.
 #include "clang_plugin/hostflow/HostFlow.h"
 
 #include <clang/AST/ASTContext.h>
@@ -46,7 +46,7 @@ bool UnitFlow::mayWrite(const FunctionDecl *function, const Place &place,
         return true;
     }
   if (!named)
-    return true; // behind a pointer or reference that anyone may hold
+    return true; // reached through a pointer or reference that any code may hold
   for (const FunctionDecl *callee : flow->calls())
     if (mayWrite(callee, place, visited))
       return true;

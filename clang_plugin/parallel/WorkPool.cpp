@@ -6,7 +6,7 @@
 namespace kopt::frontend {
 namespace {
 
-/// Clang's own choice for its threads: templates nest deeply.
+/// The stack size that Clang uses for its threads, because templates nest deeply.
 constexpr unsigned kStackSize = 8u << 20;
 
 } // namespace

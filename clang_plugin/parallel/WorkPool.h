@@ -10,22 +10,23 @@
 #include <utility>
 #include <vector>
 
-// Uses <utility> without naming it.
+// This header uses <utility> without including it.
 #include <llvm/Support/thread.h>
 
 namespace kopt::frontend {
 
 class WorkPool {
 public:
-  /// At most `jobs` threads work at once, the callers' among them; others start when needed.
+  /// At most `jobs` threads work at once, including the callers' threads; others are started when
+  /// needed.
   explicit WorkPool(unsigned jobs) : jobs_(jobs) {}
   ~WorkPool();
   WorkPool(const WorkPool &) = delete;
   WorkPool &operator=(const WorkPool &) = delete;
 
   /// Calls work(0) to work(count - 1), started in this order, and returns when all are done. May be
-  /// called from within work: what is inside goes first, so that files finish one after another.
-  /// The first exception is thrown again here, once the others are done.
+  /// called from within `work`: nested work goes first, so that files finish one after another.
+  /// Rethrows the first exception once all are done.
   void forEach(std::size_t count, const std::function<void(std::size_t)> &work);
 
 private:
@@ -41,7 +42,7 @@ private:
   const unsigned jobs_;
   std::mutex mutex_;
   std::condition_variable wake_, finished_;
-  std::vector<Batch *> open_; ///< with work that nobody has begun
+  std::vector<Batch *> open_; ///< batches with work that has not begun
   std::vector<llvm::thread> threads_;
   std::size_t idle_ = 0;
   bool stopping_ = false;

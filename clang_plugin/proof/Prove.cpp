@@ -18,8 +18,8 @@
 namespace kopt::frontend {
 namespace {
 
-/// -ptx takes one architecture; the user's other choices stay. Line information would only be
-/// removed again.
+/// The flags for -ptx, which takes one architecture. Line information is left out, because it would
+/// be removed anyway; the user's other flags stay.
 std::vector<std::string> flagsForPtx(const std::vector<std::string> &flags) {
   NvccCommand command = translateNvcc(flags, nullptr);
   std::vector<std::string> result;
@@ -56,7 +56,7 @@ std::string read(llvm::StringRef path) {
   return buffer ? (*buffer)->getBuffer().str() : "";
 }
 
-/// Does nvcc say that it failed for want of something other than better code?
+/// True if nvcc failed because of the machine, not because of the code.
 bool blamesTheMachine(llvm::StringRef diagnostics) {
   for (const char *words : {"died due to signal", "No space left", "allocate memory",
                             "out of memory", "Resource temporarily", "Read-only file system"})
@@ -110,7 +110,7 @@ NvccOutcome compileToPtx(const std::string &nvcc, const std::string &file,
   }
   std::string ptx = (folder + "/kernel.ptx").str(), log = (folder + "/log").str(),
               inputs = (folder + "/inputs").str();
-  // A shell only to enter the directory that the flags are meant from.
+  // Use a shell only to change to the directory on which the flags are based.
   std::string command =
       "cd " + shellQuoted(directory.empty() ? "." : directory) + " && exec " + shellQuoted(nvcc);
   for (const std::string &flag : flagsForPtx(flags))
@@ -141,7 +141,7 @@ ProofOutcome comparePtx(const PtxModule &original, const PtxModule &slice,
   std::vector<std::string> sliceEntries = slice.entries();
   std::string inOriginal = findEntry(original.entries(), symbol);
   std::string inSlice = findEntry(sliceEntries, symbol);
-  // A local type among the template arguments may be known under the slice's own name.
+  // A local type among the template arguments may have another name in the slice.
   if (inSlice.empty() && sliceEntries.size() == 1)
     inSlice = sliceEntries.front();
   if (inSlice.empty())

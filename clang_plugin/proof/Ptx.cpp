@@ -17,7 +17,7 @@ bool isNamePart(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
 }
 
-/// Comments go; lines that only describe the source go; the rest stays as it is, trimmed.
+/// The lines without comments, without lines that only describe the source, and trimmed.
 std::vector<std::string> usefulLines(std::string_view ptx) {
   std::string clean;
   for (std::size_t i = 0; i < ptx.size(); ++i) {
@@ -36,7 +36,7 @@ std::vector<std::string> usefulLines(std::string_view ptx) {
     if (first == std::string::npos)
       continue;
     line = line.substr(first, last - first + 1);
-    if (line.rfind(".section", 0) == 0) // debugging information, to the end of the module
+    if (line.rfind(".section", 0) == 0) // debugging information extends to the end of the module
       break;
     if (line.rfind(".loc", 0) == 0 && line.rfind(".local", 0) != 0)
       continue;
@@ -63,8 +63,8 @@ std::vector<std::string> namesIn(std::string_view text) {
   return names;
 }
 
-/// What a head line such as ".visible .entry _Z1kPf(" or ".global .align 4 .b8 x[64] = {...};"
-/// defines.
+/// Sets the name that a head line such as ".visible .entry _Z1kPf(" or ".global .align 4 .b8 x[64]
+/// = {...};" defines.
 void nameStatement(PtxStatement &statement) {
   std::string head = statement.text.substr(0, statement.text.find_first_of("={"));
   std::size_t function = head.find(".func"), entry = head.find(".entry");
@@ -83,8 +83,8 @@ void nameStatement(PtxStatement &statement) {
     statement.name = names.front();
 }
 
-/// A shared variable that one function alone uses is written inside it ("demoted"); beside other
-/// users it stands in the module. Here it always does.
+/// Moves shared variables from functions to the module. nvcc writes a shared variable that only one
+/// function uses inside that function ("demoted"), and others in the module.
 void promoteShared(PtxStatement &code, std::vector<PtxStatement> &out) {
   std::string body;
   std::istringstream stream(code.text);
@@ -125,7 +125,7 @@ std::vector<PtxStatement> statementsOf(std::string_view ptx) {
   return statements;
 }
 
-/// Names that carry a hash of the file or a running number: equal code may have them differently.
+/// True for names with a hash of the file or a running number, which may differ for equal code.
 bool isFileLocal(const std::string &name) {
   return name.find("_INTERNAL_") != std::string::npos ||
          name.find("_GLOBAL__N_") != std::string::npos ||
@@ -168,7 +168,7 @@ std::optional<std::string> PtxModule::normalised(const std::string &entry) const
   for (std::size_t i = 0; i < open.size(); ++i) {
     const std::vector<const PtxStatement *> &namesakes = byName_.at(open[i]);
     for (const PtxStatement *statement : namesakes) {
-      // A forward declaration says nothing that the definition does not.
+      // A forward declaration adds nothing to the definition.
       bool declaration = statement->text.find('{') == std::string::npos && namesakes.size() > 1;
       if (declaration)
         continue;

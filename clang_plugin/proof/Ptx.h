@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX as text: one kernel with the functions and variables it uses, in a form that two compilations
-// of the same code share. Pure: no processes, no Clang.
+// Normalises PTX text: one kernel, with the functions and variables that it uses, in a form that is
+// equal for two compilations of the same code. Pure: no processes, no Clang.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@
 namespace kopt::frontend {
 
 struct PtxStatement {
-  std::string name; ///< of the function or variable it defines; empty for directives
+  std::string name; ///< of the function or variable that it defines; empty for directives
   bool isEntry = false;
   std::string text; ///< without comments and line information
 };
 
-/// One compilation's PTX, taken apart once.
+/// The PTX of one compilation, split into statements.
 class PtxModule {
 public:
   explicit PtxModule(std::string_view ptx);

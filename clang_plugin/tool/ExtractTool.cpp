@@ -35,7 +35,7 @@ std::string dump(const nlohmann::json &document) {
   return document.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
 }
 
-/// To stderr for people; on stdout as an object where a program reads it.
+/// Prints an error to stderr for people, and with --json as an object to stdout.
 int fail(const Options &options, int code, const std::string &what, const std::string &where = "",
          const std::string &hint = "") {
   std::cerr << "kopt-extract: error: " << (where.empty() ? "" : where + ": ") << what << "\n";
@@ -58,7 +58,7 @@ std::string textOf(const fs::path &file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// True where a line of the text includes the file by this name, with or without folders before it.
+/// True if a line of the text includes a file with this name, with or without folders before it.
 bool includesFile(const std::string &text, const std::string &name) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
@@ -73,8 +73,8 @@ bool includesFile(const std::string &text, const std::string &name) {
   return false;
 }
 
-/// A source beside the file that includes it: the file is a part of that one, and misses there
-/// nothing.
+/// A source in the same folder that includes the file. The file is then a part of that source and
+/// cannot be compiled alone.
 std::string includerOf(const fs::path &file) {
   constexpr std::uintmax_t kLargest = 4u << 20;
   std::vector<fs::path> sources;
@@ -94,7 +94,8 @@ std::string includerOf(const fs::path &file) {
   return "";
 }
 
-/// KOPT_TUNE is a macro of a header; without that, it is a declaration that makes no sense.
+/// True if the error is on a line with KOPT_TUNE and the file does not include the header that
+/// defines this macro.
 bool lacksOurHeader(const Diagnostic &error) {
   if (!error.line)
     return false;
@@ -139,12 +140,11 @@ int failToCompile(const Options &options, const std::string &file,
               first ? place(*first) : file, hintFor(file, first));
 }
 
-/// Compile databases by what they were asked for with: -p, or the folder of a file. Each is read
-/// once.
+/// Compile databases by -p or by the folder of a file. Each is read once.
 using Databases = std::map<std::string, std::optional<CompileDatabase>>;
 
-/// Where the flags of a file come from: after --, a database, or nowhere (an unconfigured single
-/// file).
+/// The unit of a file. Its flags come from after --, from a database, or from nowhere (a single
+/// file without a project).
 std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file,
                                    Databases &databases, std::string &error,
                                    std::vector<std::string> &notes) {
@@ -182,8 +182,8 @@ struct UnitJob {
   UnitOutcome outcome;
 };
 
-/// As many files at once as the user allows. What follows a file that does not compile is not
-/// begun, unless the user wants the others: the first such file ends the run.
+/// Extracts as many files at once as the user allows. After a file that does not compile, later
+/// files are not begun, unless --keep-going is given.
 void extractAll(const Options &options, std::vector<UnitJob> &jobs) {
   UnitCache cache(options.cache ? userCacheDirectory().value_or("") : "");
   WorkPool pool(options.jobs);
@@ -200,7 +200,7 @@ void extractAll(const Options &options, std::vector<UnitJob> &jobs) {
   cache.trim();
 }
 
-/// All of the text or none of it: written beside and renamed.
+/// Writes a file atomically: beside the target, then renamed.
 bool writeFile(const fs::path &path, const std::string &text, std::string &error) {
   fs::path partial = path;
   partial += ".partial";
@@ -230,8 +230,8 @@ bool writeFolders(const fs::path &output, ExtractionResult &extraction, std::str
   std::set<std::string> taken;
   for (KernelSpec &kernel : extraction.kernels)
     for (Specialization &specialization : kernel.specializations) {
-      if (specialization.route !=
-          Route::Slice) // its text is not the kernel: nobody is to build on it
+      // Write no slice whose text is not proven to be the kernel.
+      if (specialization.route != Route::Slice)
         continue;
       std::string base = folderName(specialization), name = base;
       for (int i = 2; !taken.insert(name).second; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kopt-frontend's subcommands for the driver share: one JSON request on standard input, one
+// Shared by kopt-frontend's subcommands for the driver: one JSON request on standard input, one
 // JSON reply on standard output.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace kopt::frontend {
 
-/// One line; text that is not UTF-8 is replaced.
+/// Prints a reply on one line; text that is not UTF-8 is replaced.
 void printReply(const nlohmann::json &reply);
 
-/// Prints a reply that has only the reason why there is no answer; returns the exit status.
+/// Prints a reply that contains only an error; returns the exit status.
 int failReply(const std::string &what, const std::string &where, const std::string &hint);
 
-/// Reads a Request (Variants.h) and prints what `answer` gives, a record in an llvm::Expected, or
-/// why there is no answer; returns the exit status.
+/// Reads a Request (Variants.h) and prints the result of `answer`, which is a record in an
+/// llvm::Expected, or the error; returns the exit status.
 template <class Request, class Answer> int answerRequest(Answer answer) {
   Request request;
   try {

@@ -39,7 +39,7 @@ private:
         {std::move(name), ok, std::move(detail), ok ? std::string() : std::move(remedy)});
   }
 
-  /// A program or library; `without` is what does not work where it is missing.
+  /// Adds the check of a program or library; `without` says what does not work if it is missing.
   void addPart(std::string name, const Result<std::filesystem::path> &part,
                const std::string &without) {
     add(std::move(name), part.has_value(), part ? part->string() : part.error().what,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt doctor`: what works on this machine.
+// `kopt doctor`: checks what works on this machine.
 #pragma once
 
 #include "driver/app/Services.h"
@@ -10,18 +10,18 @@
 
 namespace kopt {
 
-/// Something that kopt needs, or can use.
+/// The check of something that kopt needs or can use.
 struct MachineCheck {
   std::string name; ///< "nvcc", "sandbox: seccomp"
   bool ok = false;
   std::string detail; ///< what was found, or what is wrong
-  std::string remedy; ///< what to do where it is not ok; empty where it is, or nothing can be done
+  std::string remedy; ///< what to do if it is not ok; empty if it is ok or nothing can be done
 };
 
 struct MachineReport {
   std::vector<MachineCheck> checks; ///< in a fixed order
-  /// Why kopt cannot work here at all, with the remedy: no folder for temporary files. Checks that
-  /// need that folder are missing then.
+  /// Set if kopt cannot work at all, with the remedy: there is no folder for temporary files.
+  /// Checks that need that folder are then missing.
   std::optional<Error> blocked;
 };
 

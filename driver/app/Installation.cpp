@@ -14,7 +14,7 @@ fs::path cacheFolder() {
        {std::pair("KOPT_CACHE_DIR", ""), {"XDG_CACHE_HOME", "kopt"}, {"HOME", ".cache/kopt"}})
     if (const char *value = std::getenv(variable); value && *value)
       return *below ? fs::path(value) / below : fs::path(value);
-  std::error_code ignored; // not a folder: whoever writes there reports that
+  std::error_code ignored; // if it is not a folder, the code that writes there reports that
   return fs::temp_directory_path(ignored) / "kopt-cache";
 }
 
@@ -39,7 +39,7 @@ Result<Installation> findInstallation() {
        {bin / "../lib/kopt", bin / "../include", fs::path(KOPT_SOURCE_DIRECTORY "/runtime")})
     if (fs::is_directory(headers))
       found.headers.push_back(fs::weakly_canonical(headers));
-  // Installed beside the programs; in a build tree the source's own data.
+  // First the data installed beside the programs, then, for a build tree, those of the source.
   for (const fs::path &specs :
        {bin / "../share/kopt/knowledge/gpus", fs::path(KOPT_SOURCE_DIRECTORY "/knowledge/gpus")})
     if (fs::is_directory(specs)) {

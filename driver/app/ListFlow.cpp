@@ -34,7 +34,7 @@ Result<std::vector<InitKernel>> initKernels(Services services, const InitSetting
     const std::string name = settings.selection.globs.empty() || !specialization
                                  ? kernel->name
                                  : specialization->expression;
-    // Clauses of a template are for all of its specializations.
+    // The clauses of a template apply to all of its specializations.
     if (!specialization || !kernel->isDefined ||
         std::ranges::any_of(kernels, [&](const InitKernel &one) { return one.name == name; }))
       continue;

@@ -14,8 +14,8 @@ Result<std::vector<KernelSpec>> listKernels(Services services, const SourceSetti
 
 struct InitSettings {
   SourceSettings sources;
-  SelectionRequest selection; ///< no globs: every kernel
-  std::filesystem::path file; ///< kopt.toml: tables are added at its end
+  SelectionRequest selection; ///< without globs, every kernel
+  std::filesystem::path file; ///< kopt.toml; tables are appended to it
   bool dryRun = false;        ///< write nothing
 };
 
@@ -25,9 +25,9 @@ struct InitKernel {
   std::vector<InferredClause> clauses;
 };
 
-/// Adds to the configuration what the launch sites say of the kernels, and what a person has to
-/// complete. Kernels that lack nothing are left out. Fails with Usage where no kernel is found, or
-/// as the front end does.
+/// Adds clauses to the configuration: those that follow from the launch sites, and templates of
+/// those that the user has to complete. Kernels that lack no clause are left out. Fails with Usage
+/// if no kernel is found, and as the front end does.
 Result<std::vector<InitKernel>> initKernels(Services services, const InitSettings &settings);
 
 } // namespace kopt

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether the kernel's launches are to be snapshotted.
+/// True if launches of this kernel are to be snapshotted.
 bool isChosen(const ObserveSettings &settings, const std::vector<KernelSpec> &sources,
               const std::string &symbol) {
   for (const std::string &name : settings.kernels)
@@ -72,7 +72,7 @@ Result<std::vector<KernelUse>> chooseKernels(const ObserveSettings &settings,
       fmt::format("{}{}it launched: {}", guess, guess.empty() ? "" : " ", join(names, ", ")));
 }
 
-constexpr char kSharesFile[] = "kernels.json"; ///< in the folder of a trace that is kept
+constexpr char kSharesFile[] = "kernels.json"; ///< in the folder of a cached trace
 
 Result<std::vector<KernelShare>> readShares(const fs::path &file) {
   KOPT_TRY(const std::string text, readFile(file));
@@ -88,7 +88,7 @@ Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &
   KOPT_CHECK(checkCapture(setup));
   ObserveOutcome outcome;
   KOPT_TRY(outcome.sources, kernelsOf(services, settings.sources, scratch.path()));
-  // Where there is nothing to choose, the first run is the only one.
+  // Without snapshots to choose, the first run is the only one.
   const bool learns = settings.snapshots > 0 && !settings.once;
   const fs::path kept = settings.output.empty() ? scratch.path() / "trace" : settings.output;
   if (settings.snapshots == 0 || learns) {
@@ -171,7 +171,7 @@ Result<ProgramKernels> programKernels(Services services, const fs::path &root,
     return choose(launched);
   };
   std::error_code error;
-  fs::remove_all(folder, error); // of an observation that did not end
+  fs::remove_all(folder, error); // left by an observation that was interrupted
   const auto start = services.clock.now();
   auto outcome = observeKernels(services, settings);
   result.seconds = Duration(services.clock.now() - start).count();

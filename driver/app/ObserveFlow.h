@@ -12,21 +12,23 @@
 
 namespace kopt {
 
-/// The kernels to snapshot, by the symbols in the trace, among all that a program launched.
+/// Chooses the kernels to snapshot from all kernels that a program launched. Returns their symbols
+/// in the trace.
 using ChooseKernels =
     std::function<Result<std::vector<std::string>>(const std::vector<KernelShare> &launched)>;
 
 struct ObserveSettings {
   std::vector<std::string> command;
-  SourceSettings sources;           ///< that kernels are looked for in; may be empty
+  SourceSettings sources;           ///< in which kernels are looked for; may be empty
   std::vector<std::string> kernels; ///< names or globs; empty: the annotated ones of the sources
-  ChooseKernels choose; ///< in place of `kernels`, once the program has run for the first time
-  std::size_t snapshots =
-      0; ///< kinds of launches of each chosen kernel to snapshot; 0: only rank the kernels
-  bool once = false; ///< one run of the program: the first launches of each geometry instead of
-                     ///< typical ones
+  ChooseKernels choose;             ///< replaces `kernels`; called after the program's first run
+  /// How many kinds of launches of each chosen kernel to snapshot; 0: only rank the kernels.
+  std::size_t snapshots = 0;
+  /// Run the program only once and take the first launches of each geometry instead of typical
+  /// ones.
+  bool once = false;
   ObserveLimits limits;
-  std::filesystem::path output; ///< where the trace stays; empty: nowhere
+  std::filesystem::path output; ///< folder for the trace; empty: it is not kept
 };
 
 struct ObserveOutcome {
@@ -34,31 +36,31 @@ struct ObserveOutcome {
   std::vector<KernelUse> kernels;
   std::vector<KernelSpec> sources; ///< the kernels of the given files
   std::vector<std::string> chosen; ///< symbols of the kernels that were snapshotted
-  ProgramRun run;                  ///< the last one
+  ProgramRun run;                  ///< the last run
   std::vector<std::string> notes;
 };
 
-/// Fails as observeProgram() does, and with Usage where none of the named kernels was launched.
+/// Fails as observeProgram(), and with Usage if none of the named kernels was launched.
 Result<ObserveOutcome> observeKernels(Services services, const ObserveSettings &settings);
 
-/// What a program launched, and the launches of chosen kernels.
+/// The kernels that a program launched, and the launches of the chosen ones.
 struct ProgramKernels {
   ObservedTrace trace;
-  std::vector<KernelShare> shares; ///< of all kernels, the one with the most time first
-  std::vector<std::string> chosen; ///< those with snapshots
-  double seconds = 0;              ///< that its runs took; 0 where the trace was kept
+  std::vector<KernelShare> shares; ///< of all kernels, by time, the longest first
+  std::vector<std::string> chosen; ///< the kernels with snapshots
+  double seconds = 0;              ///< time of its runs; 0 if the trace was cached
 };
 
-/// Runs a program twice: the times of the first run are what `choose` chooses by, the second one
-/// snapshots the chosen kernels' launches. The trace is kept below `root`: as long as the program
-/// and the signatures of the `candidates` are the same, it does not run again. Fails as
-/// observeKernels() and `choose` do.
+/// Runs a program twice: `choose` chooses kernels by the times of the first run, and the second run
+/// snapshots their launches. The trace is cached below `root`; the program does not run again as
+/// long as it and the signatures of the `candidates` stay the same. Fails as observeKernels() and
+/// `choose`.
 Result<ProgramKernels> programKernels(Services services, const std::filesystem::path &root,
                                       const std::string &command,
                                       const std::vector<KernelInstance> &candidates,
                                       const ChooseKernels &choose);
 
-/// The trace of a program with snapshots of the subjects' kernels, as far as it launched them.
+/// The trace of a program, with snapshots of those kernels of the subjects that it launched.
 Result<ObservedTrace> programTrace(Services services, const std::filesystem::path &root,
                                    const std::string &command,
                                    const std::vector<TuneSubject> &subjects);

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kModuleName = "kopt-profiled.cubin";
-constexpr const char *kSliceName = "kopt-profiled.cubin.cu"; ///< as nvcc reads it
+constexpr const char *kSliceName = "kopt-profiled.cubin.cu"; ///< the file name that nvcc records
 
 std::string at(const KernelSpec &kernel) { return fmt::format("{}:{}", kernel.file, kernel.line); }
 
@@ -30,7 +30,8 @@ double threadsOf(const Launch &launch) {
          launch.block.z;
 }
 
-/// The one that is named, or that has most weight; of equals the one with most threads.
+/// The launch with this name. Without a name, the launch with the most weight; if several have it,
+/// the one with the most threads.
 Result<const Launch *> chooseLaunch(const Workload &workload, const std::string &name) {
   std::vector<std::string> names;
   const Launch *chosen = nullptr;
@@ -51,7 +52,7 @@ Result<const Launch *> chooseLaunch(const Workload &workload, const std::string 
       fmt::format("{}{}there are: {}", guess, guess.empty() ? "" : " ", join(names, ", ")));
 }
 
-/// One kernel on its way to a report.
+/// Makes the report of one kernel.
 class Profiler {
 public:
   Profiler(Services &services, Workbench &bench, const ProfileRequest &request,
@@ -88,7 +89,8 @@ public:
   }
 
 private:
-  /// Nothing where the slice's kernel has a name of its own: then it is the only one.
+  /// The symbol to load; empty if the kernel has another name in the slice, where it is the only
+  /// kernel.
   std::string symbolAsked() const {
     const bool isOther = subject_.specialization.fileLocal ||
                          rendered_.expression != subject_.specialization.expression;
@@ -109,7 +111,7 @@ private:
       if (std::none_of(request.flags.begin(), request.flags.end(), [](const std::string &flag) {
             return flag == "-lineinfo" || flag == "--generate-line-info";
           }))
-        request.flags.push_back("-lineinfo"); // changes no instruction
+        request.flags.push_back("-lineinfo"); // does not change the instructions
       request.flags.push_back("-Xptxas=-v");
     }
     request.directory = subject_.kernel.directory;
@@ -150,7 +152,8 @@ private:
     return {};
   }
 
-  /// The emulated device runs no machine code; nvcc, where there is one, says what a GPU would get.
+  /// Builds the kernel with nvcc, if there is one, to show the machine code that a GPU would run:
+  /// the emulated device runs none.
   Status readCodeBuiltApart() {
     const auto nvcc =
         makeNvccToolchain(services_.processes, services_.installation.cuda, bench_.compilers());
@@ -195,7 +198,7 @@ private:
     return {};
   }
 
-  /// Lines of the slice become those that the user wrote.
+  /// Replaces lines of the slice by lines of the user's files.
   Status tellUserLines(SassListing &listing) {
     const std::string candidate = request_.candidate.string();
     KOPT_TRY(const SliceLines lines, SliceLines::make(rendered_.text, rendered_.chunks,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt profile`: what one launch of a kernel does, and which of its lines cost most.
+// `kopt profile`: shows what one launch of a kernel does, and which of its lines cost most.
 #pragma once
 
 #include "driver/app/Workbench.h"
@@ -11,16 +11,16 @@ namespace kopt {
 struct ProfileRequest {
   SourceSettings sources; ///< of the baseline
   SelectionRequest selection;
-  std::filesystem::path candidate; ///< the file, or its slice, with the kernel's device code
-                                   ///< changed; empty: the baseline is profiled
+  /// The file or its slice, with the kernel's device code changed; empty: profiles the baseline.
+  std::filesystem::path candidate;
   DeviceConfig device;
   SandboxMode sandbox = SandboxMode::Auto;
   std::string arch; ///< empty: the device's
-  std::string
-      program; ///< command whose launches are the workload; empty: the declared launches are
+  /// Command whose launches are the workload; empty: the declared launches are the workload.
+  std::string program;
   std::filesystem::path root; ///< .kopt/ lives here
-  std::string launch; ///< name of the launch of the workload; empty: the one with most weight
-  bool ncu = false;   ///< Nsight Compute's sections and advice too
+  std::string launch; ///< name of a launch of the workload; empty: the one with the most weight
+  bool ncu = false;   ///< also Nsight Compute's sections and advice
   std::vector<std::string> sections; ///< of Nsight Compute; empty: its set "detailed"
 };
 
@@ -29,19 +29,19 @@ struct ProfileReport {
   unsigned line = 0;
   DeviceInfo device;
   std::vector<SandboxLayer> sandbox;
-  Launch launch;                     ///< as it was profiled
-  std::vector<std::string> launches; ///< names of all that the workload has
-  ProfileOutcome profile;            ///< counters of the launch and of the code, ptxas's facts
+  Launch launch;                     ///< the profiled launch
+  std::vector<std::string> launches; ///< names of all launches of the workload
+  /// Counters of the launch and of the code, and what ptxas reports.
+  ProfileOutcome profile;
   Diagnosis diagnosis;
-  std::string codeArch;             ///< of the machine code that was read; empty: none was
+  std::string codeArch;             ///< of the machine code that was read; empty: none was read
   std::vector<LineUse> lines;       ///< hottest first
-  std::optional<NcuReport> ncu;     ///< where it was asked for
-  std::vector<std::string> missing; ///< what could not be had, by name, with its remedy
+  std::optional<NcuReport> ncu;     ///< if it was requested
+  std::vector<std::string> missing; ///< what could not be determined, by name, with the remedy
 };
 
-/// One report per selected specialization. Nothing is verified: `kopt trial` does that. Fails as
-/// runTrials() does, and with BaselineFailed where the kernel does not build, or its launch does
-/// not run through.
+/// Returns a report for each selected specialization. Verifies nothing; `kopt trial` does that.
+/// Fails as runTrials(), and with BaselineFailed if the kernel does not build or its launch fails.
 Result<std::vector<ProfileReport>> profileFile(Services services, const ProfileRequest &request);
 
 } // namespace kopt

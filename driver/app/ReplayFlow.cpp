@@ -16,7 +16,7 @@ namespace {
 
 const Tolerance kBitwise{TolerancePolicy::Strict, 0, 0};
 
-/// What the program had in a buffer after the launch.
+/// The contents that a buffer had in the program after the launch.
 Result<std::string> capturedBytes(const std::string &path) {
   std::string why;
   const auto file = runtime::trace::ContentsFile::open(path, why);
@@ -76,7 +76,7 @@ public:
     for (std::size_t i = 0; i < captured.launch.buffers.size() && difference.empty(); ++i) {
       const Buffer &buffer = captured.launch.buffers[i];
       if (buffer.readOnly)
-        continue; // the runner has found it unchanged, and so had the capture
+        continue; // the runner and the capture both found it unchanged
       if (captured.after[i].empty()) {
         replayed.detail = fmt::format("what '{}' held after the launch is not stored: {}",
                                       buffer.name, captured.notAfter[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt replay`: the launches of a trace once more, with the kernel of a source file, and what came
-// out compared with what the program had.
+// `kopt replay`: repeats the launches of a trace with the kernel of a source file, and compares the
+// results with those of the program.
 #pragma once
 
 #include "driver/app/Workbench.h"
@@ -22,23 +22,23 @@ const char *toString(ReplayMatch match);
 struct ReplayedLaunch {
   std::string name;
   ReplayMatch match = ReplayMatch::Failed;
-  /// Differs: which buffer and how far it is off. Varies: it differs, but two runs of it here do so
-  /// too. Failed: how it ended.
+  /// Differs: which buffer differs, and by how much. Varies: the same, but two replays differ from
+  /// each other too. Failed: how it ended.
   std::string detail;
-  std::uint64_t bytes = 0; ///< of memory that the launch can reach
+  std::uint64_t bytes = 0; ///< bytes of memory that the launch can reach
 };
 
 struct ReplayOutcome {
   std::string label;
   DeviceInfo device;
   std::vector<ReplayedLaunch> launches;
-  double coverage =
-      0; ///< of the kernel's time in the program, by kinds of launches that were captured
+  /// Share of the kernel's time in the program that the captured kinds of launches have.
+  double coverage = 0;
   std::vector<std::string> notes;
 };
 
-/// One outcome per selected kernel. Fails with StaleInput where the trace is of another program or
-/// signature.
+/// Returns one outcome for each selected kernel. Fails with StaleInput if the trace is of another
+/// program or the kernel has another signature there.
 Result<std::vector<ReplayOutcome>> replayTrace(Services services, const ReplayRequest &request);
 
 } // namespace kopt

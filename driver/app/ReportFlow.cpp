@@ -44,7 +44,7 @@ Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &ro
   const std::filesystem::path database = root / ".kopt" / "kopt.db";
   std::error_code ignored;
   if (!std::filesystem::exists(database, ignored))
-    return std::nullopt; // findRun() says so
+    return std::nullopt; // findRun() reports that
   KOPT_TRY(const auto store, openStore(database));
   KOPT_TRY(const std::vector<SessionRecord> sessions, store->sessions());
   if (name != "latest") {
@@ -57,7 +57,8 @@ Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &ro
     return std::nullopt;
   const SessionRecord &last = sessions.back();
   KOPT_TRY(const std::vector<RunRecord> runs, store->runs());
-  // A session names its wins alone: kernels of the same command without one began before its end.
+  // A session only names its wins; other kernels of the same command have runs that began before
+  // its end.
   const bool isPast = std::ranges::any_of(runs, [&](const RunRecord &run) {
     return run.state == RunState::Finished && run.startedUtc > last.finishedUtc;
   });
@@ -71,9 +72,10 @@ std::string variable(const char *name) {
   return value ? value : "";
 }
 
-/// The words that start a browser; none where there is none.
+/// The command words that start a browser; empty if there is none.
 Result<std::vector<std::string>> browserCommand() {
-  // Several, separated by colons, may be named: the first that there is. "%s" is the file.
+  // BROWSER may name several commands, separated by colons; use the first that exists. "%s" stands
+  // for the file.
   for (const std::string &candidate : split(variable("BROWSER"), ':')) {
     if (trim(candidate).empty())
       continue;
@@ -119,8 +121,8 @@ Status openInBrowser(ProcessRunner &processes, const std::filesystem::path &file
   const std::string command = joinCommand(words);
   ProcessSpec spec;
   spec.argv = std::move(words);
-  // A browser lives on after kopt has ended. Whatever is left of the child's group is killed with
-  // it, so this waits until the browser has a session of its own.
+  // The browser must outlive kopt, but the rest of a child's process group is killed with the
+  // child. So wait until the browser has its own session.
   if (findProgram("setsid"))
     spec.argv.insert(spec.argv.begin(),
                      {"sh", "-c",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt report` and `kopt explain`: what a recorded run found.
+// `kopt report` and `kopt explain`: show what a recorded run found.
 #pragma once
 
 #include "driver/report/Report.h"
@@ -11,34 +11,34 @@
 namespace kopt {
 
 enum class LatestRun {
-  Any, ///< one that was interrupted, or failed, too
+  Any, ///< also a run that was interrupted or failed
   Finished
 };
 
-/// The run of that name recorded below `root`, or the last one for "latest". Fails with Usage where
-/// there is none, listing those there are, and with Environment where the database cannot be read.
+/// The run with that name recorded below `root`; "latest" is the last one. Fails with Usage,
+/// listing the known runs, if there is none, and with Environment if the database cannot be read.
 Result<RunHistory> findRun(const std::filesystem::path &root, const std::string &name,
                            LatestRun latest = LatestRun::Any);
 
-/// The session of that name; "latest" is the last one, where no run began after it and finished.
-/// Nothing where there is none: the name may be a run's. Fails with Environment where the database
-/// cannot be read.
+/// The session with that name; "latest" is the last one, unless a later run has finished. Nothing
+/// if there is none: the name may be a run's. Fails with Environment if the database cannot be
+/// read.
 Result<std::optional<SessionRecord>> findSession(const std::filesystem::path &root,
                                                  const std::string &name);
 
-/// What a page shows: a run, or a session of several.
+/// A rendered page of a run, or of a session with several wins.
 struct Page {
-  std::string name; ///< of the run or session: its folder below the output
+  std::string name; ///< of the run or session, and of its folder below the output
   std::string file; ///< report.html or summary.html
   std::string text;
 };
 
-/// The page of that run or session, rendered from the database; "latest" is the last session where
-/// it has several wins, its one win, or the last run. Fails as findRun() does.
+/// Renders the page of that run or session from the database. "latest" is the last session if it
+/// has several wins, the run of its only win, or the last run. Fails as findRun().
 Result<Page> renderPage(const std::filesystem::path &root, const std::string &name);
 
 /// Opens a file in a browser and does not wait for it: $BROWSER, otherwise xdg-open or open. Fails
-/// with Environment, naming the file, where there is none of these or no screen.
+/// with Environment, naming the file, if there is no browser or no screen.
 Status openInBrowser(ProcessRunner &processes, const std::filesystem::path &file);
 
 } // namespace kopt

@@ -10,7 +10,7 @@
 
 namespace kopt {
 
-/// The effects that every flow gets from its caller, who owns them.
+/// What every flow gets from its caller to act on the outside. The caller owns it.
 struct Services {
   ProcessRunner &processes;
   Clock &clock;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The subject of an instantiation: one that was tuned, or one that is made now.
+/// The subject of an instantiation: one of the tuned ones, or a new one.
 Result<TuneSubject> subjectOf(Workbench &bench, const Specialization &specialization) {
   for (const TuneSubject &subject : bench.subjects())
     if (subject.specialization.symbol == specialization.symbol)
@@ -37,8 +37,8 @@ bool launches(const ObservedTrace &trace, const std::string &symbol) {
   });
 }
 
-/// Of the instantiations that share the subject's kernel those that were launched while nobody had
-/// asked for their data.
+/// The instantiations of the subject's kernel that the program launched, but for which no launches
+/// were captured.
 Result<std::vector<TuneSubject>> unobservedSharers(const SessionEnd &end,
                                                    const TuneSubject &subject) {
   std::vector<TuneSubject> sharers;
@@ -54,7 +54,8 @@ Result<std::vector<TuneSubject>> unobservedSharers(const SessionEnd &end,
   return sharers;
 }
 
-/// `more` keeps what the program was run again for, by the kernel's name.
+/// The workload of an instantiation that shares text with a win. Runs the program again if its
+/// launches were not captured; `more` keeps those traces by the kernel's name.
 Result<SubjectWorkload> composedWorkload(const SessionEnd &end, const TuneSubject &subject,
                                          std::map<std::string, ObservedTrace> &more) {
   auto workload = workloadOf(subject, end.observed, end.bench.device().kind);
@@ -164,7 +165,7 @@ Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins) {
   KOPT_TRY(SessionRecord session, integrateWins(std::move(request), services));
   end.services.terminal.clear();
   KOPT_CHECK(writeSessionFolder(session, end.output / session.name));
-  // Their reports say what became of the winners.
+  // Write the reports of its runs again, because they now say what became of the winners.
   KOPT_TRY(const std::vector<RunRecord> runs, end.store.runs());
   for (const RunRecord &run : runs)
     if (session.winOf(run.id))

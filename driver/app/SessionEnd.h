@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of `kopt tune`: the winners of its kernels as one patch, confirmed in the program.
+// The end of `kopt tune`: makes one patch of the winners of all kernels and confirms it in the
+// program.
 #pragma once
 
 #include "driver/app/Workbench.h"
@@ -9,25 +10,28 @@
 
 namespace kopt {
 
-/// What it needs of the session that found the wins.
+/// What endSession() needs from the session that found the wins.
 struct SessionEnd {
   Services &services;
   Workbench &bench;
   Store &store;
   const SourceSettings &sources;
-  JudgeOptions judge;                           ///< as the candidates were judged
+  JudgeOptions judge;                           ///< options with which the candidates were judged
   const std::optional<ObservedTrace> &observed; ///< of `program`
-  std::filesystem::path root, output;           ///< of the project; folders of the runs
+  std::filesystem::path root, output;           ///< root of the project; folder of the run folders
   std::string program, build, tests;            ///< of --run, --build and TESTS; empty: none
   double minGain = 0.01;
-  std::function<bool()> isTimeUp{}; ///< of the search; empty: it has no limit
+  /// True once the time for the search is used up; empty: no limit.
+  std::function<bool()> isTimeUp{};
 };
 
-/// How much of a run of the program a win saves, as far as its isolated times say: the kernel's
-/// time in it, or in the workload where no program was observed (null), times what is gained.
+/// Estimates from isolated times the seconds that a win saves in a run of the program: the kernel's
+/// time in it (if `share` is null, because no program was observed, the time of the workload) times
+/// the relative gain.
 double savedSeconds(const Trial &winner, const KernelShare *share);
 
-/// Composes, confirms, stores, and writes the session's folder. Fails as integrateWins().
+/// Composes and confirms the wins, stores the session and writes its folder. Fails as
+/// integrateWins().
 Result<SessionRecord> endSession(const SessionEnd &end, std::vector<Win> wins);
 
 } // namespace kopt

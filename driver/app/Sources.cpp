@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether a command of a compile database compiles CUDA: by the file's name, or by `-x cu`.
+/// True if a command of a compile database compiles CUDA, judged by the file's name or by `-x cu`.
 bool isCuda(const nlohmann::json &entry, const fs::path &file) {
   if (file.extension() == ".cu")
     return true;

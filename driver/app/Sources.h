@@ -14,24 +14,26 @@ namespace kopt {
 
 struct SourceSettings {
   std::vector<std::filesystem::path> files;
-  std::filesystem::path
-      buildDirectory;             ///< with compile_commands.json; empty where `flags` are given
+  /// Contains compile_commands.json; empty if `flags` are given.
+  std::filesystem::path buildDirectory;
   std::vector<std::string> flags; ///< nvcc flags
-  /// The files are all that the database has: one that does not compile is left out, with a note.
+  /// True if the files are all those of the database; a file that does not compile is then left
+  /// out, with a note.
   bool wholeDatabase = false;
 };
 
-/// The CUDA files of the compile database where the settings name no file; else the settings as
-/// they are. Fails with Usage where there is neither, or no such file in the database.
+/// If the settings name no file, adds the CUDA files of the compile database; otherwise returns
+/// them unchanged. Fails with Usage if there is no database either, or it has no CUDA file.
 Result<SourceSettings> withDatabaseFiles(SourceSettings sources);
 
-/// `sandbox` is for candidates' text; without one, nothing is contained. The front end uses the
-/// CUDA toolkit of the installation. Fails with Environment where this build has no front end.
+/// Opens the front end. `sandbox` contains it while it reads text of candidates; without one, it is
+/// not contained. The front end uses the CUDA toolkit of the installation. Fails with Environment
+/// if this build has no front end.
 Result<std::unique_ptr<Frontend>>
 openFrontend(const Services &services, std::optional<CompilerSandbox> sandbox = std::nullopt);
 
-/// To extract the kernels of the files with the proof of their slices; `output` is a folder for
-/// what the front end writes.
+/// A request to extract the kernels of the files and prove their slices. The front end writes to
+/// the folder `output`.
 ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::path output);
 
 } // namespace kopt

@@ -14,7 +14,7 @@ namespace kopt {
 /// Shows the search on the terminal.
 class TerminalObserver final : public SearchObserver {
 public:
-  /// `secondsLeft`: of the kernel's time; empty where there is no limit.
+  /// `secondsLeft` gives the remaining time of the kernel; empty: no limit.
   TerminalObserver(Terminal &terminal, const std::string &label,
                    std::function<double()> secondsLeft)
       : terminal_(terminal), label_(label), secondsLeft_(std::move(secondsLeft)) {}

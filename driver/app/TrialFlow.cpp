@@ -36,8 +36,8 @@ Trial refused(const std::string &reason) {
   return trial;
 }
 
-/// Judges a win once more, with the checks that only wins are put through, and timed in several
-/// fresh processes. That result replaces the trial.
+/// Judges a win again, with the checks that only wins have to pass, and times it in several fresh
+/// processes. The result replaces the trial.
 Status confirmWin(Judge &judge, Trial &trial) {
   KOPT_TRY(Trial confirmed, judge.judge(trial.candidate, Purpose::Confirmation));
   confirmed.findings.push_back(
@@ -49,7 +49,8 @@ Status confirmWin(Judge &judge, Trial &trial) {
   return {};
 }
 
-/// Lines of the slice in a trial's texts become lines of the user's files and the candidate's.
+/// Replaces lines of the slice in a trial's texts by lines of the user's files and the candidate's
+/// file.
 Status tellUserLines(const TuneSubject &subject, const Candidate &candidate,
                      const std::filesystem::path &file, Trial &trial) {
   KOPT_TRY(const RenderedSlice rendered,
@@ -57,7 +58,7 @@ Status tellUserLines(const TuneSubject &subject, const Candidate &candidate,
   const auto lines = SliceLines::make(rendered.text, rendered.chunks, subject.specialization,
                                       file.string(), rendered.declarations);
   if (!lines)
-    return {}; // the slice's own lines are better than none
+    return {}; // keep the lines of the slice, which are better than none
   trial.reason = lines->tell(trial.reason);
   for (Finding &finding : trial.findings) {
     finding.message = lines->tell(finding.message);
@@ -70,8 +71,8 @@ Status tellUserLines(const TuneSubject &subject, const Candidate &candidate,
   return {};
 }
 
-/// Says which launch the candidate's file gives it, in terms of the kernel's parameters and the
-/// constants that changed.
+/// Adds a finding with the launch that the candidate's file gives the kernel, in terms of its
+/// parameters and the changed constants.
 void noteLaunch(const Candidate &candidate, Trial &trial) {
   const LaunchOverride &launch = candidate.launch;
   std::vector<std::string> parts;
@@ -90,8 +91,8 @@ void noteLaunch(const Candidate &candidate, Trial &trial) {
         {"launch", Severity::Note, "judged as its own file launches it: " + join(parts, ", "), ""});
 }
 
-/// Judges candidates of one specialization. The workload is made and the baseline measured for the
-/// first candidate that compiles.
+/// Judges candidates of one specialization. The workload and the baseline are made when the first
+/// candidate compiles.
 class SubjectTrials {
 public:
   SubjectTrials(Services &services, Workbench &bench, const TrialRequest &request,
@@ -112,7 +113,7 @@ public:
       KOPT_CHECK(begin());
     outcome.baseline = baseline_;
     KOPT_TRY(FileCandidate made, candidateFromFile(subject_, bench_.extraction(), file));
-    if (made.refusal.empty() && observed_) // otherwise the judge looks at the clauses
+    if (made.refusal.empty() && observed_) // otherwise the judge checks the clauses
       made.refusal = brokenClause(subject_.declaration, subject_.kernel,
                                   workload_.workload.launches, made.candidate)
                          .value_or(std::string());
@@ -176,7 +177,7 @@ private:
   const TuneSubject &subject_;
   const std::optional<ObservedTrace> &observed_;
   SubjectWorkload workload_;
-  std::vector<std::string> notRun_; ///< launch sites whose geometry the workload does not have
+  std::vector<std::string> notRun_; ///< launch sites whose geometry is not in the workload
   std::unique_ptr<Judge> judge_;
   Trial baseline_;
 };

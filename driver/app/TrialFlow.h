@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt trial`: one full evaluation of each replacement that a person wrote.
+// `kopt trial`: evaluates replacements that a person wrote, each in full.
 #pragma once
 
 #include "driver/app/Workbench.h"
@@ -7,40 +7,41 @@
 namespace kopt {
 
 struct TrialRequest {
-  SourceSettings sources;     ///< of the baseline: exactly one file
-  SelectionRequest selection; ///< of the kernel, and clauses of kopt.toml
-  std::vector<std::filesystem::path>
-      candidates; ///< each the file, or its slice, with the kernel's device code changed
+  SourceSettings sources;     ///< of the baseline; exactly one file
+  SelectionRequest selection; ///< of the kernel, with clauses of kopt.toml
+  /// Each is the file or its slice, with the kernel's device code changed.
+  std::vector<std::filesystem::path> candidates;
   DeviceConfig device;
   SandboxMode sandbox = SandboxMode::Auto;
   JudgeOptions options;
-  std::string
-      program; ///< command whose launches are the workload; empty: the declared launches are
+  /// Command whose launches are the workload; empty: the declared launches are the workload.
+  std::string program;
   std::filesystem::path root; ///< .kopt/ lives here
 };
 
-/// A candidate on one specialization.
+/// The outcome of a candidate for one specialization.
 struct TrialOutcome {
   std::string label;
   DeviceInfo device;
-  std::vector<SandboxLayer> sandbox; ///< what held the candidate in
+  std::vector<SandboxLayer> sandbox; ///< the sandbox around the candidate
   Trial baseline, trial;
 };
 
 struct CandidateTrials {
   std::filesystem::path candidate;
-  std::vector<TrialOutcome> outcomes; ///< one per specialization of the kernel
+  std::vector<TrialOutcome> outcomes; ///< one for each specialization of the kernel
   /// The outcome with the most severe verdict.
   const TrialOutcome &worst() const;
 };
 
-/// Severity order used to choose the worst verdict across specializations: a gain is 0, any refusal
-/// or failure the highest.
+/// The severity of a verdict, for choosing the worst among specializations: a gain is 0, any
+/// refusal or failure has the highest value.
 int severityOf(Verdict verdict);
 
-/// One result per candidate, in the order of the request; candidates of one kernel are judged one
-/// after the other. Fails with Usage (no such file or kernel), BaselineFailed, StaleInput (a trace
-/// of another program) or Environment; whatever is wrong with a candidate is its verdict.
+/// Returns one result for each candidate, in the order of the request; candidates of one kernel are
+/// judged one after another. Fails with Usage (no such file or kernel), BaselineFailed, StaleInput
+/// (a trace of another program) or Environment. A problem of a candidate is its verdict, not a
+/// failure.
 Result<std::vector<CandidateTrials>> runTrials(Services services, const TrialRequest &request);
 
 } // namespace kopt

@@ -36,7 +36,7 @@ JudgeOptions judgeOptionsOf(const TuneSettings &settings) {
   return options;
 }
 
-/// The settings' target, or else the one that the kernel declares.
+/// The target of the settings, or else the one that the kernel declares.
 std::optional<double> targetOf(const TuneSettings &settings, const TuneSubject &subject) {
   return settings.budget.target ? settings.budget.target : subject.declaration.target;
 }
@@ -59,13 +59,14 @@ bool endsTheSession(const Error &error) {
   return error.code == ErrorCode::Environment || error.code == ErrorCode::Interrupted;
 }
 
-/// Seconds of a baseline before one was measured, as on a GPU; of a file that takes long to
-/// compile, this part of what proving its slices took. A turn has at least so many times a
-/// baseline's, and where less is left than the least, it is not begun.
+/// Before a baseline was measured, it is assumed to take kUnknownBaseline seconds (typical on a
+/// GPU), or kBaselinePerExtraction times the time that proving the slices took if that is more. A
+/// kernel's turn gets at least kTurnPerBaseline times a baseline's time, and does not begin if less
+/// than kLeastTurnPerBaseline times is left.
 constexpr double kUnknownBaseline = 4, kBaselinePerExtraction = 0.5, kTurnPerBaseline = 3,
                  kLeastTurnPerBaseline = 1.5, kLeastTurn = kTurnPerBaseline * kUnknownBaseline;
 
-/// The short name that reports have for a step of tune().
+/// The short name of a step of tune() in reports.
 std::string stageKey(const std::string &step) {
   static const std::map<std::string, std::string> kKeys = {
       {"prepare the workload", "workload"}, {"open the run", "write"},
@@ -82,7 +83,8 @@ TuneOutcome failedOutcome(const TuneSubject &subject, const Error &error) {
   return outcome;
 }
 
-/// A run that was killed before it had the confirmation may have the trial.
+/// Records the trial unless the run already has it, as a run that was killed before its
+/// confirmation may.
 Status recordOnce(Store &store, std::int64_t run, const Trial &trial) {
   KOPT_TRY(const std::vector<Trial> known, store.trials(run));
   for (const Trial &other : known)
@@ -180,7 +182,8 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
       continue;
     }
     Result<TuneOutcome> outcome = tune(subject);
-    // What stops one kernel stops the next one too only where it is not the kernel's own doing.
+    // Errors that the kernel did not cause would stop the next kernels too, so they end the
+    // session.
     const bool ends = !outcome && endsTheSession(outcome.error());
     if (ends && outcomes.empty())
       return tl::unexpected(outcome.error());
@@ -297,7 +300,7 @@ bool TuneSession::beginTurn(std::size_t index) {
   spent_.clear();
   turnStart_ = services_.clock.now();
   const double left = budget_->left();
-  // The first kernels have the most time: a turn that has no time for candidates is of no use.
+  // The first kernels get the most time, because a turn without time for candidates is useless.
   const double baseline = quickestBaseline_.value_or(
       std::max(kUnknownBaseline, kBaselinePerExtraction * bench_->extractSeconds()));
   turnLimit_ = budget_->limit() > 0
@@ -369,7 +372,7 @@ Result<TuneOutcome> TuneSession::tune(const TuneSubject &subject) {
   Result<TuneOutcome> outcome = tuneInRun(subject, workload, run);
   if (!outcome && run.record.state == RunState::Running &&
       outcome.error().code != ErrorCode::Interrupted &&
-      outcome.error().code != ErrorCode::Environment) { // those two go on with --resume
+      outcome.error().code != ErrorCode::Environment) { // these two can continue with --resume
     run.record.state = RunState::Failed;
     run.record.stopText = outcome.error().what;
     (void)store_->updateRun(run.record); // the first error is the one to report
@@ -448,7 +451,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
   run.sliceText = subject.sliceText;
   run.startedUtc = services_.clock.utc();
 
-  // Opened no earlier: until here nothing is written, whatever was wrong with the input.
+  // Open the store only now, so that nothing is written if the input is wrong.
   if (!store_) {
     KOPT_TRY(store_, openStore(settings_.root / ".kopt" / "kopt.db"));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt tune`, from source files to a proven patch: the whole flow is tune() and tuneInRun().
+// `kopt tune`, from source files to a proven patch. tune() and tuneInRun() list the stages.
 #pragma once
 
 #include "driver/app/SessionEnd.h"
@@ -20,31 +20,32 @@
 
 namespace kopt {
 
-/// How one kernel ended.
+/// The outcome for one kernel.
 struct TuneOutcome {
   RunRecord run;
   std::string label;
   std::optional<Trial> winner;       ///< with the confirmed speedup
-  std::filesystem::path folder;      ///< of the run, for people
-  std::filesystem::path patch;       ///< empty where nothing was accepted
+  std::filesystem::path folder;      ///< folder of the run, for the user
+  std::filesystem::path patch;       ///< empty if no candidate was accepted
   std::size_t judged = 0;            ///< candidates with a verdict
-  std::optional<double> share;       ///< of the program's kernel time, where that is known
+  std::optional<double> share;       ///< of the program's kernel time, if known
   StageSeconds stages;               ///< workload, baseline, search, confirm, write
-  std::string skipped;               ///< why kopt, which had chosen the kernel, left it out
-  std::optional<Error> error;        ///< this kernel could not be tuned
-  std::vector<SandboxLayer> sandbox; ///< what held the candidates in
+  std::string skipped;               ///< why kopt left out a kernel that it had chosen itself
+  std::optional<Error> error;        ///< why this kernel could not be tuned
+  std::vector<SandboxLayer> sandbox; ///< the sandbox around the candidates
 };
 
-/// How many times as fast all kernels of the program together are with the winner, by the kernel's
-/// share of their time; nothing where there is no winner or the share is not known.
+/// The speedup of all kernels of the program together that the winner gives, by the kernel's share
+/// of their time. Nothing if there is no winner or the share is not known.
 std::optional<double> programSpeedup(const TuneOutcome &outcome);
 
-/// What concerns all kernels of a session.
+/// Facts about a session as a whole.
 struct TuneOverview {
-  std::vector<KernelShare> elsewhere; ///< kernels with much of the time that the files do not have
-  StageSeconds stages;                ///< extract, observe, device
-  double limit = 0;                   ///< seconds of the time budget; 0: there is none
-  double used = 0;                    ///< of it, or since the program's own runs
+  /// Kernels with much of the time that are not in the given files.
+  std::vector<KernelShare> elsewhere;
+  StageSeconds stages; ///< extract, observe, device
+  double limit = 0;    ///< seconds of the time budget; 0: no limit
+  double used = 0;     ///< seconds used of it, or since the program's own runs
 };
 
 class TuneSession {
@@ -52,21 +53,21 @@ public:
   TuneSession(Services services, TuneSettings settings);
   ~TuneSession();
 
-  /// Tunes every selected kernel, one after the other; without a selection those that have most of
-  /// the program's kernel time. A kernel that cannot be tuned is an outcome with its error, one
-  /// that kopt chose itself an outcome that is skipped; an Error is returned where nothing could be
-  /// done at all.
+  /// Tunes every selected kernel, one after another; without a selection, the kernels that have
+  /// most of the program's kernel time. For a kernel that cannot be tuned, the outcome holds the
+  /// error; if kopt chose the kernel itself, the outcome is marked as skipped. Fails only if
+  /// nothing could be done at all.
   Result<std::vector<TuneOutcome>> run();
-  /// What became of the winners; nothing where there are none.
+  /// What became of the winners; nothing if there are none.
   const std::optional<SessionRecord> &session() const { return session_; }
 
-  /// Once run() has ended.
+  /// Valid after run().
   const TuneOverview &overview() const { return overview_; }
 
 private:
   struct OpenRun {
     RunRecord record;
-    std::filesystem::path folder; ///< for people
+    std::filesystem::path folder; ///< for the user
   };
   using Proposers = std::vector<std::unique_ptr<Proposer>>;
 
@@ -76,9 +77,9 @@ private:
   TuneOutcome skippedOutcome(const std::string &symbol, const std::string &label,
                              const std::string &reason) const;
   std::optional<double> shareOf(const std::string &symbol) const;
-  /// What one kernel may take of the time is set before it begins; false where nothing is left.
+  /// Sets the time limit of the next kernel. False if too little time is left.
   bool beginTurn(std::size_t index);
-  double secondsUsed() const; ///< by the kernel whose turn it is
+  double secondsUsed() const; ///< by the current kernel
 
   Result<TuneOutcome> tune(const TuneSubject &subject);
   Result<TuneOutcome> tuneInRun(const TuneSubject &subject, const SubjectWorkload &workload,
@@ -112,17 +113,17 @@ private:
   std::unique_ptr<ChatModel> model_;
   std::optional<RuleBook> rules_;
   std::optional<ObservedTrace> observed_; ///< of settings_.program
-  std::vector<KernelShare> shares_;       ///< of what it launched
+  std::vector<KernelShare> shares_;       ///< of the kernels that it launched
   std::vector<KernelShare> late_;         ///< of the kernels that were left out for lack of time
-  bool choseKernels_ = false;             ///< the user named none
+  bool choseKernels_ = false;             ///< the user named no kernels
   TuneOverview overview_;
   double observing_ = 0;             ///< seconds of the program's own runs
-  std::optional<TimeBudget> budget_; ///< since the program's own runs
-  double turnLimit_ = 0;             ///< seconds for the kernel whose turn it is; 0: no limit
+  std::optional<TimeBudget> budget_; ///< begins after the program's own runs
+  double turnLimit_ = 0;             ///< seconds for the current kernel; 0: no limit
   std::chrono::steady_clock::time_point turnStart_;
   std::optional<double> quickestBaseline_; ///< seconds
-  StageSeconds spent_;                     ///< by the kernel whose turn it is
-  std::vector<Win> wins_;                  ///< of the kernels that were searched
+  StageSeconds spent_;                     ///< by the current kernel
+  std::vector<Win> wins_;                  ///< of the kernels searched so far
   std::optional<SessionRecord> session_;
 };
 

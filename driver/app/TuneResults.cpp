@@ -29,7 +29,7 @@ std::vector<Decision> verificationOf(const TunedKernel &tuned) {
                         launches, launches == 1 ? "" : "es"));
   if (winner)
     for (const CheckRecord &record : winner->checks)
-      if (record.check != "screen" && // a candidate that it refuses is not built
+      if (record.check != "screen" && // a refused candidate would not have been built
           record.state != CheckState::NotApplicable)
         add(record.state != CheckState::NotRun,
             fmt::format("{}: {}{}{}", record.check, purposeOf(record.check),
@@ -81,7 +81,7 @@ Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunReco
                                 formatDuration(timing.candidateSeconds));
   if (winner.assurance.level == AssuranceLevel::Partial) {
     message.body += "\n\nNot shown by these checks:";
-    // Of the user's files as they are now: the slice is nobody's.
+    // Use lines of the user's current files, because users do not know the slice.
     KOPT_TRY(const RenderedSlice rendered, renderSlice(subject.sliceText, subject.kernel,
                                                        subject.specialization, winner.candidate));
     const auto lines = SliceLines::make(rendered.text, rendered.chunks, subject.specialization);

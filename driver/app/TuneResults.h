@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a tuning: what was checked and what was not, and the winner's patch.
+// The end of tuning a kernel: the list of what was checked and what was not, and the winner's
+// patch.
 #pragma once
 
 #include "driver/model/Decision.h"
@@ -14,21 +15,21 @@
 
 namespace kopt {
 
-/// The referenced records outlive it.
+/// The referenced records must outlive it.
 struct TunedKernel {
   const TuneSubject &subject;
-  const Workload &workload; ///< as the baseline learned it
+  const Workload &workload; ///< as completed by the baseline
   const ExtractionResult &extraction;
   const DeviceInfo &device;
-  const std::optional<Trial> &winner; ///< as it was confirmed
+  const std::optional<Trial> &winner; ///< the confirmed trial
 };
 
 /// How the baseline and the winner were checked, and what could not be checked.
 std::vector<Decision> verificationOf(const TunedKernel &tuned);
 
-/// Puts the winner's edits of the user's files into the run, and the same as a patch that `git am`
-/// takes. Returns the edits with the files' own paths. Fails with StaleInput where a file changed
-/// meanwhile.
+/// Adds the winner's edits of the user's files to the run, and the same change as a patch for `git
+/// am`. Returns the edits, with the paths of the user's files. Fails with StaleInput if a file has
+/// changed meanwhile.
 Result<std::vector<SourceEdit>> addWinnerPatch(const TunedKernel &tuned, RunRecord &run);
 
 } // namespace kopt

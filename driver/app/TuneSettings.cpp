@@ -9,7 +9,7 @@ Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options,
                                     const std::filesystem::path &root) {
   TuneSettings settings;
   settings.root = root;
-  settings.output = root / options.output; // which may be absolute
+  settings.output = root / options.output; // `output` may be absolute
   KOPT_TRY(settings.gpus, parseGpuSelection(options.gpus));
   settings.arch = options.arch;
   settings.proposers = options.proposers;

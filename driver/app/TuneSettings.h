@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run of `kopt tune` depends on.
+// The settings of a run of `kopt tune`.
 #pragma once
 
 #include "driver/app/Workbench.h"
@@ -22,7 +22,8 @@ struct TuneSettings {
   std::filesystem::path output; ///< run folders
   DeviceConfig device;
   std::vector<int> gpus{
-      0}; ///< ordinals of those that judge candidates, all alike; none: all there are
+      /// Ordinals of the GPUs that judge candidates, which must be of one kind; empty: all GPUs.
+      0};
   SandboxMode sandbox = SandboxMode::Auto;
   std::string arch;                   ///< empty: the device's
   std::vector<std::string> proposers; ///< params, transform, llm
@@ -33,20 +34,21 @@ struct TuneSettings {
   std::uint64_t seed = 1;
   int maxModelCalls = 40;
   long maxTokens = 0; ///< of the language model; 0: no limit
-  std::optional<unsigned>
-      buildJobs; ///< candidates built while others run; changes no result. None: as many as fit
-  std::string
-      program; ///< command line whose launches are the workload; empty: the declared ones are
-  std::string benchmark; ///< command line in which wins are confirmed where `program` is empty
-  std::string build;     ///< command line that builds the program, for a shell; empty: as found out
+  /// How many candidates are built while others run, which changes no result. None: a suitable
+  /// number.
+  std::optional<unsigned> buildJobs;
+  /// Command line whose launches are the workload; empty: the declared launches are the workload.
+  std::string program;
+  std::string benchmark; ///< command line in which wins are confirmed if `program` is empty
+  std::string build;     ///< shell command that builds the program; empty: kopt determines it
   std::string tests;     ///< regular expression of ctest tests that a patched program must pass
-  AssurancePolicy assurance = AssurancePolicy::Standard; ///< which wins are taken
+  AssurancePolicy assurance = AssurancePolicy::Standard; ///< that a win needs
   bool resume = false;
   bool dryRun = false;
 };
 
-/// What options alone say: everything but sources, selection, device, sandbox, and the program.
-/// Fails with Usage.
+/// The settings that follow from options alone: everything except sources, selection, device,
+/// sandbox and the program. Fails with Usage.
 Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options,
                                     const std::filesystem::path &root);
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The files that have the kernels, or launch them.
+/// The files that define or launch the kernels.
 std::vector<fs::path> unitsOf(const std::vector<KernelInstance> &instances) {
   std::vector<fs::path> units;
   for (const KernelInstance &instance : instances)
@@ -66,7 +66,7 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
     return std::set<std::string>(symbols.begin(), symbols.end());
   };
   KernelPlan ahead;
-  std::future<Result<ExtractionResult>> proven; // its end waits for it, whatever happens here
+  std::future<Result<ExtractionResult>> proven; // its destructor waits for the result
   if (planKernels) {
     KOPT_TRY(plan, planKernels(found, [&](const KernelPlan &soon) {
                ahead = soon;
@@ -80,12 +80,13 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
   const bool isAhead = proven.valid() && symbolsOf(ahead) == symbolsOf(plan);
   KOPT_TRY(extraction_, isAhead ? proven.get() : extract(*reader, plan, found));
   extractSeconds_ += Duration(services_.clock.now() - start).count();
-  // Candidates see what the user's own files were read with, and what their flags name.
+  // Candidates may read the files that the user's own files were read with, and what their flags
+  // name.
   std::vector<fs::path> readable = services_.installation.headers;
   std::error_code ignored;
   for (const auto &[file, hash] : extraction_.fileHashes) {
     readable.emplace_back(file);
-    // They are known by their real paths; a project may be reached by another one.
+    // These are real paths; the project may be reached by another path.
     for (const fs::path &source : sources_.files) {
       const fs::path folder = fs::absolute(source).lexically_normal().parent_path();
       const fs::path alias =
@@ -95,7 +96,7 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
         readable.push_back(alias);
     }
   }
-  // A cache apart from the one that the user's own files are read with.
+  // A separate cache from the one for the user's own files.
   compilers_ = CompilerSandbox(sandbox_, std::move(readable), cacheFolder() / "contained",
                                services_.installation.cuda.root.forChildren());
   KOPT_TRY(frontend_, openFrontend(services_, compilers_));
@@ -104,7 +105,7 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
 
 Result<ExtractionResult> Workbench::extract(Frontend &reader, const KernelPlan &plan,
                                             const ExtractionResult &found) {
-  // What is wrong with the selection is told before slices are proven, which takes long.
+  // Report problems of the selection before proving slices, which takes long.
   if (!plan.leaveOut)
     KOPT_CHECK(selectSubjects(found, plan.selection));
   KOPT_TRY(const std::vector<KernelInstance> wanted, selectInstances(found, plan.selection));
@@ -165,7 +166,7 @@ Status Workbench::readHostCode(CandidateFile &file) {
     return {};
   const KernelSpec &original = subjects_.front().kernel;
   if (sameOutsideKernels(original.unit, extraction_, file.path.string(), file.extraction)) {
-    // Then it opts in where the original does.
+    // The candidate then opts in to more shared memory if the original does.
     KOPT_TRY(const std::string text, readFile(file.path));
     if (text.find("cudaFuncAttributeMaxDynamicSharedMemorySize") == text.npos)
       return {};
@@ -185,7 +186,7 @@ Status Workbench::readHostCode(CandidateFile &file) {
 Status Workbench::openDevices(const DeviceConfig &config, const std::vector<int> &gpus) {
   services_.terminal.status("opening the device");
   const LoggedStage logged("open the device");
-  // What is built lies there; the runner is shown the folder, so it has to be there first.
+  // Builds go to this folder. It is made visible to the runner, so it must exist first.
   const fs::path built = scratch_->path() / "evaluate";
   KOPT_CHECK(createDirectories(built));
   KOPT_TRY(pool_, startRunners(services_.processes, services_.installation.runner, config, gpus,
@@ -281,7 +282,7 @@ Result<std::unique_ptr<Judge>> Workbench::makeJudge(const TuneSubject &subject,
   if (!device().modelled)
     services.emulated = {emulator_.get(), [this] { return openEmulated(); }};
   for (const PooledRunner &member : pool_) {
-    // Where there is code to count one device alone profiles at a time: the judge's first.
+    // If code is to be counted, only one device profiles at a time: the judge's first.
     const auto profile =
         [this, runner = member.runner.get(), symbol = subject.specialization.symbol](
             ModuleId module, const fs::path &path, const Launch &launch) -> Result<ProfileOutcome> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command that evaluates candidates needs: the kernels, a device, the compiler for it.
+// What every command that evaluates candidates needs: the kernels, a device and its compiler.
 #pragma once
 
 #include "driver/app/Sources.h"
@@ -20,31 +20,32 @@
 
 namespace kopt {
 
-/// Which kernels a workbench is for.
+/// The kernels that a workbench is for.
 struct KernelPlan {
   SelectionRequest selection;
-  /// kopt chose them itself: one that cannot be lifted out is left out, unless none remains.
+  /// True if kopt chose the kernels itself: a kernel without a proven slice is then left out,
+  /// unless none remains.
   bool leaveOut = false;
 };
-/// Decides it from what the files hold; their slices are not proven yet.
-/// Slices that the plan will ask for may be proven while it is still being made: nvcc takes its
-/// time, and so does a program that is observed.
+/// Lets PlanKernels begin to prove slices before its plan is complete, because nvcc takes time and
+/// so does observing a program. If the returned plan selects other kernels, the work is discarded.
 using ProveAhead = std::function<void(const KernelPlan &)>;
+/// Chooses the kernels from those that the files contain, whose slices are not proven yet.
 using PlanKernels =
     std::function<Result<KernelPlan>(const ExtractionResult &found, const ProveAhead &prove)>;
 
-/// A kernel that was wanted, and why it is not among the subjects.
+/// A selected kernel that is not among the subjects, with the reason.
 struct LeftOutKernel {
   std::string symbol, label, reason;
 };
 
 class Workbench {
 public:
-  /// Makes the sandbox, reads the sources, then opens the device, or as many as there are `gpus`
-  /// (as startRunners() takes them), and finds its compiler. The sources are read twice: all of
-  /// them for their kernels, and those of the selected kernels for proven slices of these. `plan`,
-  /// where there is one, is asked between the two. Fails with Usage, BaselineFailed (a file does
-  /// not compile) or Environment.
+  /// Makes the sandbox, reads the sources, opens the device, or one for each of `gpus` (as
+  /// startRunners() takes them), and finds its compiler. The sources are read twice: first all of
+  /// them, for their kernels, then those of the selected kernels, to prove slices. In between,
+  /// `plan`, if given, selects the kernels. Fails with Usage, BaselineFailed (a file does not
+  /// compile) or Environment.
   static Result<std::unique_ptr<Workbench>> open(Services services, const SourceSettings &sources,
                                                  const SelectionRequest &selection,
                                                  const DeviceConfig &device, SandboxMode sandbox,
@@ -52,7 +53,7 @@ public:
                                                  const PlanKernels &plan = {});
 
   Frontend &frontend() { return *frontend_; }
-  Runner &runner() { return *pool_.front().runner; } ///< where there is one
+  Runner &runner() { return *pool_.front().runner; } ///< the first one
   const std::vector<PooledRunner> &pool() const { return pool_; }
   Toolchain &toolchain() { return *toolchain_; }
   const Sandbox &sandbox() const { return sandbox_; }
@@ -61,16 +62,16 @@ public:
   const ExtractionResult &extraction() const { return extraction_; }
   std::vector<TuneSubject> &subjects() { return subjects_; }
   const std::vector<LeftOutKernel> &leftOut() const { return leftOut_; }
-  double extractSeconds() const { return extractSeconds_; } ///< that reading the sources took
+  double extractSeconds() const { return extractSeconds_; } ///< time that reading the sources took
   const std::filesystem::path &scratch() const { return scratch_->path(); }
 
-  /// Reads a candidate's file with the flags of the baseline. Where those name no GPU to build for,
-  /// and the file uses what nvcc's default does not have, it is read for `arch` (empty: the
-  /// device's). Host code that it changes is found, too. Fails as readCandidateFile() and
+  /// Reads a candidate's file with the flags of the baseline. If those name no GPU architecture,
+  /// and the file uses features that nvcc's default lacks, it is read for `arch` (empty: the
+  /// device's). Also finds changes of host code. Fails as readCandidateFile() and
   /// Frontend::hostText().
   Result<CandidateFile> readCandidate(const std::filesystem::path &file, const std::string &arch);
 
-  /// `folder` is a name for its scratch folder.
+  /// Makes a judge. `folder` is the name of its scratch folder.
   Result<std::unique_ptr<Judge>> makeJudge(const TuneSubject &subject, const Workload &workload,
                                            JudgeOptions options, const std::string &folder);
 
@@ -93,21 +94,21 @@ private:
   SourceSettings sources_;
   Sandbox sandbox_;
   CompilerSandbox compilers_;
-  std::optional<TemporaryDirectory> scratch_; ///< outlives the runner, which writes there
+  std::optional<TemporaryDirectory> scratch_; ///< must outlive the runner, which writes there
   std::unique_ptr<Frontend> frontend_;
   std::vector<PooledRunner> pool_; ///< at least one
   std::unique_ptr<Toolchain> toolchain_;
-  std::unique_ptr<Toolchain> emulator_; ///< of the emulated devices beside a GPU
+  std::unique_ptr<Toolchain> emulator_; ///< for the emulated devices in addition to a GPU
   std::optional<CodeCounter> code_;     ///< of cubins
-  std::atomic<unsigned> emulated_ = 0;  ///< emulated devices opened beside GPUs
-  unsigned candidates_ = 0;             ///< files that were read
+  std::atomic<unsigned> emulated_ = 0;  ///< emulated devices opened in addition to GPUs
+  unsigned candidates_ = 0;             ///< number of files that were read
   ExtractionResult extraction_;
   std::vector<TuneSubject> subjects_;
   bool leavesOut_ = false; ///< as KernelPlan::leaveOut
   std::vector<LeftOutKernel> leftOut_;
   double extractSeconds_ = 0;
-  /// A text that is made to be slow to compile takes a multiple of the user's own file, which may
-  /// have come from the cache.
+  /// Limits the time to compile a candidate, relative to the time of the user's own file, which may
+  /// have come from the cache: a text may be made to compile slowly.
   RelativeDeadline candidateDeadline_{Duration(60), Duration(300), 20};
   std::map<std::string, HostText> hostTexts_; ///< of the user's files, by path
 };

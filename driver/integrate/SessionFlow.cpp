@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The folder that all of them lie in.
+/// The common folder of all files that the wins change.
 fs::path commonRoot(const std::vector<Win> &wins) {
   std::optional<fs::path> root;
   for (const Win &win : wins)
@@ -36,12 +36,12 @@ fs::path commonRoot(const std::vector<Win> &wins) {
   return root.value_or(fs::current_path());
 }
 
-/// Whether the composed text is as good as the one before for a kernel that nobody asked to tune.
+/// True if a kernel that the user did not ask to tune is no worse with the composed text.
 bool isGood(Verdict verdict) {
   return verdict == Verdict::Faster || verdict == Verdict::Same || verdict == Verdict::Duplicate;
 }
 
-/// A trial of somebody with the composed text, as an outcome.
+/// The outcome of judging an instantiation with the composed text.
 struct Judged {
   bool good = false;
   std::string reason;
@@ -114,7 +114,7 @@ private:
     for (Win &win : composition.wins)
       KOPT_CHECK(join(std::move(win)));
     for (const DroppedWin &out : composition.dropped) {
-      // What it clashed with may have left the patch since.
+      // The win that it clashed with may have left the patch since.
       const bool clashes = std::any_of(wins_.begin(), wins_.end(), [&](const Win &kept) {
         return std::any_of(kept.edits.begin(), kept.edits.end(), [&](const SourceEdit &edit) {
           return std::any_of(out.win.edits.begin(), out.win.edits.end(),
@@ -132,15 +132,15 @@ private:
     return {};
   }
 
-  /// Takes the win into the patch if nobody else is harmed, as it is or as a specialization of its
-  /// own.
+  /// Takes the win into the patch if no other instantiation gets worse; otherwise tries to take it
+  /// as an explicit specialization.
   Status join(Win win) {
     std::string problem;
     const std::vector<OtherUser> users = otherUsers(win, request_.extraction);
     const bool onlyText = std::ranges::all_of(users, &OtherUser::onlyKernelText);
     for (const OtherUser &user : users) {
       if (onlyText && !problem.empty())
-        break; // it leaves them all alone
+        break; // an explicit specialization changes none of the users
       const bool isLate = onlyText && services_.isTimeUp && services_.isTimeUp() &&
                           withOwnSpecialization(win).has_value();
       const Judged judged =
@@ -163,7 +163,8 @@ private:
     return {};
   }
 
-  /// As an explicit specialization, which changes nobody; else it is dropped for that reason.
+  /// Takes the win into the patch as an explicit specialization, which changes no other
+  /// instantiation. If that fails, the win is dropped because of `problem`.
   Status joinApart(const Win &win, const std::string &problem) {
     auto own = withOwnSpecialization(win);
     if (!own) {
@@ -195,7 +196,7 @@ private:
     return {};
   }
 
-  /// The wins in the patch and the one that joins it.
+  /// The wins in the patch and the one that is to join it.
   std::vector<const Win *> withOthers(const Win &win) const {
     std::vector<const Win *> all;
     for (const Win &kept : wins_)
@@ -222,7 +223,8 @@ private:
     return judge(*subject, own ? &own->candidate() : nullptr, joining, user.place);
   }
 
-  /// Of a win, `own` is its candidate.
+  /// Judges the subject with the composed text. `own`: the candidate of the subject's own win, or
+  /// null.
   Judged judge(const TuneSubject &subject, const Candidate *own, const Win &joining,
                const std::string &place) {
     const auto candidate =
@@ -240,7 +242,7 @@ private:
     return {false, "and with that text it is not right or not as fast: " + trial->reason};
   }
 
-  /// Why the win does not hold with the text that the others give it; empty: it does.
+  /// Why the win does not hold with the changes of the other wins; empty: it holds.
   std::string problemOfOwn(const Win &win) {
     const TuneSubject &subject = *win.subject;
     const bool touched = std::any_of(wins_.begin(), wins_.end(), [&](const Win &kept) {
@@ -332,7 +334,7 @@ private:
 
   SessionRequest request_;
   const SessionServices &services_;
-  std::vector<Win> wins_; ///< in the patch; the first of record_.wins, in this order
+  std::vector<Win> wins_; ///< in the patch; record_.wins begins with them, in this order
   std::vector<SessionWin> dropped_;
   SessionRecord record_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other people's text inside Markdown.
+// Escapes foreign text for Markdown.
 #pragma once
 
 #include "driver/support/Text.h"
@@ -8,7 +8,7 @@
 
 namespace kopt {
 
-/// Text inside a table cell: one line, nothing that Markdown would take for structure.
+/// Text inside a table cell: one line, without characters that Markdown treats as structure.
 inline std::string cell(const std::string &text) {
   const std::string plain = replaceAll(replaceAll(text, "|", "\\|"), "<", "&lt;");
   return replaceAll(replaceAll(plain, "\r", ""), "\n", " ");

@@ -125,7 +125,8 @@ private:
       line("- the search stopped: {}", run_.stopText);
   }
 
-  /// What held the candidates in, and what could not; runs of earlier versions say nothing of it.
+  /// The layers of the sandbox around the candidates, and those that were missing. Runs of earlier
+  /// versions did not record them.
   void sandbox() {
     std::vector<std::string> held, missing;
     for (const json &layer : device_.value("sandbox", json::array()))
@@ -210,7 +211,7 @@ private:
       line("\nLaunch and constants: {}.", join(parts, "; "));
     const std::string diff = formatDiff(diffTexts("kernel.cu", run_.sliceText, winner_->sliceText));
     if (!diff.empty() && !winner_->sliceText.empty()) {
-      // A fence longer than any in the code: a kernel's comments may hold Markdown.
+      // Use a fence longer than any in the code, because comments may contain Markdown.
       const std::string fence = diff.find("```") == std::string::npos ? "```" : "``````";
       line("\n{}diff\n{}{}", fence, diff, fence);
     }
@@ -275,7 +276,7 @@ private:
     section("How it was verified");
     if (listChecked(true) == 0)
       line("No verification was recorded.");
-    std::vector<std::string> remarks; // those of the first look and of the confirmation, each once
+    std::vector<std::string> remarks; // of the first evaluation and of the confirmation, each once
     for (const Trial *shown : {winner_, measured_})
       for (const Finding &finding : shown ? shown->findings : std::vector<Finding>()) {
         std::string remark = std::string(toString(finding.severity)) + ": " + finding.message +
@@ -301,7 +302,7 @@ private:
       line("Nothing was recorded as not shown.");
   }
 
-  /// Whether the winner's assurance says it.
+  /// True if the winner's assurance lists it.
   bool isGap(const Checked &checked) const {
     return !checked.shown &&
            (!checked.check.empty() ||
@@ -361,7 +362,7 @@ private:
     }
   }
 
-  /// Where the wall time went, of all sessions of the run.
+  /// Where the wall time of all sessions of the run went.
   void time() {
     std::map<std::string, double> session, kernel;
     double limit = 0;
@@ -392,7 +393,7 @@ private:
       line("\nThe kernel might take {:.0f} s of the time budget.", limit);
   }
 
-  /// Where the time of the evaluations went: stages that cost at least a hundredth of it.
+  /// Where the time of the evaluations went. Only stages that take at least 1% of it are listed.
   void cost() {
     std::vector<double> whole;
     std::map<std::string, std::vector<double>> stages;
@@ -457,7 +458,7 @@ private:
          run_.name, modelled() ? " --modelled" : applyFlag());
   }
 
-  /// What a winner needs that was not confirmed.
+  /// The flag that `kopt apply` needs for a winner that was not confirmed.
   std::string applyFlag() const {
     const SessionWin *win = history_.inProgram();
     return win && win->state == WinState::Confirmed ? "" : " --unconfirmed";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run found, for people. A pure function of the database: rendered again at any time, the
-// text is the same.
+// The report of a run, for people. It is a pure function of the database, so it is the same
+// whenever it is rendered.
 #pragma once
 
 #include "driver/report/facts/RunHistory.h"
@@ -9,16 +9,16 @@
 
 namespace kopt {
 
-/// The verdict first, then the evidence for it, every trial with its reason, what could not be
-/// checked, and how to apply and reproduce it.
+/// Renders the verdict first, then the evidence for it, every trial with its reason, what could not
+/// be checked, and how to apply and reproduce the result.
 std::string renderMarkdown(const RunHistory &history);
-/// With the rules that fired on the baseline's and the winner's counters, where they are known
-/// already.
+/// As above, with diagnoses of the baseline's and the winner's counters that the caller already
+/// has.
 std::string renderMarkdown(const RunHistory &history, const Diagnosis &before,
                            const Diagnosis &after);
 Result<std::string> renderMarkdown(Store &store, const RunRecord &run);
 
-/// The same facts for programs, every sample included.
+/// The same facts for programs, with every sample.
 std::string renderJson(const RunHistory &history);
 std::string renderTrialJson(const Trial &trial);
 

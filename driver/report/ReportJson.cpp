@@ -10,7 +10,7 @@ using nlohmann::json;
 
 constexpr int kSchemaVersion = 1;
 
-/// Without what stands in files beside it.
+/// Leaves out what is in separate files.
 json trialJson(const Trial &trial) {
   json value = toJson(trial);
   for (const char *key : {"id", "slice_text", "build_log"})

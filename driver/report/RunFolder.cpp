@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "012-faster-pad-tile": sorts as it was tried, and says how it ended.
+/// "012-faster-pad-tile": sorts in the order of the trials and contains the outcome.
 std::string folderName(std::size_t index, const Trial &trial, bool baseline) {
   if (baseline)
     return fmt::format("{:03}-baseline", index);
@@ -39,11 +39,11 @@ Status writeTrial(const fs::path &folder, const RunRecord &run, const Trial &tri
   return writeFileAtomically(folder / "trial.json", renderTrialJson(trial));
 }
 
-/// A trial that ended otherwise when the folder was last written has left a folder with another
-/// name.
+/// Removes the folders of trials from an earlier call, because a trial whose outcome has changed
+/// now has another folder name.
 void removeStaleTrials(const fs::path &folder) {
   std::error_code ignored;
-  if (fs::exists(folder / "run.json", ignored)) // only what an earlier call of this wrote
+  if (fs::exists(folder / "run.json", ignored)) // only in a folder that an earlier call wrote
     fs::remove_all(folder / "trials", ignored);
   fs::remove(folder / "winner.patch", ignored);
 }
@@ -65,7 +65,7 @@ Status writeRunFolder(Store &store, const RunRecord &run, const fs::path &folder
     KOPT_CHECK(writeTrial(folder / "trials" / folderName(i, trial, &trial == history.baseline()),
                           run, trial));
   }
-  // Last: who finds a patch finds its evidence.
+  // Write the patch last, so that it never exists without its evidence.
   if (!run.patchText.empty())
     KOPT_CHECK(writeFileAtomically(folder / "winner.patch", run.patchText));
   return {};

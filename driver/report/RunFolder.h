@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kopt.out/<run>/: report.html, report.md, run.json, kernel.cu (the baseline's slice),
-// winner.patch, and one folder a trial with candidate.cu, diff.patch, build.log and trial.json.
+// winner.patch, and for each trial a folder with candidate.cu, diff.patch, build.log and
+// trial.json.
 #pragma once
 
 #include "driver/store/Store.h"
@@ -9,8 +10,8 @@
 
 namespace kopt {
 
-/// Writes the folder from the database; files that are there already are replaced. Fails with
-/// Environment naming the file that could not be written; the database is not touched.
+/// Writes the folder from the database and replaces existing files. Fails with Environment, naming
+/// the file, if one cannot be written. The database is not changed.
 Status writeRunFolder(Store &store, const RunRecord &run, const std::filesystem::path &folder);
 
 } // namespace kopt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one `kopt tune` came to: kopt.out/<session>/ with summary.html, summary.md, session.json
-// and its patches. Functions of the database alone.
+// The report of one `kopt tune`: kopt.out/<session>/ with summary.html, summary.md, session.json
+// and the patches. Functions of the database alone.
 #pragma once
 
 #include "driver/report/facts/SessionFacts.h"
@@ -14,8 +14,8 @@ namespace kopt {
 std::string renderSession(const SessionRecord &session);
 std::string renderSessionJson(const SessionRecord &session);
 
-/// Writes the folder; files that are there already are replaced. Fails with Environment naming the
-/// file that could not be written.
+/// Writes the folder and replaces existing files. Fails with Environment, naming the file, if one
+/// cannot be written.
 Status writeSessionFolder(const SessionRecord &session, const std::filesystem::path &folder);
 
 } // namespace kopt

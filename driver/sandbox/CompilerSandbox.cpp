@@ -13,15 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kCpuSeconds = 600; ///< of each process; the deadline of a build is shorter
-constexpr std::uint64_t kFileBytes =
-    1ull << 30; ///< preprocessed text of a kernel has been seen at 30 MB
-constexpr std::uint64_t kProcesses =
-    4096; ///< old kernels count all of the user's; a build has about ten
+constexpr std::uint64_t kCpuSeconds = 600; ///< for each process; the deadline of a build is shorter
+/// Preprocessed text of a kernel was seen to reach 30 MB.
+constexpr std::uint64_t kFileBytes = 1ull << 30;
+/// Old kernels count all processes of the user; a build has about ten.
+constexpr std::uint64_t kProcesses = 4096;
 constexpr std::uint64_t kScratchBytes = 2ull << 30;
 
-/// What nvcc, its host compiler and Clang listen to. No key has such a name, and nothing that loads
-/// code into them.
+/// The variables that nvcc, its host compiler and Clang use. None of them holds a key or loads code
+/// into a process.
 const std::vector<std::string> kVariables = {"PATH",
                                              "LANG",
                                              "LANGUAGE",
@@ -44,7 +44,7 @@ const std::vector<std::string> kVariables = {"PATH",
                                              "SOURCE_DATE_EPOCH",
                                              "LM_LICENSE_FILE",
                                              "NVHPC_CUDA_HOME"};
-/// Those that are folders, to be read.
+/// Those that name folders, which are then readable.
 const std::vector<const char *> kFolderVariables = {
     "LD_LIBRARY_PATH",    "LIBRARY_PATH",  "CPATH",          "C_INCLUDE_PATH",
     "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "NVHPC_CUDA_HOME"};
@@ -55,8 +55,8 @@ bool isHomeOrAbove(const fs::path &folder) {
          (fs::path(home) / "x").lexically_normal().string().starts_with((folder / "").string());
 }
 
-/// The folder above a program's own: its libraries and headers are there. Not a home, nor what
-/// holds one.
+/// Adds the parent of a program's folder, which contains its libraries and headers, unless that is
+/// a home or contains one.
 void addPrefix(const fs::path &program, std::vector<fs::path> &out) {
   std::error_code ignored;
   for (const fs::path &file : {program, fs::canonical(program, ignored)}) {
@@ -68,7 +68,7 @@ void addPrefix(const fs::path &program, std::vector<fs::path> &out) {
   }
 }
 
-/// Every existing path in a flag: "-I../x", "-isystem=/y", "-Xcompiler=-I/a,-I/b",
+/// Adds every existing path in a flag: "-I../x", "-isystem=/y", "-Xcompiler=-I/a,-I/b",
 /// "--options-file", "z.rsp".
 void addPlaces(const std::string &flag, const fs::path &directory, std::vector<fs::path> &out) {
   std::vector<std::string> words;
@@ -102,7 +102,8 @@ std::vector<fs::path> compilersInPath() {
   return found;
 }
 
-/// Half of the machine's, at least 4 GiB: a build that needs more would harm what runs beside it.
+/// Half of the machine's memory, at least 4 GiB, because a build that needs more would harm other
+/// programs.
 std::uint64_t memoryLimit() {
   const std::uint64_t half =
       std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE)) / 2;
@@ -158,7 +159,7 @@ ProcessSpec CompilerSandbox::contain(ProcessSpec spec, const CompilerSite &site)
   policy.scratchBytes = kScratchBytes;
   policy.memoryBytes = memoryLimit();
 #if !defined(__SANITIZE_ADDRESS__) && !(defined(__has_feature) && __has_feature(address_sanitizer))
-  policy.addressBytes = memoryLimit(); // of each process: what holds where there is no cgroup
+  policy.addressBytes = memoryLimit(); // for each process; the only limit if there is no cgroup
 #endif
   return sandbox_.contain(withToolkit(std::move(spec)), policy);
 }
@@ -166,7 +167,7 @@ ProcessSpec CompilerSandbox::contain(ProcessSpec spec, const CompilerSite &site)
 std::string cleanDiagnostics(std::string text, const fs::path &scratch, std::size_t limit) {
   if (!scratch.empty())
     text = replaceAll(std::move(text), scratch.string() + "/", "");
-  // Terminal sequences first as a whole: without their first byte the rest of one would stay as
+  // Remove terminal sequences as a whole: without its first byte, the rest of one would remain as
   // text.
   std::string clean;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -187,7 +188,7 @@ std::string cleanDiagnostics(std::string text, const fs::path &scratch, std::siz
       "\n[what follows is left out: " + std::to_string(clean.size()) + " bytes of diagnostics]\n";
   std::size_t end = limit - note.size();
   while (end > 0 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80)
-    --end; // not within a character
+    --end; // do not cut within a character
   clean.resize(end);
   return clean + note;
 }

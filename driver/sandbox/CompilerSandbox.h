@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compilers that read text which nobody has vetted: they see their toolkit, the system's headers
-// and the folders that the user's own flags name, and write to one folder.
+// Contains compilers that read untrusted text: they see their toolkit, the system's headers and the
+// folders that the user's own flags name, and can write to one folder only.
 #pragma once
 
 #include "driver/sandbox/Sandbox.h"
@@ -8,25 +8,24 @@
 namespace kopt {
 
 struct CompilerSite {
-  std::vector<std::string> flags;  ///< the user's own: every place they name can be read
-  std::filesystem::path directory; ///< where relative flags are meant from
-  std::vector<std::filesystem::path> readable, writable; ///< beside those
+  std::vector<std::string> flags;  ///< the user's own flags; every path that they name can be read
+  std::filesystem::path directory; ///< base of relative paths in flags
+  std::vector<std::filesystem::path> readable, writable; ///< in addition to those
 };
 
 class CompilerSandbox {
 public:
-  /// `installation`: folders that the compilers are started from or read always. `cache`: a folder
+  /// `installation`: folders that contain the compilers or that they always read. `cache`: a folder
   /// that only contained compilers use, or empty. `cudaPath` is KOPT_CUDA_PATH for the children:
-  /// the folder of the CUDA toolkit, which they may read, or "none"; empty: as it is for kopt.
+  /// the folder of the CUDA toolkit, which they may read, or "none"; empty: the same as for kopt.
   explicit CompilerSandbox(Sandbox sandbox = {},
                            std::vector<std::filesystem::path> installation = {},
                            std::filesystem::path cache = {}, std::string cudaPath = {});
 
-  /// `spec` with the CUDA toolkit that kopt has decided on, not contained: for the user's own
-  /// files.
+  /// `spec` with the CUDA toolkit that kopt has chosen, not contained, for the user's own files.
   ProcessSpec withToolkit(ProcessSpec spec) const;
-  /// The same, contained. Its argv[0] must be an absolute path; the folder above its own can be
-  /// read.
+  /// As withToolkit(), but contained. argv[0] must be an absolute path; the parent of its folder
+  /// can be read.
   ProcessSpec contain(ProcessSpec spec, const CompilerSite &site) const;
 
 private:
@@ -36,8 +35,8 @@ private:
   std::string cudaPath_;
 };
 
-/// Diagnostics as they may be kept and shown to a model: UTF-8, no control characters but tabs and
-/// ends of lines, the folder `scratch` not named, at most `limit` bytes.
+/// Cleans diagnostics so that they can be stored and shown to a model: UTF-8, no control characters
+/// except tabs and newlines, no mention of the folder `scratch`, at most `limit` bytes.
 std::string cleanDiagnostics(std::string text, const std::filesystem::path &scratch,
                              std::size_t limit = 64u << 10);
 

@@ -14,11 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Duration kProbeDeadline{30};
-constexpr int kExitRefused = 125, kExitNoProgram = 126; ///< of kopt-sandbox
+constexpr int kExitRefused = 125, kExitNoProgram = 126; ///< exit codes of kopt-sandbox
 constexpr const char *kPrefix = "kopt-sandbox: ";
 
-/// Absolute and without "..": what a mount can be made at. And where links lead, as a program may
-/// name either.
+/// The paths as absolute paths without "..", as mounts need them, and the targets of links in them,
+/// because a program may use either.
 std::vector<std::string> places(const std::vector<fs::path> &paths) {
   std::vector<std::string> found;
   for (const fs::path &path : paths) {
@@ -40,7 +40,8 @@ bool liesWithin(const std::string &path, const std::string &folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-/// Keys, histories and settings of the user where a place that is shown holds the home.
+/// The hidden files of the user's home (keys, histories, settings), if a visible folder contains
+/// the home.
 std::vector<std::string> hiddenOf(const std::vector<std::string> &shown) {
   const char *variable = std::getenv("HOME");
   std::vector<std::string> hidden;
@@ -53,7 +54,7 @@ std::vector<std::string> hiddenOf(const std::vector<std::string> &shown) {
     std::error_code ignored;
     for (const fs::directory_entry &entry : fs::directory_iterator(home, ignored)) {
       const std::string path = entry.path().string();
-      // What is shown for itself, as a toolkit below ~/.local, stays.
+      // Do not hide a folder that contains a visible path, such as a toolkit below ~/.local.
       const auto wanted = [&](const std::string &place) { return liesWithin(place, path); };
       if (entry.path().filename().string().starts_with('.') && !entry.is_symlink(ignored) &&
           std::none_of(shown.begin(), shown.end(), wanted))
@@ -192,8 +193,8 @@ ProcessSpec Sandbox::contain(ProcessSpec spec, const SandboxPolicy &policy) cons
   argv.emplace_back("--");
   argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
   spec.argv = std::move(argv);
-  // Memory of its own (/tmp is the machine's where a project lies below it); without namespaces the
-  // only place that it may write to.
+  // A private folder in memory (/tmp would be the machine's if a project lies below it). Without
+  // namespaces, a folder that it may write to.
   const std::string temporary = namespaces         ? "/dev/shm"
                                 : writable.empty() ? "/nonexistent"
                                                    : writable.front();

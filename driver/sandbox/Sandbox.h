@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a child with nothing but what it is given: kopt's side of kopt-sandbox. Knows nothing of
-// kopt's roles; they are policies of the folders that start them.
+// Runs a child process with access to nothing except what its policy gives it; this is kopt's side
+// of kopt-sandbox. It does not know kopt's roles; they are policies of the folders that start the
+// children.
 #pragma once
 
 #include "driver/support/Process.h"
@@ -15,71 +16,69 @@
 
 namespace kopt {
 
-/// What a child may see and use. All else is not there: no other file, no network, no variable, no
-/// process.
+/// What a child may see and use. It has no other files, variables or processes, and no network.
 struct SandboxPolicy {
-  /// Beside the system's programs and libraries: seen read-only, and writable, at their own paths.
-  /// Where one holds the user's home, what begins with a dot in the home is hidden.
+  /// Visible in addition to the system's programs and libraries, at their own paths, read-only or
+  /// writable. If one contains the user's home, names in the home that begin with a dot are hidden.
   std::vector<std::filesystem::path> readable, writable;
   std::vector<std::filesystem::path> devices; ///< device nodes, or folders of them
   bool sysfs = false;
   bool unixSockets = false; ///< AF_UNIX sockets, which connect to nothing outside
-  /// It must be able to write to its own /proc, as CUDA's driver must, which names its threads
-  /// there. Where the namespaces have none of their own it runs without them, held by the other
-  /// layers.
+  /// True if it must write to its own /proc, where CUDA's driver names its threads. If the
+  /// namespaces cannot have a private /proc, the child runs without namespaces, contained by the
+  /// other layers.
   bool writesOwnProc = false;
-  std::vector<std::string>
-      environment; ///< variables of this process that it gets, as ProcessSpec::keepEnv
+  /// Variables of this process that the child receives, as ProcessSpec::keepEnv.
+  std::vector<std::string> environment;
   std::optional<std::uint64_t> cpuSeconds, fileBytes, openFiles;
   /// Of virtual memory. Never for a program that uses CUDA, which reserves far more than it uses.
   std::optional<std::uint64_t> addressBytes;
-  std::optional<std::uint64_t>
-      memoryBytes;                         ///< really used, all processes together; needs cgroup v2
-  std::uint64_t scratchBytes = 256u << 20; ///< of its private /tmp and /dev/shm, each
+  /// Memory used by all processes together; needs cgroup v2.
+  std::optional<std::uint64_t> memoryBytes;
+  std::uint64_t scratchBytes = 256u << 20; ///< size of its private /tmp and of its /dev/shm
   std::uint64_t processes = 0;             ///< 0: no limit; 1: it cannot fork
 };
 
 enum class SandboxMode {
-  Auto,     ///< every layer that this machine gives
-  Required, ///< all of them, or nothing runs
+  Auto,     ///< every layer that this machine supports
+  Required, ///< all layers, or nothing runs
   Off,
 };
 
 /// "auto", "required", "off".
 std::optional<SandboxMode> parseSandboxMode(const std::string &text);
 
-/// One of the things that hold a child in.
+/// A layer of the sandbox.
 struct SandboxLayer {
   std::string name;
   bool active = false;
   std::string detail; ///< how, or why not
-  std::string remedy; ///< what to do; empty where it is active
+  std::string remedy; ///< what to do; empty if it is active
 };
 
-/// A list of {"layer", "active", "detail"}, as reports and --json have it.
+/// A list of {"layer", "active", "detail"}, for reports and --json.
 nlohmann::json toJson(const std::vector<SandboxLayer> &layers);
 
 class Sandbox {
 public:
-  /// None: children run as they are started, but for their environment and resource limits.
+  /// No sandbox: only the environment and resources of children are limited.
   Sandbox() = default;
 
-  /// Tries what this machine gives. Fails with Environment where `launcher` (kopt-sandbox) is
-  /// missing or does not answer, and for Required where a layer is missing, naming it and its
-  /// remedy.
+  /// Tries which layers this machine supports. Fails with Environment if `launcher` (kopt-sandbox)
+  /// is missing or does not answer and, with Required, if a layer is missing, naming the layer and
+  /// its remedy.
   static Result<Sandbox> open(ProcessRunner &processes, const std::filesystem::path &launcher,
                               SandboxMode mode);
 
   bool active() const { return !launcher_.empty(); }
-  /// Every layer, whether it could be had or not. With --sandbox off one line says that.
+  /// Every layer, active or not. With --sandbox off, one entry that says so.
   const std::vector<SandboxLayer> &layers() const { return layers_; }
   bool hasNamespaces() const { return namespaces_; }
 
   /// The same program, contained. argv[0] must be an absolute path.
   ProcessSpec contain(ProcessSpec spec, const SandboxPolicy &policy) const;
 
-  /// What went wrong where kopt-sandbox itself ended in place of the program, as an Environment
-  /// error.
+  /// An Environment error if kopt-sandbox itself failed and did not run the program; else nothing.
   static std::optional<Error> refusal(int exitCode, const std::string &errorText);
 
 private:

@@ -75,8 +75,8 @@ double Statement::real() {
 
 std::string Statement::text() {
   const int column = column_++;
-  const void *data =
-      sqlite3_column_blob(statement_, column); // as it is: no conversion, zero bytes included
+  // Without conversion, so that zero bytes are kept.
+  const void *data = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
   return data ? std::string(static_cast<const char *>(data), std::size_t(size)) : std::string();
 }
@@ -94,7 +94,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path &fi
   sqlite3_busy_timeout(database->handle_, kBusyTimeoutMs);
   if (sqlite3_db_readonly(database->handle_, "main") == 1)
     return database->error(SQLITE_READONLY);
-  // FULL: in WAL mode anything less may lose the last commits with the power.
+  // FULL, because in WAL mode a lower setting may lose the last commits in a power failure.
   KOPT_CHECK(database->execute(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   return database;

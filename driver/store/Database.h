@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite with values for errors: a connection, a prepared statement, a transaction. Knows nothing
-// of what is stored.
+// A wrapper of SQLite that returns errors as values: connection, prepared statement, transaction.
+// It does not know what is stored.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -41,7 +41,7 @@ public:
   std::int64_t integer();
   double real(); ///< NULL becomes NaN
   std::string text();
-  bool isNull() const; ///< of the column that is next
+  bool isNull() const; ///< of the next column
 
 private:
   friend class Database;
@@ -55,20 +55,20 @@ private:
 
 class Database {
 public:
-  /// Opens or creates the file in WAL mode; commits reach the disk before they count.
+  /// Opens or creates the file in WAL mode. A commit returns after its data has reached the disk.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path &file);
   ~Database();
   Database(const Database &) = delete;
 
   Statement prepare(const char *sql);
-  /// Several statements without parameters.
+  /// Executes several statements without parameters.
   Status execute(const std::string &sql);
   std::int64_t lastInsertId() const;
   std::int64_t changes() const;
   const std::filesystem::path &file() const { return file_; }
 
-  /// The error of an SQLite result code in the words a user needs: Environment for a full disk, a
-  /// read-only folder, a lock or a damaged file, Internal for what kopt did wrong.
+  /// The error for an SQLite result code, worded for users: Environment for a full disk, a
+  /// read-only folder, a lock or a damaged file; Internal for bugs in kopt.
   tl::unexpected<Error> error(int code) const;
 
   /// Runs `body` between BEGIN IMMEDIATE and COMMIT; its error rolls everything back.

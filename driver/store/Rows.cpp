@@ -38,7 +38,7 @@ RunRecord readRun(Statement &row) {
   return run;
 }
 
-/// What versions before schema 8 recorded has no typed data: its text is kept.
+/// Decisions from before schema 8 have no typed data; only their text is kept.
 Decision readDecision(Statement &row) {
   Decision head;
   head.sequence = row.integer();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as columns of a row. Each function takes or binds the next columns, in the order in which
-// Store.cpp's statements name them.
+// Converts records to columns of a row and back. Each function reads or binds the next columns, in
+// the order of the statements in Store.cpp.
 #pragma once
 
 #include "driver/model/Decision.h"
@@ -14,12 +14,12 @@ namespace kopt {
 void bindSpeedup(Statement &statement, const Speedup &speedup);
 Speedup readSpeedup(Statement &row);
 RunRecord readRun(Statement &row);
-/// NULL where the search has not ended.
+/// Binds NULL if the search has not ended.
 void bindStop(Statement &statement, const RunRecord &run);
 Decision readDecision(Statement &row);
 ModelCall readCall(Statement &row);
-/// All rows of a query of path, base_hash, result_hash, first_byte, end_byte and text, by path and
-/// position.
+/// Reads all rows of a query for path, base_hash, result_hash, first_byte, end_byte and text that
+/// is ordered by path and position.
 Result<std::vector<FileEdits>> readEdits(Statement &query);
 
 } // namespace kopt

@@ -7,7 +7,7 @@
 namespace kopt {
 namespace {
 
-/// Runs what reads JSON of the database; what it throws is damage.
+/// Runs code that reads JSON of the database. An exception means that the database is damaged.
 template <class Read> Status readStored(const Database &database, Read read) {
   try {
     read();

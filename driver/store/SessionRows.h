@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions as rows of their tables.
+// Writes and reads sessions as rows of their tables.
 #pragma once
 
 #include "driver/model/Session.h"
@@ -7,13 +7,13 @@
 
 namespace kopt {
 
-/// Writes the session in place of the one with its id, as a part of the caller's transaction, and
-/// returns its id. The patches are hashes of stored texts.
+/// Replaces the session that has the same id, within the caller's transaction, and returns the id.
+/// The patches are hashes of stored texts.
 Result<std::int64_t> writeSession(Database &database, const SessionRecord &session,
                                   const std::string &confirmedPatch,
                                   const std::string &offeredPatch);
 
-/// All of them, in the order of their ids.
+/// All sessions, in the order of their ids.
 Result<std::vector<SessionRecord>> readSessions(Database &database);
 
 } // namespace kopt

@@ -41,7 +41,7 @@ class SqliteStore final : public Store {
 public:
   explicit SqliteStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
-  /// Brings the file to the newest schema, one transaction a step.
+  /// Migrates the file to the newest schema, with one transaction for each step.
   Status migrate() {
     std::vector<std::pair<std::string_view, std::string_view>> files(
         knowledge::schema::kFiles.begin(), knowledge::schema::kFiles.end());
@@ -267,7 +267,7 @@ public:
   Result<std::vector<SessionRecord>> sessions() override { return readSessions(*database_); }
 
 private:
-  /// Instead of those that were recorded.
+  /// Replaces the run's edits.
   Status putEdits(const RunRecord &run) {
     for (const char *sql :
          {"DELETE FROM edits WHERE run_id = ?", "DELETE FROM edited_files WHERE run_id = ?"})
@@ -359,7 +359,7 @@ private:
     insert.bind(candidate.rationale).bind(canonicalJson(candidate.parents)).bind(dumpJson(change));
     insert.bind(int(trial.verdict))
         .bind(int(trial.stage))
-        .bind(validUtf8(trial.reason)); // of programs that go wrong
+        .bind(validUtf8(trial.reason)); // it may contain output of faulty programs
     insert.bind(canonicalJson(trial.findings))
         .bind(canonicalJson(trial.assurance))
         .bind(slice)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// .kopt/kopt.db: what happened, committed before the next thing begins. Reports are functions of
-// it.
+// The database .kopt/kopt.db. Each record is committed before the next step begins. Reports are
+// functions of the database.
 #pragma once
 
 #include "driver/model/Decision.h"
@@ -27,8 +27,8 @@ public:
   /// Commits the trial with its samples; returns it with its id. Fails with Internal if the run
   /// already has a trial of that candidate hash and purpose: no trial is repeated.
   virtual Result<Trial> recordTrial(std::int64_t run, const Trial &trial) = 0;
-  /// Adds to a recorded trial what was found of its counters afterwards: counters, source,
-  /// findings, stages, seconds.
+  /// Adds to a recorded trial the counters that were read afterwards, with source, findings, stages
+  /// and seconds.
   virtual Status recordCounters(const Trial &trial) = 0;
   virtual Result<std::vector<Trial>> trials(std::int64_t run) = 0;
   virtual Status recordDecision(std::int64_t run, const Decision &decision) = 0;
@@ -37,8 +37,8 @@ public:
   virtual Result<std::optional<ModelCall>> findModelCall(std::int64_t run,
                                                          const std::string &requestHash) = 0;
   virtual Result<std::vector<ModelCall>> modelCalls(std::int64_t run) = 0;
-  /// Commits the session in place of the one with its id; id 0 is a new one. Returns it with its
-  /// id.
+  /// Replaces the session that has the same id, and commits; with id 0, adds a new one. Returns the
+  /// session with its id.
   virtual Result<SessionRecord> putSession(const SessionRecord &session) = 0;
   virtual Result<std::vector<SessionRecord>> sessions() = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON in the columns of the database, as this kopt or an older one wrote it.
+// Reads JSON in columns of the database that this kopt or an older one wrote.
 #pragma once
 
 #include "driver/model/Candidate.h"
@@ -9,7 +9,7 @@
 
 namespace kopt {
 
-/// Members that came later than the row have their defaults. Throws std::exception on what cannot
+/// Members that are newer than the row get their defaults. Throws std::exception if the JSON cannot
 /// be read.
 template <class T> T fromStored(const nlohmann::json &stored) {
   nlohmann::json whole = toJson(T{});
@@ -31,7 +31,7 @@ template <class T> std::vector<T> listFromStored(const std::string &text) {
   return list;
 }
 
-/// What a candidate changes, but for the texts of chunks, which are stored once for all trials.
+/// What a candidate changes, except the texts of chunks, which are stored once for all trials.
 inline nlohmann::json changeToJson(const Candidate &candidate) {
   return {
       {"chunks", nlohmann::json::object()},     {"constants", candidate.constants},

@@ -26,7 +26,8 @@ struct Pipe {
   Fd read, write;
 };
 
-/// Above 2, so that dup2 onto a standard stream always makes a fresh descriptor.
+/// Moves the descriptor above 2, so that dup2() onto a standard stream always makes a new
+/// descriptor.
 bool moveAboveStreams(Fd &fd) {
   if (fd.get() > 2)
     return true;
@@ -37,7 +38,7 @@ bool moveAboveStreams(Fd &fd) {
   return true;
 }
 
-/// Both ends close on exec.
+/// Makes a pipe whose ends close on exec.
 bool makePipe(Pipe &out) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
@@ -47,7 +48,8 @@ bool makePipe(Pipe &out) {
   return moveAboveStreams(out.read) && moveAboveStreams(out.write);
 }
 
-/// The same for an input that descriptors can be sent through. Nothing comes back through it.
+/// As makePipe(), but a socket, through which descriptors can be sent. It carries data in one
+/// direction only.
 bool makeSocket(Pipe &out) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -87,7 +89,7 @@ std::vector<char *> pointers(std::vector<std::string> &strings) {
   return result;
 }
 
-/// What the child tells the parent when it could not become the program.
+/// What the child reports to the parent if it could not become the program.
 struct StartFailure {
   char step = 0; ///< 'd' chdir, 'l' limits, 'x' exec, 'r' redirection
   int error = 0;
@@ -112,7 +114,7 @@ struct ChildPlan {
     ::_exit(127);
   };
   ::setpgid(0, 0);
-  // A kopt that is killed must not leave a candidate looping for ever.
+  // If kopt is killed, no candidate may stay behind in an endless loop.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent)
     ::_exit(127);
@@ -253,14 +255,15 @@ Result<Child> Child::start(const ProcessSpec &spec, bool socketInput) {
                      "the machine is out of processes or memory");
   if (pid == 0)
     becomeProgram(plan);
-  ::setpgid(pid, pid); // also here: whoever of the two comes first, a kill of the group finds it
+  // In the parent too, so that the group exists for a kill, whichever process runs first.
+  ::setpgid(pid, pid);
 
   Child child;
   child.pid_ = pid;
   child.in = std::move(in.write);
   child.out = std::move(out.read);
   child.err = std::move(err.read);
-  // This process's copies of the child's ends: what is read here must end when the child does.
+  // Close this process's copies of the child's ends, so that reading ends when the child ends.
   for (Fd *end : {&report.write, &in.read, &out.write, &err.write})
     end->reset();
   for (const Fd *fd : {&child.in, &child.out, &child.err})

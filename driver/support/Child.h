@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A started child with its ends of the pipes: what Process.cpp is built on, and nobody else uses.
+// A started child with its ends of the pipes: the base of Process.cpp; not for other code.
 #pragma once
 
 #include "driver/support/Process.h"
@@ -13,7 +13,7 @@
 
 namespace kopt {
 
-/// A driver that tears down a context can keep a killed process for seconds.
+/// A driver that tears down a context can keep a killed process alive for seconds.
 inline constexpr Duration kTeardownLimit{30};
 
 class Fd {
@@ -38,11 +38,11 @@ private:
   int fd_ = -1;
 };
 
-/// A started child with its ends of the pipes. Owns the process group: destroyed, it kills and
+/// A started child with its ends of the pipes. Owns the process group: the destructor kills and
 /// reaps it.
 class Child {
 public:
-  /// `socketInput`: its standard input takes descriptors too.
+  /// `socketInput`: descriptors can be sent through its standard input.
   static Result<Child> start(const ProcessSpec &spec, bool socketInput);
   Child(Child &&other) noexcept
       : in(std::move(other.in)), out(std::move(other.out)), err(std::move(other.err)),
@@ -52,11 +52,11 @@ public:
 
   void signalGroup(int signal) const;
 
-  /// True once the leader has ended. Until it is reaped its id, and so the group's, cannot be
-  /// reused: what it left behind in its group is killed in between.
+  /// Reaps the leader. True once it has ended. Its id, and so that of the group, cannot be reused
+  /// before it is reaped, so the remaining processes of the group are killed first.
   bool reap(bool block);
-  /// Kills the group and waits until its leader is reaped and nobody holds its output. False where
-  /// that takes longer.
+  /// Kills the group and waits until the leader is reaped and no process holds its output. False if
+  /// that takes longer than `limit`.
   bool endWithin(Duration limit);
 
   int exitCode() const { return status_; }
@@ -69,7 +69,7 @@ private:
   int status_ = 0;
 };
 
-/// The absolute path of a program in `path`, a PATH or null.
+/// The absolute path of a program in `path`, which is the value of PATH or null.
 std::optional<std::filesystem::path> findInPath(const std::string &name, const char *path);
 
 } // namespace kopt

@@ -49,7 +49,7 @@ public:
   FileDescriptor &operator=(const FileDescriptor &) = delete;
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
-  /// Returns 0 or the error: a full network disk is often told of only here.
+  /// Returns 0 or the errno. A full network disk is often reported only here.
   int close() {
     if (fd_ < 0)
       return 0;
@@ -74,7 +74,7 @@ int writeAll(int fd, std::string_view content) {
   return 0;
 }
 
-/// 0 or the error; `temporary` holds the whole content on disk when this returns 0.
+/// Returns 0 or the errno. If it returns 0, `temporary` has the whole content on disk.
 int writeTemporary(const fs::path &temporary, const fs::path &target, std::string_view content) {
   FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file.valid())
@@ -123,7 +123,7 @@ Status createDirectories(const fs::path &path) {
 }
 
 Status writeFileAtomically(const fs::path &path, std::string_view content) {
-  // A link stays a link: what it points to is replaced.
+  // Keep a link and replace its target.
   std::error_code ignored;
   fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
   if (target.empty())
@@ -143,8 +143,8 @@ Status writeFileAtomically(const fs::path &path, std::string_view content) {
     ::unlink(temporary.c_str());
     return ioError("write", path, error);
   }
-  // The rename itself is durable only once the folder is. Some file systems refuse to sync folders;
-  // that is no failure.
+  // The rename is durable only once the folder is synced. Some file systems refuse to sync folders,
+  // which is not an error.
   fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.valid())
@@ -170,14 +170,14 @@ TemporaryDirectory::TemporaryDirectory(TemporaryDirectory &&other) noexcept
     : path_(std::exchange(other.path_, {})) {}
 
 TemporaryDirectory &TemporaryDirectory::operator=(TemporaryDirectory &&other) noexcept {
-  std::swap(path_, other.path_); // the other's destructor removes ours
+  std::swap(path_, other.path_); // the other object's destructor removes our folder
   return *this;
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
   if (path_.empty())
     return;
-  std::error_code ignored; // a leftover temporary folder is not worth failing for
+  std::error_code ignored; // a leftover temporary folder is not an error
   fs::remove_all(path_, ignored);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as kopt writes them: whole or not at all.
+// Reads files, and writes them atomically.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -10,16 +10,17 @@
 
 namespace kopt {
 
-/// Fails with Environment naming the path and the reason.
+/// Fails with Environment, naming the path and the reason.
 Result<std::string> readFile(const std::filesystem::path &path);
 
-/// Writes beside the target, syncs and renames: a full disk or a kill leaves the old file as it
-/// was. Creates parent folders. Fails with Environment naming the path and the reason.
+/// Writes a file beside the target, syncs and renames it, so that a full disk or a kill leaves the
+/// old file unchanged. Creates parent folders. Fails with Environment naming the path and the
+/// reason.
 Status writeFileAtomically(const std::filesystem::path &path, std::string_view content);
 
 Status createDirectories(const std::filesystem::path &path);
 
-/// A folder that is removed with its content when the object goes.
+/// A folder that is removed, with its content, by the destructor.
 class TemporaryDirectory {
 public:
   static Result<TemporaryDirectory> create(std::string_view prefix);

@@ -11,11 +11,12 @@ namespace kopt {
 /// change it.
 std::string hashHex(std::string_view bytes);
 
-/// The same for the same text, for ever: what is drawn with it can be drawn again.
+/// A seed that never changes for the same text, so that whatever is drawn with it can be drawn
+/// again.
 std::uint64_t seedFrom(std::string_view text);
 
-/// The `index`-th number of the sequence that `seed` begins, by splitmix64 (Steele, Lea and Flood,
-/// OOPSLA 2014): neighbours of either have nothing in common.
+/// The `index`-th number of the sequence of `seed`, by splitmix64 (Steele, Lea and Flood, OOPSLA
+/// 2014). Results for neighbouring seeds or indices are unrelated.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t index);
 
 /// Hash of several fields; unlike a concatenation, ("ab","c") and ("a","bc") differ.

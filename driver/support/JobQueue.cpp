@@ -7,7 +7,7 @@
 namespace kopt {
 
 JobQueue::JobQueue(unsigned threads) {
-  // Signals are the main thread's.
+  // Only the main thread handles signals.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -10,12 +10,13 @@
 
 namespace kopt {
 
-/// A few threads that run jobs, begun in the order they were given. The threads live as long as the
-/// queue: children that a job starts do not die with their thread.
+/// Runs jobs on a few threads, starting them in the order in which they were added. The threads
+/// live as long as the queue, so that child processes that a job starts do not die with their
+/// thread.
 class JobQueue {
 public:
   explicit JobQueue(unsigned threads);
-  /// Drops what has not begun and waits for the rest.
+  /// Drops jobs that have not begun and waits for the others.
   ~JobQueue();
   JobQueue(const JobQueue &) = delete;
   JobQueue &operator=(const JobQueue &) = delete;

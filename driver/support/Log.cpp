@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<spdlog::logger *> current{nullptr};
 
-/// Through the terminal, so that a line does not end up behind the status line.
+/// Writes through the terminal, so that lines do not collide with the status line.
 class TerminalSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
   explicit TerminalSink(Terminal &terminal) : terminal_(terminal) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of what kopt did: each command line that it ran, each stage, with the time taken. For
-// people who look for the reason of something; never read by kopt. The environment is not logged,
-// so keys never appear in it.
+// The log: each command line that kopt ran, and each stage, with the time taken. It is for finding
+// the cause of a problem; kopt never reads it. The environment is not logged, so keys never appear
+// in it.
 #pragma once
 
 #include "driver/support/Clock.h"
@@ -21,14 +21,15 @@ class logger;
 namespace kopt {
 
 struct LogSettings {
-  Terminal *terminal = nullptr; ///< each line goes there as well; null: it does not
-  std::filesystem::path file;   ///< lines are appended, with the time in UTC; empty: there is none
+  Terminal *terminal = nullptr; ///< also receives each line; null: none
+  std::filesystem::path file;   ///< receives each line with the time in UTC, appended; empty: none
 };
 
-/// While it lives, logLine() writes. One at a time; what it writes to must outlive it.
+/// logLine() writes while an object of this class exists. Only one may exist at a time, and the
+/// terminal must outlive it.
 class Log {
 public:
-  /// Fails with Environment where the file cannot be opened.
+  /// Fails with Environment if the file cannot be opened.
   static Result<Log> open(const LogSettings &settings);
   Log(Log &&other) noexcept = default;
   Log &operator=(Log &&other) = delete;
@@ -39,9 +40,10 @@ private:
   std::shared_ptr<spdlog::logger> logger_;
 };
 
-/// Whether a line would be written: to spare the work of making one.
+/// True if a line would be written; used to avoid the work of making one.
 bool isLogging();
-/// From any thread. Written at once, so that a crash loses nothing.
+/// Writes a line; may be called from any thread. The line is written immediately, so that a crash
+/// loses nothing.
 void logLine(std::string_view text);
 
 /// Logs the name of a stage, and the time from its construction to its destruction.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file's content as memory, without reading it into memory of its own.
+// A file's content mapped into memory.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -11,8 +11,8 @@ namespace kopt {
 
 class MappedFile {
 public:
-  /// Maps the whole file for reading. The file must not become shorter while this lives. Fails with
-  /// Environment naming the path and the reason.
+  /// Maps the whole file for reading. The file must not become shorter during the lifetime of the
+  /// object. Fails with Environment, naming the path and the reason.
   static Result<MappedFile> open(const std::filesystem::path &path);
   MappedFile(MappedFile &&other) noexcept;
   MappedFile &operator=(MappedFile &&) = delete;

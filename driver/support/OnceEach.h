@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers by key, each of which is worked out once.
+// Computes an answer for each key only once.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -13,11 +13,12 @@
 
 namespace kopt {
 
-/// May be used from several threads.
+/// May be used by several threads at once.
 template <class Answer> class OnceEach {
 public:
-  /// What `work` gave for this key before, or gives now: who asks while another thread works it out
-  /// waits for that. An Error is told to those who wait for it, and not kept.
+  /// The answer for this key: a known one, or the result of `work`. If another thread is already
+  /// computing it, waits for that thread. An Error is returned to all that wait for it, but is not
+  /// kept.
   Result<Answer> get(const std::string &key, const std::function<Result<Answer>()> &work) {
     std::promise<Result<Answer>> promise;
     std::shared_future<Result<Answer>> answer;

@@ -25,11 +25,11 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr Duration kTerminationGrace{2}; ///< between SIGTERM and SIGKILL
 constexpr Duration kWriteDeadline{60};   ///< for one line into an interactive child
 constexpr std::size_t kErrorTail = 64u << 10;
-constexpr std::size_t kDrainedAtOnce =
-    1u << 20; ///< so that one who never stops writing cannot hold up a deadline
+/// Limited, so that a child that never stops writing cannot delay a deadline.
+constexpr std::size_t kDrainedAtOnce = 1u << 20;
 
-/// A child that closed its input must not kill kopt. Only this thread's SIGPIPE is held back, so
-/// `kopt | head` still ends as users expect.
+/// Blocks SIGPIPE in this thread, so that a child that closes its input does not kill kopt. Other
+/// threads are not affected, so `kopt | head` still ends as users expect.
 class SigpipeGuard {
 public:
   SigpipeGuard() {
@@ -53,8 +53,8 @@ private:
   bool wasPending_ = false;
 };
 
-/// Reads what is there, up to kDrainedAtOnce. Closes the descriptor at end of file; calls `take`
-/// with each piece.
+/// Reads available data, up to kDrainedAtOnce, and calls `take` with each piece. Closes the
+/// descriptor at end of file.
 template <class Take> void drain(Fd &fd, Take take) {
   char buffer[1 << 16];
   std::size_t total = 0;
@@ -72,8 +72,8 @@ template <class Take> void drain(Fd &fd, Take take) {
   }
 }
 
-/// Writes what fits and removes it from `text`. Closes the descriptor where the child has closed
-/// its end.
+/// Writes as much as possible and removes it from `text`. Closes the descriptor if the child has
+/// closed its end.
 void feed(Fd &fd, std::string_view &text) {
   while (fd.open() && !text.empty()) {
     ssize_t n = ::write(fd.get(), text.data(), text.size());
@@ -135,8 +135,8 @@ ProcessResult runToEnd(Child &child, const ProcessSpec &spec) {
       child.in.reset();
     }
     const Duration now = elapsed();
-    // Once the child is gone only a process that left its group can hold the pipes: it gets a
-    // moment, no more.
+    // Once the child has ended, only a process that left its group can still hold the pipes. Wait
+    // for it only briefly.
     if (ended && ((!child.out.open() && !child.err.open()) || now - *endedAt > Duration(0.5)))
       break;
     if (!ended && spec.timeout && now >= *spec.timeout && !terminated) {
@@ -148,15 +148,15 @@ ProcessResult runToEnd(Child &child, const ProcessSpec &spec) {
       child.signalGroup(SIGKILL);
       killed = true;
     }
-    // Pipes wake this up; the end of a child whose pipes are held elsewhere, or closed by itself,
-    // is looked for.
+    // Pipes end the wait. The end of a child whose pipes are held by others or closed must be
+    // polled.
     bool pipesOpen = child.out.open() || child.err.open();
     Duration nap = pipesOpen ? Duration(0.05) : Duration(0.002);
     if (spec.timeout && !terminated)
       nap = std::clamp(*spec.timeout - now, Duration(0), nap);
     waitForAny(&child.in, {&child.out, &child.err}, nap);
   }
-  child.out.reset(); // who still holds it is not waited for
+  child.out.reset(); // do not wait for others that still hold it
   result.exitCode = child.exitCode();
   result.wall = elapsed();
   return result;
@@ -216,7 +216,7 @@ public:
       Duration left = limit - SteadyClock::now();
       if (left.count() <= 0)
         return makeError(ErrorCode::Environment, name_ + " does not read its input");
-      collect(); // a child that blocks on its output would never read its input
+      collect(); // a child that blocks while writing would never read its input
       waitForAny(&child_.in, {&child_.out, &child_.err}, left);
     }
   }
@@ -264,7 +264,7 @@ public:
   }
 
   bool end(Duration limit) override {
-    collect(); // its last words
+    collect(); // its last output
     const bool ended = child_.endWithin(limit);
     collect();
     return ended;
@@ -273,7 +273,8 @@ public:
   void kill() override { child_.signalGroup(SIGKILL); }
 
   int wait() override {
-    // Closing its input asks the child to end; what it still says is taken so that it can.
+    // Closing its input asks the child to end. Its output must be read until then, so that it does
+    // not block.
     child_.in.reset();
     while (!child_.reap(false)) {
       collect();
@@ -285,7 +286,7 @@ public:
   }
 
 private:
-  /// The line's first bytes with the descriptors.
+  /// Sends the line's first bytes with the descriptors.
   Status sendFirst(std::string_view &text, const std::vector<int> &descriptors) {
     if (descriptors.size() > kMostDescriptors)
       return makeError(ErrorCode::Internal,
@@ -323,7 +324,7 @@ private:
   }
 
   void collect() {
-    if (buffered_.size() <= limit_) // what else there is stays in the pipe
+    if (buffered_.size() <= limit_) // more than that stays in the pipe
       drain(child_.out, [&](std::string_view piece) { buffered_ += piece; });
     drain(child_.err, [&](std::string_view piece) {
       errorTail_ += piece;
@@ -333,7 +334,7 @@ private:
   }
 
   Error endOfFile() {
-    // A child that closed its output without ending gets as long as one that was told to end.
+    // A child that closed its output but still runs gets the same time to end as after SIGTERM.
     const auto limit = SteadyClock::now() + kTerminationGrace;
     while (!child_.reap(false) && SteadyClock::now() < limit)
       waitForAny(nullptr, {&child_.err}, Duration(0.002));
@@ -349,11 +350,11 @@ private:
 
   Child child_;
   std::string name_;
-  std::size_t limit_;   ///< of bytes in buffered_
-  std::string command_; ///< for the log; empty: there is none
+  std::size_t limit_;   ///< for the bytes in buffered_
+  std::string command_; ///< for the log; empty: not logged
   SteadyClock::time_point started_;
   std::string buffered_, errorTail_;
-  std::size_t searched_ = 0; ///< bytes of buffered_ known to hold no newline
+  std::size_t searched_ = 0; ///< leading bytes of buffered_ known to contain no newline
 };
 
 class PosixProcessRunner final : public ProcessRunner {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long to wait for a program that has been seen to take a certain time.
+// A time limit for a program whose usual time is known.
 #pragma once
 
 #include "driver/support/Process.h"
@@ -9,8 +9,8 @@
 
 namespace kopt {
 
-/// A deadline that follows from the longest time that was seen: `factor` times as long, between a
-/// least and a most. Before anything was seen it is the most. May be used from several threads.
+/// A deadline of `factor` times the longest time seen so far, but at least `least` and at most
+/// `most`; `most` before any time was seen. May be used by several threads at once.
 class RelativeDeadline {
 public:
   RelativeDeadline(Duration least, Duration most, double factor)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expected failures are values, bugs are asserts, outcomes of candidates are data (see
-// evaluate/Verdict.h). Only driver/cli turns an Error into text and an exit code.
+// model/Trial.h). Only driver/cli turns an Error into text and an exit code.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace kopt {
 
-/// What went wrong, as far as a caller may act on it. The numbers are the process exit codes
-/// (DESIGN.md).
+/// Kinds of errors on which callers may act. The numbers are the exit codes of the process
+/// (docs/exit-codes.md).
 enum class ErrorCode {
   Usage = 1,          ///< a flag, a config key or an annotation is wrong
   BudgetEnded = 3,    ///< no verdict before the budget ended
@@ -22,7 +22,7 @@ enum class ErrorCode {
   Interrupted = 130,  ///< stopped by the user; state is saved
 };
 
-/// An error a user reads: what happened, where, and what to do about it.
+/// An error for the user: what happened, where, and what to do about it.
 struct Error {
   ErrorCode code = ErrorCode::Internal;
   std::string what;                 ///< one sentence, no trailing period

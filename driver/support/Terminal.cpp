@@ -58,7 +58,8 @@ private:
     last_.clear();
   }
 
-  /// A line that wraps cannot be overprinted: cut in the middle, where progress texts matter least.
+  /// Cuts the text to the width of the terminal, because a wrapped line cannot be overprinted. Cuts
+  /// in the middle, which matters least in progress texts.
   std::string fitted(std::string_view text) const {
     winsize size{};
     std::size_t width = ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -68,7 +69,7 @@ private:
     return std::string(text.substr(0, half)) + "..." + std::string(text.substr(text.size() - half));
   }
 
-  /// Progress that cannot be shown is no reason to stop.
+  /// Errors are ignored: progress that cannot be shown is not a reason to stop.
   void write(std::string_view text) const {
     while (!text.empty()) {
       ssize_t n = ::write(fd_, text.data(), text.size());

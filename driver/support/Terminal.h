@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Progress for people. On a terminal one status line is overprinted; elsewhere each change is a
-// plain line, so that a log file stays readable. Results never go through here.
+// plain line, so that a log file stays readable. Results are not written through this class.
 #pragma once
 
 #include <memory>
@@ -12,22 +12,22 @@ namespace kopt {
 enum class ColourChoice { Auto, Always, Never };
 enum class Style { Plain, Bold, Dim, Red, Green, Yellow, Cyan };
 
-/// Flag over NO_COLOR (non-empty: off) over CLICOLOR_FORCE (non-empty and not 0: on) over whether
-/// it is a terminal.
+/// Decides by the first that applies: the flag, NO_COLOR (non-empty: off), CLICOLOR_FORCE
+/// (non-empty and not 0: on), whether the output is a terminal.
 bool wantsColour(ColourChoice choice, bool isTerminal, const char *noColor,
                  const char *cliColorForce);
 
-/// Used from several threads.
+/// May be used by several threads at once.
 class Terminal {
 public:
   virtual ~Terminal() = default;
-  /// What is going on now. Replaces the status before it.
+  /// Shows what is going on now, in place of the previous status.
   virtual void status(std::string_view text) = 0;
-  /// A line that stays.
+  /// Prints a line that stays.
   virtual void line(std::string_view text) = 0;
-  /// Removes the status line: before something else is printed, and at the end.
+  /// Removes the status line. To be called before something else is printed, and at the end.
   virtual void clear() = 0;
-  /// The text with the escape codes of the style, or as it is where colours are off.
+  /// The text with the escape codes of the style, or unchanged if colours are off.
   virtual std::string paint(Style style, std::string_view text) const = 0;
 };
 

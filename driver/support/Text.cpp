@@ -73,7 +73,7 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
 
 std::string closestMatch(std::string_view name, const std::vector<std::string> &known) {
   std::string best;
-  // A third of the letters may be wrong: more would propose unrelated words.
+  // A third of the letters may be wrong; with more, the suggestion would be unrelated.
   std::size_t bestDistance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string &candidate : known)
     if (std::size_t distance = editDistance(name, candidate); distance < bestDistance) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small helpers for what people read: names they mistyped, durations, percentages.
+// Small helpers for text that people read: mistyped names, durations, percentages.
 #pragma once
 
 #include <string>
@@ -8,20 +8,21 @@
 
 namespace kopt {
 
-/// What the system calls an errno.
+/// The system's message for an errno.
 std::string systemMessage(int error);
 std::string_view trim(std::string_view text);
-/// Pieces between the separators, empty ones included; "" gives one empty piece.
+/// The pieces between the separators, including empty ones; "" gives one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 std::string replaceAll(std::string text, std::string_view from, std::string_view to);
-/// The text with U+FFFD for each byte sequence that is no UTF-8: what others read (a database,
-/// JSON) has to be.
+/// The text with U+FFFD in place of each byte sequence that is not valid UTF-8, for readers that
+/// require UTF-8 (databases, JSON).
 std::string validUtf8(const std::string &text);
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other.
+/// The number of insertions, deletions, substitutions and swaps of neighbours that turn one text
+/// into the other.
 std::size_t editDistance(std::string_view a, std::string_view b);
-/// The nearest of `known` where it is near enough to be meant; empty otherwise.
+/// The nearest of `known`, if it is near enough to be meant; otherwise empty.
 std::string closestMatch(std::string_view name, const std::vector<std::string> &known);
 /// "did you mean 'X'?", or empty.
 std::string didYouMean(std::string_view name, const std::vector<std::string> &known);

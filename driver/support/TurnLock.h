@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex that is had in the order in which it was asked for: nobody who comes back at once takes
-// the turn of one who waits.
+// A fair mutex: threads get it in the order in which they asked, so a thread that asks again at
+// once does not overtake one that waits.
 #pragma once
 
 #include <condition_variable>

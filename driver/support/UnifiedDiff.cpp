@@ -84,8 +84,8 @@ std::vector<DiffLine> shortestScript(const Lines &before, const Lines &after) {
   return script;
 }
 
-/// Every line of both texts, in order. Equal ends are taken off first: edits are small beside their
-/// files.
+/// Every line of both texts, in order. Equal beginnings and ends are removed first, because edits
+/// are small compared with files.
 std::vector<DiffLine> editScript(const Lines &before, const Lines &after) {
   std::size_t head = 0, tail = 0;
   const std::size_t shorter = std::min(before.size(), after.size());
@@ -105,7 +105,7 @@ std::vector<DiffLine> editScript(const Lines &before, const Lines &after) {
   return script;
 }
 
-/// As git quotes a path with quotes, backslashes, control or non-ASCII characters.
+/// Quotes a path as git does if it has quotes, backslashes, control or non-ASCII characters.
 std::string quotePath(const std::string &path) {
   const auto special = [](unsigned char c) {
     return c < 0x20 || c >= 0x7f || c == '"' || c == '\\';
@@ -143,7 +143,7 @@ FileDiff diffTexts(std::string path, std::string_view before, std::string_view a
     if (open)
       diff.hunks.back().lines.push_back(line);
     kept = line.kind == ' ' ? kept + 1 : 0;
-    if (open && kept > 2 * kContext) { // too far for one hunk
+    if (open && kept > 2 * kContext) { // too far from the next change for one hunk
       diff.hunks.back().lines.resize(diff.hunks.back().lines.size() - (kept - kContext));
       open = false;
     }
@@ -159,7 +159,7 @@ std::string formatDiff(const FileDiff &diff) {
   if (diff.hunks.empty())
     return {};
   const std::string oldName = quotePath("a/" + diff.path), newName = quotePath("b/" + diff.path);
-  // Without the tab, a name with a space would end there.
+  // Without the tab, a name would end at its first space.
   const char *end = diff.path.find(' ') == std::string::npos ? "" : "\t";
   std::string text = fmt::format("diff --git {} {}\n--- {}{}\n+++ {}{}\n", oldName, newName,
                                  oldName, end, newName, end);

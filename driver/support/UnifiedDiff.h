@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unified diffs as git writes them, without git: a GPU host may have none. Pure functions, no
-// files.
+// Unified diffs as git writes them, but without git, which a GPU host may not have. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace kopt {
 
-/// One line of a hunk with its terminator, which the last line of a file may lack.
+/// One line of a hunk with its line terminator, which the last line of a file may lack.
 struct DiffLine {
   char kind = ' '; ///< ' ' kept, '-' removed, '+' added
   std::string text;
@@ -26,11 +25,11 @@ struct FileDiff {
   std::vector<DiffHunk> hunks;
 };
 
-/// The change of one file with three lines of context; no hunks where the texts are equal. Bytes
-/// are kept as they are: carriage returns, tabs, a missing newline at the end.
+/// The change of one file with three lines of context; no hunks if the texts are equal. Bytes are
+/// kept unchanged: carriage returns, tabs, a missing newline at the end.
 FileDiff diffTexts(std::string path, std::string_view before, std::string_view after);
 
-/// The text that `git apply` takes; empty where there are no hunks.
+/// The diff as text for `git apply`; empty if there are no hunks.
 std::string formatDiff(const FileDiff &diff);
 
 } // namespace kopt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that is allocated now. Any thread may ask and tell.
+// The memory that is allocated now. All functions may be called from any thread.
 #pragma once
 
 #include "runtime/trace/Format.h"
@@ -14,15 +14,15 @@ namespace kopt::runtime::capture {
 struct LiveAllocation {
   std::uint64_t base = 0, bytes = 0;
   trace::AllocationKind kind = trace::AllocationKind::Device;
-  std::string name; ///< of a module's variable
+  std::string name; ///< name of a module's variable
 };
 
 class AllocationMap {
 public:
-  /// What was known at that base is replaced.
+  /// Replaces an allocation with the same base.
   void add(const LiveAllocation &allocation);
   void remove(std::uint64_t base);
-  /// The allocation that holds the address.
+  /// The allocation that holds the address, if any.
   std::optional<LiveAllocation> find(std::uint64_t address) const;
 
 private:

@@ -132,7 +132,7 @@ bool namesKernel(const std::string &name, const std::string &symbol) {
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || !demangled)
     return false;
-  // "void ns::scale<float, 4>(float*)": what stands before the first < or ( outside of "(anonymous
+  // "void ns::scale<float, 4>(float*)": the name ends at the first < or ( outside of "(anonymous
   // namespace)".
   std::string text = demangled.get();
   static const std::string kAnonymous = "(anonymous namespace)::";

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libkopt-capture.so is asked to do: a text file that kopt writes and names in
-// KOPT_CAPTURE_CONFIG. One setting a line, its words separated by blanks; paths are
+// The settings of libkopt-capture.so: a text file that kopt writes and names in
+// KOPT_CAPTURE_CONFIG. Each line is one setting, its words separated by blanks; paths are
 // percent-encoded.
 //
-//   trace PATH            folder of the trace, which exists
-//   cupti PATH            a libcupti.so; the first that loads is used; may be repeated
-//   timing 0|1            ask CUPTI for durations (default 1)
-//   max-launches N        launches that are recorded in a process; further ones are counted
-//   (default 1000000) max-log-bytes N       of a process's log (default 4 GiB) max-snapshot-bytes N
-//   of memory that snapshots of a process store (default 2 GiB) depth N               pointers that
-//   are followed from a captured buffer on (default 1) wait-seconds N        for a stream, before
-//   and after a snapshot (default 60) params SYMBOL N,N,... sizes of the parameters, for drivers
-//   that do not tell snapshot WHAT NAME HOW N   WHAT: symbol (mangled) or kernel (qualified name,
-//   or its last part)
-//                              HOW: first, every, class (N of each geometry) or launch (those of
-//                              ordinal N,N,...)
+//   trace PATH             folder of the trace, which must exist
+//   cupti PATH             a libcupti.so; the first that loads is used; may be repeated
+//   timing 0|1             ask CUPTI for durations (default 1)
+//   max-launches N         launches to record in a process; more are only counted (default 1000000)
+//   max-log-bytes N        size limit of a process's log (default 4 GiB)
+//   max-snapshot-bytes N   memory that the snapshots of a process store (default 2 GiB)
+//   depth N                how far to follow pointers from a captured buffer (default 1)
+//   wait-seconds N         how long to wait for a stream before and after a snapshot (default 60)
+//   params SYMBOL N,N,...  sizes of the parameters, for drivers that do not report them
+//   snapshot WHAT NAME HOW N
+//                          WHAT: symbol (mangled name) or kernel (qualified name or its last part)
+//                          HOW: first, every, class (N of each geometry) or launch (those with the
+//                          ordinals N,N,...)
 #pragma once
 
 #include <cstdint>
@@ -47,11 +48,11 @@ struct Config {
   std::vector<SnapshotRule> rules;
 };
 
-/// False with `why` naming the line.
+/// False if the text is malformed; `why` then names the line.
 bool parseConfig(std::string_view text, Config &out, std::string &why);
 
-/// `kernel` rules name "scale", "ns::scale": the demangled name without template arguments and
-/// parameters.
+/// True if `name`, for example "scale" or "ns::scale", is the demangled name of `symbol` without
+/// template arguments and parameters, or the last part of that name.
 bool namesKernel(const std::string &name, const std::string &symbol);
 
 } // namespace kopt::runtime::capture

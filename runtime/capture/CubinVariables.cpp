@@ -10,7 +10,7 @@ namespace kopt::runtime::capture {
 
 namespace {
 
-/// Where the instructions of a kernel are; ".text." and its name.
+/// A kernel's instructions are in the section ".text." followed by its name.
 constexpr std::string_view kCodeSection = ".text.";
 
 } // namespace
@@ -31,7 +31,7 @@ CubinSymbols readCubinSymbols(std::string_view image) {
       const std::string_view home = file.sections()[symbol.section].name;
       if (symbol.isKernel())
         found.kernels.emplace_back(symbol.name);
-      // User's variables lie in these; .nv.constant0 and others hold the compiler's own.
+      // These sections hold the user's variables; .nv.constant0 and others hold the compiler's.
       else if (symbol.type() == STT_OBJECT && symbol.size > 0 &&
                (home.starts_with(".nv.global") || home == ".nv.constant3"))
         found.variables.emplace_back(symbol.name);

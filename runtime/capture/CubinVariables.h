@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cubin has of its kernels: the variables next to them, from its symbol table, and a hash of
-// the machine code of each.
+// Reads from a cubin its kernels and variables, from the symbol table, and a hash of the machine
+// code of each kernel.
 #pragma once
 
 #include <map>
@@ -17,16 +17,18 @@ struct CubinSymbols {
   std::map<std::string, std::string> code;     ///< by kernel: XXH3-128 of its instructions, in hex
 };
 
-/// Reads a 64-bit ELF file; nothing in it is trusted. Empty if it is not one.
+/// Reads a 64-bit ELF file, which is not trusted. Empty if it is malformed.
 CubinSymbols readCubinSymbols(std::string_view image);
 
-/// The variables that belong to each kernel of the loaded modules, and its machine code.
+/// For each kernel of the loaded modules: the variables of its module, and the hash of its machine
+/// code.
 class CubinVariables {
 public:
   void add(const CubinSymbols &symbols);
   std::vector<std::string> of(const std::string &kernel) const;
-  /// The hash of the kernel's machine code; empty where no module had it. Of several modules with a
-  /// kernel of that name, as static kernels of several files are: all their hashes, in order.
+  /// The hash of the kernel's machine code; empty if no module had the kernel. If several modules
+  /// have a kernel of that name, such as static kernels of several files, all their hashes in
+  /// order.
   std::string codeOf(const std::string &kernel) const;
 
 private:

@@ -11,8 +11,8 @@ namespace {
 using trace::RecordKind;
 using trace::RecordPayload;
 
-/// Ways into the log that no thread uses now. A thread that ends gives its own back; its segment is
-/// filled further.
+/// Appenders that no thread uses now. A thread that ends returns its appender, and another thread
+/// continues to fill that segment.
 struct Pool {
   std::mutex mutex;
   std::vector<std::pair<std::uint64_t, trace::Appender *>> idle; ///< by the log's id
@@ -22,7 +22,7 @@ Pool &pool() {
   return *shared;
 }
 
-// Plain values: they can still be used after the thread's destructors ran (handlers of exit()).
+// Plain pointers, because handlers of exit() may use them after the thread's destructors ran.
 thread_local trace::Appender *ownAppender = nullptr;
 thread_local std::uint64_t ownLog = 0;
 thread_local RecordPayload *ownPayload = nullptr;
@@ -83,8 +83,8 @@ void putLaunch(Payload &to, const KernelEntry &kernel, std::uint32_t ordinal,
 RecordPayload &Recorder::payload() {
   if (!ownPayload) {
     ownPayload = new RecordPayload;
-    giveBack.armed =
-        true; // its destructor frees it; what comes later (handlers of exit()) gets another one
+    // Its destructor frees the payload; code that runs later (handlers of exit()) gets another one.
+    giveBack.armed = true;
   }
   ownPayload->clear();
   return *ownPayload;
@@ -104,7 +104,7 @@ void Recorder::process(const trace::ProcessInfo &info) {
   to.putText(info.program);
   to.putText(info.programHash);
   to.putText(info.directory);
-  // A long command line is cut: its first words are what tells programs apart.
+  // A long command line is cut; its first words identify the program.
   std::size_t count = 0, bytes = 0;
   for (; count < info.arguments.size(); ++count) {
     bytes += std::min(info.arguments[count].size(), trace::kMaxTextBytes) + 4;
@@ -162,7 +162,8 @@ KernelEntry &Recorder::lookUp(const void *handle,
     if (const auto known = byHandle_.find(handle); known != byHandle_.end())
       return *known->second;
   }
-  // The driver is asked without the lock: it may wait for a thread of CUPTI's that wants it.
+  // Ask the driver without holding the lock: the driver may wait for a CUPTI thread that needs the
+  // lock.
   KernelDescription description = describe();
   const std::lock_guard lock(kernelsMutex_);
   std::unique_ptr<KernelEntry> &entry = bySymbol_[description.symbol];
@@ -172,8 +173,8 @@ KernelEntry &Recorder::lookUp(const void *handle,
     entry->symbol = description.symbol;
     if (const auto sizes = config_.parameterSizes.find(description.symbol);
         description.parameters.empty() && sizes != config_.parameterSizes.end()) {
-      // Each at the next multiple of its size, as far as that says how it is aligned: 1 to 16
-      // bytes.
+      // Place each parameter at the next multiple of its alignment, which is taken from its size:
+      // the largest power of two up to 16 that divides it.
       std::uint32_t offset = 0;
       for (const std::uint32_t size : sizes->second) {
         const std::uint32_t align = size % 16 == 0  ? 16
@@ -265,7 +266,7 @@ std::size_t Recorder::pack(const KernelEntry &kernel, const LaunchFacts &facts, 
   return kernel.argumentBytes;
 }
 
-/// In the log's header, so that the number is there if the program is killed.
+/// Counts in the log's header, so that the number survives if the program is killed.
 std::uint64_t Recorder::countLaunches(std::uint64_t more) {
   return std::atomic_ref(log_.header().countedLaunches).fetch_add(more, std::memory_order_relaxed);
 }
@@ -316,7 +317,8 @@ void Recorder::duration(std::uint32_t correlation, std::uint32_t kernel, std::ui
 
 void Recorder::snapshot(std::uint64_t launch, bool after,
                         const std::vector<trace::SnapshotItem> &items, std::uint32_t stackBytes) {
-  constexpr std::size_t kEach = 256; // of a record: names and reasons are short
+  // Items in a record; it fits, because names and reasons are short.
+  constexpr std::size_t kEach = 256;
   for (std::size_t first = 0; first == 0 || first < items.size(); first += kEach) {
     const std::size_t count = std::min(kEach, items.size() - first);
     RecordPayload &to = payload();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver adapter tells, as records of the log. Knows no CUDA: a kernel is a handle with a
-// name and the sizes of its parameters. Every call may come from any thread; a launch takes no lock
-// and allocates nothing once its kernel is known.
+// Writes what the driver adapter reports as records of the log. It does not use CUDA: a kernel is a
+// handle with a name and the sizes of its parameters. All functions may be called from any thread.
+// A launch takes no lock and allocates nothing once its kernel is known.
 #pragma once
 
 #include "runtime/capture/AllocationMap.h"
@@ -38,21 +38,22 @@ struct LaunchFacts {
   std::uint32_t correlation = 0;
   std::uint64_t stream = 0, context = 0;
   std::uint16_t flags = 0; ///< trace::LaunchFlag
-  /// The parameters, one pointer each, or all of them packed; both null: unknown.
+  /// The arguments: `parameters` has a pointer to each, `packed` holds all of them; both null:
+  /// unknown.
   void *const *parameters = nullptr;
   const void *packed = nullptr;
   std::size_t packedBytes = 0;
 };
 
-/// A name and the parameters of a kernel, as the driver knows them.
+/// The name and the parameters of a kernel, as the driver reports them.
 struct KernelDescription {
   std::string symbol;
   bool layoutKnown = false;
   std::vector<trace::Parameter> parameters;
-  std::string code{}; ///< as trace::Function has it
+  std::string code{}; ///< as trace::Function::code
 };
 
-/// A kernel that a thread launched lately.
+/// A kernel that a thread launched recently.
 struct CachedKernel {
   const void *handle = nullptr;
   std::uint64_t generation = 0;
@@ -76,7 +77,7 @@ public:
   void freed(std::uint64_t base);
   void note(const std::string &text);
 
-  /// The kernel of a handle; `describe` is asked the first time.
+  /// The kernel of a handle. Calls `describe` for a handle that is not known.
   template <class Describe> KernelEntry &kernel(const void *handle, const Describe &describe) {
     CachedKernel &slot = cached_[(reinterpret_cast<std::uintptr_t>(handle) >> 4) % kCached];
     const std::uint64_t generation = generation_.load(std::memory_order_acquire);
@@ -84,20 +85,20 @@ public:
       slot = {handle, generation, &lookUp(handle, describe)};
     return *slot.kernel;
   }
-  /// Handles may be given again from now on.
+  /// From now on, the driver may reuse known handles for other kernels.
   void forgetHandles();
-  /// The id of a kernel of that name, UINT32_MAX where none was launched yet.
+  /// The id of the kernel of that name; UINT32_MAX if it was not launched yet.
   std::uint32_t idOf(const std::string &symbol);
 
-  /// The launch's number among its kernel's, for wants() and launch().
+  /// The launch's number among those of its kernel, for wants() and launch().
   std::uint32_t count(KernelEntry &kernel) {
     return kernel.launches.fetch_add(1, std::memory_order_relaxed);
   }
-  /// Whether the plan takes a snapshot of this launch. Counts it as taken.
+  /// True if the rules ask for a snapshot of this launch, which then counts as taken.
   bool wants(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts) const;
-  /// The arguments one after the other, each at its offset; at most `kMostArgumentBytes`. Returns
+  /// Writes the arguments to `to`, each at its offset, at most kMostArgumentBytes in total. Returns
   /// their size.
-  static constexpr std::size_t kMostArgumentBytes = 32764; ///< what CUDA allows
+  static constexpr std::size_t kMostArgumentBytes = 32764; ///< CUDA's limit
   static std::size_t pack(const KernelEntry &kernel, const LaunchFacts &facts, std::byte *to);
   void launch(KernelEntry &kernel, std::uint32_t ordinal, const LaunchFacts &facts,
               std::uint64_t sequence, const std::byte *arguments, std::size_t bytes);
@@ -106,13 +107,13 @@ public:
   void graphLaunch(std::uint64_t graph, std::size_t kernels, const LaunchFacts &facts);
   void duration(std::uint32_t correlation, std::uint32_t kernel, std::uint64_t node,
                 std::uint64_t begin, std::uint64_t end);
-  /// `stackBytes`: see trace::Snapshot; of what is taken before the launch.
+  /// `stackBytes`: see trace::Snapshot; for the snapshot before the launch only.
   void snapshot(std::uint64_t launch, bool after, const std::vector<trace::SnapshotItem> &items,
                 std::uint32_t stackBytes = 0);
   void notSnapshotted(std::uint64_t launch, const std::string &reason);
 
   std::uint64_t nextSequence() { return log_.nextSequence(); }
-  /// The last records: launches past the cap, and that the program came to its end.
+  /// Writes the last records: the launches past the limit, and that the program ended normally.
   void finish();
 
 private:

@@ -59,7 +59,7 @@ trace::SnapshotItem Snapshots::store(const Reached &reached, bool follow) {
   const auto source = [&](std::uint64_t offset, std::size_t size, std::byte *to, std::string &why) {
     if (!memory_.read(allocation.base + offset, size, to, why))
       return false;
-    // The first of the two readings looks for pointers.
+    // Contents are read twice; look for pointers only the first time.
     if (follow && offset >= seen) {
       reachAll(to, size, std::uint8_t(reached.depth + 1));
       seen = offset + size;
@@ -96,7 +96,7 @@ bool Snapshots::before(std::uint64_t launch, const void *handle, const KernelEnt
         }))
       reached_.push_back({variable, 0});
   std::vector<trace::SnapshotItem> items;
-  // Following pointers adds to the list while it is walked.
+  // By index, because following pointers adds to the list during the loop.
   for (std::size_t i = 0; i < reached_.size(); ++i) {
     const Reached reached = reached_[i];
     items.push_back(store(reached, reached.depth < recorder_.config().depth));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contents of the memory that a launch can reach, before and after it. One snapshot at a time:
-// a second thread waits.
+// The contents of the memory that a launch can reach, before and after it. Only one snapshot is
+// taken at a time; a second thread waits.
 #pragma once
 
 #include "runtime/capture/Recorder.h"
@@ -11,13 +11,14 @@ namespace kopt::runtime::capture {
 class DeviceMemory {
 public:
   virtual ~DeviceMemory() = default;
-  /// Waits until the work of the launch's stream is done, at most so long. False with `why`.
+  /// Waits until the work in the launch's stream is done, at most `seconds`. False, with the reason
+  /// in `why`, if it is not.
   virtual bool wait(const LaunchFacts &facts, double seconds, std::string &why) = 0;
   virtual bool read(std::uint64_t address, std::size_t bytes, std::byte *to, std::string &why) = 0;
-  /// The variables of the kernel's module; of one whose place is not known only the name.
+  /// The variables of the kernel's module. A variable whose address is not known has only a name.
   virtual std::vector<LiveAllocation> variables(const void *kernelHandle,
                                                 const KernelEntry &kernel) = 0;
-  /// cudaLimitStackSize of the launch's context, in bytes of each thread; 0: not known.
+  /// cudaLimitStackSize of the launch's context, in bytes for each thread; 0: not known.
   virtual std::uint32_t stackBytes() = 0;
 };
 
@@ -25,12 +26,12 @@ class Snapshots {
 public:
   Snapshots(Recorder &recorder, DeviceMemory &memory) : recorder_(recorder), memory_(memory) {}
 
-  /// Before a launch; after() or abandon() must follow on the same thread. False: the reason is in
-  /// the log, and nothing must follow.
+  /// To be called before a launch. If it returns true, the same thread must call after() or
+  /// abandon(). If false, the reason is in the log, and neither may be called.
   bool before(std::uint64_t launch, const void *handle, const KernelEntry &kernel,
               const LaunchFacts &facts, const std::byte *arguments, std::size_t bytes);
   void after(const LaunchFacts &facts);
-  /// The launch failed.
+  /// To be called instead of after() if the launch failed.
   void abandon();
 
 private:

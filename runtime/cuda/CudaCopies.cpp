@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between host and device. Large ones go through a few pieces of page-locked memory: several
-// threads fill or empty one piece while the device moves the others. The caller's own memory is
-// never made known to the device.
+// Copies between host and device. Large copies go through a few pieces of page-locked memory:
+// several threads fill or empty one piece while the device copies the others. The caller's own
+// memory is never mapped for the device.
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/device/Parallel.h"
 
@@ -14,7 +14,7 @@ namespace kopt::runtime::cuda {
 namespace {
 
 constexpr std::size_t kStageBytes = 8u << 20;
-constexpr std::size_t kLarge = 1u << 20; ///< below it one call of the driver is as fast
+constexpr std::size_t kLarge = 1u << 20; ///< below this, one call of the driver is as fast
 
 } // namespace
 
@@ -24,7 +24,7 @@ bool CudaDevice::stages() {
     for (Stage &stage : stages_)
       if (api_.memAllocHost(&stage.memory, kStageBytes) != kSuccess ||
           api_.eventCreate(&stage.moved, kEventDisableTiming) != kSuccess) {
-        stage.memory = nullptr; // what the others have is left to the end of the process
+        stage.memory = nullptr; // its memory, if any, is released when the process ends
         break;
       }
   }
@@ -32,8 +32,8 @@ bool CudaDevice::stages() {
                      [](const Stage &stage) { return stage.memory != nullptr; });
 }
 
-/// Returns once the caller's memory is read; the copies end before any later launch begins, which
-/// is in the same stream.
+/// Returns once the caller's memory has been read. The copies may still run; a later launch is in
+/// the same stream and begins after them.
 Status CudaDevice::write(Address to, const void *from, std::size_t bytes) {
   if (bytes < kLarge || !stages())
     return check(api_.memcpyHtoD(to, from, bytes), "cuMemcpyHtoD");
@@ -91,8 +91,8 @@ Status CudaDevice::read(void *to, Address from, std::size_t bytes) {
   return {};
 }
 
-/// Page-locked memory has an address on the device: what another kernel's launch left there is
-/// removed before the next launch. A copy to the device may still read from there.
+/// Clears results from the page-locked memory before the next launch, because that memory has an
+/// address on the device. Waits for copies that still use it.
 Status CudaDevice::wipeStages() {
   for (Stage &stage : stages_)
     if (const std::size_t bytes = std::exchange(stage.results, 0)) {

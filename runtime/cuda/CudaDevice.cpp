@@ -17,11 +17,11 @@ namespace cuda {
 
 namespace {
 
-/// Static shared memory a kernel may use without asking; more is opted into per function.
+/// Shared memory that a kernel may use by default; more must be requested for each function.
 constexpr std::uint32_t kDefaultSharedLimit = 48 * 1024;
 
-/// Errors after which every call on the context fails: the candidate's doing, but the process must
-/// end.
+/// Errors that a candidate causes and after which every call on the context fails, so that the
+/// process must end.
 bool isKernelFault(CuResult result) {
   switch (result) {
   case kErrorIllegalAddress:
@@ -111,7 +111,7 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
   properties_.l2Bytes = std::uint64_t(std::max(0, attribute(kL2CacheSize)));
   properties_.memoryBytes = memory;
   properties_.multiprocessors = std::uint32_t(attribute(kMultiprocessorCount));
-  // Two transfers a clock and pin; a multiprocessor stores at most 128 bytes a clock.
+  // DRAM makes two transfers a clock and pin; a multiprocessor stores at most 128 bytes a clock.
   properties_.dramBytesPerSecond =
       2e3 * attribute(kMemoryClockKilohertz) * attribute(kMemoryBusBits) / 8;
   properties_.storeBytesPerSecond =
@@ -126,8 +126,8 @@ bool CudaDevice::initialise(int ordinal, std::string &why) {
 }
 
 CudaDevice::~CudaDevice() {
-  // Releasing the primary context frees modules, memory, stream and events with it; after a fault
-  // it is gone already.
+  // Releasing the primary context frees modules, memory, stream and events. After a fault the
+  // context is already lost.
   if (context_ && usable_)
     api_.primaryCtxRelease(device_);
 }
@@ -149,8 +149,8 @@ Status CudaDevice::check(CuResult result, const char *what) {
     usable_ = false;
     return {StatusCode::TimedOut, std::move(detail)};
   }
-  // Out of memory leaves the context as it was; of anything else that is not expected the context
-  // is not trusted.
+  // Out of memory leaves the context as it was. After any other unexpected error the context is not
+  // trusted.
   if (result == kErrorOutOfMemory)
     return {StatusCode::NoMemory, std::move(detail)};
   usable_ = false;
@@ -342,7 +342,7 @@ Status CudaDevice::enqueue(const LaunchRequest &request, const LoadedModule &mod
                                          pointers.data())
           : api_.launchKernel(module.function, grid[0], grid[1], grid[2], block[0], block[1],
                               block[2], request.sharedBytes, stream_, pointers.data(), nullptr);
-  // These say that the configuration was refused: nothing ran and the context is as it was.
+  // These errors mean that the configuration was refused: nothing ran and the context is as it was.
   if (result == kErrorInvalidValue || result == kErrorLaunchOutOfResources ||
       result == kErrorCooperativeLaunchTooLarge || result == kErrorOutOfMemory ||
       result == kErrorInvalidImage || result == kErrorNoBinaryForGpu)

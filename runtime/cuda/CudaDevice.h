@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA GPU through the driver API: cubins side by side in the primary context, one stream, events
-// around launches.
+// A CUDA GPU through the driver API: cubins are loaded into the primary context, launches run in
+// one stream with events around them.
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
@@ -17,7 +17,7 @@ namespace kopt::runtime::cuda {
 
 class CudaDevice final : public Device {
 public:
-  /// Null with `why` filled where the driver, the device or its context is missing.
+  /// Null, with the reason in `why`, if the driver, the device or its context is missing.
   static std::unique_ptr<CudaDevice> open(int ordinal, std::string &why);
   ~CudaDevice() override;
 
@@ -60,34 +60,34 @@ private:
   struct Stage {
     void *memory = nullptr;
     CuEvent moved = nullptr; ///< recorded after the last copy that uses it
-    std::size_t results = 0; ///< bytes at its begin that may still be what was read from the device
+    std::size_t results = 0; ///< leading bytes that may still hold what was read from the device
   };
 
   CudaDevice() = default;
   bool initialise(int ordinal, std::string &why);
   int attribute(CuDeviceAttribute which) const;
 
-  /// Page-locked memory for large copies. False if there is none: then the driver
-  /// copies by itself.
+  /// Makes the page-locked memory for large copies. False if there is none; the driver then makes
+  /// the copies by itself.
   bool stages();
   Status wipeStages();
-  /// Success, or the status an API call's result means. A fault makes the device unusable.
+  /// Converts the result of an API call to a status. A fault makes the device unusable.
   Status check(CuResult result, const char *what);
   Status selectFunction(const std::string &symbol, LoadedModule &module);
-  /// Refuses what the driver would read past the end for, raises the dynamic shared memory limit
-  /// where needed.
+  /// Refuses arguments that do not match the kernel's parameters, which the driver would read past
+  /// the end. Raises the limits of dynamic shared memory and of the stack where needed.
   Status prepare(const LaunchRequest &request, LoadedModule *&module);
-  /// What cudaDeviceSetLimit(cudaLimitStackSize) does; 0: as the context began.
+  /// Does what cudaDeviceSetLimit(cudaLimitStackSize) does; 0: the initial limit of the context.
   Status setStackBytes(std::uint32_t bytes);
   Status enqueue(const LaunchRequest &request, const LoadedModule &module);
   Status makeFlushBuffer();
   Status flushCache(bool cold);
-  /// Launches one of kopt's own kernels, once.
+  /// Loads one of kopt's own kernels, unless it is loaded already.
   Status loadOwnKernel(const char *ptx, const char *name, CuFunction &function);
-  /// Bits drawn from `seed` in all of the shared memory that a block of any multiprocessor can
-  /// have.
+  /// Fills all of the shared memory that a block can have, on every multiprocessor, with bits drawn
+  /// from `seed`.
   Status fillSharedMemory(std::uint32_t seed);
-  /// Takes out of L2 what a launch could find there, and waits.
+  /// Evicts from L2 everything that a launch could find there, and waits.
   Status evictCache();
   void occupancyLimits(const ModuleProperties &facts, double threads, double dynamicShared,
                        Counters &out) const;
@@ -106,7 +106,7 @@ private:
   Address flushBuffer_ = 0;
   std::size_t flushBytes_ = 0;
   CuFunction readKernel_ = nullptr, discardKernel_ = nullptr, fillKernel_ = nullptr;
-  std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first asked for
+  std::unique_ptr<RangeProfiler> profiler_; ///< made when counters are first requested
   std::string noProfiler_;                  ///< why there is none
   std::map<std::uint32_t, LoadedModule> modules_;
   std::uint32_t nextModule_ = 1;

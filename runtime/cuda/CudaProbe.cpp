@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The known-good kernel that tells a candidate's failure from the device's.
+// The known-good kernel that distinguishes a candidate's failure from the device's.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace kopt::runtime::cuda {
 namespace {
 
 // out[i] = i * 2654435761 ^ in[i] for every i below n. Written for the oldest architecture that
-// current drivers compile for, so every later one takes it too.
+// current drivers compile for, so every later one runs it too.
 constexpr char kProbe[] = R"(.version 6.0
 .target sm_50
 .address_size 64
@@ -80,7 +80,7 @@ Status CudaDevice::probe() {
     status = read(output.data(), out, bytes);
   for (const Address address : {in, out})
     if (address != 0 && usable_)
-      static_cast<void>(release(address)); // what failed before is the thing to tell
+      static_cast<void>(release(address)); // the earlier failure is the one to report
   if (usable_)
     api_.moduleUnload(module);
   for (std::uint32_t i = 0; status.ok() && i < kCount; ++i)

@@ -16,10 +16,10 @@ double roundUp(double value, double unit) {
 
 } // namespace
 
-/// Blocks that fit on a multiprocessor by each resource alone. Granularities are those of the
-/// toolkit's cuda_occupancy.h for compute capability 7.0 and later: registers by 256 a warp on each
-/// of four partitions, shared memory by 128 bytes (256 before 8.0) with what the driver reserves
-/// for itself.
+/// The number of blocks that fit on a multiprocessor, for each resource alone. Granularities are
+/// those of the toolkit's cuda_occupancy.h for compute capability 7.0 and later: registers are
+/// allocated in units of 256 for each warp, on each of four partitions; shared memory in units of
+/// 128 bytes (256 before 8.0), and the driver reserves some for itself.
 void CudaDevice::occupancyLimits(const ModuleProperties &facts, double threads,
                                  double dynamicShared, Counters &out) const {
   const double warp = attribute(kWarpSize), maxThreads = attribute(kMaxThreadsPerMultiprocessor);
@@ -61,7 +61,7 @@ Status CudaDevice::profile(const LaunchRequest &request, Counters &out) {
             "no occupancy for this configuration: " + api_.describe(result)};
   const ModuleProperties &facts = module->properties;
   out["launch__registers_per_thread"] =
-      std::max(16.0, double(facts.registers)); // as ncu has it: 16 where a kernel needs fewer
+      std::max(16.0, double(facts.registers)); // like ncu, at least 16
   out["launch__shared_mem_per_block_static"] = facts.sharedBytes;
   out["launch__shared_mem_per_block_dynamic"] = request.sharedBytes;
   out["launch__block_size"] = threads;

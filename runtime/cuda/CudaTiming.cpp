@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times on a CUDA device: the cache state is set, then events around the launch alone. The memset
-// before the first event keeps the stream busy while the host queues the rest, so that the host's
-// latency is not in the span.
+// Timing on a CUDA device. A memset sets the cache state, then events enclose the launch alone. The
+// memset also keeps the stream busy while the host queues the rest, so that the host's latency is
+// not measured.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
@@ -10,15 +10,15 @@ namespace kopt::runtime::cuda {
 
 namespace {
 
-constexpr std::size_t kColdBytes = 128u
-                                   << 20; ///< at least: below this an H200's L2 kept some lines
-constexpr std::size_t kWarmBytes =
-    1u << 20; ///< busies the stream and leaves the cache nearly as it was
-constexpr unsigned kClockEvery =
-    8; ///< timings between two NVML queries, which take time themselves
+/// At least; with less, the L2 of an H200 kept some lines.
+constexpr std::size_t kColdBytes = 128u << 20;
+/// Keeps the stream busy and leaves the cache nearly unchanged.
+constexpr std::size_t kWarmBytes = 1u << 20;
+/// Timings between two NVML queries, which take time themselves.
+constexpr unsigned kClockEvery = 8;
 constexpr std::size_t kClockWindow = 64;
 
-/// Owns what a capture makes.
+/// Owns the graph that a stream capture makes.
 struct GraphHolder {
   const DriverApi &api;
   CuGraph graph = nullptr;

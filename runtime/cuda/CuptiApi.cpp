@@ -10,7 +10,7 @@ namespace kopt::runtime::cuda::cupti {
 
 namespace {
 
-/// What kopt found; the loader's own search where nobody has looked for it.
+/// The files that KOPT_CUPTI lists; names for the loader's own search if it is unset.
 std::vector<std::string> places() {
   const char *named = std::getenv("KOPT_CUPTI");
   if (!named)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of CUPTI's range profiler that kopt uses, declared here so that kopt builds where
-// no toolkit is installed, and found at run time. Layouts and numbers are those of
-// cupti_profiler_host.h, cupti_profiler_target.h, cupti_range_profiler.h and cupti_target.h
-// (CUDA 12.6 and later); a test holds them against the headers.
+// The functions of CUPTI's range profiler that kopt uses, declared here so that kopt builds without
+// a toolkit, and found at run time. Layouts and numbers are those of cupti_profiler_host.h,
+// cupti_profiler_target.h, cupti_range_profiler.h and cupti_target.h (CUDA 12.6 and later); a test
+// compares them with the headers.
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
@@ -22,13 +22,13 @@ enum : Result {
 };
 
 enum ProfilerType : int { kRangeProfiler = 0 };
-enum Range : int { kAutoRange = 1 }; ///< one around each kernel
+enum Range : int { kAutoRange = 1 }; ///< one range for each kernel
 enum ReplayMode : int { kUserReplay = 3 };
 
 struct HostObject;
 struct RangeProfilerObject;
 
-/// What every parameter block begins with.
+/// A parameter block with its size set, which every call requires.
 template <class Params> Params params() {
   Params made{};
   made.structSize = Params::size();
@@ -136,7 +136,7 @@ struct EnableParams {
   RangeProfilerObject *profiler;
   KOPT_CUPTI_SIZE(profiler)
 };
-/// Of Disable and Start.
+/// Parameters of Disable and Start.
 struct ProfilerParams {
   using Self = ProfilerParams;
   std::size_t structSize;
@@ -244,9 +244,10 @@ struct Api {
   std::string describe(Result result) const;
 };
 
-/// Opens libcupti, for the life of the process: the first that loads of the files that KOPT_CUPTI
-/// lists, separated by colons (kopt sets it; empty: none), or by name where it is unset. False with
-/// `why` filled, the remedy included, where it or a function is missing.
+/// Opens libcupti for the life of the process. KOPT_CUPTI, which kopt sets, lists files separated
+/// by colons; the first that loads is used, and an empty list means no CUPTI. If it is unset,
+/// libcupti is found by name. False, with the reason and the remedy in `why`, if CUPTI or a
+/// function of it is missing.
 bool load(Api &api, std::string &why);
 
 } // namespace kopt::runtime::cuda::cupti

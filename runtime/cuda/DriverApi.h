@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The few functions and types of the CUDA driver API that CudaDevice uses, declared here so that
-// kopt builds where no toolkit is installed, and found in libcuda.so.1 at run time so that it
-// starts where no driver is. Names and numbers are those of cuda.h; each function is looked up by
-// its exported (versioned) name.
+// kopt builds without a toolkit, and found in libcuda.so.1 at run time so that it starts without a
+// driver. Names and numbers are those of cuda.h; each function is looked up by its exported
+// (versioned) name.
 #pragma once
 
 #include <cstddef>
@@ -142,7 +142,7 @@ inline constexpr unsigned kEventDisableTiming = 2;
   X(occupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                       \
     CuResult(int *, CuFunction, int, std::size_t))
 
-// Null where the driver is older than CUDA 12.4.
+// Null if the driver is older than CUDA 12.4.
 #define KOPT_DRIVER_OPTIONAL(X)                                                                    \
   X(moduleGetFunctionCount, "cuModuleGetFunctionCount", CuResult(unsigned *, CuModule))            \
   X(moduleEnumerateFunctions, "cuModuleEnumerateFunctions",                                        \
@@ -163,8 +163,8 @@ struct DriverApi {
   std::string describe(CuResult result) const;
 };
 
-/// Opens libcuda.so.1, for the life of the process. False with `why` filled where it or a function
-/// is missing.
+/// Opens libcuda.so.1 for the life of the process. False, with the reason in `why`, if it or a
+/// function is missing.
 bool loadDriverApi(DriverApi &api, std::string &why);
 
 } // namespace kopt::runtime::cuda

@@ -11,7 +11,7 @@ namespace {
 constexpr int kSuccess = 0, kNotFound = 6, kInsufficientSize = 7;
 constexpr int kClockSm = 1, kTemperatureGpu = 0;
 
-/// nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3.
+/// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v3.
 struct ProcessInfo {
   unsigned pid;
   unsigned long long usedGpuMemory;
@@ -117,8 +117,8 @@ std::map<std::string, std::string> Nvml::facts() const {
   return known;
 }
 
-/// Asks with room for as many as there are. More may come in between: then once more. Nothing: it
-/// is not known.
+/// All items that `ask` has. If there are more than fit, asks again with more space. Nothing if
+/// they are not known.
 template <class Item, class Ask> static std::optional<std::vector<Item>> askForAll(Ask ask) {
   std::vector<Item> items;
   for (int attempt = 0; attempt < 4; ++attempt) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt's own kernels, which run around a candidate's. They are PTX, which the driver compiles: no
-// toolkit has to be there, and any GPU runs them.
+// kopt's own kernels, which run before a candidate's. They are PTX, which the driver compiles, so
+// they need no toolkit and run on any GPU.
 #include "runtime/cuda/CudaDevice.h"
 
 #include <algorithm>
@@ -140,7 +140,8 @@ Status CudaDevice::fillSharedMemory(std::uint32_t seed) {
   }
   std::uint32_t words = std::uint32_t(bytes) / 4;
   void *arguments[] = {&words, &seed};
-  // No two of its blocks fit on a multiprocessor: so many of them are on all.
+  // No two of these blocks fit on a multiprocessor, so one block for each multiprocessor reaches
+  // all of them.
   return check(api_.launchKernel(fillKernel_, std::max(1u, properties_.multiprocessors), 1, 1, 1024,
                                  1, 1, unsigned(bytes), stream_, arguments, nullptr),
                "cuLaunchKernel");
@@ -161,7 +162,7 @@ Status CudaDevice::evictCache() {
     return status;
   if (Status status = sweep(readKernel_, flushBytes_ / 4); !status.ok())
     return status;
-  if (attribute(kComputeCapabilityMajor) >= 8) { // older ones have no instruction for it
+  if (attribute(kComputeCapabilityMajor) >= 8) { // older GPUs have no discard instruction
     if (Status status = loadOwnKernel(kDiscardKernel, "kopt_discard", discardKernel_); !status.ok())
       return status;
     if (Status status = sweep(discardKernel_, flushBytes_ / 128); !status.ok())

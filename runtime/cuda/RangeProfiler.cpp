@@ -7,8 +7,8 @@ namespace kopt::runtime::cuda {
 
 namespace {
 
-/// More than any chip needs for the few dozen metrics of the rules (14 on GH100): a loop that does
-/// not end by itself.
+/// Stops a loop that does not end by itself. Far more passes than any chip needs for the few dozen
+/// metrics of the rules (14 on GH100).
 constexpr int kMaxPasses = 500;
 
 std::string words(const cupti::Api &api, const char *what, cupti::Result result) {
@@ -20,7 +20,7 @@ std::string words(const cupti::Api &api, const char *what, cupti::Result result)
   return text;
 }
 
-/// False with `why` filled where a call of CUPTI failed.
+/// True if the call of CUPTI succeeded; else `why` gives the reason.
 bool succeeded(const cupti::Api &api, const char *what, cupti::Result result, std::string &why) {
   if (result != cupti::kOk)
     why = words(api, what, result);
@@ -61,8 +61,8 @@ bool MetricSet::add(cupti::HostObject *host, std::vector<const char *> names) co
   return api_.addMetrics(&params) == cupti::kOk;
 }
 
-/// A name that is refused spoils the host object for all others (seen with CUPTI 13.0): where not
-/// all are taken at once, each is tried on its own.
+/// A refused name makes the host object unusable for all others (seen with CUPTI 13.0). If the
+/// names are not accepted together, each is therefore tried in an object of its own.
 bool MetricSet::select(const std::vector<std::string> &names, std::string &why) {
   if (!names.empty() && take(names, why))
     return configure(why);
@@ -86,7 +86,7 @@ bool MetricSet::select(const std::vector<std::string> &names, std::string &why) 
   return configure(why);
 }
 
-/// All of them in a new host object, or none.
+/// Adds all names to a new host object. False if it refuses any.
 bool MetricSet::take(const std::vector<std::string> &names, std::string &why) {
   freeHost(host_);
   host_ = makeHost(why);
@@ -250,10 +250,10 @@ Status RangeProfiler::run(cupti::RangeProfilerObject *profiler, const MetricSet 
   return {};
 }
 
-/// A kernel that waits for DRAM takes 2% longer in the first pass of a session than in all that
-/// follow (a copy of 256 MiB on an H200, CUDA 13.0: 206.5 us, then 201.5 us). Metrics of that pass
-/// would be of another run than the others', and than ncu's, whose session lasts as long as the
-/// program: all passes run once before those that count.
+/// A kernel that waits for DRAM takes 2% longer in the first pass of a session than in all later
+/// ones (a copy of 256 MiB on an H200, CUDA 13.0: 206.5 us, then 201.5 us). Metrics of that pass
+/// would not match those of the other passes, nor those of ncu, whose session lasts as long as the
+/// program. All passes therefore run once before those that count.
 Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pass &pass,
                               Counters &out) {
   std::string why;
@@ -268,9 +268,9 @@ Status RangeProfiler::collect(const std::vector<std::string> &metrics, const Pas
   Status status = run(enable.profiler, *set, pass, counterData);
   if (status.ok())
     status = run(enable.profiler, *set, pass, counterData);
-  // Left on, the profiler would slow down whatever this process launches next, keep ncu and any
-  // other process from counting on this GPU, and not survive that a module is unloaded whose kernel
-  // it has seen (CUPTI 13.0).
+  // An enabled profiler would slow down the next launches of this process and keep ncu and all
+  // other processes from counting on this GPU. It would also fail once a module is unloaded whose
+  // kernel it has seen (CUPTI 13.0).
   auto disable = cupti::params<cupti::ProfilerParams>();
   disable.profiler = enable.profiler;
   if (const auto result = api_.disable(&disable); result != cupti::kOk && status.ok())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place that runs kernels. kopt-runner owns exactly one; it is driven from one thread. Nothing
-// here throws: a candidate's failure is a Status with its words, and no status is ever Ok by
-// default of a check that did not run.
+// A device that runs kernels. kopt-runner owns exactly one and calls it from one thread. Nothing
+// here throws: a candidate's failure is a Status with a description. A check that did not run is
+// never Ok.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ enum class StatusCode : int {
   GuardTouched = 8,
   InputChanged = 9,
   DeviceError = 100, ///< not caused by the candidate: lost device, a file that cannot be written
-  NoMemory = 101,    ///< of the device: caused by the candidate or by what ran before
+  NoMemory = 101,    ///< no device memory left, because of the candidate or of what ran before
 };
 
 struct Status {
@@ -40,11 +40,11 @@ struct Status {
 struct DeviceProperties {
   std::string kind, name, arch, driver, uuid;
   std::map<std::string, std::string>
-      facts; ///< for the record: settings and state of the GPU, by name
+      facts; ///< settings and state of the GPU, by name, for the record
   bool modelled = false;
   std::uint64_t l2Bytes = 0, memoryBytes = 0;
-  double dramBytesPerSecond = 0;  ///< no memory of the device moves more; 0: not known
-  double storeBytesPerSecond = 0; ///< no multiprocessors together store more; 0: not known
+  double dramBytesPerSecond = 0;  ///< upper bound of memory throughput; 0: not known
+  double storeBytesPerSecond = 0; ///< upper bound of what all SMs together store; 0: not known
   std::uint32_t multiprocessors = 0, maxThreadsPerBlock = 1024, maxSharedPerBlock = 48 * 1024;
 };
 
@@ -61,31 +61,33 @@ struct LaunchRequest {
   std::uint32_t module = 0;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t sharedBytes = 0;
-  bool cooperative = false; ///< GPU: all blocks at once, as a barrier of the whole grid needs;
-                            ///< refused where they do not fit
-  std::uint32_t stackBytes =
-      0; ///< GPU: of each thread, as cudaLimitStackSize has it; 0: the driver's default
+  /// GPU: runs all blocks at once, as a barrier of the whole grid needs. Refused if they do not
+  /// fit.
+  bool cooperative = false;
+  /// GPU: stack of each thread, as cudaLimitStackSize; 0: the driver's default.
+  std::uint32_t stackBytes = 0;
   std::vector<std::vector<std::byte>> arguments;
-  std::uint64_t instructionLimit = 0; ///< emulated; 0 = none
-  bool checkRaces = true;             ///< emulated
-  /// Emulated, with `checkRaces`: reads and writes of different blocks too, where no fence and flag
-  /// is between them.
+  std::uint64_t instructionLimit = 0; ///< emulated device only; 0: no limit
+  bool checkRaces = true;             ///< emulated device only
+  /// Emulated device, with `checkRaces`: also reports races between reads and writes of different
+  /// blocks that no fence and flag order.
   bool checkAcrossBlocks = false;
-  /// Emulated: blocks, warps and lanes take their turns in an order drawn from this; 0: in the
-  /// order of their indices.
+  /// Emulated device: seed of the order in which blocks, warps and lanes run; 0: the order of their
+  /// indices.
   std::uint64_t scheduleSeed = 0;
-  /// A GPU's shared memory holds bits drawn from this before launch(), where it would hold what
-  /// others left, often zeros; 0: it is left alone. The emulated device finds what reads it unset.
+  /// GPU: seed of the bits that fill shared memory before launch(). Otherwise it holds what earlier
+  /// launches left, often zeros. 0: not filled. The emulated device reports reads of uninitialised
+  /// shared memory instead.
   std::uint64_t scratchSeed = 0;
 };
 
-/// Nsight Compute metric names; what is unknown is absent, never zero.
+/// Values by Nsight Compute metric name. An unknown metric is absent, never zero.
 using Counters = std::map<std::string, double>;
 
-/// What to count of a launch that runs once for each pass the counters take.
+/// The hardware counters wanted of a launch. The launch runs once for each pass that they need.
 struct CounterRequest {
   std::vector<std::string> metrics;
-  std::function<Status()> restore; ///< gives the buffers what they held before the launch
+  std::function<Status()> restore; ///< restores the buffers' contents from before the launch
 };
 
 class Device {
@@ -93,68 +95,69 @@ public:
   virtual ~Device() = default;
   virtual const DeviceProperties &properties() const = 0;
 
-  /// Loads a module file (cubin, or emulated shared object) and finds its kernel: `symbol`, or the
-  /// only one if empty.
+  /// Loads a module file (a cubin, or a shared object for the emulated device) and finds its
+  /// kernel: `symbol`, or the only kernel if `symbol` is empty.
   virtual Status load(const std::string &path, const std::string &symbol,
                       ModuleProperties &out) = 0;
   virtual Status unload(std::uint32_t module) = 0;
 
-  /// At least 256-byte aligned. On the emulated device every byte outside an allocation is out of
-  /// bounds, and allocations begin uninitialised; write() and fill() initialise.
+  /// Allocates memory, aligned to at least 256 bytes. On the emulated device every byte outside an
+  /// allocation is out of bounds, and an allocation is uninitialised until write() or copy().
   virtual Status allocate(std::size_t bytes, Address &out) = 0;
   virtual Status release(Address address) = 0;
   virtual Status write(Address to, const void *from, std::size_t bytes) = 0;
   virtual Status read(void *to, Address from, std::size_t bytes) = 0;
-  /// Sets bytes without counting as initialising them: a poison that the emulated device still
-  /// reports when read.
+  /// Sets bytes that still count as uninitialised: the emulated device reports a kernel that reads
+  /// them.
   virtual Status poison(Address to, const void *from, std::size_t bytes) = 0;
-  /// Where a variable of a loaded module is (its mangled name), and how large. LaunchFailed where
-  /// it has none of that name. Constant memory can be written and read there like any other.
+  /// The address and size of a variable of a loaded module, by its mangled name. LaunchFailed if
+  /// the module has no such variable. Constant memory can be written and read at that address like
+  /// other memory.
   virtual Status variable(std::uint32_t module, const std::string &name, Address &out,
                           std::size_t &bytes);
-  /// Kernels may read these bytes and not write them, until something is written to them from here.
-  /// Devices that cannot enforce it do nothing: then a write is noticed only where it leaves
-  /// another value.
+  /// Makes these bytes read-only for kernels, until the host writes to them. A device that cannot
+  /// enforce this does nothing; a kernel's write is then noticed only if it changes a value.
   virtual Status protect(Address, std::size_t) { return {}; }
   /// Copies within the device, in the order of launches. The default goes through the host.
   virtual Status copy(Address to, Address from, std::size_t bytes);
 
-  /// Launches and waits; what went wrong during execution is the status.
+  /// Launches and waits. The status reports what went wrong during execution.
   virtual Status launch(const LaunchRequest &request) = 0;
-  /// Seconds of one launch, L2 flushed first where `cold`. On a modelled device the roofline time,
-  /// the same each call; a launch whose time it knows already need not be executed again.
+  /// Seconds of one launch; with `cold`, L2 is flushed first. A modelled device gives the roofline
+  /// time, which is the same in each call, and need not execute a launch again whose time it knows.
   virtual Status time(const LaunchRequest &request, bool cold, double &seconds) = 0;
-  /// Mean seconds of each launch of a batch that runs back to back, for kernels shorter than a
-  /// timer can resolve. L2 is flushed before the batch where `cold`. The default is the mean of
+  /// Mean seconds of the launches of a batch that run back to back, for kernels too short for a
+  /// timer to resolve. With `cold`, L2 is flushed before the batch. The default is the mean of
   /// time().
   virtual Status timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                            double &secondsEach);
-  /// What is known of one launch without hardware counters, or all where it is emulated.
+  /// What is known of one launch without hardware counters; on the emulated device, all counters.
   virtual Status profile(const LaunchRequest &request, Counters &out) = 0;
   /// Hardware counters in addition to those of profile(), from cold caches; a metric that the
-  /// device does not have is absent. If there are none it is Ok with the reason and its remedy in
-  /// `why`, as by default.
+  /// device does not have is absent. If the device has no counters, the status is Ok and `why`
+  /// gives the reason and the remedy; this is the default.
   virtual Status countHardware(const LaunchRequest &request, const CounterRequest &counters,
                                Counters &out, std::string &why);
-  /// Whether the device still does what it should: a known-good kernel, or where there is none to
-  /// launch (this default) memory that is written, copied and read. Not Ok: nothing that is seen on
-  /// this device says anything of a candidate.
+  /// Checks that the device still works, by running a known-good kernel. The default, for devices
+  /// without one, writes, copies and reads memory. If this is not Ok, results from this device say
+  /// nothing about a candidate.
   virtual Status probe();
-  /// Median SM clock seen by the last time() calls in MHz, 0 where unknown.
+  /// Median SM clock during the last time() calls in MHz; 0: unknown.
   virtual double smClockMHz() const { return 0; }
-  /// Why the GPU throttled since the last call of this, as seen while timing: such times are no
-  /// evidence.
+  /// Reasons why the GPU throttled while timing, since the last call of this function. Such times
+  /// are not evidence.
   virtual std::vector<std::string> throttleReasons() { return {}; }
-  /// False once a fault has poisoned the context: no later call can succeed, the process has to
+  /// False once a fault has poisoned the context: no later call can succeed, and the process has to
   /// end.
   virtual bool usable() const { return true; }
 };
 
-/// `ordinal`-th CUDA device through the driver API, which is found at run time. Null with `why`
-/// filled if there is none.
+/// Opens the CUDA device with this ordinal through the driver API, which is found at run time.
+/// Null, with the reason in `why`, if that fails.
 std::unique_ptr<Device> openCudaDevice(int ordinal, std::string &why);
-/// CUDA C++ on the CPU, with the roofline of a GPU described in `gpuSpecFile`
-/// (knowledge/gpus/NAME.txt: `key value` lines).
+/// Opens the device that runs CUDA C++ on the CPU, with the roofline of the GPU that `gpuSpecFile`
+/// describes (knowledge/gpus/NAME.txt: `key value` lines). Null, with the reason in `why`, if that
+/// fails.
 std::unique_ptr<Device> openEmulatedDevice(const std::string &gpuSpecFile, std::string &why);
 
 } // namespace kopt::runtime

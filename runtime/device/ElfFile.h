@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sections and symbols of a 64-bit little-endian ELF file, such as a cubin. Every offset is
-// checked: the bytes may be anybody's. Header-only, so that the capture library needs nothing else.
+// checked, because the file is not trusted. Header-only, so that the capture library needs nothing
+// else.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace kopt::runtime {
 
 struct ElfSection {
-  std::string_view name, content; ///< content is empty where nothing is stored (NOBITS)
+  std::string_view name, content; ///< content is empty if nothing is stored (NOBITS)
   std::uint32_t type = 0, link = 0, info = 0;
   std::uint64_t flags = 0, size = 0;
 };
@@ -24,16 +25,16 @@ struct ElfSymbol {
   std::uint64_t value = 0, size = 0;
 
   unsigned type() const { return ELF64_ST_TYPE(info); }
-  /// Whether it is a kernel, not a device function.
+  /// True for a kernel, false for a device function.
   bool isKernel() const { return type() == STT_FUNC && (other & kCudaEntry) != 0; }
 
   static constexpr unsigned char kCudaEntry = 0x10; ///< STO_CUDA_ENTRY
 };
 
-/// Views of the bytes that it was read from: these must live as long.
+/// Views of the bytes that read() was given. The bytes must outlive this object.
 class ElfFile {
 public:
-  /// False with `why` where the bytes are not such a file or end before what they announce.
+  /// False, with the reason in `why`, if the bytes are not such a file or are cut short.
   bool read(std::string_view bytes, const char *&why) {
     sections_.clear();
     Elf64_Ehdr header{};
@@ -95,7 +96,7 @@ private:
     return true;
   }
 
-  /// Up to the end of the table where the text has no end.
+  /// The text at `offset`; up to the end of the table if it is not terminated.
   static std::string_view stringAt(std::string_view table, std::uint64_t offset) {
     if (offset >= table.size())
       return {};

@@ -18,13 +18,14 @@ namespace kopt::runtime {
 
 namespace {
 
-constexpr unsigned kMaxThreads = 16; ///< beyond it host memory is the limit
+constexpr unsigned kMaxThreads = 16; ///< with more, host memory is the limit
 constexpr std::uint64_t kPiece = 1u << 20;
 
-/// Processors' worth of time that the control group of this process grants; 0: no limit is known.
+/// The number of processors whose time the control group of this process grants; 0: no known limit.
 double grantedProcessors() {
   double quota = 0, period = 0;
-  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period) // "max" is no number
+  // "max" is not a number.
+  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period)
     return period > 0 ? quota / period : 0;
   std::ifstream oldQuota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
   std::ifstream oldPeriod("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
@@ -33,7 +34,7 @@ double grantedProcessors() {
   return 0;
 }
 
-/// One call of parallelFor: threads take piece after piece.
+/// One call of parallelFor: each thread takes the next piece until none is left.
 struct Job {
   std::uint64_t count, grain;
   const std::function<void(std::uint64_t, std::uint64_t)> &part;
@@ -59,7 +60,7 @@ public:
   }
 
   void run(Job &job, unsigned helpers) {
-    // Someone else's job, or the one this call is made from, has the helpers.
+    // The helpers are busy, with another thread's job or with the one that makes this call.
     if (inUse_.test_and_set()) {
       job.work();
       return;
@@ -87,7 +88,7 @@ private:
       while (threads_.size() < helpers)
         threads_.emplace_back([this] { loop(); });
     } catch (const std::system_error &) {
-      // Fewer threads then: the caller's own does the rest.
+      // Run with fewer threads; the caller's own does the rest.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -148,7 +149,8 @@ void parallelFor(std::uint64_t count, std::uint64_t grain,
 }
 
 unsigned threadsFor(std::uint64_t bytes) {
-  constexpr std::uint64_t kEach = 512u << 10; // some 50 us of work; waking a thread takes about 10
+  // About 50 us of work; waking a thread takes about 10 us.
+  constexpr std::uint64_t kEach = 512u << 10;
   const std::uint64_t most = std::min(processors(), kMaxThreads);
   return unsigned(std::clamp<std::uint64_t>(bytes / kEach, 1, most));
 }

@@ -8,14 +8,13 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-/// Address space for device memory: what fits the host, as pages only take memory when they are
-/// used.
+/// Address space reserved for device memory. Pages take host memory only when they are used.
 constexpr std::uint64_t kArenaBytes = 64ull << 30;
 
 void *pointerOf(Address address) { return reinterpret_cast<void *>(address); }
 
-/// 64 bits over memory, eight bytes at a time: only to notice that a launch sees other data than
-/// before.
+/// A 64-bit hash of memory, eight bytes at a time. It only serves to notice that a launch sees
+/// other data than before.
 std::uint64_t mix(std::uint64_t hash, const void *data, std::size_t bytes) {
   const auto *at = static_cast<const unsigned char *>(data);
   std::uint64_t lanes[4] = {hash, ~hash, hash * 3, hash + 0x9E3779B97F4A7C15ull};
@@ -52,8 +51,8 @@ EmulatedDevice::EmulatedDevice(GpuSpec gpu, std::unique_ptr<Arena> arena)
   properties_.storeBytesPerSecond = 128e6 * gpu_.smClockMHz * gpu_.multiprocessors;
   properties_.maxSharedPerBlock =
       std::uint32_t(std::min<double>(gpu_.sharedBytesPerBlock, double(Arena::kSharedWindow)));
-  // What can really be allocated: the host's memory, a quarter of it for what is known about each
-  // byte.
+  // Limit the size to a quarter of the host's memory, because the state of each byte needs memory
+  // too.
   const std::uint64_t host =
       std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE));
   properties_.memoryBytes = std::min(
@@ -224,8 +223,8 @@ Status EmulatedDevice::launch(const LaunchRequest &request) {
   return status;
 }
 
-/// One launch with everything counted; not executed again where the same launch on the same data is
-/// known. Races are left to launch(), whose job they are.
+/// Executes one launch and counts everything, unless the same launch on the same data was counted
+/// before. Does not look for races; launch() does.
 Status EmulatedDevice::count(const LaunchRequest &request, const Prepared &prepared, Counted &out) {
   const std::uint64_t key = fingerprint(request);
   if (const auto known = counted_.find(key); known != counted_.end()) {
@@ -273,8 +272,8 @@ Status EmulatedDevice::time(const LaunchRequest &request, bool cold, double &sec
   Counted counted;
   if (Status status = count(request, prepared, counted); !status.ok())
     return status;
-  // Repeated back to back, a launch whose data fits L2 finds it there; one that does not fit has
-  // replaced it by then.
+  // In launches that are repeated back to back, data that fits in L2 stays there; data that does
+  // not fit has been evicted by the next launch.
   LaunchCounts &counts = counted.counts;
   const double touched = double(counts.dramReadSectors) * 32 + double(counted.dirtySectors) * 32;
   if (!cold && touched < 0.8 * gpu_.l2Bytes) {
@@ -309,7 +308,7 @@ std::string EmulatedDevice::describe(std::uint64_t address, std::uint32_t bytes)
     return "at an address where nothing is allocated";
   if (!allocation)
     allocation = &arena_->allocations().begin()->second;
-  // A negative index lands behind the allocation before: the nearer one is meant.
+  // A negative index lands behind the previous allocation, so take the nearer of the two.
   auto next = arena_->allocations().upper_bound(offset);
   if (!inside && allocation->offset <= offset && next != arena_->allocations().end() &&
       next->first - offset < offset - (allocation->offset + allocation->bytes))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Device that runs CUDA C++ on the CPU: memory in an Arena, blocks on a BlockRunner, time from
-// the roofline of a GPU. Only one may exist in a process at a time: emulated modules find their
-// runtime by global names.
+// The Device that runs CUDA C++ on the CPU: an Arena is its memory, a BlockRunner runs the blocks,
+// and the roofline of a GPU gives the time. Only one may exist in a process at a time, because
+// emulated modules find their runtime by global names.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -30,9 +30,9 @@ public:
   Status read(void *to, Address from, std::size_t bytes) override;
   Status poison(Address to, const void *from, std::size_t bytes) override;
   Status protect(Address address, std::size_t bytes) override;
-  /// Keeps holes: bytes that were never initialised are not afterwards.
   Status variable(std::uint32_t module, const std::string &name, Address &out,
                   std::size_t &bytes) override;
+  /// Copies of uninitialised bytes stay uninitialised.
   Status copy(Address to, Address from, std::size_t bytes) override;
   Status launch(const LaunchRequest &request) override;
   Status time(const LaunchRequest &request, bool cold, double &seconds) override;
@@ -49,7 +49,7 @@ private:
   Status prepare(const LaunchRequest &request, Prepared &out);
   struct Counted {
     LaunchCounts counts;
-    std::uint64_t dirtySectors = 0; ///< left in L2
+    std::uint64_t dirtySectors = 0; ///< left in L2 at the end
   };
   Status count(const LaunchRequest &request, const Prepared &prepared, Counted &out);
   std::uint64_t fingerprint(const LaunchRequest &request) const;
@@ -63,7 +63,7 @@ private:
   SectorCache l2_;
   std::map<std::uint32_t, std::unique_ptr<EmulatedModule>> modules_;
   std::uint32_t lastModule_ = 0;
-  std::map<std::uint64_t, Counted> counted_; ///< by fingerprint
+  std::map<std::uint64_t, Counted> counted_; ///< by fingerprint()
   const LaunchRequest *launching_ = nullptr;
 };
 

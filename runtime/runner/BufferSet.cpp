@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kGuardBytes = 64 << 10;
 
-/// The emulated device reports any byte outside an allocation, reads too: zones would only hide
-/// that from it.
+/// Bytes of each guard zone on this device. None on the emulated device: it reports every access
+/// outside an allocation, reads included, and a guard zone would hide such accesses from it.
 std::size_t guardBytesOn(const Device &device) {
   return device.properties().kind == "emulated" ? 0 : kGuardBytes;
 }
 
-/// Calls `part(offset, size)` for each piece of a buffer until one is not Ok.
+/// Calls `part(offset, size)` for each piece of a buffer, and stops at the first that is not Ok.
 template <class Part> Status forPieces(std::uint64_t bytes, Part part) {
   constexpr std::uint64_t kPiece = HostMemory::kPiece;
   for (std::uint64_t offset = 0; offset < bytes; offset += kPiece)
@@ -31,8 +31,8 @@ template <class Part> Status forPieces(std::uint64_t bytes, Part part) {
   return {};
 }
 
-/// Sets the bit of each of the `count` elements of type T that are the same in both. Returns how
-/// many.
+/// Compares `count` elements of type T in `a` and `b` and sets the bit of each equal one in
+/// `words`. Returns the number of equal elements.
 template <class T>
 std::uint64_t markEqual(const std::byte *a, const std::byte *b, std::uint64_t count,
                         std::uint64_t *words) {
@@ -98,8 +98,9 @@ std::uint64_t BufferSet::footprint(const Device &device, const std::vector<Buffe
 
 Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
   const Stages::Scope stage(stages_, "allocate");
-  // A driver gives equal requests equal addresses. Whole pages of 2 MiB move large buffers, the
-  // rest small ones. The emulated device hands out new addresses anyway.
+  // A driver answers equal requests with equal addresses, so an allocation of varying size comes
+  // first and shifts the buffers: its whole pages of 2 MiB shift large buffers, the remainder small
+  // ones. The emulated device hands out new addresses anyway.
   if (placement != 0 && device_.properties().kind != "emulated")
     if (Status status =
             device_.allocate((placement % 5 << 21) + ((placement >> 8) % 255 + 1) * 4096, spacer_);
@@ -128,8 +129,8 @@ Status BufferSet::allocate(bool pristine, std::uint64_t placement) {
   return {};
 }
 
-/// A module without a variable that is only read cannot depend on it; one that is written has to be
-/// there.
+/// Finds the variable in each module. A module may lack a variable that is only read, because it
+/// then cannot depend on it; a variable that is written must exist.
 Status BufferSet::findVariable(std::size_t buffer) {
   const BufferSpec &spec = specs_[buffer];
   for (const std::uint32_t module : modules_) {
@@ -155,8 +156,8 @@ void BufferSet::moveAddresses(std::byte *bytes, std::size_t size, bool toDevice)
   for (std::size_t at = 0; at + sizeof(Address) <= size; at += sizeof(Address)) {
     Address word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
-    // The end of a buffer is an address people keep too; where another one begins there, that one
-    // is meant.
+    // Programs also keep pointers to the end of a buffer. Where another buffer begins at that
+    // address, the pointer is taken to mean that buffer.
     const Move *found = nullptr;
     for (const Move &move : moves_) {
       const std::uint64_t offset = word - (toDevice ? move.from : move.to);
@@ -314,7 +315,7 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
                                           ": at element " + std::to_string(byte / size) + " of " +
                                           std::to_string(specs_[buffer].bytes / size)};
   }
-  // Named from the buffer's side: the touched byte nearest to its begin.
+  // Report the touched byte that is nearest to the start of the buffer.
   std::size_t last = guardBytes_ - 1;
   while (found[last] == wanted[last])
     --last;
@@ -323,8 +324,8 @@ Status BufferSet::checkGuard(std::size_t buffer, bool after) {
                                         ": at element -" + std::to_string(before)};
 }
 
-/// Compared with what the host drew: a kernel that finds and changes what it was given changes
-/// nothing there.
+/// Compares the memory with what the host drew. A kernel that changes its inputs cannot change that
+/// copy too.
 Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std::string &whose) {
   const BufferSpec &spec = specs_[buffer];
   std::byte *found = memory_.scratch(0);
@@ -346,8 +347,8 @@ Status BufferSet::checkUnchanged(std::size_t buffer, Address address, const std:
 void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std::byte *bytes,
                              std::size_t size, ElementSet &out) {
   const Stages::Scope stage(stages_, "unwritten");
-  constexpr std::uint64_t kGrain = 8u
-                                   << 10; // elements: whole words of bits, poison that fits a cache
+  // Elements of one task: whole words of bits, and poison that fits in a cache.
+  constexpr std::uint64_t kGrain = 8u << 10;
   const std::size_t element = scalarSize(specs_[buffer].scalar);
   const std::uint64_t first = offset / element, count = size / element;
   std::atomic<std::uint64_t> found{0};
@@ -361,7 +362,7 @@ void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std
                            out.words.data() + (first + begin) / 64);
       },
       threadsFor(size));
-  // A buffer that ends inside an element: its first bytes count as one.
+  // If the buffer ends inside an element, the bytes that exist count as one element.
   if (const std::size_t rest = size % element) {
     std::byte poison[8];
     const std::uint64_t at = count * element / 8 * 8;
@@ -376,8 +377,8 @@ void BufferSet::markPoisoned(std::size_t buffer, std::uint64_t offset, const std
 
 namespace {
 
-/// Nobody reads the padding of a struct: who copies whole elements writes it, who writes the
-/// members does not.
+/// Takes the padding of structs out of `poisoned`. Nobody reads padding: code that copies whole
+/// elements writes it, code that writes members does not, and both are correct.
 void forgetPadding(const BufferSpec &spec, ElementSet &poisoned) {
   const auto type = StructType::parse(spec.scalar);
   if (!type || poisoned.count == 0)
@@ -419,7 +420,8 @@ Status BufferSet::collect(const std::vector<std::string> &paths,
         return read;
       if (search)
         markPoisoned(i, offset, to, size, (*poisoned)[i]);
-      // As they were captured: then two runs, whose buffers lie elsewhere, can be compared.
+      // Restore the captured addresses, so that two runs whose buffers lie at other addresses can
+      // be compared.
       if (file && spec.holdsPointers)
         moveAddresses(to, size, false);
       return Status{};

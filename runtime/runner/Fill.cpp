@@ -17,7 +17,7 @@ namespace kopt::runtime {
 
 namespace {
 
-/// The finaliser of SplitMix64: a counter goes in, 64 independent bits come out.
+/// The finaliser of SplitMix64: turns a counter into 64 independent bits.
 std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9u;
@@ -44,14 +44,14 @@ template <int Exponent, int Mantissa> std::uint16_t narrow(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0)
     return sign;
-  // In units of the last place of its binade (or of the subnormals), the bits that do not fit are
-  // rounded: nearest even.
+  // Count in units of the last place of its binade (or of the subnormals), and round away the bits
+  // that do not fit, to nearest even.
   const auto whole = std::bit_cast<std::uint64_t>(magnitude);
   const int own = int(whole >> 52) - 1023;
   const int exponent = std::max(own, 1 - kBias);
   const int dropped = 52 - Mantissa + exponent - own;
   const std::uint64_t digits = (whole & ((std::uint64_t(1) << 52) - 1)) | std::uint64_t(1) << 52;
-  std::uint32_t steps = 0; // below half a unit where all digits are dropped
+  std::uint32_t steps = 0; // stays 0 where the value is below half a unit
   if (dropped <= 53) {
     const std::uint64_t half = std::uint64_t(1) << (dropped - 1);
     steps = std::uint32_t((digits + half - 1 + (digits >> dropped & 1)) >> dropped);
@@ -114,12 +114,12 @@ template <class T> struct FloatBits {
                                   kSign};
     return std::bit_cast<T>(kSpecials[which % 4]);
   }
-  /// A subnormal, or zero once in 2^mantissa draws.
+  /// A subnormal, or zero in one of 2^kMantissa draws.
   static T subnormal(std::uint64_t draw, bool isSigned) {
     return std::bit_cast<T>(Bits((draw & kFraction) | (isSigned && draw >> 63 ? kSign : 0)));
   }
-  /// The neighbour above or below in magnitude, or itself: by `draw`. Zeros and what is not finite
-  /// stay.
+  /// The next value above or below in magnitude, or `value` itself, chosen by `draw`. Zeros,
+  /// infinities and NaN stay as they are.
   static T moved(T value, std::uint64_t draw) {
     const Bits bits = std::bit_cast<Bits>(value), magnitude = bits & Bits(~kSign);
     const Bits next = Bits(magnitude + draw % 3 - 1);
@@ -143,8 +143,8 @@ void store(std::byte *out, std::size_t size, std::uint64_t first, Value value) {
   }
 }
 
-/// Gives each counter one of `count` numbers, and `count` counters that follow each other all of
-/// them.
+/// Maps each counter to one of `count` numbers; any `count` consecutive counters give each number
+/// once.
 class Permutation {
 public:
   Permutation(std::uint64_t key, std::uint64_t count)
@@ -183,7 +183,7 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
   default:
     break;
   }
-  // Halves first: high - low may not be finite.
+  // Halve first, because high - low may overflow to infinity.
   const auto between = [&](double unit) {
     return std::clamp(low + 2 * (unit * (high / 2 - low / 2)), low, high);
   };
@@ -201,7 +201,7 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
     return store<T>(out, size, first, [&, order = Permutation(key, count)](std::uint64_t i) {
       return Traits::from(between(double(order(i)) / double(count)));
     });
-  case FillKind::Cancelling: // each pair leaves at most a thousandth of itself
+  case FillKind::Cancelling: // the sum of each pair is at most a thousandth of its first number
     return store<T>(out, size, first, [&](std::uint64_t i) {
       const double value = between(unit(i & ~std::uint64_t(1)));
       return Traits::from(i & 1 ? std::clamp(-value * (1 - unit(i) / 1000), low, high) : value);
@@ -219,8 +219,8 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
     return store<T>(out, size, first, [&](std::uint64_t i) {
       return Traits::from(between(double(draw(key, i) % 3) / 2));
     });
-  case FillKind::Scattered: // as many of each of 30 magnitudes, of either sign where both are in
-                            // range
+  // Equally many numbers of each of 30 magnitudes, of both signs if the range has both.
+  case FillKind::Scattered:
     return store<T>(out, size, first, [&](std::uint64_t i) {
       const double share = std::exp2(-30 * unit(i)), nearest = std::clamp(0.0, low, high);
       const bool isLow = low < 0 && (high <= 0 || mix(draw(key, i)) % 2 == 0);
@@ -233,7 +233,7 @@ void fillFloat(const BufferSpec &spec, std::uint64_t key, std::uint64_t first, s
   }
 }
 
-/// The bound as an integer of the type; a double cannot hold every 64-bit value, so the ends are
+/// The bound as an integer of the type. A double cannot hold every 64-bit value, so both limits are
 /// compared first.
 template <class T> T clipToInteger(double value) {
   if (value <= double(std::numeric_limits<T>::min()))
@@ -309,7 +309,7 @@ std::size_t scalarSize(const std::string &scalar) { return std::max(1u, scalarBy
 
 namespace {
 
-/// Elements of a narrower type, each as a double.
+/// Draws elements of a narrower type, and writes each as a double.
 void drawWidened(const BufferSpec &spec, std::uint64_t seed, std::uint64_t stream,
                  std::uint64_t offset, std::size_t size, std::byte *out) {
   constexpr std::size_t kAtATime = 1024;
@@ -327,7 +327,7 @@ void drawWidened(const BufferSpec &spec, std::uint64_t seed, std::uint64_t strea
   }
 }
 
-/// Each member as a buffer of its own, put together element by element; padding is zero.
+/// Draws each member as a buffer of its own and combines them element by element. Padding is zero.
 void drawStructs(const BufferSpec &spec, const StructType &type, std::uint64_t seed,
                  std::uint64_t stream, std::uint64_t offset, std::size_t size, std::byte *out) {
   constexpr std::uint64_t kAtATime = 1024;
@@ -455,7 +455,7 @@ bool altersCaptured(const BufferSpec &spec) {
 
 namespace {
 
-/// A number of a captured buffer, multiplied and moved. One that is infinite or NaN stays.
+/// A number of a captured buffer, multiplied and moved. Infinities and NaN stay as they are.
 template <class T>
 T altered(const BufferSpec &spec, std::uint64_t key, std::uint64_t index, T value) {
   if (isMultiplied(spec)) {
@@ -473,7 +473,7 @@ T altered(const BufferSpec &spec, std::uint64_t key, std::uint64_t index, T valu
   return spec.jitter != 0 ? FloatBits<T>::moved(value, draw(key, index)) : value;
 }
 
-/// The floating-point numbers of one type in `element` bytes each, `at` bytes into the element.
+/// Alters the floating-point numbers that lie `at` bytes into each element of `element` bytes.
 template <class T>
 void alterNumbers(const BufferSpec &spec, std::uint64_t key, std::uint64_t element,
                   std::uint64_t at, std::uint64_t offset, std::size_t size, std::byte *bytes) {
@@ -482,7 +482,8 @@ void alterNumbers(const BufferSpec &spec, std::uint64_t key, std::uint64_t eleme
   std::uint64_t index = offset > begin ? (offset - begin + element - 1) / element : 0;
   for (std::uint64_t place = begin + index * element; place + sizeof(T) <= end;
        place += element, ++index) {
-    // The same number for any division of the buffer into pieces: one that lies in two is kept.
+    // A number that lies in two pieces is kept, so that the result does not depend on how the
+    // buffer is read.
     if (place / kPiece != (place + sizeof(T) - 1) / kPiece)
       continue;
     T value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What buffers are filled with: one enum for the driver, the protocol and the runner.
+// What buffers are filled with. The driver, the protocol and the runner share this enum.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace kopt::runtime {
 
-/// README.md says what each is for.
+/// README.md describes each of them.
 enum class FillKind {
   Uniform,
   Zero,
@@ -51,7 +51,7 @@ constexpr const char *toString(FillKind kind) {
   return "";
 }
 
-/// Nothing where no kind has that name.
+/// The kind of that name, or nothing.
 constexpr std::optional<FillKind> parseFillKind(std::string_view text) {
   for (const auto &[known, name] : kFillKinds)
     if (text == name)

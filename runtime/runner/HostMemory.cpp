@@ -22,8 +22,8 @@ namespace kopt::runtime {
 namespace {
 
 constexpr std::uint64_t kMostKept = 8ull << 30;
-constexpr std::uint64_t kDrawGrain = 256u
-                                     << 10; ///< bytes a thread draws at a time, a multiple of 8
+/// Bytes that a thread draws at a time, a multiple of 8.
+constexpr std::uint64_t kDrawGrain = 256u << 10;
 
 class File {
 public:
@@ -40,8 +40,8 @@ private:
   int fd_;
 };
 
-/// Makes the file `bytes` long with room on its disk, so that writing to its memory cannot fail. 0
-/// or the error.
+/// Makes the file `bytes` long and reserves the space on its disk, so that writing to its mapping
+/// cannot fail. Returns 0 or an errno.
 int resize(int fd, std::uint64_t bytes, const struct stat &now) {
   if (!S_ISREG(now.st_mode))
     return EINVAL;
@@ -74,7 +74,7 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
   const bool isStored = !spec.contents.empty();
   const bool isSame = isStored ? !altersCaptured(spec) : spec.fill == FillKind::Values;
   Input wanted{spec, seed, stream, nullptr};
-  if (isSame) // for every seed
+  if (isSame) // the same contents for every seed
     wanted.seed = wanted.stream = wanted.spec.jitter = 0;
   wanted.spec.name.clear();
   wanted.spec.symbol.clear();
@@ -91,7 +91,7 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
     kept_ -= inputs_.back().spec.bytes;
     inputs_.pop_back();
   }
-  // Not value-initialised: the threads that draw are the first to touch it.
+  // Not value-initialised, so that the threads that draw touch it first.
   std::byte *memory = new (std::nothrow) std::byte[spec.bytes];
   if (!memory)
     return nullptr;
@@ -106,7 +106,7 @@ HostMemory::Bytes HostMemory::contents(const BufferSpec &spec, std::uint64_t see
     const trace::ContentsFile *file = nullptr;
     if (!stored(spec, file).ok() ||
         !readCaptured(*file, spec, seed, stream, 0, spec.bytes, memory).ok())
-      return nullptr; // its parts, then: reading those says what is wrong
+      return nullptr; // the caller then reads it in parts and reports the error
   } else {
     drawContentsParallel(spec, seed, stream, 0, spec.bytes, memory);
     ++drawn_;
@@ -130,7 +130,7 @@ Status HostMemory::stored(const BufferSpec &spec, const trace::ContentsFile *&ou
     file = (isTrace ? trace::ContentsFile::open : trace::ContentsFile::openPlain)(
         path, why, attached == attached_.end() ? -1 : fcntl(attached->second, F_DUPFD_CLOEXEC, 3));
   }
-  // A smaller problem takes the first of them.
+  // A buffer smaller than the file takes the first bytes of it.
   if (file && file->bytes() < bytes)
     why = path + " holds " + std::to_string(file->bytes()) + " bytes, the buffer has " +
           std::to_string(bytes);
@@ -173,8 +173,8 @@ bool HostMemory::isCurrent(const std::string &name, const Mapping &mapping) cons
          std::uint64_t(now.st_size) == mapping.bytes;
 }
 
-/// Unmaps what is no longer the file of its path: the driver has given that file up, and its memory
-/// goes with the last mapping.
+/// Unmaps files that their paths no longer name: the driver has given them up, and their memory is
+/// released with the last mapping.
 void HostMemory::dropStale() {
   for (auto mapping = mappings_.begin(); mapping != mappings_.end();) {
     if (isCurrent(mapping->first, mapping->second)) {
@@ -227,7 +227,7 @@ std::byte *HostMemory::scratch(int slot) {
 
 namespace {
 
-/// Bytes of the file by several threads.
+/// Reads bytes of the file with several threads.
 Status readFile(const trace::ContentsFile &file, std::uint64_t offset, std::size_t size,
                 std::byte *out) {
   std::mutex failing;
@@ -246,7 +246,7 @@ Status readFile(const trace::ContentsFile &file, std::uint64_t offset, std::size
                      : Status{StatusCode::DeviceError, "a captured buffer cannot be read: " + why};
 }
 
-/// The same of contents whose first `period` bytes repeat; 0: they do not.
+/// As readFile(), for contents whose first `period` bytes repeat; 0: they do not repeat.
 Status readRepeated(const trace::ContentsFile &file, std::uint64_t period, std::uint64_t offset,
                     std::size_t size, std::byte *out) {
   if (period == 0 || offset + size <= period)

@@ -21,10 +21,10 @@ bool parseExtent(const std::vector<std::string> &parts, std::array<std::uint32_t
   return true;
 }
 
-constexpr std::uint64_t kLargestBuffer = std::uint64_t(1)
-                                         << 48; ///< sums of sizes do not wrap around
+/// Small enough that sums of sizes do not wrap around.
+constexpr std::uint64_t kLargestBuffer = std::uint64_t(1) << 48;
 
-/// Draws from low to high.
+/// True if the fill draws values between low and high.
 bool isRanged(FillKind kind) {
   return kind != FillKind::Zero && kind != FillKind::Iota && kind != FillKind::Constant &&
          kind != FillKind::Captured && kind != FillKind::Values;
@@ -53,7 +53,7 @@ bool parseBuffer(const std::vector<std::string> &parts, BufferSpec &out) {
   return out.readOnly || out.output || parts[6] == "inout";
 }
 
-/// A member of a launch's buffers that the field's first part names, or null.
+/// The buffer whose index is the field's first part, or null. The field must have `count` parts.
 BufferSpec *bufferOf(const std::vector<std::string> &parts, std::size_t count,
                      std::vector<BufferSpec> &buffers) {
   const auto index = parts.size() == count ? parseNumber<std::size_t>(parts[0]) : std::nullopt;
@@ -70,7 +70,7 @@ bool parseContents(const std::vector<std::string> &parts, std::vector<BufferSpec
   return true;
 }
 
-/// The bytes that an even number of hexadecimal digits are; nothing where they are not.
+/// The bytes that the hexadecimal digits spell; nothing if they are malformed or odd in number.
 std::optional<std::string> bytesOf(const std::string &digits) {
   if (digits.size() % 2 != 0)
     return std::nullopt;
@@ -116,7 +116,7 @@ bool parseAddress(const std::vector<std::string> &parts, std::vector<BufferSpec>
   return true;
 }
 
-/// The three numbers from parts[first] on.
+/// AT, INDEX, OFFSET, from parts[first] on.
 bool parsePointer(const std::vector<std::string> &parts, std::size_t first,
                   const std::vector<BufferSpec> &buffers, ArgumentSpec &out) {
   const auto at = parseNumber<std::size_t>(parts[first]),
@@ -130,7 +130,7 @@ bool parsePointer(const std::vector<std::string> &parts, std::size_t first,
   return true;
 }
 
-/// INDEX, SCALAR: f64 elements that hold numbers of a narrower type.
+/// INDEX, SCALAR: an f64 buffer whose numbers are drawn in a narrower type.
 bool parseDrawn(const std::vector<std::string> &parts, std::vector<BufferSpec> &buffers) {
   const auto index = parts.size() == 2 ? parseNumber<std::size_t>(parts[0]) : std::nullopt;
   if (!index || *index >= buffers.size() || buffers[*index].scalar != "f64" ||
@@ -174,7 +174,7 @@ template <class Bytes> std::string hexDigits(const Bytes &bytes) {
   return text;
 }
 
-/// A pointer that is the whole argument needs no bytes of a value.
+/// True if the argument is one pointer and nothing else, so that it needs no bytes of a value.
 bool isBuffer(const ArgumentSpec &argument) {
   return argument.pointers.size() == 1 && argument.pointers.front().at == 0 &&
          argument.value == std::vector<std::byte>(sizeof(Address));

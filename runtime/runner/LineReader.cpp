@@ -11,7 +11,7 @@ namespace kopt::runtime {
 
 namespace {
 
-constexpr std::size_t kMostDescriptors = 253; ///< with one message: the kernel's limit
+constexpr std::size_t kMostDescriptors = 253; ///< the kernel's limit for one message
 
 } // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a descriptor, with the descriptors that came with them.
+// Reads lines from a descriptor, with the descriptors that were sent with them.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace kopt::runtime {
 
 class LineReader {
 public:
-  /// Reads from a socket, or anything else that can be read; not closed here.
+  /// `from` is a socket, or anything else that can be read. It is not closed here.
   explicit LineReader(int from) : from_(from) {}
-  /// The next line without its newline. `descriptors` came with it: they are the caller's to close.
-  /// False at the end.
+  /// The next line, without its newline, and the descriptors that came with it; the caller closes
+  /// them. False at the end of the input.
   bool next(std::string &line, std::vector<int> &descriptors);
 
 private:
@@ -24,7 +24,7 @@ private:
   std::vector<int> received_;
 };
 
-/// False where the other side is gone.
+/// False if the other side is gone.
 bool writeAll(int to, const std::string &text);
 
 } // namespace kopt::runtime

@@ -10,21 +10,21 @@ namespace kopt::runtime {
 
 namespace {
 
-constexpr double kWarmUpSeconds =
-    0.025; ///< of launches, to bring the clocks up; measured to suffice on an H200
+/// Of launches, to raise the clocks. Measured to suffice on an H200.
+constexpr double kWarmUpSeconds = 0.025;
 constexpr std::uint32_t kMaxWarmUpLaunches = 2000;
-constexpr double kShortKernel =
-    10e-6; ///< below it event ticks and launch jitter drown a single launch
+/// Below this, event resolution and launch jitter hide the time of a single launch.
+constexpr double kShortKernel = 10e-6;
 constexpr double kBatchSeconds = 250e-6; ///< length of a batch
 constexpr std::size_t kMaxBatch = 256;
-constexpr std::size_t kCheckEvery = 10; ///< pairs between two looks at the evidence
+constexpr std::size_t kCheckEvery = 10; ///< pairs between two calls of isTight()
 
 /// One of the two modules: its launch and the buffers it runs on.
 struct Side {
   const char *name = "";
   const LaunchSpec *launch = nullptr;
   const std::vector<std::string> *outputs = nullptr;
-  std::vector<BufferSet *> sets; ///< more than one where a batch rotates over copies
+  std::vector<BufferSet *> sets; ///< more than one if a batch rotates over copies
   std::vector<LaunchRequest> requests;
   bool audited = false;
 };
@@ -62,7 +62,8 @@ private:
   const TimingPlan &plan_;
   const SecondsClock &clock_;
   double begun_;
-  double sampling_ = 0; ///< when the budget began: after the set-up, and later by what audits took
+  /// When the budget began: after the set-up, moved later by the time that audits took.
+  double sampling_ = 0;
   std::mt19937_64 random_;
   bool cold_;
   std::uint32_t batch_ = 1;
@@ -74,8 +75,8 @@ Status PairTimer::makeSets(const LaunchSpec &a, const LaunchSpec &b, std::size_t
   sets_.clear();
   a_ = {"first", &a, &plan_.outputsA, {}, {}};
   b_ = {"second", &b, &plan_.outputsB, {}, {}};
-  // Equal buffers are shared: then no difference between the two comes from where their buffers
-  // lie. A variable that is written is each module's own.
+  // Equal buffers are shared, so that no difference between the modules comes from where their
+  // buffers lie. A variable that is written belongs to each module separately.
   const bool shared = a.buffers == b.buffers && !writesVariables(a);
   std::vector<std::uint32_t> modules{a.module};
   if (shared && b.module != a.module)
@@ -115,7 +116,7 @@ Status PairTimer::warmUp(double &shortest) {
       if (Status status = named(*side, device_.time(side->requests[0], false, seconds));
           !status.ok())
         return status;
-      // The first launches still upload code and raise clocks.
+      // The first launches still upload code and raise the clocks.
       if (i > 0 && (shortest == 0 || seconds < shortest))
         shortest = seconds;
       if (i > 0 && clock_() - begun_ > 0.4 * plan_.deadlineSeconds)
@@ -125,15 +126,15 @@ Status PairTimer::warmUp(double &shortest) {
   return {};
 }
 
-/// Kernels under 10 us run in batches. A batch cannot be flushed between its launches: a cold one
-/// rotates over as many copies of the buffers as L2 holds twice. Where that takes more copies than
-/// launches it is a warm batch, and says so. In-place buffers are restored before each batch, so
-/// each launch needs a copy of its own.
+/// Kernels under 10 us run in batches. L2 cannot be flushed between the launches of a batch, so a
+/// cold batch rotates over copies of the buffers that together exceed twice the size of L2. If that
+/// needs more copies than launches, the batch is warm and is reported as warm. In-place buffers are
+/// restored only before each batch, so each launch needs its own copy.
 Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double shortest) {
   if (shortest <= 0 || shortest >= kShortKernel)
     return {};
   if (writesVariables(a) || writesVariables(b))
-    return {}; // there is one of each: it could not be restored between the launches of a batch
+    return {}; // a module has one of each, which cannot be restored between the launches of a batch
   const std::size_t wanted =
       std::clamp<std::size_t>(std::size_t(kBatchSeconds / shortest), 10, kMaxBatch);
   const auto isInPlace = [](const BufferSpec &spec) { return spec.inPlace(); };
@@ -148,7 +149,7 @@ Status PairTimer::chooseBatch(const LaunchSpec &a, const LaunchSpec &b, double s
   const std::uint64_t memory = copies * (BufferSet::footprint(device_, a.buffers, true) +
                                          BufferSet::footprint(device_, b.buffers, true));
   if (memory > device_.properties().memoryBytes / 4)
-    return {}; // single launches, then
+    return {}; // time single launches instead
   batch_ = std::uint32_t(wanted);
   cold_ = cold;
   return makeSets(a, b, copies);
@@ -167,7 +168,8 @@ Status PairTimer::sample(Side &side, double &seconds, bool restore) {
   return named(side, status);
 }
 
-/// One sample on outputs and in-place buffers that the host has written anew, checked and kept.
+/// One sample on outputs and in-place buffers that the host wrote anew. Its results are checked and
+/// written to the files.
 Status PairTimer::audit(Side &side, double &seconds) {
   const double begun = clock_();
   for (BufferSet *set : side.sets)
@@ -191,8 +193,8 @@ Status PairTimer::audit(Side &side, double &seconds) {
 Status PairTimer::timeModelled(TimingResult &out) {
   double seconds[2] = {0, 0};
   Side *sides[2] = {&a_, &b_};
-  // A device that knows the first module's time on this memory need not launch it again: so all of
-  // it is the same each time.
+  // A device that already knows the first module's time on this memory need not launch it again, so
+  // the memory must be the same each time.
   if (Status status = b_.sets[0]->reset({plan_.inputSeed, false}); !status.ok())
     return status;
   for (int i = 0; i < 2; ++i) {
@@ -201,7 +203,7 @@ Status PairTimer::timeModelled(TimingResult &out) {
     if (Status status = sample(*sides[i], seconds[i]); !status.ok())
       return status;
   }
-  // The device knows them from timing: nothing has changed since.
+  // The device has counted them while it timed; nothing has changed since.
   if (Status status = named(b_, device_.profile(b_.requests[0], out.counters)); !status.ok())
     return status;
   if (!plan_.outputsB.empty()) {
@@ -241,7 +243,7 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
   out.batch = batch_;
   out.cold = cold_;
 
-  device_.throttleReasons(); // what was before is nobody's concern
+  device_.throttleReasons(); // clears the reasons from before the samples
   const std::size_t most = std::max<std::uint32_t>(plan_.maxSamples, 1);
   const std::size_t likely = std::clamp<std::size_t>(plan_.minSamples, 1, most);
   const std::size_t auditA = random_() % likely, auditB = random_() % likely;
@@ -263,8 +265,9 @@ Status PairTimer::run(const LaunchSpec &a, const LaunchSpec &b, TimingResult &ou
   }
   out.smClockMHz = device_.smClockMHz();
   out.throttled = device_.throttleReasons();
-  // Every timed launch counts: what one of them wrote beside its buffers is still there now. A
-  // deadline may also have come before the chosen pair.
+  // The deadline may have come before the pair that was chosen for the audit. The guard zones and
+  // inputs still show what any timed launch wrote outside its buffers, so the check below covers
+  // all of them.
   for (Side *side : {&a_, &b_}) {
     double seconds = 0;
     if (!side->audited)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the protocol between kopt and kopt-runner, for both sides: one line is a verb and
-// KEY=VALUE fields. A value is text, percent-encoded, or a list of such texts joined by commas. See
-// README.md for the verbs.
+// The protocol between kopt and kopt-runner, for both sides. A line is a verb and KEY=VALUE fields.
+// A value is percent-encoded text, or several such texts joined by commas. README.md lists the
+// verbs.
 #pragma once
 
 #include <charconv>
@@ -15,7 +15,7 @@
 
 namespace kopt::runtime::protocol {
 
-/// Both sides must agree exactly: they are built and installed together.
+/// Both sides must have the same version: they are built and installed together.
 inline constexpr int kVersion = 5;
 
 inline std::string encode(std::string_view text) {
@@ -36,7 +36,7 @@ inline std::string encode(std::string_view text) {
   return out;
 }
 
-/// Nothing where an escape is cut short or not hexadecimal.
+/// Nothing if an escape is cut short or not hexadecimal.
 inline std::optional<std::string> decode(std::string_view text) {
   const auto digit = [](char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
@@ -74,7 +74,7 @@ template <class Number> std::optional<Number> parseNumber(std::string_view text)
   return value;
 }
 
-/// Exact: parseNumber<double> gives the same bits back.
+/// Exact: parseNumber<double>() returns the same bits.
 inline std::string formatDouble(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", value);
@@ -105,7 +105,7 @@ public:
   }
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  /// The decoded text of a field; empty where it is absent.
+  /// The decoded text of a field; empty if it is absent.
   std::string text(std::string_view key) const {
     const std::string *value = find(key);
     return value ? decode(*value).value_or("") : "";
@@ -134,7 +134,7 @@ public:
       line += " " + key + "=" + value;
     return line;
   }
-  /// Nothing if the line is not a message.
+  /// Nothing if the line is malformed.
   static std::optional<Message> parse(std::string_view line) {
     const std::vector<std::string_view> words = split(line, ' ');
     if (words[0].empty() || words[0].find('=') != words[0].npos)

@@ -20,8 +20,8 @@ Message errorReply(const std::string &code, const std::string &text) {
   return reply;
 }
 
-/// Outcomes of a candidate are `ok` with their status; what is not the candidate's doing is an
-/// error.
+/// The reply to a request that ended with `status`. What a candidate caused is `ok` with its
+/// status; what it did not cause is an `error`.
 Message statusReply(const Status &status) {
   if (status.code == StatusCode::DeviceError)
     return errorReply("environment", status.detail);
@@ -40,7 +40,7 @@ void addCounts(Message &reply, const std::string &key, const std::vector<std::ui
   reply.addList(key, words);
 }
 
-/// The buffers of a `run` with what its request says of all of them.
+/// The buffers of a `run`, with the request's fields that apply to all buffers.
 std::vector<BufferSpec> buffersOf(const LaunchSpec &launch, const Message &request) {
   std::vector<BufferSpec> buffers = launch.buffers;
   for (BufferSpec &buffer : buffers)
@@ -56,8 +56,8 @@ Checks checksOf(const Message &request) {
   return {!isSkipped("guards"), !isSkipped("inputs")};
 }
 
-/// One `run`: a launch on poisoned outputs, and a second one on the inverted poison where the first
-/// left some.
+/// One `run`: a launch on poisoned outputs, and a second one on the inverted poison if the first
+/// left any.
 class VerifiedRun {
 public:
   VerifiedRun(RunContext context, const LaunchSpec &launch, const Message &request)
@@ -74,8 +74,8 @@ public:
   /// `outputs` as BufferSet::collect() takes them.
   Status execute(const std::vector<std::string> &outputs) {
     unwritten_.assign(launch_.buffers.size(), 0);
-    // Another poison, other addresses: neither old contents nor old pointers mean anything to a
-    // launch.
+    // Another poison also means other addresses, so that a launch can use neither old contents nor
+    // old pointers.
     const std::uint64_t placement = poisonSeed_ * 0x9e3779b97f4a7c15u >> 20 | 1;
     if (Status status = buffers_.allocate(false, placement); !status.ok())
       return status;
@@ -84,9 +84,9 @@ public:
     std::vector<ElementSet> first, second;
     if (Status status = buffers_.collect(outputs, &first); !status.ok())
       return status;
-    // An element that differs from the poison was written; one that equals it may have been given
-    // that value by the kernel, which cannot happen again under the inverted poison unless nobody
-    // wrote it.
+    // An element that differs from the poison was written. One that equals it was not written, or
+    // the kernel wrote that very value. Under the inverted poison, only an unwritten element equals
+    // the poison again.
     if (std::all_of(first.begin(), first.end(),
                     [](const ElementSet &set) { return set.count == 0; }))
       return {};
@@ -110,7 +110,7 @@ public:
     request.scheduleSeed = scheduleSeed_;
     return request;
   }
-  /// `repeated`: restore() can make the buffers anew.
+  /// `repeated`: restore() can be called later.
   Status prepare(bool repeated) {
     if (Status status = buffers_.allocate(repeated); !status.ok())
       return status;
@@ -141,7 +141,7 @@ private:
   std::vector<std::uint64_t> unwritten_;
 };
 
-/// Every file that a request names, in the order in which descriptors come with it.
+/// Every file that a request names, in the order of the descriptors that come with it.
 std::vector<std::string> filesOf(const Message &request) {
   std::vector<std::string> files;
   if (request.has("probe"))
@@ -228,8 +228,8 @@ Message Session::hello(const Message &request) {
   reply.addDouble("store_bandwidth", device.storeBytesPerSecond);
   for (const auto &[name, value] : device.facts)
     reply.addList("fact", {name, value});
-  // Can this process reach the driver's memory? By a descriptor that came along, or through the
-  // path it gives.
+  // Reports whether this process can reach memory that it shares with the driver: by a descriptor
+  // that came with the request, or through the path in it.
   if (request.has("probe"))
     reply.add("shared", std::uint64_t(memory_.isAttached(request.text("probe")) ||
                                       access(request.text("probe").c_str(), R_OK | W_OK) == 0));

@@ -13,8 +13,8 @@ class Session {
 public:
   Session(Device &device, SecondsClock clock) : device_(device), clock_(std::move(clock)) {}
 
-  /// The reply to a line, without its newline. Any line has one: what cannot be understood is an
-  /// error reply. `descriptors` came with it: the files that it names, which are closed here.
+  /// The reply to a line; both without a newline. A line that cannot be understood gets an error
+  /// reply. `descriptors` are the files that the line names; they are closed here.
   std::string answer(const std::string &line, std::vector<int> descriptors = {});
   /// True after `quit`, or once the device cannot be used any more: the process should end.
   bool ended() const { return ended_ || !device_.usable(); }
@@ -36,7 +36,7 @@ private:
   bool ended_ = false;
 };
 
-/// The reply of a runner whose device did not open.
+/// The reply to `line` of a runner whose device could not be opened, for the reason `why`.
 std::string answerWithoutDevice(const std::string &line, const std::string &why);
 
 } // namespace kopt::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a request goes.
+// Measures where the time of a request goes.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ namespace kopt::runtime {
 /// Seconds on a clock that only moves forward; tests bring their own.
 using SecondsClock = std::function<double()>;
 
-/// Seconds by stage. A stage within another one stops the outer one's clock: the sum is what the
-/// request took.
+/// Seconds by stage. A stage within another stops the clock of the outer one, so that the sum is
+/// the time of the request.
 class Stages {
 public:
   explicit Stages(const SecondsClock &clock) : clock_(clock), since_(clock()) {}
@@ -33,7 +33,7 @@ public:
   const std::map<std::string, double> &seconds() const { return seconds_; }
 
 private:
-  /// Returns the stage that ends; null: none.
+  /// Returns the stage that was current before; null: none.
   const char *enter(const char *name) {
     const double now = clock_();
     if (current_)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A struct that holds scalars of several kinds, as the element type of a buffer spells it: "struct
-// 16 f32 0 f32 4 i32 8" has 16 bytes, two floats and an int; bytes 12 to 15 are padding. And what a
-// scalar takes.
+// 16 f32 0 f32 4 i32 8" has 16 bytes, two floats and an int; bytes 12 to 15 are padding. Also the
+// sizes of scalars.
 #pragma once
 
 #include "runtime/runner/Protocol.h"
@@ -32,11 +32,11 @@ struct StructType {
   std::uint32_t bytes = 0; ///< of an element, padding included
   std::vector<Member> members;
 
-  /// Nothing for a scalar, and for what is malformed: a member beyond the end, a scalar that is
-  /// none.
+  /// Nothing if `text` is a scalar or malformed, for example with a member beyond the end or an
+  /// unknown scalar.
   static std::optional<StructType> parse(std::string_view text) {
-    if (!text.starts_with(
-            "struct ")) // asked of every buffer, piece by piece: nearly always a scalar
+    // Called for every piece of every buffer, and nearly always for a scalar.
+    if (!text.starts_with("struct "))
       return std::nullopt;
     const std::vector<std::string_view> words = protocol::split(text, ' ');
     if (words.size() < 4 || words.size() % 2 != 0)
@@ -57,7 +57,8 @@ struct StructType {
   }
 };
 
-/// Bytes of an element as people count them: of a struct all of it; 1 of what is not known.
+/// Bytes of an element as a user counts elements: for a struct, the whole struct; 1 for an unknown
+/// type.
 inline std::uint32_t elementSize(std::string_view type) {
   const auto found = StructType::parse(type);
   return found ? found->bytes : std::max(1u, scalarBytes(type));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt-runner: owns one device and answers requests until its input ends. What runs here is not
-// trusted: the protocol moves away from the standard streams before any of it is loaded.
+// kopt-runner: owns one device and answers requests until its input ends. The code that it loads is
+// not trusted, so the protocol moves away from the standard streams before anything is loaded.
 #include "runtime/runner/LineReader.h"
 #include "runtime/runner/Session.h"
 
@@ -59,8 +59,8 @@ bool parseOptions(int argc, char **argv, Options &out) {
          out.script.empty() == out.replies.empty();
 }
 
-/// A private descriptor for what `standard` was, which becomes /dev/null: kernels that print cannot
-/// forge a reply.
+/// Returns a private duplicate of `standard` and makes `standard` /dev/null, so that kernels that
+/// print cannot forge a reply. -1 on failure.
 int takeOver(int standard, int flags) {
   const int own = fcntl(standard, F_DUPFD_CLOEXEC, 3);
   const int null = open("/dev/null", flags);
@@ -75,7 +75,7 @@ std::unique_ptr<Device> openDevice(const Options &options, std::string &why) {
                                   : openEmulatedDevice(options.gpuSpec, why);
 }
 
-/// When kopt itself is killed, no kernel that never ends may stay behind on the card.
+/// Ends this process when kopt is killed, so that no endless kernel stays behind on the GPU.
 void exitWithParent(pid_t parent) {
   while (getppid() == parent)
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
   // No core files of crashed candidates.
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  // Nor may what a candidate starts look into this process. A profiler that watches it may.
+  // Processes that a candidate starts may not inspect this one. A profiler that watches it may.
   if (options.script.empty())
     prctl(PR_SET_DUMPABLE, 0);
   std::thread(exitWithParent, getppid()).detach();

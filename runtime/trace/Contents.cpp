@@ -22,9 +22,9 @@ namespace kopt::runtime::trace {
 namespace {
 
 constexpr char kMagic[8] = {'K', 'O', 'P', 'T', 'B', 'U', 'F', '\0'};
-constexpr std::uint32_t kPlain = 1u << 31; ///< in a piece's size: stored as it is
-constexpr int kLevel = 1;                  ///< the program waits for it
-constexpr unsigned kMostAtATime = 16;      ///< pieces, each on a thread of its own
+constexpr std::uint32_t kPlain = 1u << 31; ///< flag in a piece's size: not compressed
+constexpr int kLevel = 1;                  ///< fast, because the user's program waits for it
+constexpr unsigned kMostAtATime = 16;      ///< pieces at a time, each on its own thread
 
 struct ContentsHeader {
   char magic[8];
@@ -46,15 +46,16 @@ std::size_t pieceSize(std::uint64_t bytes, std::uint64_t index) {
   return std::size_t(std::min(kPieceBytes, bytes - index * kPieceBytes));
 }
 
-/// Pieces of contents of so many bytes that are worked on at a time.
+/// The number of pieces that are processed at a time, for contents of `bytes` bytes.
 std::size_t batchOf(std::uint64_t bytes) {
   const std::uint64_t pieces = std::max<std::uint64_t>(1, (bytes + kPieceBytes - 1) / kPieceBytes);
   return std::size_t(std::min<std::uint64_t>(
       pieces, std::clamp(std::thread::hardware_concurrency(), 1u, kMostAtATime)));
 }
 
-/// Calls `work(i)` for all i < count at a time. The threads end with the call, as this may be
-/// another's program, which may fork; they take no signals. `work` must not throw.
+/// Calls `work(i)` for all i < count, each on its own thread. The threads end before the call
+/// returns, because this may be a user's program, which may fork; they take no signals. `work` must
+/// not throw.
 template <class Work> void atATime(std::size_t count, const Work &work) {
   sigset_t all, before;
   sigfillset(&all);
@@ -65,7 +66,7 @@ template <class Work> void atATime(std::size_t count, const Work &work) {
     for (; begun < count; ++begun)
       threads.emplace_back(work, begun);
   } catch (const std::system_error &) {
-    // No more threads: the rest is this one's work.
+    // No more threads can start: this thread does the rest.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   for (std::size_t i = begun; i < count; ++i)
@@ -80,8 +81,8 @@ using Space = std::unique_ptr<std::byte[]>;
 
 Space makeSpace(std::size_t bytes) { return Space(new (std::nothrow) std::byte[bytes]); }
 
-/// Reads all pieces of the source in order, as many at a time as `space` has room for, and calls
-/// `each(index, count)` for these, of which the first is `index`.
+/// Reads all pieces of the source in order, `batch` pieces at a time, into `space`, and calls
+/// `each(index, count)` for each batch; `index` is its first piece. Stops if a call returns false.
 template <class Each>
 bool forBatches(std::uint64_t bytes, std::size_t batch, const ContentsSource &source,
                 std::byte *space, std::string &why, Each each) {
@@ -98,7 +99,7 @@ bool forBatches(std::uint64_t bytes, std::size_t batch, const ContentsSource &so
   return true;
 }
 
-/// A file that becomes `path` when it is complete, and nothing before.
+/// A file that appears as `path` only when it is complete.
 class NewFile {
 public:
   explicit NewFile(const std::string &path) : path_(path) {

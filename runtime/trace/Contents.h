@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of one buffer in a trace: a file that is named after what it holds, in pieces that are
-// compressed each by itself, so that any part can be read alone. See README.md.
+// The bytes of one buffer in a trace: a file named after the hash of its contents. Its pieces are
+// compressed separately, so that any part can be read alone. See README.md.
 #pragma once
 
 #include "runtime/trace/Format.h"
@@ -16,25 +16,27 @@ inline constexpr std::uint32_t kContentsVersion = 1;
 inline constexpr std::uint64_t kPieceBytes = 4u << 20;
 inline constexpr std::uint64_t kLargestContents = std::uint64_t(1) << 42;
 
-/// Gives bytes [offset, offset + size) of what is to be stored. False with `why` ends the writing.
+/// Copies bytes [offset, offset + size) of the contents to `to`. Returning false, with a reason in
+/// `why`, ends the writing.
 using ContentsSource =
     std::function<bool(std::uint64_t offset, std::size_t size, std::byte *to, std::string &why)>;
 
-/// Stores `bytes` bytes below `folder`, unless they are there already. They are read twice where
-/// they are new: to name them and to compress them. `written`: bytes the file takes, 0 where it was
-/// there. False with `why`, and no file.
+/// Stores `bytes` bytes below `folder`, unless they are there already. New contents are read twice:
+/// to name them and to compress them. `written`: the size of the new file in bytes; 0 if the
+/// contents were there already. On failure returns false, gives the reason in `why` and leaves no
+/// file.
 bool storeContents(const std::string &folder, std::uint64_t bytes, const ContentsSource &source,
                    ContentHash &hash, std::uint64_t &written, std::string &why);
 
-/// A stored buffer. Whatever the file holds, reading it gives bytes or an error that names file and
-/// offset.
+/// A stored buffer. The file is not trusted: reading gives the bytes, or an error that names the
+/// file and the offset.
 class ContentsFile {
 public:
-  /// Null with `why`. `descriptor`: the file, where the caller has it open, which is closed here;
-  /// `path` only names it then.
+  /// Null, with the reason in `why`, if the file cannot be read. `descriptor`: the open file, if
+  /// the caller has it open; it is closed here, and `path` then serves messages only.
   static std::unique_ptr<ContentsFile> open(const std::string &path, std::string &why,
                                             int descriptor = -1);
-  /// A file that holds nothing but the bytes themselves: it has no hash, and nothing to verify.
+  /// Opens a file that holds nothing but the bytes themselves. It has no hash to verify.
   static std::unique_ptr<ContentsFile> openPlain(const std::string &path, std::string &why,
                                                  int descriptor = -1);
   ~ContentsFile();
@@ -44,7 +46,7 @@ public:
   std::uint64_t bytes() const { return bytes_; }
   const ContentHash &hash() const { return hash_; }
   bool read(std::uint64_t offset, std::size_t size, std::byte *to, std::string &why) const;
-  /// Reads all of it and compares with its name.
+  /// Reads all of the file and compares the hash of the contents with its name.
   bool verify(std::string &why) const;
 
 private:
@@ -57,12 +59,12 @@ private:
   std::size_t mapped_ = 0;
   std::uint64_t bytes_ = 0;
   ContentHash hash_{};
-  std::vector<std::uint64_t> begins_; ///< of each piece in the file, and the end of the last
+  std::vector<std::uint64_t> begins_; ///< offset of each piece in the file, and the end of the last
   std::vector<bool> plain_;
-  bool isBare_ = false; ///< openPlain()
+  bool isBare_ = false; ///< opened by openPlain()
 };
 
-/// The name that contents have.
+/// The hash that names these contents.
 ContentHash hashContents(const std::byte *bytes, std::uint64_t size);
 
 } // namespace kopt::runtime::trace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a trace: what libkopt-capture.so writes and LogReader reads. See README.md. Little
-// endian, as the machines that CUDA runs on are. Numbers of kinds are on disk: add, never change.
+// The binary format of a trace, which libkopt-capture.so writes and LogReader reads. See README.md.
+// All numbers are little endian, like the machines that CUDA runs on. Enum values are stored on
+// disk: add new ones, never change any.
 #pragma once
 
 #include <array>
@@ -19,20 +20,20 @@ inline constexpr std::uint32_t kSegmentBytes = 1u << 20;
 inline constexpr std::uint32_t kSegmentMark = 0x4745534bu; ///< "KSEG"
 inline constexpr std::size_t kSegmentHeaderBytes = 16;
 inline constexpr std::size_t kRecordHeaderBytes = 16;
-/// A record lies within one segment; what is longer is split or cut by its writer.
+/// A record lies within one segment; its writer splits or cuts what is longer.
 inline constexpr std::size_t kMaxRecordBytes = 256u << 10;
 inline constexpr std::size_t kMaxTextBytes = 16u << 10;
 
-/// The first bytes of a log, mapped as long as the process lives.
+/// The first bytes of a log. They stay mapped as long as the process lives.
 struct LogHeader {
   char magic[8];
   std::uint32_t version, segmentBytes;
   std::uint64_t pid;
   std::uint64_t startNanoseconds; ///< since 1970
-  std::uint32_t ended;            ///< 1: the program came to its end
-  std::uint32_t full;             ///< 1: there was no more room, on the disk or under the cap
-  std::uint64_t lostRecords;      ///< that found no room
-  std::uint64_t countedLaunches;  ///< all of them, those past the cap too
+  std::uint32_t ended;            ///< 1: the program ended normally
+  std::uint32_t full;             ///< 1: the disk or the size limit of the log was full
+  std::uint64_t lostRecords;      ///< records for which there was no space
+  std::uint64_t countedLaunches;  ///< all launches, including those past the limit
 };
 static_assert(sizeof(LogHeader) == 56);
 
@@ -43,7 +44,8 @@ struct SegmentHeader {
 static_assert(sizeof(SegmentHeader) == kSegmentHeaderBytes);
 
 struct RecordHeader {
-  std::uint32_t bytes; ///< with this header, a multiple of 8; written last: 0 ends a segment
+  /// Of the record and this header, a multiple of 8; written last; 0 ends a segment.
+  std::uint32_t bytes;
   std::uint16_t kind, flags;
   std::uint64_t sequence; ///< one counter for all threads of the process
 };
@@ -61,29 +63,29 @@ enum class RecordKind : std::uint16_t {
   GraphLaunch = 9,
   Snapshot = 10,
   NotSnapshotted = 11,
-  Counted = 12, ///< how many launches a kernel made, beyond the limit on records
+  Counted = 12, ///< the launches of a kernel, if there were more than the limit on records
   Note = 13,
 };
 
 enum LaunchFlag : std::uint16_t {
+  /// Has launch attributes that change when and how fast the kernel runs, not what it computes.
   kCooperative = 1,
-  kCluster = 2,       ///< with thread block clusters
-  kLayoutUnknown = 4, ///< nothing said how large the parameters are: no arguments are recorded
-  kOtherAttributes =
-      8, ///< launch attributes that change when and how fast it runs, not what it computes
-  kUnknownAttributes = 16, ///< launch attributes that the capture library does not know
+  kCluster = 2,       ///< launched with thread block clusters
+  kLayoutUnknown = 4, ///< the parameter sizes are unknown: no arguments are recorded
+  kOtherAttributes = 8,
+  kUnknownAttributes = 16, ///< has launch attributes that the capture library does not know
 };
 
 enum class AllocationKind : std::uint8_t {
   Device = 0,
   Managed = 1,
   Async = 2,
-  Host = 3,   ///< page-locked, or registered: the device reads it where it is
+  Host = 3,   ///< page-locked or registered host memory, which the device reads in place
   Mapped = 4, ///< cuMemMap
   Symbol = 5, ///< a variable of a module; has a name
 };
 
-/// XXH3-128 of contents: their name in the trace.
+/// XXH3-128 of contents, which names them in the trace.
 using ContentHash = std::array<std::uint8_t, 16>;
 
 inline std::string hexOf(const ContentHash &hash) {
@@ -96,7 +98,7 @@ inline std::string hexOf(const ContentHash &hash) {
   return text;
 }
 
-/// Where the contents of this name are in a trace folder: "contents/3f/3f….kbuf".
+/// The path of these contents in a trace folder: "contents/3f/3f….kbuf".
 inline std::string contentsPath(const ContentHash &hash) {
   const std::string hex = hexOf(hash);
   return "contents/" + hex.substr(0, 2) + "/" + hex + ".kbuf";
@@ -104,8 +106,8 @@ inline std::string contentsPath(const ContentHash &hash) {
 
 inline constexpr char kLogFile[] = "launches.klog"; ///< in the folder of each process
 
-/// Appends fields to a record's payload. Never grows past `Capacity`: what does not fit is dropped
-/// and `overflow` says so.
+/// Appends fields to a record's payload. Never grows past `Capacity`: a field that does not fit is
+/// dropped, and overflow() is then true.
 template <std::size_t Capacity> class PayloadWriter {
 public:
   void clear() { size_ = 0, overflow_ = false; }
@@ -119,7 +121,7 @@ public:
       std::memcpy(bytes_ + size_, bytes, count);
     size_ += count;
   }
-  /// Length, then the bytes; cut at kMaxTextBytes.
+  /// Appends the length and the bytes; cut at kMaxTextBytes.
   void putText(std::string_view text) {
     text = text.substr(0, kMaxTextBytes);
     put(std::uint32_t(text.size()));

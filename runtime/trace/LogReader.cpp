@@ -19,7 +19,7 @@ constexpr std::uint32_t kMostParameters = 4096;
 constexpr std::uint64_t kLargestAllocation = std::uint64_t(1) << 48;
 constexpr std::uint64_t kLongestArguments = 64u << 10; ///< CUDA allows 32764 bytes
 
-/// Fields of one payload. Once a field is not there, `ok()` is false and every further one is 0.
+/// Fields of one payload. After a field that is missing, ok() is false and every later field is 0.
 class Fields {
 public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}
@@ -58,7 +58,7 @@ private:
 };
 
 struct GraphNode {
-  std::uint64_t id = 0; ///< CUPTI's, 0 where it is not known
+  std::uint64_t id = 0; ///< CUPTI's id; 0: not known
   Launch launch;
 };
 
@@ -121,7 +121,7 @@ private:
         return true;
       }
       std::memcpy(&header, segment.data(), sizeof header);
-      // Room was made for it and nobody came to write: the process ended in between.
+      // An empty segment: the process ended after it extended the file and before it wrote.
       if (header.mark == 0 && header.thread == 0)
         continue;
       if (header.mark != kSegmentMark)
@@ -186,7 +186,8 @@ private:
       duration.function = fields.get<std::uint32_t>();
       duration.node = fields.get<std::uint64_t>();
       const auto begin = fields.get<std::uint64_t>(), end = fields.get<std::uint64_t>();
-      // A kernel that CUPTI could not time has the same begin and end: unknown, not instant.
+      // A kernel that CUPTI could not time has the same begin and end: its duration is unknown, not
+      // zero.
       if (!fields.ok() || end < begin)
         return false;
       duration.seconds = double(end - begin) * 1e-9;
@@ -230,7 +231,7 @@ private:
       out_.notes.push_back(fields.text());
       return fields.ok();
     }
-    return true; // of a later writer that only added kinds
+    return true; // a kind that a later writer added
   }
 
   bool tooMany(const std::string &what) {
@@ -270,7 +271,7 @@ private:
         return false;
       function.parameters.push_back(parameter);
     }
-    // Records of older writers end here, but for the bytes that fill up their last eight.
+    // Records of older writers end here, apart from padding of less than 8 bytes.
     if (fields.left() >= 8)
       function.code = fields.text();
     functions_[id] = std::move(function);
@@ -346,9 +347,8 @@ private:
       item.kind = AllocationKind(kind);
       (after ? snapshot.after : snapshot.before).push_back(std::move(item));
     }
-    if (!after && fields.left() >=
-                      sizeof snapshot
-                          .stackBytes) // logs of older libraries end here, or with zeros to fill up
+    // Records of older libraries end here, or continue with zeros as padding.
+    if (!after && fields.left() >= sizeof snapshot.stackBytes)
       snapshot.stackBytes = fields.get<std::uint32_t>();
     return fields.ok();
   }
@@ -366,7 +366,8 @@ private:
     return true;
   }
 
-  /// Every launch's function exists: one whose record was lost gets a name that says so.
+  /// Numbers the functions without gaps, so that every launch has one. A function whose record was
+  /// lost gets a name that says so.
   void placeFunctions() {
     std::uint32_t most = 0;
     std::map<std::uint32_t, std::uint32_t> dense; // ids of a crafted file may be sparse
@@ -413,7 +414,8 @@ private:
     for (std::size_t i = 0; i < out_.allocations.size(); ++i) {
       Allocation &allocation = out_.allocations[i];
       releaseUntil(allocation.from);
-      // The same address again without a release seen: the earlier one is gone.
+      // The same address is allocated again and no release was recorded: the earlier allocation
+      // must be gone.
       if (const auto known = live.find(allocation.base); known != live.end())
         out_.allocations[known->second].until = allocation.from;
       live[allocation.base] = i;
@@ -479,7 +481,7 @@ private:
   const std::string &name_;
   ProcessTrace &out_;
   std::string why_;
-  std::uint32_t correlation_ = 0; ///< of the launch that was read last
+  std::uint32_t correlation_ = 0; ///< of the last launch that was read
   std::map<std::uint32_t, Function> functions_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> frees_; ///< sequence, base
   std::vector<std::uint32_t> correlations_;                    ///< of each launch
@@ -501,7 +503,7 @@ struct Mapping {
 } // namespace
 
 const Allocation *ProcessTrace::allocationAt(std::uint64_t address, std::uint64_t sequence) const {
-  // The last one that was live and holds it: allocations of one address follow each other.
+  // Take the last allocation that was live and holds the address.
   const Allocation *found = nullptr;
   for (const Allocation &allocation : allocations) {
     if (allocation.from > sequence)
@@ -533,8 +535,8 @@ void LiveAllocations::advance(std::uint64_t sequence) {
     const bool more = next_ < all.size() && all[next_].from <= sequence;
     const bool release =
         nextRelease_ < releases_.size() && releases_[nextRelease_].first <= sequence;
-    // A release and an allocation of one address may have the same number: the release is the
-    // earlier one.
+    // A release and an allocation of one address may have the same number; the release then came
+    // first.
     if (release && (!more || releases_[nextRelease_].first <= all[next_].from)) {
       const std::size_t index = releases_[nextRelease_++].second;
       if (const auto found = live_.find(all[index].base);

@@ -20,7 +20,7 @@ std::unique_ptr<LogFile> LogFile::create(const std::string &path, std::uint64_t 
   log->fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (log->fd_ < 0)
     return failed(errno);
-  // Room on the disk first: writing to a mapping without it would kill the program.
+  // Reserve disk space first: without it, writing to the mapping would kill the program.
   if (const int error = posix_fallocate(log->fd_, 0, off_t(kHeaderBytes)))
     return failed(error);
   void *memory = mmap(nullptr, kHeaderBytes, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd_, 0);
@@ -100,7 +100,7 @@ bool Appender::append(RecordKind kind, std::uint16_t flags, std::uint64_t sequen
   if (bytes > 0)
     std::memcpy(at + kRecordHeaderBytes, payload, bytes);
   used_ += whole;
-  // The size last: a process that is killed in between leaves no half record.
+  // Write the size last, so that a process that is killed before leaves no partial record.
   std::atomic_ref(*reinterpret_cast<std::uint32_t *>(at))
       .store(std::uint32_t(whole), std::memory_order_release);
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the log of one process. Each thread appends to its own segment, mapped from the file:
-// no lock and no system call but once a megabyte, and what was appended is in the file even if the
-// process is killed the instant after.
+// Writes the log of one process. Each thread appends to its own segment, mapped from the file: this
+// needs a lock and system calls only once a megabyte, and an appended record is in the file even if
+// the process is killed right after.
 #pragma once
 
 #include "runtime/trace/Format.h"
@@ -14,26 +14,26 @@ namespace kopt::runtime::trace {
 
 class LogFile {
 public:
-  /// Creates the file; it must not exist. `maxBytes`: of the file; past it records are lost and
-  /// counted. Null with `why`.
+  /// Creates the file; it must not exist. `maxBytes` limits the size of the file; records past it
+  /// are lost and counted. Null, with the reason in `why`, on failure.
   static std::unique_ptr<LogFile> create(const std::string &path, std::uint64_t maxBytes,
                                          std::string &why);
-  /// Leaves the mappings of segments alone: other threads may still write to theirs.
+  /// Does not unmap the segments, because other threads may still write to them.
   ~LogFile();
   LogFile(const LogFile &) = delete;
   LogFile &operator=(const LogFile &) = delete;
 
   std::uint64_t nextSequence() { return sequence_.fetch_add(1, std::memory_order_relaxed); }
-  /// The header in the file: what is written there is there at once.
+  /// The header as mapped from the file: writes to it are in the file at once.
   LogHeader &header() { return *header_; }
-  /// Of this object alone, never given again.
+  /// A number that no other LogFile of this process has.
   std::uint64_t id() const { return id_; }
   bool isFull() const { return full_.load(std::memory_order_relaxed); }
 
 private:
   friend class Appender;
   LogFile() = default;
-  /// The memory of a new segment, null if the log is full.
+  /// The memory of a new segment; null if the log is full.
   std::byte *takeSegment();
   void lose();
 
@@ -49,7 +49,7 @@ private:
   std::atomic<bool> full_{false};
 };
 
-/// One thread's way into the log. Not to be shared between threads.
+/// Appends the records of one thread to the log. Not to be shared between threads.
 class Appender {
 public:
   explicit Appender(LogFile &log) : log_(log) {}
@@ -57,7 +57,7 @@ public:
   Appender(const Appender &) = delete;
   Appender &operator=(const Appender &) = delete;
 
-  /// False where there was no room: the record is lost, and counted.
+  /// False if there was no space: the record is lost, and counted as lost.
   bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence, const void *payload,
               std::size_t bytes);
   bool append(RecordKind kind, std::uint16_t flags, std::uint64_t sequence,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one process of a program did on its GPUs, as it is read from its log.
+// What one process of a program did on its GPUs, as read from its log.
 #pragma once
 
 #include "runtime/trace/Format.h"
@@ -16,11 +16,13 @@ namespace kopt::runtime::trace {
 
 struct ProcessInfo {
   std::uint64_t pid = 0, parent = 0;
-  std::string program;     ///< path of the executable
-  std::string programHash; ///< XXH3-128 of it in hexadecimal; empty where it could not be read
-  std::vector<std::string> arguments; ///< with argv[0]
+  std::string program; ///< path of the executable
+  /// XXH3-128 of the executable in hexadecimal; empty if it could not be read.
+  std::string programHash;
+  std::vector<std::string> arguments; ///< including argv[0]
   std::string directory;
-  std::uint32_t driverVersion = 0, cuptiVersion = 0; ///< as their libraries say: 13000; 0: unknown
+  /// As their libraries report them, e.g. 13000; 0: unknown.
+  std::uint32_t driverVersion = 0, cuptiVersion = 0;
 };
 
 struct Parameter {
@@ -31,8 +33,8 @@ struct Function {
   std::string symbol; ///< mangled
   bool layoutKnown = false;
   std::vector<Parameter> parameters; ///< in order; offsets in the packed arguments
-  /// Of its machine code: XXH3-128 in hexadecimal, or several of them with blanks between; empty
-  /// where it is not known.
+  /// XXH3-128 of its machine code in hexadecimal, or several hashes separated by blanks; empty if
+  /// not known.
   std::string code{};
 };
 
@@ -59,7 +61,7 @@ struct Launch {
   std::uint16_t flags = 0; ///< LaunchFlag
   std::uint64_t stream = 0, context = 0;
   std::span<const std::byte> arguments; ///< packed as Function::parameters says
-  double seconds = -1;                  ///< on the device; below 0: not known
+  double seconds = -1;                  ///< run time on the device; below 0: not known
   bool fromGraph = false;
 };
 
@@ -73,42 +75,43 @@ struct SnapshotItem {
   std::string reason; ///< why it is not stored
 };
 
-/// What the memory that a launch can reach held before and after it.
+/// The contents of the memory that a launch can reach, before and after it.
 struct Snapshot {
   std::uint64_t launch = 0; ///< its sequence number
   std::vector<SnapshotItem> before, after;
-  std::uint32_t stackBytes = 0; ///< of each thread, as cudaLimitStackSize had it; 0: not known
+  std::uint32_t stackBytes = 0; ///< of each thread, from cudaLimitStackSize; 0: not known
 };
 
 struct ProcessTrace {
   ProcessInfo info;
   std::string file;       ///< of the log, for messages
-  bool ended = false;     ///< false: the program was killed, or still runs
-  bool full = false;      ///< there was no room for everything
+  bool ended = false;     ///< false: the program was killed or is still running
+  bool full = false;      ///< some records did not fit in the log
   bool truncated = false; ///< the file is shorter than its segments, or a record in it is cut
   std::uint64_t lostRecords = 0;
-  std::uint64_t countedLaunches = 0; ///< all of the process, those past the cap too
+  /// All launches of the process, including those past the limit.
+  std::uint64_t countedLaunches = 0;
   std::vector<Function> functions;
   std::vector<Context> contexts;
   std::vector<Allocation> allocations; ///< by sequence number
   std::vector<Launch> launches;        ///< by sequence number, nodes of launched graphs included
   std::map<std::uint64_t, Snapshot> snapshots;         ///< by the launch's sequence number
   std::map<std::uint64_t, std::string> notSnapshotted; ///< reason, by the launch's sequence number
-  std::map<std::uint32_t, std::uint64_t>
-      totals; ///< by function: all its launches, where more were made than recorded
+  /// By function: the number of its launches, if more were made than recorded.
+  std::map<std::uint32_t, std::uint64_t> totals;
   std::vector<std::string> notes;
-  std::shared_ptr<const void> memory; ///< what the spans point into, where this owns it
+  std::shared_ptr<const void> memory; ///< owns what the spans point into; may be null
 
   /// The allocation that held the address when the launch was made, or null.
   const Allocation *allocationAt(std::uint64_t address, std::uint64_t sequence) const;
   const Launch *launchAt(std::uint64_t sequence) const;
 };
 
-/// Which allocations are live, for launches that are looked at in order.
+/// The live allocations at each launch, for launches that are visited in order.
 class LiveAllocations {
 public:
   explicit LiveAllocations(const ProcessTrace &trace);
-  /// To a sequence number that is not below the last one.
+  /// Moves to a sequence number, which must not be below the last one.
   void advance(std::uint64_t sequence);
   /// The live allocation that holds the address, or null.
   const Allocation *find(std::uint64_t address) const;

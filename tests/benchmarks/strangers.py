@@ -64,7 +64,8 @@ class Program:
         """Why it does not qualify; empty where it does."""
         if len(self.files) != 1:
             return f"{len(self.files)} .cu files"
-        if self.build().returncode:
+        is_built = self.options.use_built and (self.folder / "main").exists()
+        if not is_built and self.build().returncode:
             return "does not build"
         done, self.seconds = run(self.command, self.folder, OWN_SECONDS)
         self.exit_code = done.returncode
@@ -132,6 +133,8 @@ def main():
     parser.add_argument("--kopt-option", action="append", default=[], help="another option of kopt tune")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--include", action="append", default=["include"], help="folder beside the programs (default include)")
+    parser.add_argument("--use-built", action="store_true", help="do not build what is built as 'main' already")
+    parser.add_argument("--in-order", action="store_true", help="take the folders as they are given")
     parser.add_argument("--draw", type=int, help="how many of the folders that qualify; all if left out")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget-seconds", type=float, default=40)
@@ -143,8 +146,10 @@ def main():
     options = parser.parse_args()
     options.kopt = str(pathlib.Path(options.kopt).resolve())
     end = time.monotonic() + options.within
-    folders = sorted(options.folders)
-    random.Random(options.seed).shuffle(folders)
+    folders = list(options.folders)
+    if not options.in_order:
+        folders.sort()
+        random.Random(options.seed).shuffle(folders)
     rows, skipped = [], []
 
     def tune_next():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Force-included when kopt parses with the user's CUDA toolkit: what nvcc declares by itself and
-// Clang's CUDA wrapper does not. Declarations only: nothing that is parsed through here is ever
-// run.
+// Force-included when kopt parses with the user's CUDA toolkit: declares what nvcc declares
+// implicitly and Clang's CUDA wrapper does not. Declarations only, because code that is parsed with
+// it never runs.
 #pragma once
 
 // nvcc includes these before the user's first line.
@@ -22,7 +22,7 @@
 #if defined(__CUDA__) && defined(__cplusplus) && __has_include(<vector_types.h>)
 #include <vector_types.h>
 
-// Clang knows managed variables for HIP alone. Host code may name a __device__ one too.
+// Clang supports managed variables only for HIP. Host code may name __device__ variables too.
 #undef __managed__
 #define __managed__ __device__
 

@@ -30,7 +30,7 @@ fs::path realPath(const fs::path &path) {
   return fs::weakly_canonical(path, ignored);
 }
 
-/// A file that others may include: one that is gone may have decided what they read.
+/// True for a file that others may include: its removal may change what they read.
 bool mayBeIncluded(const std::string &path) {
   static const std::set<std::string> kNames = {".h",   ".hh",  ".hpp", ".hxx", ".cuh", ".inl",
                                                ".inc", ".ipp", ".def", ".cu",  ""};
@@ -47,7 +47,7 @@ std::string sentenceOf(const Error &error) {
   return (error.where.empty() ? "" : error.where + ": ") + error.what;
 }
 
-/// One comparison of two versions, from the diff to the report.
+/// Compares two versions, from the diff to the report.
 class Gate {
 public:
   Gate(const Services &services, const CiRequest &request, Repository repository, fs::path scratch)
@@ -73,7 +73,8 @@ public:
   }
 
 private:
-  /// Messages of compilers and of the judge have absolute paths, in folders that are gone later.
+  /// Shortens absolute paths in messages of compilers and of the judge, because the folders are
+  /// removed later.
   void nameFilesAsInTheRepository() {
     const auto tidy = [&](std::string &text) {
       text = replaceAll(std::move(text), trees_->base().string() + "/", "");
@@ -111,7 +112,7 @@ private:
     return {};
   }
 
-  /// All files of the head, and which of them may have changed.
+  /// Reads all files of the head, and finds those that may have changed.
   Status readHead() {
     services_.terminal.status("reading the sources");
     const LoggedStage logged("read the sources of the head");
@@ -158,8 +159,8 @@ private:
         report_.notes.push_back(fmt::format("{}: {}", version, note));
   }
 
-  /// Those compiled files of which something changed: one whose inputs are the same has the same
-  /// kernels.
+  /// Finds the compiled files that the change affects. A file whose inputs are unchanged has
+  /// unchanged kernels.
   Status findUnits(const SourceSettings &all) {
     std::set<std::string> changed;
     bool isAny = false;
@@ -207,7 +208,8 @@ private:
     return {};
   }
 
-  /// The commands of the head's files, for each of the base's that may hold one of the kernels.
+  /// Makes compile commands, from those of the head, for each file of the base that may contain one
+  /// of the kernels.
   Result<std::vector<CompileCommand>> baseCommands() {
     std::vector<CompileCommand> known;
     if (!headSources_.buildDirectory.empty()) {
@@ -238,7 +240,7 @@ private:
       if (std::ranges::find(units_, command.file) != units_.end())
         if (const fs::path file = trees_->counterpart(command.file); !file.empty())
           KOPT_CHECK(add(command, file));
-    // A kernel may have come from a file that is gone. It was compiled as its neighbours are.
+    // A kernel may come from a file that was removed. Compile that file like its neighbours.
     for (const ChangedFile &change : changes_) {
       const std::string gone = change.status == 'D' ? change.path : change.oldPath;
       const fs::path file = trees_->base() / gone;
@@ -268,7 +270,7 @@ private:
     KOPT_CHECK(writeFileAtomically(baseSources_.buildDirectory / "compile_commands.json",
                                    formatCompileCommands(commands)));
     if (baseSources_.files.empty())
-      return {}; // all files are new
+      return {}; // all files are new in the head
     auto found = extract(baseSources_, "base", false, {});
     if (found) {
       base_ = std::move(*found);
@@ -293,7 +295,7 @@ private:
             }};
   }
 
-  /// Leaves out what --kernel does not name.
+  /// Removes kernels that --kernel does not name.
   void narrow(TouchedKernels &touched) const {
     if (request_.selection.globs.empty())
       return;
@@ -328,7 +330,7 @@ private:
       break;
     case KernelChange::Added:
       kernel.reason = "it is new: there is nothing to compare it with";
-      // Of a file that could not be read nobody knows what was in it.
+      // A file that could not be read may have contained the kernel.
       if (!baseProblems_.empty() && !trees_->counterpart(realPath(shown.kernel->file)).empty()) {
         kernel.change = KernelChange::Modified;
         kernel.reason = "the base's version was not found, as a file does not compile: " +
@@ -362,7 +364,7 @@ private:
     return {};
   }
 
-  /// The device, and for a GPU proven slices of the kernels that both versions have.
+  /// Opens the device and, for a GPU, proves slices of the kernels that both versions have.
   Status openBench(const std::vector<const TouchedKernel *> &both) {
     if (both.empty())
       return {};
@@ -428,7 +430,7 @@ private:
     return bench_->compare(*base, *head, touched.sameLaunches, kernel);
   }
 
-  /// Variants of the header mode that this working tree does not use.
+  /// Finds variants of the header mode that no longer apply in this working tree.
   Status checkVariants() {
     if (!isThere(request_.lockFolder / "kopt.lock"))
       return {};
@@ -472,13 +474,13 @@ private:
   std::optional<TreePair> trees_;
   std::unique_ptr<Frontend> reader_;
   SourceSettings headSources_, baseSources_;
-  std::vector<fs::path> units_; ///< of the head, of which something changed
-  std::size_t elsewhere_ = 0;   ///< kernels of its other files
+  std::vector<fs::path> units_; ///< files of the head that the change affects
+  std::size_t elsewhere_ = 0;   ///< kernels in the other files of the head
   ExtractionResult head_, base_;
   std::optional<ExtractionResult> provenHead_, provenBase_;
   std::vector<std::string> baseProblems_; ///< files of the base that do not compile
   std::optional<std::vector<KernelClauses>> baseClauses_;
-  std::unique_ptr<VersionBench> bench_; ///< where two versions have to be compared
+  std::unique_ptr<VersionBench> bench_; ///< set if versions have to be compared
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt ci`: what a change does to the kernels that it touches.
+// `kopt ci`: reports what a change does to the kernels that it touches.
 #pragma once
 
 #include "driver/app/Sources.h"
@@ -21,25 +21,28 @@ struct CiRequest {
   std::string base;             ///< a commit, branch or tag
   std::filesystem::path folder; ///< in the working tree
   SourceSettings sources;       ///< of the head
-  SelectionRequest selection;   ///< globs narrow what is looked at; clauses of the head's kopt.toml
-  /// The clauses of the base's own configuration, from the tops of the two trees.
+  /// Globs restrict the kernels; clauses are those of the head's kopt.toml.
+  SelectionRequest selection;
+  /// Returns the clauses of the base's own configuration, given the tops of the two trees.
   std::function<Result<std::vector<KernelClauses>>(const std::filesystem::path &base,
                                                    const std::filesystem::path &head)>
       baseClauses;
   DeviceConfig device;
   SandboxMode sandbox = SandboxMode::Auto;
   JudgeOptions options;
-  std::filesystem::path lockFolder; ///< of the header mode; need not exist
+  std::filesystem::path lockFolder; ///< folder of the header mode; need not exist
   bool dryRun = false;
 };
 
-/// Compares the working tree with the commit where HEAD left the base. The working tree does not
+/// Compares the working tree with the commit at which HEAD left the base. The working tree does not
 /// change. Fails with Usage (no repository, no such commit, no source), BaselineFailed (a file of
-/// the head does not compile) or Environment; that a kernel cannot be measured is a verdict.
+/// the head does not compile) or Environment. A kernel that cannot be measured is a verdict, not a
+/// failure.
 Result<GateReport> runGate(const Services &services, const CiRequest &request);
 
-/// How the process ends: 2 for what `failOn` names of alarms and wins, 5 for stale variants where
-/// it names them and nothing else matched. `failOn` has "regression", "stale", "win" or "never".
+/// The exit code of the process: 2 for alarms and wins that `failOn` names; 5 for stale variants if
+/// `failOn` names them and nothing else matched. `failOn` contains "regression", "stale", "win" or
+/// "never".
 int gateExitCode(const GateReport &report, const std::vector<std::string> &failOn);
 
 } // namespace kopt

@@ -32,7 +32,7 @@ Result<TuneSettings> tuneSettings(const CiRequest &request, const ProposalSettin
   return tune;
 }
 
-/// The patch under a name that a later run replaces.
+/// Writes the patch to a file that a later run of kopt replaces.
 Result<GateProposal> writeProposal(const TuneOutcome &outcome, const GateKernel &kernel,
                                    const std::filesystem::path &folder) {
   GateProposal proposal{kernel.kernel,

@@ -28,10 +28,10 @@ std::string firstError(const std::string &log) {
   return log.substr(begin, log.find('\n', begin) - begin);
 }
 
-/// The checks of a gate: do the two leave the same on the declared launches? What else a candidate
-/// has to prove is not asked of a version that its author wrote.
+/// The options of a gate: only check whether both versions give the same results on the declared
+/// launches. The other checks of candidates do not apply to a version that its author wrote.
 JudgeOptions gateOptions(JudgeOptions options, bool comparesResults) {
-  // What a timed launch leaves is not looked at: a version with other results is timed as well.
+  // Results of timed launches are not checked, so that a version with other results is timed too.
   std::vector<std::string> off = {"mutants",  "obligations", "roofline",  "reference",
                                   "coverage", "emulated",    "sanitizer", "timed"};
   if (!comparesResults)
@@ -45,7 +45,7 @@ JudgeOptions gateOptions(JudgeOptions options, bool comparesResults) {
   return options;
 }
 
-/// Lines of the slice become lines of the user's files.
+/// Replaces lines of the slice by lines of the user's files.
 void tellUserLines(const TuneSubject &subject, Trial &trial) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
   for (const SliceChunk &chunk : subject.specialization.chunks)
@@ -66,7 +66,8 @@ GateVerdict gateVerdict(Verdict verdict) {
                                       : GateVerdict::Ambiguous;
 }
 
-/// Whether fresh processes have the last word. More pairs decide nothing that a model left open.
+/// True if fresh processes must confirm the result. More pairs cannot decide what a model leaves
+/// open.
 bool wantsSecondLook(const GateKernel &kernel, bool modelled) {
   return kernel.broken || kernel.verdict == GateVerdict::Faster ||
          kernel.verdict == GateVerdict::Slower ||
@@ -132,8 +133,9 @@ Result<std::unique_ptr<VersionBench>> VersionBench::open(const Services &service
              makeNvccToolchain(services.processes, installation.cuda, bench->compilers_));
   }
   if (own.dryRun) {
+    // Nothing runs, so any architecture can show whether the code is the same.
     if (own.options.arch.empty())
-      own.options.arch = "sm_80"; // nothing runs: any shows whether the code is the same
+      own.options.arch = "sm_80";
     return bench;
   }
   services.terminal.status("opening the device");
@@ -235,7 +237,7 @@ Status VersionBench::compare(const TuneSubject &base, const TuneSubject &head, b
     return {};
   }
   if (!codes->head.problem.empty()) {
-    // What the emulated device cannot run may be right all the same.
+    // Code that the emulated device cannot run may still be correct.
     kernel.broken = !device_.modelled;
     kernel.confirmed = kernel.broken;
     notMeasured(kernel,
@@ -254,7 +256,7 @@ Status VersionBench::measure(const TuneSubject &base, const TuneSubject &head, c
                               const Launch &launch) -> Result<ProfileOutcome> {
     if (device_.modelled)
       return runner_->profile(module, launch, RunOptions{});
-    ProfileOutcome none; // counters cost seconds on a GPU, and nobody reads them here
+    ProfileOutcome none; // counters cost seconds on a GPU, and are not used here
     none.status = RunStatus::LaunchFailed;
     none.detail = "not asked for";
     return none;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two versions of a kernel side by side on one device, in one process.
+// Compares two versions of a kernel side by side on one device, in one process.
 #pragma once
 
 #include "driver/app/Services.h"
@@ -21,10 +21,10 @@ namespace kopt {
 struct BenchSettings {
   DeviceConfig device;
   SandboxMode sandbox = SandboxMode::Auto;
-  JudgeOptions options; ///< its policy says which change of time counts
+  JudgeOptions options; ///< its policy decides which change of time counts
   bool dryRun = false;  ///< no device is opened, and nothing runs
   std::filesystem::path scratch;
-  std::vector<std::filesystem::path> readable; ///< files that the two versions were read from
+  std::vector<std::filesystem::path> readable; ///< files from which the two versions were read
 };
 
 class VersionBench {
@@ -37,16 +37,16 @@ public:
   /// Empty in a dry run.
   const DeviceInfo &device() const { return device_; }
 
-  /// Fills in verdict, reason, times and notes of the kernel. Code and launches that are the same
-  /// are not run; `sameLaunches` says whether the source launches both in the same way. Only `same`
-  /// is given at the first look: all else, and a failure of the head, comes from a second one in
-  /// fresh processes. Whatever is wrong with a version is data; fails with Environment, Internal or
-  /// Interrupted.
+  /// Fills in verdict, reason, times and notes of the kernel. Equal code with equal launches is not
+  /// run; `sameLaunches` tells whether the source launches both in the same way. The first
+  /// measurement can only give the verdict `same`; any other verdict, and a failure of the head,
+  /// must come from a second one in fresh processes. A problem of a version is data, not a failure.
+  /// Fails with Environment, Internal or Interrupted.
   Status compare(const TuneSubject &base, const TuneSubject &head, bool sameLaunches,
                  GateKernel &kernel);
 
 private:
-  /// A version as machine code.
+  /// The machine code of a version.
   struct Code {
     BuildOutcome outcome;
     std::string symbol, problem; ///< why there is none
@@ -70,18 +70,20 @@ private:
   Sandbox sandbox_;
   CompilerSandbox compilers_;
   std::unique_ptr<Frontend> frontend_;
-  std::unique_ptr<Runner> runner_;       ///< null in a dry run
-  std::unique_ptr<Toolchain> toolchain_; ///< of the device; null in a dry run without one
-  std::unique_ptr<Toolchain> nvcc_;      ///< where the device's is another; null: there is none
+  std::unique_ptr<Runner> runner_; ///< null in a dry run
+  /// Compiler for the device; null in a dry run without nvcc.
+  std::unique_ptr<Toolchain> toolchain_;
+  /// If the device uses another compiler; null: there is none.
+  std::unique_ptr<Toolchain> nvcc_;
   DeviceInfo device_;
   unsigned builds_ = 0, judges_ = 0;
 };
 
-/// Fresh processes that an alarm is confirmed in. Each counts once, so that it is their number that
-/// narrows the interval: with 8 a loss of 2% shows where they differ by up to 0.8%.
+/// The number of fresh processes that confirm an alarm. Each counts once, so the confidence
+/// interval depends on their number: 8 can show a loss of 2% if their results differ by up to 0.8%.
 inline constexpr std::uint32_t kGateProcesses = 8;
 
-/// What a trial of the head's version against the base's says of the kernel.
+/// Sets the kernel's verdict from a trial of the head's version against the base's.
 void takeTrial(const Trial &trial, const VerdictPolicy &policy, GateKernel &kernel);
 
 } // namespace kopt

@@ -77,7 +77,8 @@ private:
     return home && *home ? fs::path(home) / ".config" / "kopt" / "config.toml" : fs::path();
   }
 
-  /// The flags have types already; their ranges are checked like those of every other source.
+  /// Command-line flags already have types; their ranges are checked like those of every other
+  /// source.
   Status commandLine() {
     ConfigSource source;
     std::string problem;
@@ -130,7 +131,7 @@ private:
     return result;
   }
 
-  /// A model that is given is meant to be used, unless the proposers were chosen as well.
+  /// Adds the proposer llm if a model is given, unless the proposers were chosen too.
   static void addModelProposer(Config &config) {
     for (ConfigValue &value : config.values)
       if (value.key == "proposers" && value.source == "default" && !config.settings.model.empty()) {
@@ -147,7 +148,7 @@ private:
 } // namespace
 
 std::int64_t defaultBuildJobs(std::size_t gpus) {
-  constexpr std::int64_t kMost = 16; // a round has no more candidates
+  constexpr std::int64_t kMost = 16; // the most candidates of a round
   return std::clamp<std::int64_t>(std::int64_t(runtime::processors()) - 2 * std::int64_t(gpus), 0,
                                   kMost);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a run and where each came from. Later sources give way to earlier ones: command
-// line, environment (KOPT_*), kopt_tune_kernels() arguments, nearest kopt.toml, user config,
-// defaults.
+// The options of a run and where each came from. Earlier sources take precedence: command line,
+// environment (KOPT_*), kopt_tune_kernels() arguments, nearest kopt.toml, user config, defaults.
 #pragma once
 
 #include "driver/source/TuneClauses.h"
@@ -15,9 +14,8 @@
 
 namespace kopt {
 
-/// The options of one source; unset: the source does not set it. In files the names are written
-/// with dashes (budget-seconds), in the environment as KOPT_BUDGET_SECONDS, in manifests as
-/// budget_seconds.
+/// The options that one source sets. In files the names are written with dashes (budget-seconds),
+/// in the environment as KOPT_BUDGET_SECONDS, in manifests as budget_seconds.
 struct TuneOptions {
   std::optional<std::int64_t> rounds, trials, patience, maxTokens, seed, buildJobs;
   std::optional<double> budgetSeconds, minSpeedup;
@@ -26,36 +24,36 @@ struct TuneOptions {
       mode;
 };
 
-/// Two processors for each GPU less than this process may use, so that a measurement never shares
-/// its own with a build.
+/// The processors that this process may use, less two for each GPU, so that a measurement never
+/// shares a processor with a build.
 std::int64_t defaultBuildJobs(std::size_t gpus = 1);
 
-/// What a run does: every option with its value.
+/// Every option with its value.
 struct ResolvedOptions {
   std::int64_t rounds = 12;         ///< at most
   std::int64_t trials = 200;        ///< at most
   std::int64_t patience = 4;        ///< rounds without a new incumbent before the search stops
-  std::int64_t maxTokens = 500'000; ///< of all model calls together, 0: no limit
+  std::int64_t maxTokens = 500'000; ///< of all model calls together; 0: no limit
   std::int64_t seed = 1;
-  std::int64_t buildJobs =
-      defaultBuildJobs();      ///< candidates built at a time while others run, 0: none
+  /// Candidates built at a time while others run; 0: none.
+  std::int64_t buildJobs = defaultBuildJobs();
   double budgetSeconds = 1800; ///< wall time of the run
-  double minSpeedup =
-      1.02; ///< smallest speedup that is worth a patch: a ratio, so 1.02 for 2 percent
-  std::vector<std::string> proposers = {"params", "transform"}; ///< and llm where a model is given
+  /// Smallest speedup that is worth a patch, as a ratio: 1.02 for 2 percent.
+  double minSpeedup = 1.02;
+  std::vector<std::string> proposers = {"params", "transform"}; ///< and llm if a model is given
   std::vector<std::string> kernels;   ///< names or globs; empty: every annotated kernel
-  std::vector<std::string> benchmark; ///< command that wins are confirmed in; empty: none
+  std::vector<std::string> benchmark; ///< command in which wins are confirmed; empty: none
   std::vector<std::string> run;       ///< command whose launches are the workload; empty: none
   std::string mode =
       "patch"; ///< how wins reach the program: patch, or header (docs/header-mode.md)
-  std::vector<std::string>
-      archs; ///< that variants of the header mode are for; empty: the one they were measured on
-  std::string model;           ///< "anthropic:MODEL", "openai:MODEL", "exec:COMMAND"; empty: none
-  std::string device = "auto"; ///< auto, cuda, emulated
-  std::string gpus = "1"; ///< that judge candidates at a time: a number, "all", or ordinals "0,2"
-  std::string modelGpu = "H200";      ///< GPU that the emulated device's times are modelled for
-  std::string arch;                   ///< "sm_90"; empty: the device's
-  std::string output = "kopt.out";    ///< where run folders go
+  /// For which variants of the header mode are written; empty: the one they were measured on.
+  std::vector<std::string> archs;
+  std::string model;             ///< "anthropic:MODEL", "openai:MODEL", "exec:COMMAND"; empty: none
+  std::string device = "auto";   ///< auto, cuda, emulated
+  std::string gpus = "1";        ///< GPUs that judge candidates: a number, "all", or ordinals "0,2"
+  std::string modelGpu = "H200"; ///< GPU whose times the emulated device models
+  std::string arch;              ///< "sm_90"; empty: the device's
+  std::string output = "kopt.out";    ///< folder for run folders
   std::string sandbox = "auto";       ///< of candidates: auto, required, off
   std::string assurance = "standard"; ///< that a win needs: standard, strict
   std::string tests; ///< regular expression of ctest tests that a patched program must pass
@@ -70,8 +68,8 @@ struct Config {
   ResolvedOptions settings;
   std::vector<ConfigValue> values; ///< every option, in a fixed order: what explainConfig() prints
   std::vector<KernelClauses> kernels; ///< the user's config first, then the project's
-  std::map<std::string, std::string>
-      manifest; ///< target, source_dir and build_dir; empty where there is no manifest
+  /// target, source_dir and build_dir; empty if there is no manifest.
+  std::map<std::string, std::string> manifest;
 };
 
 struct ConfigRequest {
@@ -81,15 +79,15 @@ struct ConfigRequest {
   std::function<const char *(const char *)> environment; ///< null: the process's own
 };
 
-/// The kopt.toml of the folder, or of the nearest folder above that has one; empty: none has.
+/// The kopt.toml of the folder, or of the nearest parent folder that has one; empty: there is none.
 std::filesystem::path nearestConfig(const std::filesystem::path &directory);
 
-/// Fails with Usage naming file, line and key: an unknown key (with a did-you-mean), a value of the
-/// wrong type or out of its range, or a key that a repository may not set (commands, endpoints,
-/// sandbox), saying where it belongs.
+/// Fails with Usage, naming file, line and key, for an unknown key (with a suggestion), a value of
+/// the wrong type or out of range, or a key that a repository may not set (commands, endpoints,
+/// sandbox; the hint says where to set it).
 Result<Config> loadConfig(const ConfigRequest &request);
 
-/// One line per option: "rounds = 12   (default)".
+/// One line for each option: "rounds = 12 (default)".
 std::string explainConfig(const Config &config);
 
 } // namespace kopt

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Keys that choose programs, network endpoints or the sandbox, and where each belongs instead.
+/// Keys that choose programs, network endpoints or the sandbox, and where to set each instead.
 const std::map<std::string, std::string> &keysOfTheUser() {
   static const std::map<std::string, std::string> kKeys = {
       {"endpoint", "set KOPT_OPENAI_BASE_URL in your environment"},
@@ -198,7 +198,7 @@ Result<ConfigSource> readManifest(const fs::path &file) {
       raw = value.get<std::vector<std::string>>();
     else
       return fail("'" + name + "' has a value of the wrong type");
-    // The CMake function writes its empty lists too: they say nothing.
+    // The CMake function also writes empty lists, which set nothing.
     if (auto *list = std::get_if<std::vector<std::string>>(&raw); list && list->empty())
       continue;
     const std::string key = replaceAll(name, "_", "-");

@@ -12,7 +12,7 @@ namespace kopt {
 
 namespace {
 
-constexpr int kMostGpus = 64; ///< a host has 16 today; a typing error has more
+constexpr int kMostGpus = 64; ///< hosts have up to 16 today; more is a typing error
 
 } // namespace
 

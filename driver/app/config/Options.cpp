@@ -29,7 +29,7 @@ std::string oneOf(const std::string &text, const std::vector<std::string> &known
   return "'" + text + "' is not one of " + join(known, ", ") + (hint.empty() ? "" : "; " + hint);
 }
 
-/// The value as the type an option has, where that loses nothing.
+/// Converts a value to the type of an option, if that loses nothing.
 template <class T> std::optional<T> convert(const RawValue &value) {
   if (auto *exact = std::get_if<T>(&value))
     return *exact;

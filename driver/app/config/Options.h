@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of options: each with its name, its member in a source and in the settings, and its
+// The list of all options, each with its name, its member in a source and in the settings, and its
 // check.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace kopt::config {
 
 using RawValue = std::variant<std::int64_t, double, std::string, std::vector<std::string>>;
 
-/// Returns what is wrong with a value, or an empty text.
+/// Returns what is wrong with a value; empty: it is valid.
 using Check = std::string (*)(const RawValue &);
 
 std::string checkPositive(const RawValue &value);
@@ -57,7 +57,7 @@ template <class Visitor> void forEachOption(Visitor visit) {
   visit("build-jobs", &O::buildJobs, &S::buildJobs, checkFromZero);
 }
 
-/// Options of one source, each with the place that set it.
+/// The options of one source, each with the place that set it.
 struct ConfigSource {
   TuneOptions options;
   std::map<std::string, std::string> places; ///< key -> "kopt.toml:4"
@@ -65,17 +65,18 @@ struct ConfigSource {
   std::map<std::string, std::string> manifest;
 };
 
-/// Checks and stores a value. Returns what is wrong with key or value, or an empty text.
+/// Checks and stores a value. Returns what is wrong with key or value; empty: both are valid.
 std::string setOption(ConfigSource &source, const std::string &key, RawValue value,
                       const std::string &place);
-/// As setOption, from text: numbers are parsed, lists split at commas. Texts are taken as they are.
+/// As setOption(), from text: parses numbers and splits lists at commas.
 std::string setOptionFromText(ConfigSource &source, const std::string &key, const std::string &text,
                               const std::string &place);
 
 std::vector<std::string> optionKeys();
 std::string showValue(const RawValue &value);
 
-/// A repository's file may not choose what runs on the user's machine or where sources are sent.
+/// Whose file it is. A repository's file may not choose what runs on the user's machine or where
+/// sources are sent.
 enum class Trust { User, Repository };
 
 Result<ConfigSource> readToml(const std::filesystem::path &file, Trust trust);

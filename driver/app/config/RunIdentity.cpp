@@ -6,7 +6,7 @@
 
 namespace kopt {
 
-/// Found by the fields of JudgeOptions, which it is one of.
+/// Used for writing JudgeOptions, which has a field of this type.
 static nlohmann::json write(const CheckSwitches &switches) { return switches.list(); }
 
 std::string hashOf(RunIdentity identity) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decides the results of a run. A run resumes only another with the same identity: trials of
-// one workload, compiler or kopt say nothing of another.
+// What decides the results of a run. A run resumes only one with the same identity, because trials
+// with one workload, compiler or kopt say nothing about another.
 #pragma once
 
 #include "driver/judge/JudgeOptions.h"
@@ -14,8 +14,8 @@
 
 namespace kopt {
 
-/// What decides which candidates are tried, and when the search ends; how long it may take does not
-/// belong to it, so that a run whose time was up can go on.
+/// What decides which candidates are tried, and when the search ends. The time budget is not
+/// included, so that a run whose time was up can continue.
 struct SearchIdentity {
   std::vector<std::string> proposers;
   std::string model; ///< of the llm proposer
@@ -32,7 +32,7 @@ struct RunIdentity {
   std::string koptVersion;
   std::string sliceText, label;
   std::vector<std::string> compileFlags;
-  TuneDeclaration declaration; ///< places of its clauses do not count
+  TuneDeclaration declaration; ///< the places of its clauses do not count
   Workload workload;
   std::vector<Launch> heldOut;
   DeviceKind deviceKind = DeviceKind::Auto;
@@ -44,7 +44,7 @@ struct RunIdentity {
 KOPT_FIELDS(RunIdentity, koptVersion, sliceText, label, compileFlags, declaration, workload,
             heldOut, deviceKind, deviceName, deviceArch, deviceDriver, toolchain, judge, search)
 
-/// Equal for identities that decide the same; the hash of their JSON.
+/// The hash of the identity's JSON, without what does not decide results.
 std::string hashOf(RunIdentity identity);
 
 } // namespace kopt

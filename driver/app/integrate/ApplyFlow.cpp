@@ -17,7 +17,7 @@ bool isAllowed(WinState state, const ApplyOptions &options) {
          (state == WinState::Unconfirmed && options.unconfirmed);
 }
 
-/// `state` needs its flag, and `reason` says why.
+/// The error for a win whose state requires a flag to apply it; `reason` says why.
 tl::unexpected<Error> needsFlag(const std::string &name, WinState state,
                                 const std::string &reason) {
   const std::string flag = flagOf(state);
@@ -47,7 +47,7 @@ Result<std::vector<AppliedFile>> applySession(const SessionRecord &session,
                     options.checkOnly);
 }
 
-/// The state of a run's winner; without a session, as an older kopt left it, nobody confirmed it.
+/// The state of a run's winner. Without a session, as in runs of an older kopt, it is unconfirmed.
 SessionWin stateOf(const RunHistory &history) {
   if (history.session)
     return *history.session->winOf(history.run.id);
@@ -60,7 +60,7 @@ SessionWin stateOf(const RunHistory &history) {
   return win;
 }
 
-/// Why a run's winner is not applied by itself.
+/// The error for a winner that cannot be applied by itself.
 tl::unexpected<Error> notAlone(const RunHistory &history, const std::string &reason) {
   return makeError(
       ErrorCode::Usage,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt check`: which tuned kernels still are what was tuned. Reads the lock and the user's files;
-// needs no device and no compiler.
+// `kopt check`: tells which tuned kernels have changed since they were tuned. Reads the lock and
+// the user's files; needs no device and no compiler.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -13,7 +13,7 @@ namespace kopt {
 
 enum class TunedState {
   Tuned,
-  Stale,     ///< its text, or the variant's, changed since
+  Stale,     ///< its text or that of the variant has changed
   Regressed, ///< the lock says that it is no longer faster
 };
 
@@ -24,20 +24,20 @@ struct TunedKernel {
   TunedState state = TunedState::Tuned;
   struct Change {
     std::string file;
-    unsigned line = 0; ///< 0: of the whole file
+    unsigned line = 0; ///< 0: the whole file
     std::string what;
   };
   std::vector<Change> changes; ///< why it is stale
   std::string regressed;       ///< why it is no longer faster
 };
 
-/// All kernels of the lock in `folder`. Fails with Usage where there is none, and with StaleInput
-/// where it cannot be read. `buildFolder` is where generated files lie; empty: not known.
+/// Checks all kernels of the lock in `folder`. `buildFolder` contains generated files; empty: not
+/// known. Fails with Usage if there is no lock, and with StaleInput if it cannot be read.
 Result<std::vector<TunedKernel>> checkLock(const std::filesystem::path &folder,
                                            const std::filesystem::path &buildFolder);
 
 /// The folders with a lock that the targets of a CMake build folder use, from their manifests.
-/// Fails with Usage where there is none.
+/// Fails with Usage if there is none.
 Result<std::vector<std::filesystem::path>> lockFoldersOf(const std::filesystem::path &buildFolder);
 
 } // namespace kopt

@@ -16,12 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Flags whose value is a file or a folder that is read, behind the flag or as the next word.
+/// Flags whose value is a file or a folder that is read; the value follows the flag directly or is
+/// the next word.
 constexpr std::array<std::string_view, 11> kPathFlags = {
     "--include-path=", "--system-include=", "--pre-include=", "-isystem=", "-include=",
     "-isystem",        "-idirafter",        "-include",       "-iquote",   "-I",
     "--include-path"};
-/// Flags with a file of further flags.
+/// Flags that name a file of further flags.
 constexpr std::array<std::string_view, 4> kOptionFiles = {
     "--options-file=", "-optf=", "--options-file", "-optf"};
 
@@ -76,7 +77,7 @@ private:
     return {};
   }
 
-  /// How many words it took; 0: they name no file of options.
+  /// Expands a file of options. Returns the number of words used; 0: the words name no such file.
   Result<std::size_t> optionFile(const std::vector<std::string> &words, std::size_t at,
                                  std::vector<std::string> &out) {
     const std::string &word = words[at];
@@ -107,7 +108,8 @@ private:
   std::string mapPath(const std::string &text) const {
     return trees_.toBase(absolute(text)).string();
   }
-  /// Absolute paths of the project anywhere in a word, as in -Xcompiler=-I/project/include.
+  /// Replaces absolute paths of the project anywhere in a word, as in
+  /// -Xcompiler=-I/project/include.
   std::string mapNamed(const std::string &word) const {
     const std::string top = trees_.head().string() + "/";
     std::string out;
@@ -172,7 +174,7 @@ Result<std::vector<CompileCommand>> readCompileCommands(const fs::path &database
     } else {
       auto split = splitCommand(entry.value("command", std::string()));
       if (!split)
-        continue; // it is none that could be read
+        continue; // skip a command that cannot be parsed
       command.arguments = std::move(*split);
     }
     if (!command.arguments.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the files of another version of the project are compiled: by the head's commands, with the
-// paths of the project's own files in that version's tree.
+// The compile commands of another version of the project: the head's commands, with the paths of
+// the project's own files replaced by those in that version's tree.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -14,18 +14,19 @@ namespace kopt {
 
 struct CompileCommand {
   std::filesystem::path directory, file; ///< absolute
-  std::vector<std::string> arguments;    ///< the compiler first
+  std::vector<std::string> arguments;    ///< beginning with the compiler
 };
 
-/// The commands of a compile database, in their order. Fails with Usage where it cannot be read.
+/// The commands of a compile database, in order. Fails with Usage if it cannot be read.
 Result<std::vector<CompileCommand>> readCompileCommands(const std::filesystem::path &database);
-/// As text of a compile database.
+/// The text of a compile database with these commands.
 std::string formatCompileCommands(const std::vector<CompileCommand> &commands);
 
-/// Two trees of one project. All paths are absolute.
+/// The working trees of two versions of one project. All paths are absolute.
 class TreePair {
 public:
-  /// `renamed`: paths in the head, relative to its top, with those that they had in the base.
+  /// `renamed`: the old path in the base for each renamed path in the head, both relative to the
+  /// top.
   TreePair(std::filesystem::path head, std::filesystem::path base,
            std::map<std::string, std::string> renamed)
       : head_(std::move(head)), base_(std::move(base)), renamed_(std::move(renamed)) {}
@@ -33,14 +34,15 @@ public:
   const std::filesystem::path &head() const { return head_; }
   const std::filesystem::path &base() const { return base_; }
 
-  /// The path relative to the head's top, with forward slashes; empty where it lies outside.
+  /// The path relative to the head's top, with forward slashes; empty if it lies outside.
   std::string inHead(const std::filesystem::path &path) const;
-  /// Of a path in the base's tree: the path relative to the top that the file has in the head, or
-  /// had in the base where the head does not have it under another name.
+  /// For a path in the base's tree, the file's path in the head, relative to the top; its path in
+  /// the base if it was not renamed.
   std::string fromBase(const std::filesystem::path &path) const;
-  /// The base's own counterpart of a path of the head; the path as it is where the base has none.
+  /// The path in the base that corresponds to a path in the head; the path itself if the base has
+  /// no such file.
   std::filesystem::path toBase(const std::filesystem::path &path) const;
-  /// The same, and nothing where the base has none.
+  /// As toBase(), but empty if the base has no such file.
   std::filesystem::path counterpart(const std::filesystem::path &path) const;
 
 private:
@@ -48,9 +50,8 @@ private:
   std::map<std::string, std::string> renamed_;
 };
 
-/// The command with which the base's `file` is compiled, from a command of the head's. Option files
-/// are put in where they are named, as they may hold paths. Fails with Environment where one cannot
-/// be read.
+/// Makes the command that compiles the base's `file` from a command of the head. Option files are
+/// expanded, because they may contain paths. Fails with Environment if one cannot be read.
 Result<CompileCommand> commandInBase(const CompileCommand &command, const TreePair &trees,
                                      const std::filesystem::path &file);
 

@@ -48,7 +48,7 @@ Status compareLaunches(const Launch &base, const Launch &head, const TuneSubject
   return {};
 }
 
-/// Orders the head's launches as the base's are.
+/// Puts the head's launches into the order of the base's.
 Status pairLaunches(const Workload &base, Workload &head) {
   std::vector<Launch> ordered;
   for (const Launch &launch : base.launches) {
@@ -96,7 +96,7 @@ Result<PairedWorkload> pairedWorkload(const TuneSubject &base, const TuneSubject
     before.declaration.block = base.declaration.block;
     before.declaration.grid = base.declaration.grid;
     auto made = workloadOf(before, std::nullopt, device);
-    isShared = made.has_value(); // its clauses may name constants that the base does not have
+    isShared = made.has_value(); // the clauses may name constants that the base lacks
     if (made)
       pair.base = std::move(made->workload);
   }

@@ -68,7 +68,7 @@ Result<std::string> Repository::head() const {
 }
 
 Result<std::string> Repository::mergeBase(const std::string &ref) const {
-  // A name that begins with a dash is a name.
+  // A name that begins with a dash is not an option.
   const auto commit =
       git({"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"});
   if (!commit)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kopt asks git: the commit that a change began at, what it changed, and how the files were.
+// Asks git for the commit at which a change began, the files that it changed, and their old
+// contents.
 #pragma once
 
 #include "driver/support/Process.h"
@@ -14,28 +15,29 @@ namespace kopt {
 /// A file that differs between a commit and the working tree; paths are relative to the top.
 struct ChangedFile {
   char status = 'M';   ///< A, D, M, R (renamed, maybe changed as well), T; '?' is not tracked
-  std::string path;    ///< now; of a deleted file where it was
+  std::string path;    ///< current path; of a deleted file, its old path
   std::string oldPath; ///< of a renamed file
 };
 
 class Repository {
 public:
-  /// The repository that a folder lies in. Fails with Usage where it is in none, with Environment
-  /// where there is no git.
+  /// Opens the repository that contains a folder. Fails with Usage if there is none, and with
+  /// Environment if git is not available.
   static Result<Repository> open(ProcessRunner &processes, const std::filesystem::path &folder);
 
-  const std::filesystem::path &top() const { return top_; } ///< its real path
-  /// The full hash of HEAD; fails with Usage where there is no commit.
+  const std::filesystem::path &top() const { return top_; } ///< the real path
+  /// The full hash of HEAD. Fails with Usage if there is no commit.
   Result<std::string> head() const;
-  /// The commit at which HEAD left `ref`. Fails with Usage where there is no such commit, or no
-  /// common one, saying what to fetch.
+  /// The best common ancestor of HEAD and `ref`. Fails with Usage, saying what to fetch, if `ref`
+  /// does not exist or there is no common commit.
   Result<std::string> mergeBase(const std::string &ref) const;
-  /// What differs between the commit and the working tree, files that git does not know included.
+  /// The files that differ between the commit and the working tree, untracked ones included.
   Result<std::vector<ChangedFile>> changes(const std::string &commit) const;
-  /// Whether a tracked file differs from HEAD.
+  /// True if a tracked file differs from HEAD.
   Result<bool> isDirty() const;
-  /// Writes all files of the commit to a folder, beside which it writes an index. Neither the
-  /// working tree nor the repository changes. Submodules become links to what is checked out now.
+  /// Writes all files of the commit to a folder, and an index beside that folder. Neither the
+  /// working tree nor the repository changes. Submodules become links to their current working
+  /// trees.
   Status checkOut(const std::string &commit, const std::filesystem::path &folder) const;
 
 private:
@@ -48,7 +50,7 @@ private:
   std::filesystem::path top_;
 };
 
-/// The answer of `git diff --name-status -z`. Fails with Internal where it is none.
+/// Parses the output of `git diff --name-status -z`. Fails with Internal if it is malformed.
 Result<std::vector<ChangedFile>> parseNameStatus(const std::string &text);
 
 } // namespace kopt

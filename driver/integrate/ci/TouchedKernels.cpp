@@ -16,7 +16,7 @@ namespace {
 
 bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Splits C++ text into what the compiler sees of it.
+/// Reduces C++ text to the tokens that the compiler sees.
 class CodeScanner {
 public:
   explicit CodeScanner(const std::string &text) : text_(text) {}
@@ -101,7 +101,8 @@ private:
     put(text_.substr(begin, at_ - begin));
   }
 
-  /// Space between two words, or two signs that would make another one together, says something.
+  /// Appends a token. Keeps a space between two words, and between two operators that could combine
+  /// into another one.
   void put(const std::string &token) {
     const bool isWord = isWordByte(token.front());
     if (isSpaced_ && !out_.empty() && out_.back() != '\n' && isWord == isWordByte(out_.back()))
@@ -117,12 +118,12 @@ private:
   bool isSpaced_ = false, isDirective_ = false, isLineStart_ = true;
 };
 
-/// All that decides what a kernel is.
+/// Everything that identifies a kernel.
 struct Content {
   KernelInstance instance;
-  std::string file;      ///< as both versions know it
+  std::string file;      ///< path under which both versions know it
   std::string slice;     ///< hash
-  std::string anonymous; ///< hash of the slice without the kernel's name
+  std::string anonymous; ///< hash of the slice with the kernel's name removed
   std::string launches;
   bool isTaken = false;
 
@@ -172,7 +173,7 @@ Result<Content> contentOf(const KernelInstance &instance, const ProjectVersion &
   content.file = version.name(kernel->file);
   content.launches = launchesOf(*kernel, *specialization);
   std::string code;
-  if (specialization->slice.empty()) { // it could not be lifted out: its file is what there is
+  if (specialization->slice.empty()) { // no slice could be made: use its file
     KOPT_TRY(const std::string text, readFile(kernel->file));
     code = codeOf(text);
   } else {
@@ -216,7 +217,7 @@ KernelChange changeOf(const Content &base, const Content &head) {
   return KernelChange::Modified;
 }
 
-/// Pairs what both versions have.
+/// Pairs the kernels of both versions.
 class Matcher {
 public:
   Matcher(std::vector<Content> base, std::vector<Content> head)
@@ -251,8 +252,8 @@ public:
   }
 
 private:
-  /// Each of the head that is left gets the first of the base that is left. `unambiguous`: only
-  /// where each has one alone.
+  /// Pairs each unpaired kernel of the head with the first unpaired one of the base for which
+  /// `same` is true. `unambiguous`: only if each has exactly one possible partner.
   template <class Same> void pair(Same same, bool unambiguous = false) {
     for (std::size_t h = 0; h < head_.size(); ++h) {
       if (head_[h].isTaken)
@@ -296,7 +297,7 @@ private:
   }
 
   std::vector<Content> base_, head_;
-  std::vector<std::optional<std::size_t>> partner_; ///< of each of the head's
+  std::vector<std::optional<std::size_t>> partner_; ///< for each kernel of the head
 };
 
 } // namespace

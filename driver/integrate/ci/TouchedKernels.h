@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels a change touches, told by what they consist of and not by the lines that changed: a
-// kernel is its slice (its own text and all that it uses, through headers and macros) and how it is
-// launched.
+// Finds the kernels that a change touches by comparing what they consist of, not the changed lines.
+// A kernel consists of its slice (its own text and everything that it uses, through headers and
+// macros) and its launches.
 #pragma once
 
 #include "driver/model/Gate.h"
@@ -18,12 +18,12 @@ namespace kopt {
 /// One version of the project.
 struct ProjectVersion {
   const ExtractionResult &extraction;
-  /// Of an absolute path, the path by which both versions know the file: a renamed one has its new
-  /// path in both.
+  /// For an absolute path, the path under which both versions know the file: for a renamed file,
+  /// the new one.
   std::function<std::string(const std::filesystem::path &)> name;
 };
 
-/// A kernel that is not the same in both versions. At least one of the two is there.
+/// A kernel that differs between the versions. At least one of `base` and `head` is set.
 struct TouchedKernel {
   KernelChange change = KernelChange::Modified;
   std::optional<KernelInstance> base, head;
@@ -31,16 +31,16 @@ struct TouchedKernel {
 };
 
 struct TouchedKernels {
-  std::vector<TouchedKernel> kernels; ///< in the order of the head, then those that are gone
+  std::vector<TouchedKernel> kernels; ///< in the order of the head, then removed ones
   std::size_t unchanged = 0;
 };
 
-/// Compares all instantiations. A kernel is recognized by its symbol, then by its name, then by its
-/// text. Fails where a slice cannot be read.
+/// Compares all instantiations. Kernels are matched by symbol, then by name, then by text. Fails if
+/// a slice cannot be read.
 Result<TouchedKernels> touchedKernels(const ProjectVersion &base, const ProjectVersion &head);
 
-/// The text without comments, and with one space in the place of each run of white space; lines of
-/// the preprocessor stay lines. Equal results are the same code.
+/// The text without comments and with each run of white space reduced to at most one space;
+/// preprocessor directives stay on their own lines. Equal results mean equal code.
 std::string codeOf(const std::string &text);
 
 } // namespace kopt

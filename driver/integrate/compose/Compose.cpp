@@ -10,7 +10,7 @@
 namespace kopt {
 namespace {
 
-/// The line of the edit that clashes, in the words of a message.
+/// The first edit of `win` that clashes with an edit of `kept`, or null.
 const SourceEdit *clashingEdit(const Win &win, const Win &kept) {
   for (const SourceEdit &edit : win.edits)
     for (const SourceEdit &other : kept.edits)
@@ -31,7 +31,8 @@ bool clash(const SourceEdit &a, const SourceEdit &b) {
   const SourceRange &x = a.range, &y = b.range;
   if (x.file != y.file || (x == y && a.text == b.text))
     return false;
-  // An insertion clashes with what replaces the text on both of its sides, never with another.
+  // An insertion clashes with an edit that replaces the text on both of its sides, never with
+  // another insertion.
   return x.begin < y.end && y.begin < x.end;
 }
 

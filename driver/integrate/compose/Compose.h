@@ -10,19 +10,19 @@ namespace kopt {
 /// A win that is not part of the patch.
 struct DroppedWin {
   Win win;
-  std::string reason; ///< with names and places
+  std::string reason; ///< names the other win and its place
 };
 
 struct Composition {
-  std::vector<Win> wins; ///< the most seconds saved first
+  std::vector<Win> wins; ///< by seconds saved, the most first
   std::vector<DroppedWin> dropped;
 };
 
-/// Whether both cannot be made: they replace the same text by different ones, or one lies within
-/// what the other replaces. The same edit twice is one.
+/// True if both edits cannot be made: they replace overlapping text in different ways. Two equal
+/// edits do not clash.
 bool clash(const SourceEdit &a, const SourceEdit &b);
 
-/// Of two wins whose edits clash, the one that saves more seconds stays.
+/// Combines the wins. Of two wins whose edits clash, the one that saves more seconds stays.
 Composition composeWins(std::vector<Win> wins);
 
 /// All edits, each once.

@@ -13,8 +13,8 @@ bool overlap(const SourceRange &a, const SourceRange &b) {
   return a.file == b.file && a.begin < b.end && b.begin < a.end;
 }
 
-/// An insertion at the beginning of a range stands before it; one at its end is a part of it where
-/// a launch gets one more argument.
+/// An insertion at the beginning of a range is outside of it. An insertion at its end is inside, as
+/// when a launch gets another argument.
 bool touches(const SourceEdit &edit, const SourceRange &range) {
   return overlap(edit.range, range);
 }
@@ -51,7 +51,7 @@ const LaunchSite *siteOf(const KernelSpec &kernel, const std::string &symbol) {
 
 std::string siteText(const LaunchSite &site) { return fmt::format("{}:{}", site.file, site.line); }
 
-/// What the win changes of one other instantiation.
+/// Collects what the win changes in one other instantiation.
 class Look {
 public:
   Look(const Win &win, const KernelSpec &kernel, const Specialization &specialization)
@@ -124,7 +124,7 @@ private:
   std::string notJudged_;
 };
 
-/// Launches of the win's own kernel in other files, which keep their geometry.
+/// Adds the launches of the win's own kernel in other files, because they keep their geometry.
 void addOtherLaunches(const Win &win, const KernelSpec &kernel,
                       const Specialization &specialization, std::vector<OtherUser> &users) {
   if (!changesLaunch(win.candidate().launch))
@@ -157,7 +157,7 @@ std::vector<OtherUser> otherUsers(const Win &win, const ExtractionResult &extrac
         continue;
       }
       std::optional<OtherUser> user = Look(win, kernel, specialization).take();
-      // The same instantiation in two files is one.
+      // The same instantiation in two files counts once.
       if (user && std::none_of(users.begin(), users.end(), [&](const OtherUser &known) {
             return known.specialization->symbol == specialization.symbol;
           }))

@@ -13,7 +13,7 @@
 namespace kopt {
 namespace {
 
-/// A token of C++ text: comments and blanks are none, a string is one.
+/// A token of C++ text. A string is one token; comments and blanks are not tokens.
 struct Token {
   std::size_t begin = 0, end = 0;
   std::string text;
@@ -45,7 +45,7 @@ std::vector<Token> tokensOf(const std::string &text) {
         end += text[end] == '\\' ? 2 : 1;
       end = std::min(end + 1, text.size());
     } else if (isNameChar(c)) {
-      // A digit's separators and fraction belong to the number.
+      // A number includes its fraction.
       const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0;
       while (end < text.size() && (isNameChar(text[end]) || (number && text[end] == '.')))
         ++end;
@@ -67,7 +67,7 @@ std::size_t closing(const std::vector<Token> &tokens, std::size_t open) {
   for (std::size_t i = open; i < tokens.size(); ++i) {
     const std::string &text = tokens[i].text;
     const auto pair = kPairs.find(text);
-    // Within parentheses < compares.
+    // Within parentheses, < is a comparison.
     if (pair != kPairs.end() && (text != "<" || expected.empty() || expected.back() == ">"))
       expected.push_back(pair->second);
     else if (!expected.empty() && text == expected.back())
@@ -117,8 +117,8 @@ Result<std::vector<Parameter>> parametersOf(const std::string &text,
   return parameters;
 }
 
-/// Tokens from `first` to `last` with their text between them; names of `values` are replaced, and
-/// what marks a kernel for kopt is left out.
+/// The text from token `first` up to `last`, with the names in `values` replaced and the markers of
+/// kopt (KOPT_TUNE, attributes) left out.
 std::string signature(const std::string &text, const std::vector<Token> &tokens, std::size_t first,
                       std::size_t last, const std::map<std::string, std::string> &values,
                       std::size_t nameAt, const std::string &arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A win of one instantiation of a template as an explicit specialization, so that the template and
-// its other instantiations stay as they are.
+// Turns a win of one instantiation of a template into an explicit specialization, so that the
+// template and its other instantiations do not change.
 #pragma once
 
 #include "driver/integrate/compose/Win.h"
@@ -8,16 +8,17 @@
 
 namespace kopt {
 
-/// The kernel's definition `text`, which begins with `template <...>`, as a definition of
-/// `template <>` for these arguments. `name` is the kernel's, without its namespaces; `arguments`
-/// is "float, 32". Fails with Usage, saying what it cannot do, on a form that it does not know.
+/// Rewrites the kernel's definition `text`, which begins with `template <...>`, as a definition
+/// that begins with `template <>`, for these arguments. `name` is the kernel's name without
+/// namespaces; `arguments` is their text, for example "float, 32". Fails with Usage, with the
+/// reason, if the text has a form that it cannot handle.
 Result<std::string> explicitSpecialization(const std::string &text, const std::string &name,
                                            const std::vector<TemplateArg> &templateArgs,
                                            const std::string &arguments);
 
-/// The same win with its kernel's text as an explicit specialization behind the template; the trial
-/// has the candidate to judge. Fails as explicitSpecialization(), and where the file cannot be
-/// read.
+/// The same win, but with an explicit specialization after the template instead of a change of the
+/// template. Its trial holds the candidate to judge. Fails as explicitSpecialization(), and if the
+/// file cannot be read.
 Result<Win> withOwnSpecialization(const Win &win);
 
 } // namespace kopt

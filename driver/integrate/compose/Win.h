@@ -13,18 +13,19 @@ namespace kopt {
 struct Win {
   std::int64_t run = 0; ///< id of the run
   std::string runName;
-  const TuneSubject *subject = nullptr; ///< outlives it
+  const TuneSubject *subject = nullptr; ///< must outlive the win
   Trial trial;                          ///< with the confirmed speedup
   std::vector<SourceEdit> edits;        ///< of the user's files
-  double savedSeconds = 0; ///< of a run of the program: the kernel's time in it x what is gained
+  /// In a run of the program: the kernel's time in it times the relative gain.
+  double savedSeconds = 0;
   bool ownSpecialization = false;
 
   const Candidate &candidate() const { return trial.candidate; }
-  /// "k.cu:12", of the kernel.
+  /// The place of the kernel: "k.cu:12".
   std::string place() const;
 };
 
-/// Where a kernel stands, for messages: "k.cu:12".
+/// The place of a kernel, for messages: "k.cu:12".
 std::string placeOf(const KernelSpec &kernel);
 
 } // namespace kopt

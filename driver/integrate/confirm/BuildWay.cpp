@@ -135,7 +135,7 @@ std::string initialCache(const std::vector<CacheEntry> &entries, const fs::path 
         entry.value.find("NOTFOUND") != entry.value.npos || liesIn(entry.value, source) ||
         liesIn(entry.value, build))
       continue;
-    // A bracket argument holds any text.
+    // A bracket argument can hold any text.
     script += fmt::format("set(\"{}\" [==[{}]==] CACHE {} \"\")\n", entry.name, entry.value,
                           entry.type == "UNINITIALIZED" ? "STRING" : entry.type);
   }

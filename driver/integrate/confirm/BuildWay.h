@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the user's program is built.
+// Determines how the user's program is built.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -10,34 +10,34 @@
 
 namespace kopt {
 
-/// What the user has said of it.
+/// What the user has given.
 struct BuildWayRequest {
   std::string command;                  ///< of --build, for a shell; empty: none
   std::filesystem::path buildDirectory; ///< of -p; empty: none
   std::vector<std::filesystem::path> files;
-  std::vector<std::string> flags;  ///< nvcc's, of a program that is these files alone
+  std::vector<std::string> flags;  ///< nvcc's flags, for a program that consists of `files` alone
   std::string program;             ///< of --run
-  std::filesystem::path root;      ///< of the project, where a command runs
-  std::filesystem::path directory; ///< the current one
-  std::filesystem::path nvcc;      ///< empty: there is none
+  std::filesystem::path root;      ///< of the project; commands run there
+  std::filesystem::path directory; ///< the current directory
+  std::filesystem::path nvcc;      ///< empty: not found
 };
 
 struct BuildWay {
   enum class Kind {
-    Command,  ///< any, by a shell
+    Command,  ///< any command, run by a shell
     CMake,    ///< a build folder with a CMakeCache.txt
-    Compiler, ///< nvcc alone, of a program that is one command
+    Compiler, ///< nvcc alone, for a program that one command builds
   };
   Kind kind = Kind::Command;
   std::vector<std::string> argv;
   std::filesystem::path directory; ///< where it runs
-  /// Everything below is copied; the build folder, where it is another one, too.
+  /// Everything below it is copied, and the build folder too if it lies elsewhere.
   std::filesystem::path project;
-  std::filesystem::path build; ///< of CMake
+  std::filesystem::path build; ///< CMake's build folder
   std::string describe() const;
 };
 
-/// Fails with Usage, saying what to give, where nothing says how the program is linked.
+/// Fails with Usage, saying which option to give, if it cannot tell how the program is linked.
 Result<BuildWay> findBuildWay(const BuildWayRequest &request);
 
 /// One entry of a CMakeCache.txt.
@@ -46,8 +46,8 @@ struct CacheEntry {
 };
 std::vector<CacheEntry> readCMakeCache(const std::string &text);
 
-/// A script for `cmake -C` that gives a fresh configuration the user's settings: what CMake keeps
-/// for itself, and what names the old folders, is left to it.
+/// A script for `cmake -C` that gives a new configuration the user's settings. CMake's internal
+/// entries, and entries that name the old folders, are left out.
 std::string initialCache(const std::vector<CacheEntry> &entries,
                          const std::filesystem::path &source, const std::filesystem::path &build);
 

@@ -19,7 +19,8 @@ namespace trace = runtime::trace;
 namespace {
 
 constexpr Duration kBuildDeadline{1800}, kRunDeadline{3600}, kTestDeadline{1800};
-constexpr Duration kPatchedMargin{60}; ///< that a patched program may take longer at any rate
+/// A patched program may always take this much longer than the old one.
+constexpr Duration kPatchedMargin{60};
 constexpr double kPatchedFactor = 10;
 
 std::string lastLines(const std::string &text, std::size_t lines) {
@@ -29,7 +30,7 @@ std::string lastLines(const std::string &text, std::size_t lines) {
   return join(all, "\n");
 }
 
-/// Runs what it is given in a copy of the project.
+/// Runs commands in a copy of the project.
 class InCopy final : public ProcessRunner {
 public:
   InCopy(ProcessRunner &inner, const ProjectCopy &copy, fs::path directory, Duration limit)
@@ -75,7 +76,7 @@ public:
   }
 
   Built buildBoth(const Patch &patch) override {
-    if (request_.way.kind != BuildWay::Kind::Compiler) // others build again what has changed
+    if (request_.way.kind != BuildWay::Kind::Compiler) // other ways rebuild only what has changed
       return ProgramPair::buildBoth(patch);
     Built built{copyOld(patch), {}};
     if (!built.old)
@@ -148,7 +149,7 @@ private:
     copy.folders = {way.project};
     if (!way.build.empty())
       copy.folders.push_back(way.build);
-    // What the patch changes may lie beside the project, in a folder of headers.
+    // Files that the patch changes may lie outside the project, in a folder of headers.
     for (const FileEdits &edits : patch.files)
       copy.folders.push_back((request_.patchRoot / edits.path).parent_path());
     copy.left = request_.left;
@@ -157,7 +158,8 @@ private:
     copy.scratch = request_.scratch / "old";
     KOPT_CHECK(createDirectories(copy.scratch));
     KOPT_TRY(old_, ProjectCopy::make(processes_, view_, std::move(copy)));
-    // Both programs are built again where they will differ, so that they differ by the edits alone.
+    // Touch the files that the patch changes, so that both programs rebuild them and differ by the
+    // edits alone.
     std::error_code ignored;
     for (const FileEdits &edits : patch.files)
       fs::last_write_time(old_->fileOf(request_.patchRoot / edits.path),
@@ -168,7 +170,7 @@ private:
   Status copyNew(const Patch &patch) {
     const fs::path scratch = request_.scratch / fmt::format("new-{}", builds_++);
     std::error_code ignored;
-    if (builds_ > 1) // what the last patch built
+    if (builds_ > 1) // remove the copy of the patch before
       fs::remove_all(request_.scratch / fmt::format("new-{}", builds_ - 2), ignored);
     KOPT_CHECK(createDirectories(scratch));
     KOPT_TRY(new_, old_->again(processes_, scratch));
@@ -181,7 +183,8 @@ private:
     return {};
   }
 
-  /// CMake's build folders hold absolute paths.
+  /// True if the copy needs a new configuration: a moved CMake build folder would hold absolute
+  /// paths of the original.
   bool freshConfiguration() const {
     return view_ == CopyView::Moved && request_.way.kind == BuildWay::Kind::CMake;
   }
@@ -199,7 +202,7 @@ private:
     const BuildWay &way = request_.way;
     const fs::path folder = copy.fileOf(way.build);
     std::error_code ignored;
-    fs::remove_all(folder, ignored); // of the copy that this one was made from
+    fs::remove_all(folder, ignored); // remove the build folder that was copied
     KOPT_CHECK(createDirectories(folder));
     KOPT_TRY(const std::string text, readFile(way.build / "CMakeCache.txt"));
     const std::vector<CacheEntry> entries = readCMakeCache(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The old and the new program, really built and run.
+// The old and the new program, built and run from copies of the project.
 #pragma once
 
 #include "driver/device/capture/ObserveProgram.h"
@@ -14,19 +14,19 @@ namespace kopt {
 
 struct ProgramRequest {
   BuildWay way;
-  std::string command;                     ///< of the program, as --run has it
-  std::filesystem::path directory;         ///< in which it starts
+  std::string command;                     ///< command that runs the program, from --run
+  std::filesystem::path directory;         ///< in which the program starts
   std::string tests;                       ///< regular expression of ctest's tests; empty: none
-  std::vector<std::filesystem::path> left; ///< of the project: not copied
-  std::filesystem::path patchRoot;         ///< of the patches
+  std::vector<std::filesystem::path> left; ///< paths in the project that are not copied
+  std::filesystem::path patchRoot;         ///< root of the patches
   std::filesystem::path scratch;           ///< an empty folder
 };
 
-/// Fails with Usage where the command cannot be split into words, and as checkCapture().
+/// Fails with Usage if the command cannot be split into words, and as checkCapture().
 Result<std::unique_ptr<ProgramPair>>
 openPrograms(ProcessRunner &processes, const CaptureSetup &capture, ProgramRequest request);
 
-/// What one run of a program launched.
+/// The kernels that one run of a program launched.
 std::vector<KernelSample> kernelSamples(const ObservedTrace &trace);
 
 } // namespace kopt

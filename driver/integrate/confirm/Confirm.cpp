@@ -12,9 +12,10 @@
 namespace kopt {
 namespace {
 
-constexpr std::size_t kLaunchesPaired = 512; ///< of a run, where runs are too few
+/// Launches of a run that are compared if there are too few runs.
+constexpr std::size_t kLaunchesPaired = 512;
 
-/// What two programs did, run in turn.
+/// The runs of both programs, in pairs.
 struct Pairs {
   std::vector<ProgramSample> old, fresh;
 };
@@ -31,8 +32,8 @@ std::vector<double> wallTimes(const std::vector<ProgramSample> &runs) {
   return seconds;
 }
 
-/// The kernel of the patched program that took the place of the old one: of the same name, or the
-/// only new one of its template.
+/// The kernel of the patched program that replaced the old one: the one with the same name, or the
+/// only new one of its template. Empty if there is none.
 std::string symbolInNew(const Pairs &pairs, const std::string &old) {
   const ProgramSample &before = pairs.old.front(), &after = pairs.fresh.front();
   if (after.kernel(old))
@@ -62,7 +63,7 @@ std::string shortHash(const std::set<std::string> &hashes) {
   return all;
 }
 
-/// What shows that the patched kernel ran; empty where nothing does.
+/// What shows that the patched kernel ran; empty if nothing does.
 std::string proofOf(const ProgramSample &before, const ProgramSample &after,
                     const KernelSample &old, const KernelSample &fresh) {
   if (old.symbol != fresh.symbol)
@@ -83,7 +84,8 @@ double perLaunch(const KernelSample &kernel) {
   return kernel.launches == 0 ? 0 : kernel.seconds / double(kernel.launches);
 }
 
-/// Launch by launch, where there are too few runs to compare them as a whole.
+/// Pairs of single launches, for when there are too few runs to compare whole runs. Empty if
+/// launches cannot be paired.
 std::vector<TimingSample> launchPairs(const Pairs &pairs, const std::string &old,
                                       const std::string &fresh) {
   std::vector<TimingSample> samples;
@@ -99,7 +101,7 @@ std::vector<TimingSample> launchPairs(const Pairs &pairs, const std::string &old
   return samples;
 }
 
-/// The kernel's times in all runs; nothing where it was not launched or timed in one of them.
+/// The kernel's times in all runs. Nothing if it was not launched or not timed in one of them.
 std::optional<ProgramTime> timeOf(const Pairs &pairs, const std::string &symbol,
                                   const ConfirmPolicy &policy) {
   ProgramTime time;
@@ -119,7 +121,8 @@ std::optional<ProgramTime> timeOf(const Pairs &pairs, const std::string &symbol,
   for (std::size_t i = 0; i < pairs.old.size(); ++i) {
     const KernelSample &old = *pairs.old[i].kernel(time.oldSymbol);
     const KernelSample &fresh = *pairs.fresh[i].kernel(time.newSymbol);
-    // A program that runs for a given time launches a faster kernel more often.
+    // Compare times per launch if the counts differ: a program that runs for a fixed time launches
+    // a faster kernel more often.
     time.runs.push_back({sameCount ? old.seconds : perLaunch(old),
                          sameCount ? fresh.seconds : perLaunch(fresh), std::uint32_t(i)});
   }
@@ -136,7 +139,7 @@ std::optional<ProgramTime> timeOf(const Pairs &pairs, const std::string &symbol,
       const double estimate = time.speedup.estimate;
       time.speedup = pairedSpeedup(launches, policy.confidence, false);
       time.speedup.processes = pairs.old.size();
-      // The launches say how sure it is; what counts is the whole.
+      // The launches give the confidence interval; the estimate is that of the whole runs.
       time.speedup.low = std::min(time.speedup.low, estimate);
       time.speedup.high = std::max(time.speedup.high, estimate);
       time.speedup.estimate = estimate;
@@ -208,7 +211,7 @@ private:
     return patchOf_(chosen);
   }
 
-  /// Nothing more can be learned: wins that are in no other state stay unconfirmed.
+  /// Ends the confirmation. Wins that have no other state stay unconfirmed.
   Status notDone(const std::string &reason) {
     report_.reason = reason;
     for (SessionWin &win : session_.wins)
@@ -234,7 +237,7 @@ private:
     std::erase(active, win);
   }
 
-  /// One round: `problem` says why the patched program is wrong.
+  /// Builds and runs both programs. `problem` receives why the patched program is wrong, if it is.
   Status tryPatch(const std::vector<std::size_t> &active, Pairs &pairs, std::string &problem) {
     KOPT_TRY(const Patch made, patch(active));
     tell_(fmt::format("building the program with {} win{}", active.size(),
@@ -247,7 +250,7 @@ private:
     const auto start = clock_.now();
     while (wantsAnother(pairs.old.size(), Duration(clock_.now() - start))) {
       tell_(fmt::format("running the program and the patched one, pair {}", pairs.old.size() + 1));
-      // Whichever runs first finds a colder machine.
+      // Alternate the order, because the program that runs first finds a colder machine.
       const bool newFirst = pairs.old.size() % 2 == 1;
       for (const Side side :
            newFirst ? std::vector{Side::New, Side::Old} : std::vector{Side::Old, Side::New}) {
@@ -323,8 +326,8 @@ private:
     return {};
   }
 
-  /// The patch as a whole goes wrong: the wins join it one after the other, the best first, and one
-  /// that breaks it stays out.
+  /// Handles a patch that is wrong as a whole: adds the wins one after another, the best first, and
+  /// leaves out each win that makes the program wrong.
   Status keepWhatWorks(std::vector<std::size_t> &active, const std::string &problem) {
     if (active.size() == 1)
       return leave(active, WinState::Dropped, problem);
@@ -345,7 +348,7 @@ private:
       if (!own.empty())
         drop(active, win, WinState::Dropped, own);
     }
-    if (active.size() == all.size()) // each by itself is right: nobody knows which one to take out
+    if (active.size() == all.size()) // no single win can be blamed
       return leave(active, WinState::Dropped, problem);
     return {};
   }
@@ -395,7 +398,7 @@ private:
     }
   }
 
-  /// Kernels whose machine code changed though nobody asked for it.
+  /// Checks kernels that have no win but whose machine code changed.
   void guardOthers(std::vector<std::size_t> &active, const Pairs &pairs) {
     for (const KernelSample &old : pairs.old.front().kernels) {
       const KernelSample *fresh = pairs.fresh.front().kernel(old.symbol);
@@ -411,7 +414,8 @@ private:
                        kernelName(old.symbol), kopt::inWords(time->speedup)));
       if (time->speedup.high >= 1 - policy_.regressionGuard)
         continue;
-      // The least of the wins that share its name's template, else the least of all.
+      // Blame the win with the smallest saving that shares the kernel's template, else the one with
+      // the smallest saving of all.
       const std::size_t blamed = winSharedWith(active, old.symbol);
       if (blamed < wins_.size())
         drop(active, blamed, WinState::Dropped,
@@ -441,7 +445,8 @@ private:
   const TellProgress &tell_;
   SessionRecord &session_;
   ProgramConfirmation &report_;
-  std::optional<Status> built_; ///< the program with all wins, until the first round has taken it
+  /// Result of building the program with all wins, until the first round uses it.
+  std::optional<Status> built_;
   bool ended_ = false;
 };
 

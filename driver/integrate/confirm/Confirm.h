@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the wins of a session hold in the user's program. Old and new program run in turn; what
-// is not faster there, or makes the program go wrong, leaves the patch, and the rest is asked
-// again.
+// Confirms the wins of a session in the user's program. The old and the new program run in turn. A
+// win that is not faster there, or that makes the program fail, leaves the patch, and the remaining
+// wins are tried again.
 #pragma once
 
 #include "driver/integrate/compose/OtherUsers.h"
@@ -14,25 +14,27 @@
 namespace kopt {
 
 struct ConfirmPolicy {
-  std::size_t leastPairs = 3; ///< unless they take longer than `most`
-  std::size_t mostPairs = 10; ///< of short programs
-  Duration worth{20}; ///< more pairs than the least are run as long as they all take no longer
-  Duration most{120}; ///< of all pairs of a round; one pair is always run
+  std::size_t leastPairs = 3; ///< fewer only if they would take longer than `most`
+  std::size_t mostPairs = 10; ///< for short programs
+  /// More than leastPairs are run only while all pairs together take at most this time.
+  Duration worth{20};
+  Duration most{120}; ///< limit for all pairs of a round; one pair is always run
   std::size_t rounds = 4;
   double confidence = 0.95;
-  double minGain = 0.01; ///< relative, of the kernel's time in the program
-  /// Others whose machine code the patch changes may not be surely slower than this, relative.
+  double minGain = 0.01; ///< relative to the kernel's time in the program
+  /// Relative slowdown that is accepted for other kernels whose machine code the patch changes. A
+  /// win is dropped if one of them is certainly slower than that.
   double regressionGuard = 0.02;
 };
 
-/// The patch of a part of the wins.
+/// Makes the patch of some of the wins.
 using PatchOf = std::function<Result<Patch>(const std::vector<const Win *> &wins)>;
-/// A round has ended, or its runs go on: for people.
+/// Reports progress to the user.
 using TellProgress = std::function<void(const std::string &)>;
 
 /// Fills in state, reason and times of the session's wins (`session.wins`, in the order of `wins`)
-/// and `session.confirmation`. A program that cannot be built, run or recorded leaves the wins
-/// unconfirmed, and the reason says why. Fails only where `patchOf` does.
+/// and `session.confirmation`. If the program cannot be built, run or recorded, the wins stay
+/// unconfirmed, with the reason. Fails only if `patchOf` fails.
 Status confirmInProgram(const std::vector<Win> &wins, const PatchOf &patchOf, ProgramPair &programs,
                         Clock &clock, const ConfirmPolicy &policy, const TellProgress &tell,
                         SessionRecord &session);

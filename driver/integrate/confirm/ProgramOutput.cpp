@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kRounding = 1e-4;
 
-/// A line as words: numbers and all between them.
+/// A part of a line: a number, or the text between two numbers.
 struct Word {
   std::string text;
   bool isNumber = false, hasFraction = false;
@@ -26,7 +26,7 @@ std::vector<Word> wordsOf(const std::string &line) {
   std::vector<Word> words;
   for (std::size_t i = 0; i < line.size();) {
     const char *begin = line.c_str() + i;
-    // A digit within a name is a part of it.
+    // A digit within a name is part of the name.
     const bool inName =
         i > 0 && (std::isalnum(static_cast<unsigned char>(line[i - 1])) != 0 || line[i - 1] == '_');
     const bool starts =
@@ -48,7 +48,8 @@ std::vector<Word> wordsOf(const std::string &line) {
   return words;
 }
 
-/// Lower-case words of letters, without those of times and rates; `isTime` says whether it had any.
+/// The alphabetic words of a line in lower case, without words of times and rates. `isTime` becomes
+/// true if the line had such words.
 std::vector<std::string> lettersOf(const std::string &line, bool &isTime) {
   static const std::set<std::string> kTimes = {
       "time",         "times",       "timing",      "elapsed",     "sec",      "secs",
@@ -87,11 +88,11 @@ bool sameWord(const Word &a, const Word &b) {
 
 bool sameLine(const std::string &a, const std::string &b, bool isTime) {
   bool ignored = false;
-  if (isTime) // "12 ms" may have become "980 us"
+  if (isTime) // "12 ms" may become "980 us"
     return lettersOf(a, ignored) == lettersOf(b, ignored);
   const std::vector<Word> x = wordsOf(a), y = wordsOf(b);
   return std::equal(x.begin(), x.end(), y.begin(), y.end(), [&](const Word &v, const Word &w) {
-    // Columns move with the width of their numbers.
+    // The widths of numbers shift the columns of a table, so ignore blanks.
     return sameWord(v, w) || trim(v.text) == trim(w.text);
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two programs print the same, where one of them repeats itself at all. Pure functions.
+// Checks whether two programs print the same, if the old one prints the same in each run. Pure
+// functions.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,17 @@ struct OutputComparison {
   enum class Verdict { Same, Different, NotComparable };
   Verdict verdict = Verdict::Same;
   std::size_t lines = 0;   ///< of the old program
-  std::size_t ignored = 0; ///< that vary between its own runs, or are times
-  std::string text;        ///< in words; of a difference the first one, both lines
+  std::size_t ignored = 0; ///< lines that vary between its own runs, or with times
+  /// Describes the result; for a difference, both versions of the first line that differs.
+  std::string text;
 };
 
-/// Compares standard output with that of at least one run of the old program. Lines that vary
-/// between the old program's own runs are left out, and so are numbers and units on lines that
-/// speak of times and rates: a faster program prints others. A number with a fraction may differ by
-/// 1e-4 of itself, as sums in another order do; all else has to be equal. An old program that
-/// prints another number of lines each time cannot be compared.
+/// Compares the standard output of the new program with that of at least one run of the old
+/// program. Lines that vary between runs of the old program are ignored. So are numbers and units
+/// on lines about times and rates, because a faster program prints others. A number with a fraction
+/// may differ by 1e-4 of its value, because sums may be added in another order; everything else
+/// must be equal. The result is NotComparable if the number of lines varies between runs of the old
+/// program.
 OutputComparison compareOutputs(const std::vector<std::string> &oldRuns, const std::string &newRun);
 
 } // namespace kopt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's program as it is and as a patch makes it: what confirming asks, behind an interface so
-// that it is tested without a GPU and without a build.
+// The user's program without and with a patch. An interface, so that the confirmation can be tested
+// without a GPU and without a build.
 #pragma once
 
 #include "driver/integrate/patch/Patch.h"
@@ -18,17 +18,17 @@ enum class Side { Old, New };
 
 /// One kernel in one run of a program.
 struct KernelSample {
-  std::string symbol;         ///< mangled
-  std::set<std::string> code; ///< hashes of the machine code that was launched; empty: not known
+  std::string symbol;               ///< mangled
+  std::set<std::string> code;       ///< hashes of the launched machine code; empty: not known
   std::set<std::string> geometries; ///< "grid 8 block 128"
   std::uint64_t launches = 0;
-  double seconds = 0;                  ///< of all launches; 0: not known
-  std::vector<double> launchSeconds{}; ///< in order; empty where one is not known
+  double seconds = 0;                  ///< total of all launches; 0: not known
+  std::vector<double> launchSeconds{}; ///< in order; empty if any is not known
 };
 
 struct ProgramSample {
   int exitCode = 0;
-  std::string failure;     ///< empty: it ran to its end and was recorded
+  std::string failure;     ///< empty: the program ended normally and was recorded
   std::string out;         ///< standard output
   double seconds = 0;      ///< wall time
   std::string programHash; ///< of the executables
@@ -40,27 +40,28 @@ struct ProgramSample {
 class ProgramPair {
 public:
   virtual ~ProgramPair() = default;
-  /// How the copies of the project are seen, for the report.
+  /// Describes how the copies of the project are used, for the report.
   virtual std::string describe() const = 0;
-  /// Builds the program as it is; `patch` says which files will be edited. Fails with
-  /// BaselineFailed, with the build's last output in the hint, or with Environment.
+  /// Builds the unchanged program; `patch` tells which files will be edited. Fails with
+  /// BaselineFailed, with the last output of the build in the hint, or with Environment.
   virtual Status buildOld(const Patch &patch) = 0;
-  /// Builds it with the patch, in the same way. Fails as buildOld().
+  /// Builds the program with the patch, in the same way. Fails as buildOld().
   virtual Status buildNew(const Patch &patch) = 0;
   struct Built {
-    Status old, fresh; ///< fresh: of no meaning where the old one could not be built
+    Status old, fresh; ///< fresh: without meaning if `old` failed
   };
-  /// Builds both, at the same time where the new one takes nothing that the old one's build made.
+  /// Builds both; at the same time if the new program's build does not use results of the old
+  /// one's.
   virtual Built buildBoth(const Patch &patch) {
     Built built{buildOld(patch), {}};
     if (built.old)
       built.fresh = buildNew(patch);
     return built;
   }
-  /// One run under the capture library; that it fails is data. Fails with Environment where nothing
-  /// can be recorded here.
+  /// Runs the program once with the capture library. A program that fails is data, not an error.
+  /// Fails with Environment if nothing can be recorded on this machine.
   virtual Result<ProgramSample> run(Side side) = 0;
-  /// The project's tests: empty where they pass, else what failed; nothing where none are
+  /// Runs the project's tests. Empty text if they pass, else what failed; nothing if no tests are
   /// configured or they cannot be run.
   virtual Result<std::optional<std::string>> test(Side side) = 0;
 };

@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uintmax_t kMostBytes = 16ull << 30; ///< copying more takes too long
+constexpr std::uintmax_t kMostBytes = 16ull << 30; ///< more would take too long to copy
 constexpr std::size_t kMostFiles = 400'000;
 constexpr Duration kProbeDeadline{20}, kCopyDeadline{600};
 constexpr int kParents = 3;                 ///< folders above the project that keep their names
-constexpr std::size_t kMostSiblings = 4096; ///< of a folder above it
+constexpr std::size_t kMostSiblings = 4096; ///< in a folder above the project
 
 bool liesWithin(const fs::path &path, const fs::path &folder) {
   const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -36,7 +36,7 @@ bool isLeft(const CopyRequest &request, const fs::path &path) {
   return std::find(request.left.begin(), request.left.end(), path) != request.left.end();
 }
 
-/// What copying needs; nothing where it is more than kopt copies.
+/// The bytes to copy; nothing if that is more than kopt copies.
 std::optional<std::uintmax_t> bytesOf(const CopyRequest &request, const fs::path &folder) {
   std::uintmax_t bytes = 0;
   std::size_t files = 0;
@@ -86,7 +86,7 @@ Status copyTree(ProcessRunner &processes, const fs::path &from, const fs::path &
                    "make room there, or name another folder in TMPDIR", from.string());
 }
 
-/// Names beside the project: "../include/x.h" leads to the originals.
+/// Links the siblings of the project's folders, so that "../include/x.h" leads to the originals.
 void linkSiblings(const fs::path &original, const fs::path &copy) {
   fs::path folder = original, there = copy;
   std::error_code ignored;
@@ -109,7 +109,7 @@ void linkSiblings(const fs::path &original, const fs::path &copy) {
   }
 }
 
-/// The last names of a path: "a/b/project" of /home/u/a/b/project.
+/// The last components of a path, for example "u/a/b/project" of /home/u/a/b/project.
 fs::path tailOf(const fs::path &path) {
   fs::path tail = path.filename();
   fs::path parent = path.parent_path();
@@ -192,7 +192,7 @@ Result<ProjectCopy> ProjectCopy::make(ProcessRunner &processes, CopyView view,
   }
   std::error_code error;
   const fs::space_info room = fs::space(request.scratch, error);
-  if (!error && room.available / 3 < bytes) // two copies, and what the builds write
+  if (!error && room.available / 3 < bytes) // two copies and the results of their builds
     return makeError(ErrorCode::Environment,
                      fmt::format("the project has {} MiB, and {} has room for {} MiB: too little "
                                  "for two copies and their builds",
@@ -249,7 +249,7 @@ ProcessSpec ProjectCopy::inside(ProcessSpec spec) const {
     for (std::string &word : spec.argv)
       if (!word.empty() && word.front() == '/')
         word = nameOf(word).string();
-    // The folder that the command starts in may lie outside of the project.
+    // The folder in which the command starts may lie outside the project.
     std::string &program = spec.argv.front();
     if (program.find('/') != program.npos && program.front() != '/' && !holds(directory) &&
         holds(directory / program))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scratch copy of the user's project in which programs are built and run as if it were the
-// original. The user's tree is never written to.
+// A scratch copy of the user's project, in which programs are built and run as if it were the
+// original. kopt never writes to the user's tree.
 #pragma once
 
 #include "driver/support/Process.h"
@@ -11,39 +11,39 @@
 
 namespace kopt {
 
-/// How a copy takes the place of the original.
+/// How a copy replaces the original.
 enum class CopyView {
-  Bubblewrap, ///< mounted over it in a namespace of bubblewrap: every absolute path stays right
-  Unshare,    ///< the same by unshare(1), which root may use without user namespaces
-  Moved,      ///< it stays where it is: commands run in it, and only relative paths lead there
+  Bubblewrap, ///< mounted over it in a namespace, by bubblewrap: absolute paths stay valid
+  Unshare,    ///< the same by unshare(1), which root can use without user namespaces
+  Moved,      ///< not mounted: commands run in the copy, and only relative paths lead there
 };
 
-/// Whether this machine allows it. `scratch` is a folder to try it with.
+/// True if this machine allows the view. `scratch` is a folder for the test.
 bool allows(ProcessRunner &processes, CopyView view, const std::filesystem::path &scratch);
 
-/// The first that works here. `scratch` is a folder to try it with.
+/// The first view that works on this machine. `scratch` is a folder for the test.
 CopyView findCopyView(ProcessRunner &processes, const std::filesystem::path &scratch);
 
 struct CopyRequest {
-  std::vector<std::filesystem::path> folders; ///< all that is copied; one may lie in another
-  std::vector<std::filesystem::path> left;    ///< below them: not copied
+  std::vector<std::filesystem::path> folders; ///< folders to copy; one may lie in another
+  std::vector<std::filesystem::path> left;    ///< paths below them that are not copied
   std::filesystem::path scratch;              ///< an empty folder for the copies
 };
 
 class ProjectCopy {
 public:
-  /// Copies with times of modification, so that a build sees what is up to date. Fails with
-  /// Environment where there is no room, naming the folder and its size.
+  /// Makes the copy and keeps modification times, so that a build sees what is up to date. Fails
+  /// with Environment, naming the folder and its size, if there is not enough space.
   static Result<ProjectCopy> make(ProcessRunner &processes, CopyView view, CopyRequest request);
-  /// A copy of this copy as it is now.
+  /// A copy of the current state of this copy.
   Result<ProjectCopy> again(ProcessRunner &processes, const std::filesystem::path &scratch) const;
 
-  /// The same command in the copy. Without spec.cwd it starts in the current folder, or in its
-  /// copy.
+  /// The same command, run in the copy. Without spec.cwd it starts in the current folder or the
+  /// copy of that folder.
   ProcessSpec inside(ProcessSpec spec) const;
-  /// Where a file of the project is in the copy; others are where they are.
+  /// The real path of the copy of a project file; other paths stay unchanged.
   std::filesystem::path fileOf(const std::filesystem::path &original) const;
-  /// What the path is called by commands in the copy.
+  /// The path as commands that run in the copy must name it.
   std::filesystem::path nameOf(const std::filesystem::path &original) const;
   bool holds(const std::filesystem::path &original) const;
 
@@ -53,10 +53,10 @@ private:
   };
   CopyView view_ = CopyView::Moved;
   CopyRequest request_;
-  std::vector<Folder> folders_; ///< an outer one before those in it
+  std::vector<Folder> folders_; ///< an outer folder before those inside it
 };
 
-/// In words, for reports.
+/// A description for reports.
 std::string describe(CopyView view);
 
 } // namespace kopt

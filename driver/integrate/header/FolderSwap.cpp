@@ -25,7 +25,7 @@ tl::unexpected<Error> failure(const char *verb, const fs::path &path,
 
 std::error_code lastError() { return {errno, std::generic_category()}; }
 
-/// Removes what killed processes left.
+/// Removes folders that killed processes left.
 void removeLeftovers(const fs::path &parent, const std::string &prefix) {
   std::error_code ignored;
   for (const fs::directory_entry &entry : fs::directory_iterator(parent, ignored)) {

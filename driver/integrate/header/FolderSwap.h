@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of files replaced as a whole.
+// Changes several files of a folder in one step.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -10,12 +10,13 @@
 
 namespace kopt {
 
-/// Makes `folder` hold these files beside those that it has; an empty text removes a file. What
-/// others see is the folder as it was, or with all changes: it is made beside and takes the old
-/// one's place in one step, so a kill at any moment leaves one of the two, and at most a hidden
-/// folder beside it, which the next call removes. File systems that cannot exchange two folders
-/// have a gap of microseconds in which there is none. Fails with Usage where the folder holds
-/// others, and with Environment where something cannot be written; it is then as it was.
+/// Writes these files to `folder`, in addition to those that it has; an empty text removes a file.
+/// The new folder is made beside the old one and replaces it in one step. Other processes therefore
+/// see the old folder or the one with all changes, and a kill leaves one of the two and at most a
+/// hidden folder beside it, which the next call removes. On file systems that cannot exchange two
+/// folders, the folder is missing for some microseconds. Fails with Usage if the folder contains
+/// anything but plain files, and with Environment if something cannot be written; the folder is
+/// then unchanged.
 Status changeFolder(const std::filesystem::path &folder,
                     const std::map<std::string, std::string> &files);
 

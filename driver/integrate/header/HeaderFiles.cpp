@@ -94,7 +94,7 @@ private:
     return &known->second;
   }
 
-  /// A path of the session as the lock names it.
+  /// A path of the session in the form that the lock uses.
   std::string lockPath(const std::string &file) const {
     const fs::path path = (fs::path(session_.root) / file).lexically_normal();
     if (!request_.buildFolder.empty()) {
@@ -105,7 +105,7 @@ private:
     return path.lexically_relative(project_).generic_string();
   }
 
-  /// "src/k.cu:12" of an absolute place.
+  /// The place of a win, "src/k.cu:12", with the path in the form that the lock uses.
   std::string placeOf(const SessionWin &win) const {
     const std::size_t colon = win.place.rfind(':');
     const fs::path file = win.place.substr(0, colon);
@@ -207,7 +207,8 @@ private:
     });
   }
 
-  /// Whether `editor` changes text that `other` was judged with, otherwise than it does itself.
+  /// True if `editor` changes text that `other` was judged with, and `other` does not make the same
+  /// change.
   static bool disturbs(const json &editor, const json &other) {
     for (const json &edit : editor["edits"]) {
       const json &within = editor["uses"].at(edit["use"].get<std::size_t>());
@@ -229,8 +230,8 @@ private:
     return false;
   }
 
-  /// Older variants that the new one takes the place of, and those that nobody judged together with
-  /// it.
+  /// Removes older variants that the new one replaces, and those that share text with it but were
+  /// not judged together with it.
   void removeReplaced(const json &fresh) {
     std::erase_if(entries_, [&](const json &old) {
       if (!sharesArch(old, fresh))
@@ -255,7 +256,7 @@ private:
     });
   }
 
-  /// The texts of the .cuh files that change; those of others stay as they are.
+  /// Makes the texts of the .cuh files that change.
   Status render() {
     for (const std::string &name : written_) {
       std::string text;
@@ -374,10 +375,12 @@ private:
   const HeaderRequest &request_;
   const fs::path project_;
   std::vector<json> entries_;
-  std::map<std::string, std::string> texts_; ///< of the user's files, by their path in the session
-  std::map<std::string, std::string> sections_; ///< new ones
+  /// Of the user's files, by their path in the session.
+  std::map<std::string, std::string> texts_;
+  std::map<std::string, std::string> sections_; ///< new sections, by name
   std::set<std::string> written_;               ///< .cuh files that change
-  std::map<std::string, std::string> files_;    ///< of the folder; empty: to be removed
+  /// Files of the folder by name; an empty text removes the file.
+  std::map<std::string, std::string> files_;
   HeaderChange change_;
 };
 

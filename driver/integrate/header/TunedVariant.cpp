@@ -88,9 +88,10 @@ private:
     return fs::path(file).lexically_relative(root_).generic_string();
   }
 
-  /// With `lines`, all of the lines that it stands in, and the one before where these are empty.
+  /// Adds a text that the variant depends on. With `lines`, extends it to whole lines, and adds the
+  /// line before if these are empty.
   Status add(SourceRange range, const std::string &name, bool lines) {
-    // Text of the toolkit and of kopt's own is not the user's to change.
+    // Texts of the toolkit and of kopt itself are not the user's and do not count.
     if (range.file.empty() || !extraction_.fileHashes.contains(range.file))
       return {};
     KOPT_TRY(const std::string *text, textOf(range.file));
@@ -152,7 +153,7 @@ private:
     return {};
   }
 
-  /// Whether host code is the same with and without the win.
+  /// True if host code is the same with and without the win.
   bool isDeviceOnly() const {
     const Specialization &own = win_.subject->specialization;
     const auto isDeviceCode = [&](const SliceChunk &chunk) {
@@ -169,7 +170,7 @@ private:
     return std::all_of(win_.edits.begin(), win_.edits.end(), [&](const SourceEdit &edit) {
       return std::any_of(own.chunks.begin(), own.chunks.end(), [&](const SliceChunk &chunk) {
         const SourceRange &range = chunk.source;
-        // What stands before the chunk may be a macro or a constant.
+        // An edit before the chunk may belong to a macro or a constant.
         const bool within = range.file == edit.range.file && range.begin <= edit.range.begin &&
                             edit.range.end <= range.end && edit.range.end > range.begin;
         return within && texts_.contains(range.file) && isDeviceCode(chunk);

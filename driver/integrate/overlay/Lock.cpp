@@ -44,14 +44,14 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-/// JSON as far as a lock has it; wrong forms are exceptions, which parseLock() turns into a
-/// problem.
+/// A value of the subset of JSON that a lock uses. Errors are exceptions, which parseLock() turns
+/// into a problem.
 struct Value {
   enum class Kind { Null, Bool, Number, Text, List, Object } kind = Kind::Null;
   bool flag = false;
   double number = 0;
   std::string text;
-  std::vector<std::string> names; ///< of an object, for its `items`
+  std::vector<std::string> names; ///< of an object's `items`
   std::vector<Value> items;
 
   const Value *find(std::string_view name) const {
@@ -268,7 +268,7 @@ std::vector<std::size_t> findByHash(std::string_view text, std::size_t length,
   if (length == 0 || length > text.size() || hash.size() != 32)
     return found;
   const std::uint64_t base = kBases[0];
-  std::uint64_t power = 1; // of the byte that leaves the window
+  std::uint64_t power = 1; // factor of the byte that leaves the window
   for (std::size_t i = 1; i < length; ++i)
     power = multiply(power, base);
   const auto value = [&](std::size_t i) {
@@ -360,7 +360,7 @@ Located locate(const Entry &entry, Sources &sources) {
     const std::size_t length = use.end - use.begin;
     if (use.end <= text->size() &&
         contentHash(std::string_view(*text).substr(use.begin, length)) == use.hash) {
-      // Unmoved. A second copy of it elsewhere does not matter unless other text of the file moved.
+      // It did not move. A second copy elsewhere in the file does not matter.
       located.begins[i] = use.begin;
       known[i] = true;
       continue;
@@ -371,7 +371,7 @@ Located locate(const Entry &entry, Sources &sources) {
       known[i] = true;
     }
   }
-  // By how far the nearest text before or behind it moved.
+  // The distance by which the nearest known text of the same file moved.
   const auto shiftAt = [&](std::size_t index) {
     std::int64_t shift = 0;
     std::uint64_t nearest = ~std::uint64_t(0);

@@ -27,14 +27,14 @@ bool isFor(const Entry &entry, const std::string &arch) {
 }
 
 std::string escaped(const std::string &path) {
-  // A header's name ends at its quote and knows no escapes: such a path cannot be written.
+  // The name in an #include has no escapes, so a path with a quote or newline cannot be written.
   return path.find('"') == std::string::npos && path.find('\n') == std::string::npos ? path : "";
 }
 
-/// The files that a compilation sees, as far as they lie in the project, and who includes whom.
+/// The files of the project that a compilation includes, and which of them include which.
 class Closure {
 public:
-  /// Files of `tuned` count as the project's wherever they lie.
+  /// Files in `tuned` count as files of the project, wherever they lie.
   Closure(const OverlayRequest &request, Sources &sources, std::set<std::string> tuned)
       : request_(request), sources_(sources), tuned_(std::move(tuned)) {}
 
@@ -65,7 +65,7 @@ public:
 
   bool has(const std::string &file) const { return files_.count(file) != 0; }
 
-  /// Those of `wanted` that are seen, and all that lead to them.
+  /// The files of `wanted` that are included, and all files that lead to them.
   std::set<std::string> leadingTo(const std::set<std::string> &wanted) const {
     std::set<std::string> found;
     for (const std::string &file : wanted)
@@ -82,7 +82,7 @@ public:
     return found;
   }
 
-  /// As the compiler would find it; empty: nowhere.
+  /// The file that the compiler would find; empty: none.
   std::string resolve(const Include &include, const std::string &from) const {
     const fs::path name(include.name);
     if (name.is_absolute())
@@ -122,7 +122,7 @@ Message messageOf(const Entry &entry, const Change &change) {
           true};
 }
 
-/// The entries that a build takes, with the reasons of those that it does not.
+/// An entry that a build uses.
 struct Chosen {
   const Entry *entry = nullptr;
   Taken taken = Taken::Never;
@@ -130,7 +130,7 @@ struct Chosen {
   std::vector<NewText> texts; ///< of each edit
 };
 
-/// Nothing where the original is built.
+/// Nothing if the original is to be built; `messages` then gives the reason.
 std::optional<Chosen> choose(const Entry &entry, const OverlayRequest &request, Sources &sources,
                              std::vector<Message> &messages) {
   Chosen chosen{&entry, takenBy(entry, request.archs), {}, {}};
@@ -175,7 +175,7 @@ Message notForTheseArchs(const Entry &entry, const OverlayRequest &request,
           false};
 }
 
-/// What an entry replaces, by file.
+/// The replacements that an entry makes, by file.
 std::map<std::string, std::vector<Splice>> splicesOf(const Chosen &chosen, const Sources &sources) {
   std::map<std::string, std::vector<Splice>> made;
   const Entry &entry = *chosen.entry;
@@ -198,7 +198,7 @@ bool isSame(const Splice &a, const Splice &b) {
   return a.begin == b.begin && a.end == b.end && a.text.text == b.text.text && a.archs == b.archs;
 }
 
-/// Whether two entries want different texts for the same bytes of one build.
+/// True if two entries replace the same bytes of one build by different texts.
 bool clashes(const std::map<std::string, std::vector<Splice>> &own,
              const std::map<std::string, std::vector<Splice>> &others) {
   for (const auto &[file, list] : own) {
@@ -220,7 +220,8 @@ bool clashes(const std::map<std::string, std::vector<Splice>> &own,
   return false;
 }
 
-/// Quoted names that were found beside the file, and those of overlays, as absolute paths.
+/// Replaces #include names that were found beside the file, and those of overlays, by absolute
+/// paths.
 std::string withIncludes(const std::string &text, const std::string &file, const Closure &closure,
                          const std::map<std::string, std::string> &places) {
   std::string made;
@@ -271,7 +272,7 @@ Taken takenBy(const Entry &entry, const Archs &archs) {
   if (std::find(entry.archs.begin(), entry.archs.end(), "all") != entry.archs.end() ||
       (archs.kind == Archs::Kind::Known && std::size_t(count) == archs.names.size()))
     return Taken::Always;
-  // Host code is one for all architectures: what it launches has to fit each of them.
+  // All architectures share the host code, so a variant that changes it must be for all of them.
   if (!entry.deviceOnly)
     return Taken::Never;
   return count > 0 || archs.kind == Archs::Kind::Unknown ? Taken::ByArch : Taken::Never;
@@ -308,10 +309,10 @@ OverlaySet makeOverlays(const Lock &lock, const OverlayRequest &request, Sources
       chosen.push_back(std::move(*one));
     }
   }
-  std::set<std::string> seen; // kernels whose variant for all architectures is in
+  std::set<std::string> seen; // kernels whose variant for all architectures is used
   for (const Chosen &one : chosen) {
     const Entry &entry = *one.entry;
-    // Where one variant is for all that is built, the others of the kernel are not needed.
+    // If one variant is for everything that is built, other variants of the kernel are not needed.
     if (always.count(entry.symbol) != 0 &&
         (one.taken != Taken::Always || !seen.insert(entry.symbol).second))
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of the user's with the variants in place of the originals, as the compiler is to see it.
-// Pure but for reading files through Sources.
+// Makes overlays: files of the user with the variants in place of the originals, for the compiler.
+// Reads files through Sources and has no other effects.
 #pragma once
 
 #include "driver/integrate/overlay/Splice.h"
@@ -11,21 +11,21 @@ namespace kopt::overlay {
 struct Archs {
   enum class Kind {
     Known, ///< `names`
-    None,  ///< no device code is built at all
+    None,  ///< no device code is built
     Unknown
   } kind = Kind::Unknown;
   std::vector<std::string> names; ///< "80", "90a"
 };
 
-/// "80,90a"; "none"; anything else is unknown.
+/// Parses "80,90a" or "none"; anything else is unknown.
 Archs parseArchs(const std::string &text);
 
-/// Whether the build takes a variant: always, only where the device code of one architecture is
-/// compiled, or never.
+/// How a build uses a variant: always, only when compiling device code of certain architectures, or
+/// never.
 enum class Taken { Always, ByArch, Never };
 Taken takenBy(const Entry &entry, const Archs &archs);
 
-/// What to tell the user.
+/// A message for the user.
 struct Message {
   std::string file; ///< absolute
   unsigned line = 0;
@@ -34,26 +34,27 @@ struct Message {
 };
 
 struct OverlayRequest {
-  std::string source;                      ///< as the command line spells it; absolute
-  std::string lockFolder, work;            ///< of kopt.lock; where overlays go
-  std::string project;                     ///< headers are looked through below it alone
+  std::string source;                      ///< as the command line spells it, but absolute
+  std::string lockFolder, work;            ///< folder of kopt.lock; folder for overlays
+  std::string project;                     ///< only headers below it are examined
   std::vector<std::string> includeFolders; ///< absolute, in the compiler's order
   Archs archs;
 };
 
-/// What a compilation is to see.
+/// The overlays of one compilation.
 struct OverlaySet {
-  std::map<std::string, std::string> texts;  ///< by the user's file: the overlay's text
-  std::map<std::string, std::string> places; ///< by the user's file: where it is to be written
-  std::vector<std::string> dependencies;     ///< files that decided it, beside those it includes
-  std::vector<std::string> seen; ///< the source and the headers of the project that it includes
+  std::map<std::string, std::string> texts;  ///< text of each overlay, by the user's file
+  std::map<std::string, std::string> places; ///< path of each overlay, by the user's file
+  /// Files that decided the result, besides the included ones.
+  std::vector<std::string> dependencies;
+  std::vector<std::string> seen; ///< the source and the included headers of the project
   std::vector<Message> messages;
 };
 
-/// Nothing in `texts` where the compilation sees no file that has a variant.
+/// `texts` is empty if the compilation includes no file that has a variant.
 OverlaySet makeOverlays(const Lock &lock, const OverlayRequest &request, Sources &sources);
 
-/// A short name for a file: the same in every build.
+/// A short name for a file, the same in every build.
 std::string shortName(const std::string &path);
 
 } // namespace kopt::overlay

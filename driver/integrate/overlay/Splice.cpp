@@ -10,7 +10,7 @@ namespace {
 
 bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Walks a C++ text as far as directives need it: comments, literals, directives, parentheses.
+/// Scans a C++ text for what matters to directives: comments, literals, directives and parentheses.
 class Walk {
 public:
   explicit Walk(std::string_view text) : text_(text) { run(); }
@@ -21,7 +21,7 @@ private:
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
 
   void run() {
-    bool blank = true; // nothing but blanks in this line so far
+    bool blank = true; // only blanks in this line so far
     while (i_ < text_.size()) {
       const char c = text_[i_];
       if (c == '\\' && (at(i_ + 1) == '\n' || (at(i_ + 1) == '\r' && at(i_ + 2) == '\n'))) {
@@ -42,7 +42,7 @@ private:
         literal();
         blank = false;
       } else if (c == '\'') {
-        // Within a number it separates digits.
+        // Within a number, it separates digits.
         if (i_ > 0 && isWord(text_[i_ - 1]) && inNumber())
           ++i_;
         else
@@ -88,7 +88,8 @@ private:
       ++i_;
   }
 
-  /// To the end of its line. Branches of a condition begin with the same open parentheses.
+  /// Skips a directive up to the end of its line. All branches of a condition begin with the same
+  /// open parentheses.
   void directive() {
     std::size_t name = i_ + 1;
     while (at(name) == ' ' || at(name) == '\t')
@@ -149,7 +150,7 @@ std::string lineDirective(unsigned line, const std::string &file) {
   return "#line " + std::to_string(line) + " \"" + quoted + "\"\n";
 }
 
-/// What nvcc defines while it compiles for an architecture.
+/// The preprocessor condition that is true while nvcc compiles device code for an architecture.
 std::string conditionOf(const std::string &arch) {
   std::size_t digits = 0;
   while (digits < arch.size() && std::isdigit(static_cast<unsigned char>(arch[digits])) != 0)
@@ -161,7 +162,8 @@ std::string conditionOf(const std::string &arch) {
   return "(defined(__CUDA_ARCH__) && " + is + " && defined(__CUDA_ARCH_FEAT_SM" + number + "_ALL))";
 }
 
-/// Puts pieces of the original and new texts one behind the other, and keeps the lines right.
+/// Concatenates pieces of the original and new texts, with directives that keep line numbers
+/// correct.
 class Writer {
 public:
   Writer(std::string_view text, const std::string &name, const std::vector<std::size_t> &safe)
@@ -181,13 +183,13 @@ public:
 
   std::string lineOf(std::size_t byte) const { return lineDirective(lineAt(text_, byte), name_); }
 
-  /// The bytes with these replacements, which do not overlap; both ends are safe lines if any has
-  /// more than one line.
+  /// The text from `begin` to `end` with these replacements, which do not overlap. If a replacement
+  /// has several lines, both ends must be starts of safe lines.
   std::string with(std::size_t begin, std::size_t end,
                    const std::vector<const Splice *> &splices) const {
     std::string made;
     std::size_t at = begin;
-    bool shifted = false; // the lines since are not the user's
+    bool shifted = false; // the following lines need a #line directive
     for (std::size_t i = 0; i < splices.size(); ++i) {
       const Splice &one = *splices[i];
       const std::size_t start = std::max(at, safeBefore(one.begin));
@@ -224,7 +226,7 @@ private:
   const std::vector<std::size_t> &safe_;
 };
 
-/// A stretch of lines with replacements, some of them for one architecture.
+/// The lines from `begin` to `end` with replacements, some of them for single architectures only.
 std::string branches(const Writer &writer, std::size_t begin, std::size_t end,
                      const std::vector<Splice> &splices) {
   std::set<std::string> archs;
@@ -281,7 +283,7 @@ std::string splice(std::string_view text, const std::string &name, std::vector<S
     Span span{lines ? writer.safeBefore(one.begin) : one.begin,
               lines ? writer.safeFrom(one.end) : std::size_t(one.end),
               {}};
-    // Together what shares lines.
+    // Merge spans that share lines.
     while (!spans.empty() && span.begin < spans.back().end) {
       span.begin = std::min(span.begin, spans.back().begin);
       span.end = std::max(span.end, spans.back().end);

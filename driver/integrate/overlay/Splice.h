@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts put into another one so that every line still says where it comes from. Pure functions.
+// Inserts texts into another text, with #line directives so that every line keeps its origin. Pure
+// functions.
 #pragma once
 
 #include "driver/integrate/overlay/Lock.h"
@@ -10,14 +11,15 @@ namespace kopt::overlay {
 struct Splice {
   std::uint64_t begin = 0, end = 0;
   NewText text;
-  std::vector<std::string> archs; ///< only where code for one of these is compiled; empty: always
+  std::vector<std::string> archs; ///< applies only to code for these; empty: always
 };
 
 /// The starts of lines where a directive may stand: not within a comment, a literal, parentheses or
-/// a line that goes on. The first is 0; the end of the text is not among them.
+/// a continued line. The first is 0; the end of the text is not included.
 std::vector<std::size_t> safeLines(std::string_view text);
 
-/// `name` is what #line calls the file. Splices that overlap are those of different architectures.
+/// Makes the replacements. `name` is the file's name in #line directives. Splices may only overlap
+/// if they are for different architectures.
 std::string splice(std::string_view text, const std::string &name, std::vector<Splice> splices);
 
 /// An #include of a text.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt-overlay: stands before the compiler in a build of the header mode (a compiler launcher).
+// kopt-overlay: the compiler launcher of a build in header mode.
 //
 //   kopt-overlay compile LOCK BUILD_FOLDER WORK STATE ARCHS -- COMPILER ARGUMENT...
 //     runs the compiler with the variants of the lock in place of the originals
@@ -61,7 +61,8 @@ std::string processName() {
 #endif
 }
 
-/// Whole or not at all, and not where it is there already: others may read or write it now.
+/// Writes the file atomically, and not at all if it already has this text, because other processes
+/// may read or write it at the same time.
 bool writeIfDifferent(const fs::path &path, const std::string &text) {
   std::ifstream old(path, std::ios::binary);
   if (old &&
@@ -83,7 +84,7 @@ bool writeIfDifferent(const fs::path &path, const std::string &text) {
   return !error;
 }
 
-/// The content of a file's state: what its variants are, and which file it is.
+/// The content of a file's state file: its variants and its path.
 std::string stateText(const std::string &variants, const std::string &file) {
   return variants + "\n" + file + "\n";
 }
@@ -93,7 +94,8 @@ fs::path statePath(const fs::path &folder, const std::string &file) {
   return folder / (shortName(file) + ".state");
 }
 
-/// The first of several that write it at a time wins: nobody makes it newer than an object.
+/// Writes the file unless it exists. If several processes do this at the same time, the first wins,
+/// so that none makes the file newer than an object.
 bool writeIfMissing(const fs::path &path, const std::string &text) {
   std::error_code error;
   if (fs::exists(path, error))
@@ -113,9 +115,9 @@ std::string absolute(const std::string &path) {
   return fs::absolute(path, ignored).lexically_normal().string();
 }
 
-/// What a compiler's command line says, as far as an overlay needs it.
+/// The parts of a compiler's command line that an overlay needs.
 struct CommandLine {
-  std::size_t source = 0; ///< its index; 0: none was found
+  std::size_t source = 0; ///< index of the source file; 0: none was found
   std::vector<std::string> quoteFolders, folders;
   std::string depfile;
 };
@@ -215,7 +217,7 @@ void readArguments(const std::vector<std::string> &words, std::size_t first, Com
   }
 }
 
-/// As make and ninja read a name in a depfile.
+/// Escapes a name for a depfile, as make and ninja read it.
 std::string forDepfile(const std::string &path) {
   std::string made;
   for (const char c : path) {
@@ -228,14 +230,15 @@ std::string forDepfile(const std::string &path) {
   return made;
 }
 
-/// The depfile names the user's files in place of overlays, and what else decided.
+/// Rewrites the depfile to name the user's files in place of overlays, and the other files that the
+/// result depends on.
 void correctDepfile(const std::string &path, const OverlaySet &set,
                     const std::vector<std::string> &more) {
   std::ifstream stream(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   stream.close();
   for (const auto &[file, place] : set.places) {
-    // nvcc escapes less than others.
+    // nvcc escapes less than other compilers.
     for (const auto &[from, to] :
          {std::pair(forDepfile(place), forDepfile(file)), std::pair(place, forDepfile(file))})
       for (std::size_t at = text.find(from); at != std::string::npos;
@@ -255,7 +258,8 @@ void correctDepfile(const std::string &path, const OverlaySet &set,
   writeIfDifferent(path, text);
 }
 
-/// A lock that cannot be read is a message, and no lock; before the first variant there is none.
+/// Reads the lock. If there is no file yet, the lock is empty; if it cannot be read, returns
+/// nothing and sets `message`.
 std::optional<Lock> readLock(const std::string &path, Sources &sources, Message &message) {
   const std::string *text = sources.read(path);
   if (!text && !fs::exists(path))
@@ -310,8 +314,8 @@ int compile(const std::string &lockPath, const std::string &build, const std::st
     }
   if (const auto place = set.places.find(request.source); place != set.places.end())
     command[line.source] = place->second;
-  // Each file has a state, made before the object, so that the object is made again when the file
-  // gets its first variant.
+  // Each file has a state file that is older than the object, so that the object is rebuilt when
+  // the file gets its first variant.
   std::vector<std::string> more = set.dependencies;
   for (const std::string &file : set.seen)
     if (const fs::path state = statePath(states, file);
@@ -368,7 +372,7 @@ int state(const std::string &lockPath, const std::string &build, const fs::path 
     current.insert(path);
     add(file, path, contentHash(text));
   }
-  // Files that had variants, or were seen by a compilation.
+  // Files that had variants, or that a compilation included.
   std::error_code ignored;
   for (const fs::directory_entry &entry : fs::directory_iterator(out, ignored)) {
     std::string first, file;

@@ -12,13 +12,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One file on its way: `fresh` holds the new text, `old` is a second name of the file as it was.
+/// The replacement of one file: `fresh` holds the new text, `old` is a second name of the old file.
 struct Move {
   fs::path file, fresh, old;
   bool renamed = false;
 };
 
-/// Takes back what is not kept; scope exit does it on every path out.
+/// Replaces files. The destructor restores the old files unless the changes were kept.
 class Swap {
 public:
   ~Swap() {
@@ -39,7 +39,7 @@ public:
     const fs::file_status status = fs::status(file, error);
     if (error)
       return failure("examine", file, error);
-    // Opening tells what renaming does not: a read-only file is meant to stay as it is.
+    // Renaming would replace a read-only file, which is meant to stay as it is.
     if (::access(file.c_str(), W_OK) != 0)
       return failure("write to", file, std::error_code(errno, std::generic_category()));
     const std::string suffix = fmt::format(".{}", ::getpid());

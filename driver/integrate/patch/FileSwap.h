@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several existing files replaced together: all of them or none.
+// Replaces several existing files, all of them or none.
 #pragma once
 
 #include "driver/support/Result.h"
@@ -11,14 +11,14 @@
 namespace kopt {
 
 struct NewContent {
-  std::filesystem::path file; ///< exists; a symbolic link is followed, permissions are kept
+  std::filesystem::path file; ///< must exist; a symbolic link is followed, permissions are kept
   std::string text;
 };
 
-/// Writes every text beside its file before the first file is touched, then renames. Whatever
-/// fails, the files are as they were and nothing is left beside them. Fails with Environment naming
-/// the file and the reason. A kill between two renames leaves whole files, some old and some new:
-/// the only gap, a few microseconds with two files or more.
+/// Writes each text beside its file, then renames them all. On failure the files are unchanged and
+/// nothing is left beside them. Fails with Environment, naming the file and the reason. If the
+/// process is killed between two renames (a few microseconds, with two files or more), some files
+/// are old and some new, but each is complete.
 Status swapFiles(const std::vector<NewContent> &contents);
 
 } // namespace kopt

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char *kTuneAgain = "run kopt tune again on the file as it is now";
 
-/// The path as the diff names it, or nothing where the file lies outside the root.
+/// The path as the diff names it; empty if the file lies outside the root.
 std::string relativeName(const fs::path &file, const fs::path &root) {
   std::error_code error;
   const fs::path relative =
@@ -28,7 +28,8 @@ std::string relativeName(const fs::path &file, const fs::path &root) {
   return relative.generic_string();
 }
 
-/// A mail ends its message at these; one space keeps such a line in the message.
+/// True for a line at which `git am` ends the message; a leading space keeps such a line in the
+/// message.
 bool cutsMessage(std::string_view line) {
   const auto startsWith = [&](std::string_view prefix) {
     return line.substr(0, prefix.size()) == prefix;
@@ -58,7 +59,7 @@ std::string messageBody(std::string_view body) {
   return text;
 }
 
-/// The text with the edits made, where the file is the one they were taken from.
+/// Makes the edits in `before`. Fails if the file is not the one that was tuned.
 Result<std::string> changedText(const std::string &before, const FileEdits &edits,
                                 const fs::path &file) {
   const std::string hash = hashHex(before);
@@ -88,7 +89,7 @@ fs::path patchRoot(const fs::path &path) {
   const fs::path absolute = fs::weakly_canonical(fs::absolute(path, error), error);
   const fs::path start = fs::is_directory(absolute, error) ? absolute : absolute.parent_path();
   for (fs::path folder = start;; folder = folder.parent_path()) {
-    if (fs::exists(folder / ".git", error)) // a folder, or a file in a worktree or submodule
+    if (fs::exists(folder / ".git", error)) // a folder, or in a worktree or submodule a file
       return folder;
     if (folder == folder.parent_path())
       return start;

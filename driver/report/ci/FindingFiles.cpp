@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings in the formats of others: SARIF and GitLab's code quality.
+// Writes findings in other tools' formats: SARIF and GitLab's code quality report.
 #include "driver/model/Version.h"
 #include "driver/report/ci/Findings.h"
 #include "driver/support/Text.h"

@@ -30,7 +30,7 @@ std::string withNotes(const GateKernel &kernel, std::string message) {
   return message;
 }
 
-/// " by 12.3%" of the time in the base.
+/// " by 12.3%", relative to the time in the base.
 std::string byHowMuch(const GateKernel &kernel) {
   if (!kernel.speedup || !(kernel.speedup->estimate > 0))
     return "";
@@ -75,7 +75,8 @@ void addKernel(const GateReport &report, const GateKernel &kernel,
   }
 }
 
-/// A second finding with the same fingerprint would be dropped by its readers.
+/// Sets fingerprints and makes them unique, because readers drop a second finding with the same
+/// fingerprint.
 void addFingerprints(const GateReport &report, std::vector<GateFinding> &findings) {
   std::map<std::string, std::size_t> uses;
   const auto key = [&](const GateFinding &one) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gate's report has to say at a place of the source, for all formats alike.
+// The findings of a gate's report, each at a place of the source, for all formats.
 #pragma once
 
 #include "driver/model/Gate.h"
@@ -17,10 +17,10 @@ struct GateFinding {
   std::string kernel;
   GatePlace place;
   std::string title, message; ///< plain text; the message is one or more sentences
-  /// The same for the same finding of a later run, wherever the kernel then stands: of rule, kernel
-  /// and job. Where several findings would have one, the file belongs to it as well.
+  /// Identifies the same finding in a later run, even if the kernel has moved: a hash of rule,
+  /// kernel and job. If several findings would have the same, it includes the file.
   std::string fingerprint;
-  double cost = 0; ///< seconds lost by launch; within a level the largest comes first
+  double cost = 0; ///< seconds lost in each launch; within a level, the largest comes first
 };
 
 struct GateRule {
@@ -31,12 +31,12 @@ struct GateRule {
 /// All rules, in the order in which their findings are ranked within a level.
 const std::vector<GateRule> &gateRules();
 
-/// Those that cost most first. A kernel that is the same, that only moved, or that was removed, is
-/// no finding.
+/// The findings of a report; those that cost most come first. A kernel that is unchanged, has only
+/// moved or was removed is not a finding.
 std::vector<GateFinding> findingsOf(const GateReport &report);
 
-/// Workflow commands of GitHub Actions, at most `limit` (at least 2): where there are more findings
-/// the last says how many, and where to read them.
+/// Workflow commands of GitHub Actions, at most `limit` (at least 2). If there are more findings,
+/// the last command says how many, and where to read them.
 std::string githubAnnotations(const std::vector<GateFinding> &findings, std::size_t limit = 10);
 
 /// SARIF 2.1.0.
@@ -45,14 +45,14 @@ std::string sarifOf(const GateReport &report, const std::vector<GateFinding> &fi
 /// GitLab's code quality report, a JSON array.
 std::string codeQualityOf(const std::vector<GateFinding> &findings);
 
-/// For a comment, and the summary of a job. The first line is a hidden marker with the name of the
-/// job, by which a later run finds the comment again. At most `limit` bytes: what does not fit is
-/// left out, and the text says so.
+/// Markdown for a comment and for the summary of a job. The first line is a hidden marker with the
+/// name of the job, by which a later run finds the comment. At most `limit` bytes: what does not
+/// fit is left out, and the text says so.
 std::string gateMarkdown(const GateReport &report, std::size_t limit = 60'000);
-/// That marker.
+/// The marker in the first line of gateMarkdown().
 std::string gateMarker(const GateReport &report);
 
-/// "1 of 3 touched kernels is slower": what matters most, in one line.
+/// What matters most, in one line: "1 of 3 touched kernels is slower".
 std::string headlineOf(const GateReport &report);
 
 } // namespace kopt

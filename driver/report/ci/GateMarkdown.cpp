@@ -10,7 +10,7 @@
 namespace kopt {
 namespace {
 
-/// Text of others: one line without structure, links, mentions and markup.
+/// Escapes foreign text: one line without structure, links, mentions and markup.
 std::string plain(const std::string &text) {
   std::string out;
   for (const char c : validUtf8(text)) {
@@ -33,7 +33,7 @@ std::string plain(const std::string &text) {
                     "https&#58;//");
 }
 
-/// A name of the source in a table cell or a list.
+/// A name from the source as code, for a table cell or a list.
 std::string code(const std::string &text) {
   std::string out = replaceAll(validUtf8(text), "`", "'");
   out = replaceAll(replaceAll(std::move(out), "\n", " "), "|", "\\|");
@@ -87,7 +87,7 @@ std::string verdictOf(const GateKernel &kernel) {
   return toString(kernel.verdict);
 }
 
-/// Alarms first, then by what is lost.
+/// Alarms first, then by lost time.
 std::vector<const GateKernel *> ranked(const GateReport &report) {
   std::vector<const GateKernel *> kernels;
   for (const GateKernel &kernel : report.kernels)
@@ -103,7 +103,7 @@ std::vector<const GateKernel *> ranked(const GateReport &report) {
   return kernels;
 }
 
-/// Sections, as far as there is room.
+/// Collects parts of the text up to a size limit.
 class Text {
 public:
   explicit Text(std::size_t limit) : limit_(limit) {}

@@ -72,8 +72,8 @@ constexpr std::array kCounters = {
                  KnownCounter::Bytes},
 };
 
-/// Of interest where one launch is looked at; between two of them they follow from what is
-/// compared.
+/// Counters that are only shown for a single launch. In a comparison they follow from the other
+/// counters.
 constexpr std::array kOfOneLaunch = {
     KnownCounter{"gpu__time_duration.sum", "duration (ns)", KnownCounter::Number},
     KnownCounter{"launch__waves_per_multiprocessor", "waves of blocks", KnownCounter::Number},
@@ -119,7 +119,7 @@ CounterComparison compareCounters(const Trial &before, const Trial &after) {
   for (const KnownCounter &counter : kCounters) {
     const std::optional<double> old = valueOf(before.counters, counter.name);
     const std::optional<double> now = valueOf(after.counters, counter.name);
-    // Nobody asks why code without tensor instructions still has none.
+    // Leave out kinds of instructions that neither version has.
     if ((!old && !now) || (isOfCode(counter) && old == 0.0 && now == 0.0))
       continue;
     const std::string oldText = show(old, counter.unit), nowText = show(now, counter.unit);

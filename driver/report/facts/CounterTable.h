@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters that explain a speedup, in words, before and after.
+// The counters that explain a speedup, with labels and values before and after.
 #pragma once
 
 #include "driver/model/Trial.h"
@@ -11,7 +11,7 @@
 namespace kopt {
 
 struct CounterChange {
-  std::string label, before, after; ///< as people read them, with units
+  std::string label, before, after; ///< values with units
 };
 
 struct CounterComparison {
@@ -19,12 +19,12 @@ struct CounterComparison {
   std::vector<std::string> unchanged; ///< "label: value"
 };
 
-/// Compares what both trials know. A counter that one of them lacks is shown as changed to
-/// "unknown", never as zero.
+/// Compares the counters of both trials. A counter that one of them lacks is shown as "unknown",
+/// never as zero.
 CounterComparison compareCounters(const Trial &before, const Trial &after);
 
-/// What is known of one launch, in words with its value: "achieved occupancy", "84.79%". Counters
-/// that have no words here, and classes of instructions that the code has none of, are left out.
+/// The known counters of one launch as label and value: "achieved occupancy", "84.79%". Counters
+/// without a label here, and classes of instructions that do not occur in the code, are left out.
 std::vector<std::pair<std::string, std::string>> describeCounters(const Counters &counters);
 
 } // namespace kopt

@@ -21,7 +21,7 @@ std::string textOf(const nlohmann::json &object, const char *key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Walks the decisions once and says each in the light of what was known by then.
+/// Explains the decisions in order, each with what was known at that time.
 class RunExplainer {
 public:
   explicit RunExplainer(const RunHistory &history)
@@ -67,7 +67,7 @@ private:
     rules(*baseline, nullptr, "the baseline", 0);
   }
 
-  /// Which rules fire on a new incumbent's counters, compared with those of the last one.
+  /// Lists the rules that fire on a new incumbent's counters, compared with the previous incumbent.
   void rules(const Trial &trial, const Diagnosis *before, const std::string &name, int round) {
     if (trial.counters.empty()) {
       add("rules", round,
@@ -122,7 +122,7 @@ private:
         .evidence = decision.evidence;
   }
 
-  /// Whether it was its turn, or that of another one that had nothing left.
+  /// Says whether it was the proposer's own turn, or that of another one that had nothing left.
   std::string turnOf(int round, const std::string &role) const {
     std::vector<std::string> proposers;
     if (const auto list = config_.find("proposers"); list != config_.end() && list->is_array())
@@ -238,7 +238,7 @@ private:
         .evidence = decision.evidence;
   }
 
-  /// All of one kind that stand together are one explanation.
+  /// Consecutive records of one kind become one explanation.
   void say(const Decision &decision, const Checked &checked) {
     closeRound();
     const char *kind = checked.shown ? "checked" : "unchecked";
@@ -253,12 +253,12 @@ private:
   }
 
   void say(const Decision &decision, const Note &note) {
-    // What the baseline took was said.
+    // The baseline's time was already reported.
     if (note.about != "baseline")
       add("note", decision.round, oneLine(note.text));
   }
 
-  /// A round that accepted nothing says by how much.
+  /// For a round that accepted nothing, says how much was missing.
   void closeRound() {
     const Round *round = current();
     if (!round || roundClosed_)
@@ -327,10 +327,10 @@ private:
   const RunStory story_;
   const nlohmann::json config_, device_;
   std::vector<Explanation> result_;
-  std::size_t round_ = 0; ///< index of the current one in the story, plus one
+  std::size_t round_ = 0; ///< index of the current round in the story, plus one
   bool roundClosed_ = false;
   double seconds_ = 0, best_ = 1;
-  std::string incumbent_; ///< its hash; empty: the baseline
+  std::string incumbent_; ///< hash of the incumbent; empty: the baseline
   Diagnosis diagnosis_;
 };
 

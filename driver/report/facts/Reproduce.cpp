@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  /// With the compiler's flags, from the folder in which the run was started.
+  /// Adds the compiler's flags and the change to the folder in which the run was started.
   std::string finish() {
     if (const std::vector<std::string> flags = list("flags"); !flags.empty()) {
       words_.push_back("--");
@@ -68,7 +68,7 @@ private:
     return values;
   }
 
-  /// A setting that is empty was not made.
+  /// Adds an option with the recorded setting; an empty one was not set.
   void option(const char *flag, const char *key) {
     const auto found = config_.find(key);
     if (found == config_.end() || found->is_null())
@@ -81,7 +81,7 @@ private:
       words_.insert(words_.end(), {flag, std::move(value)});
   }
 
-  /// The device that answered: `auto` might be another one elsewhere.
+  /// Names the device that was used, because `auto` may choose another one.
   void deviceOptions() {
     const std::string kind = text(device_, "kind");
     if (kind == "cuda" || kind == "emulated")
@@ -94,7 +94,7 @@ private:
 
   void placeOptions() {
     deviceOptions();
-    // One GPU, the first, is what there is without the option.
+    // The default is one GPU, the first.
     if (const std::vector<std::string> gpus = list("gpus"); !gpus.empty() && gpus != kFirstGpu)
       option("--gpus", "gpus");
     option("--arch", "arch");

@@ -20,7 +20,7 @@ std::optional<double> valueOf(const Trial &trial, std::string_view name) {
   return found->second;
 }
 
-/// The first that is known.
+/// The first counter of `names` that is known.
 std::optional<double> anyOf(const Trial &trial, std::initializer_list<const char *> names) {
   for (const char *name : names)
     if (const auto value = valueOf(trial, name))
@@ -28,7 +28,7 @@ std::optional<double> anyOf(const Trial &trial, std::initializer_list<const char
   return std::nullopt;
 }
 
-/// Operations of one precision: what its threads executed, and the model's time for that.
+/// The counters of one precision: operations that threads executed, and the model's time for them.
 struct Precision {
   const char *add, *mul, *fma, *modelled;
 };
@@ -137,7 +137,7 @@ private:
       result_.points.push_back({name, *work / *bytes, *work / (*duration * 1e-9)});
   }
 
-  /// Of the precision that the baseline uses most, from the model's own time for it.
+  /// The ceiling of the precision that the baseline uses most, from the model's time for it.
   std::optional<Ceiling> floatingPointCeiling() const {
     std::optional<Ceiling> best;
     double most = 0;
@@ -174,7 +174,7 @@ private:
     const auto bytes = dramBytes(*baseline_),
                nanoseconds = valueOf(*baseline_, "gpu__time_duration.sum"),
                share = valueOf(*baseline_, "dram__throughput.avg.pct_of_peak_sustained_elapsed");
-    // A small share would make a large figure of a small error.
+    // With a small share, a small error would have a large effect.
     if (bytes && nanoseconds && share && *bytes > 0 && *nanoseconds > 0 && *share >= 5)
       return Ceiling{*bytes / (*nanoseconds * 1e-9) / (*share / 100),
                      "the baseline's counters: its traffic over its share of the peak"};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as the database has it.
 #include "driver/report/facts/RunHistory.h"
 
 #include "driver/search/diagnose/RuleBook.h"
@@ -19,7 +18,7 @@ const Trial *findTrial(const std::vector<Trial> &trials, const std::string &hash
   return nullptr;
 }
 
-/// Unknown is absent: a rule must not compare with what is not a number.
+/// Drops values that are not finite, so that no rule compares with them.
 Counters known(const Counters &counters) {
   Counters result;
   for (const auto &[name, value] : counters)

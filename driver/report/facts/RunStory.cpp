@@ -9,7 +9,7 @@ namespace kopt {
 RunStory::RunStory(const RunHistory &history)
     : roundOf(history.trials.size()), secondsAfter(history.trials.size()),
       bestAfter(history.trials.size()) {
-  std::size_t next = history.baseline() ? 1 : 0; // trials stand in the order of their rounds
+  std::size_t next = history.baseline() ? 1 : 0; // trials are in the order of their rounds
   for (const Decision &decision : history.decisions) {
     if (std::holds_alternative<Ask>(decision.what)) {
       Round round;

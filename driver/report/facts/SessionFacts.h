@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session came to, in words.
+// The outcome of a session, in words.
 #pragma once
 
 #include "driver/model/Session.h"
@@ -9,20 +9,21 @@
 
 namespace kopt {
 
-/// Wins of that state.
+/// The number of wins with that state.
 std::size_t countOf(const SessionRecord &session, WinState state);
 
-/// The state of the wins that only a flag applies.
+/// The state of the wins that `kopt apply` applies only with a flag.
 WinState offeredState(const SessionRecord &session);
 
 /// One line: "2 of 3 wins hold in the program".
 std::string headlineOf(const SessionRecord &session);
 
-/// The flag of `kopt apply` that a win of this state needs; empty: none, or it cannot be applied.
+/// The flag that `kopt apply` needs for a win with this state; empty: none needed, or it cannot be
+/// applied.
 std::string flagOf(WinState state);
 
-/// The patch as a file of the session's folder: confirmed.patch, else modelled.patch or
-/// unconfirmed.patch. Empty where no win is left.
+/// The name of the patch in the session's folder: confirmed.patch, else modelled.patch or
+/// unconfirmed.patch. Empty if no win is left.
 std::string patchName(const SessionRecord &session);
 
 } // namespace kopt

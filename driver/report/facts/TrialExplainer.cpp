@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kShortestHash = 4;
 
-/// Index of the trial that is meant.
+/// The index of the trial that `which` names.
 Result<std::size_t> findTrial(const RunHistory &history, const std::string &which) {
   const std::string word = which.starts_with("#") ? which.substr(1) : which;
   std::size_t number = 0;
@@ -244,7 +244,7 @@ std::string oneLine(const std::string &text, std::size_t width) {
     return line;
   std::size_t end = width;
   while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80)
-    --end; // not in the middle of a character
+    --end; // do not cut within a character
   return line.substr(0, end) + "…";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How trials are called and summed up in sentences.
+// Names and summaries of trials in sentences.
 #pragma once
 
 #include "driver/report/facts/RunHistory.h"
@@ -8,15 +8,16 @@
 
 namespace kopt {
 
-/// "#7 'pad the rows of tile'", or "the baseline": the number is that of the report.
+/// "#7 'pad the rows of tile'", or "the baseline". The number is the one in the report.
 std::string nameOfTrial(const RunHistory &history, std::size_t index);
 
 /// "#7 'pad the rows of tile': faster, decided at time: 1.895x".
 std::string outcomeOf(const RunHistory &history, std::size_t index);
 
-/// Line breaks and what surrounds them as single spaces; at most `width` bytes, then an ellipsis.
+/// Replaces line breaks, with the blanks around them, by single spaces, and cuts at `width` bytes
+/// with an ellipsis.
 std::string oneLine(const std::string &text, std::size_t width = 400);
-/// Without the full stop at its end: it stands inside a sentence.
+/// Removes the full stop at the end, for use within a sentence.
 std::string withoutStop(std::string text);
 
 } // namespace kopt

@@ -86,7 +86,7 @@ private:
 
   void speedup(const Trial &trial, bool isBaseline) {
     if (!trial.speedup || isBaseline) {
-      // Sorts below all others.
+      // Sort below all others.
       writer_.element("td", {{"class", "n"}, {"data-v", "0"}}, "");
       writer_.element("td", "");
       return;

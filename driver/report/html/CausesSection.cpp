@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bounds the kernel: rules, how busy the parts of the GPU are, counters before and after.
+// What bounds the kernel: rules, utilisation of the parts of the GPU, counters before and after.
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/CounterTable.h"
@@ -18,7 +18,7 @@ bool fires(const Diagnosis &diagnosis, const std::string &id) {
   return std::ranges::any_of(diagnosis.hits, [&](const RuleHit &hit) { return hit.id == id; });
 }
 
-/// How a rule stands with the winner, and the class that colours the words; empty: no winner.
+/// A rule's result for the winner in words, and their CSS class; empty: no winner.
 struct RuleWords {
   std::string words, style;
 };
@@ -89,7 +89,7 @@ void writeRules(Writer &writer, const PageFacts &facts) {
   writer.element("p", {{"class", "small"}}, join(before.skipped, "; ") + ".");
 }
 
-/// Two bars above each other, on a common scale.
+/// Writes two bars, one above the other, on a common scale.
 void writeBars(Writer &writer, std::optional<double> before, std::optional<double> after,
                double most) {
   constexpr double kWidth = 240, kHeight = 18;

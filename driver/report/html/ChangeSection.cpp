@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 4000;
 
-/// Where two versions of a line begin and cease to differ, in bytes of each.
+/// The bytes that two versions of a line have in common at the beginning and at the end.
 struct Difference {
   std::size_t prefix = 0, suffix = 0;
 };
@@ -41,10 +41,10 @@ Difference differenceOf(const std::string &before, const std::string &after) {
 }
 
 struct Line {
-  char kind = ' '; ///< of the diff; '@' the head of a hunk, 'f' of a file
+  char kind = ' '; ///< as in the diff; '@' for the head of a hunk, 'f' for that of a file
   std::string text;
   std::size_t oldNumber = 0, newNumber = 0; ///< 0: none
-  std::optional<Difference> difference{};   ///< to the line that it replaces, or that replaces it
+  std::optional<Difference> difference{};   ///< to the line that it replaces or that replaces it
 };
 
 std::size_t numberAfter(const std::string &text, char sign) {
@@ -72,7 +72,7 @@ std::vector<Line> readDiff(const std::string &diff) {
       newNumber = numberAfter(text, '+');
       lines.push_back({'@', text});
     } else if (inHunk && text == "-- ") {
-      break; // the end of a mail
+      break; // end of the mail
     } else if (inHunk && text.starts_with("+")) {
       lines.push_back({'+', text.substr(1), 0, newNumber++});
     } else if (inHunk && text.starts_with("-")) {
@@ -84,7 +84,7 @@ std::vector<Line> readDiff(const std::string &diff) {
   return lines;
 }
 
-/// Lines of which as many were removed as were added are versions of each other.
+/// Pairs removed lines with the added lines that follow, as versions of each other.
 void pairUp(std::vector<Line> &lines) {
   for (std::size_t i = 0; i < lines.size();) {
     std::size_t removed = i;
@@ -97,7 +97,7 @@ void pairUp(std::vector<Line> &lines) {
       ++i;
       continue;
     }
-    // More added than removed: the first ones are likelier to be the new versions.
+    // If more were added than removed, the first ones are more likely to be the new versions.
     for (std::size_t k = 0; k < std::min(removed - i, added - removed); ++k) {
       const Difference difference = differenceOf(lines[i + k].text, lines[removed + k].text);
       if (difference.prefix + difference.suffix == 0)

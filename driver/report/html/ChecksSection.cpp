@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was shown of the winner, and what was not.
+// What was checked for the winner, and what was not.
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/TrialExplainer.h"
@@ -14,7 +14,7 @@ namespace {
 
 std::string styleOf(CheckState state) { return slug(toString(state)); }
 
-/// Of the winner in the search and in the confirmation: the latter asks for more.
+/// The checks of the winner's confirmation, and those that ran only in the search.
 void writeCheckTable(Writer &writer, const PageFacts &facts) {
   const Trial &trial = *facts.measured;
   const bool isConfirmed = facts.measured != facts.winner;
@@ -48,7 +48,7 @@ void writeCheckTable(Writer &writer, const PageFacts &facts) {
       add(record, " (in the search)");
 }
 
-/// What was recorded for the run beside the checks' own records.
+/// What the run recorded in addition to the records of the checks.
 std::vector<std::string> otherChecked(const PageFacts &facts, bool shown) {
   std::set<std::string> known;
   if (facts.measured)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer first: how much faster, how sure, and what it was asked of.
+// The result: how much faster, how certain, and on what it was measured.
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/TrialExplainer.h"
@@ -40,7 +40,7 @@ std::string evidenceOf(const PageFacts &facts) {
       facts.measured == facts.winner ? "" : ", taken after the search on fresh inputs and samples");
 }
 
-/// The fastest that was timed and did not win; empty where none was.
+/// The fastest candidate that was timed but did not win; empty if none was.
 std::string nearestMiss(const PageFacts &facts) {
   const Trial *best = nullptr;
   for (const Trial &trial : facts.history.trials)

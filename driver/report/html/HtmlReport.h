@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one HTML file: no script is needed to read it, and nothing is loaded. A pure
-// function of the database, as report.md is.
+// The report as one HTML file, which needs no script and loads nothing. A pure function of the
+// database, like report.md.
 #pragma once
 
 #include "driver/report/facts/RunHistory.h"
@@ -10,10 +10,10 @@
 namespace kopt {
 
 std::string renderHtml(const RunHistory &history);
-/// With the rules that fired, where they are known already.
+/// As above, with a diagnosis that the caller already has.
 std::string renderHtml(const RunHistory &history, const RunDiagnosis &diagnosis);
 
-/// The page of a session: its wins beside each other, and what the program said.
+/// The page of a session: its wins side by side, and their confirmation in the program.
 std::string renderSessionHtml(const SessionRecord &session);
 
 } // namespace kopt

@@ -47,7 +47,7 @@ void beginPage(Writer &writer, const std::string &title) {
   writer.verbatim("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
   writer.leaf("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   writer.leaf("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
-  // Nothing is loaded, and no script runs but the one below: not even one that a title smuggled in.
+  // The page loads nothing and runs no script except the one below, even if a title contained one.
   writer.leaf("meta", {{"http-equiv", "Content-Security-Policy"},
                        {"content", fmt::format("default-src 'none'; style-src 'unsafe-inline'; "
                                                "script-src '{}'; base-uri 'none'; form-action "
@@ -95,7 +95,7 @@ Scale stripScale(const std::vector<Speedup> &speedups) {
   for (const Speedup &speedup : speedups) {
     if (!std::isfinite(speedup.estimate) || speedup.estimate <= 0)
       continue;
-    // An interval without an end would leave no room for the others.
+    // Ignore far ends of intervals, which would leave no room for the other values.
     for (const double value : {speedup.estimate, speedup.low, speedup.high})
       if (std::isfinite(value) && value > speedup.estimate / 2 && value < speedup.estimate * 2) {
         low = std::min(low, value);
@@ -127,7 +127,7 @@ void writeStrip(Writer &writer, const Scale &scale, const Speedup &speedup) {
                          {"x2", high},
                          {"y1", middle},
                          {"y2", middle}});
-    // Its ends, which a narrow one would not show beside the estimate.
+    // Draw the ends too, which the estimate would hide if the interval is narrow.
     writer.leaf("path",
                 {{"class", "end " + style}, {"d", fmt::format("M{0} 2V12M{1} 2V12", low, high)}});
   }
@@ -146,7 +146,7 @@ void writeStripAxis(Writer &writer, const Scale &scale) {
   double last = -100;
   for (const double tick : scale.ticks()) {
     const double x = scale.at(tick);
-    if (x - last < 30) // no room for the figure
+    if (x - last < 30) // no room for the number
       continue;
     last = x;
     writer.element("text", {{"x", coordinate(x)}, {"y", "10"}, {"text-anchor", "middle"}},

@@ -12,7 +12,7 @@
 
 namespace kopt::html {
 
-/// A run, and what is found out of it once for all sections.
+/// A run, with what is computed once for all sections.
 struct PageFacts {
   PageFacts(const RunHistory &history, RunDiagnosis diagnosis);
 
@@ -21,16 +21,16 @@ struct PageFacts {
   RunStory story;
   nlohmann::json device, config;
   const Trial *baseline, *winner;
-  const Trial *measured; ///< the confirmation, else the winner; null where nothing won
+  const Trial *measured; ///< the confirmation, else the winner; null if nothing won
   bool modelled;         ///< times of the device are modelled
 
   std::string deviceName() const;
 };
 
-/// The text under that key; empty where there is none.
+/// The text under that key; empty if there is none.
 std::string textOf(const nlohmann::json &object, const char *key);
 
-/// The document up to the content of <main>, and what ends it.
+/// Writes the document up to the content of <main>, and its end.
 void beginPage(Writer &writer, const std::string &title);
 void endPage(Writer &writer);
 
@@ -43,7 +43,7 @@ private:
   Writer::Element section_;
 };
 
-/// A table that scrolls by itself where the page is too narrow for it.
+/// A table that scrolls separately if the page is too narrow for it.
 class Table {
 public:
   Table(Writer &writer, Literal style, const std::string &label);
@@ -52,29 +52,29 @@ private:
   Writer::Element frame_, table_;
 };
 
-/// A paragraph; muted ones say what is missing, or how to read a figure.
+/// Writes a muted paragraph that says what is missing, or how to read a figure.
 void writeNote(Writer &writer, std::string_view text);
 
 /// "1.870x".
 std::string factorInWords(double estimate);
-/// "[1.840, 1.905]"; "modelled" where there is none.
+/// "[1.840, 1.905]"; "modelled" if there is none.
 std::string intervalInWords(const Speedup &speedup);
 
-/// A scale for strips of these; 1 is always on it.
+/// A scale for strips of these speedups; it always contains 1.
 Scale stripScale(const std::vector<Speedup> &speedups);
-/// An interval with its estimate, on a scale that all rows of a table share. Figures beside it say
-/// the same, so it is hidden from screen readers.
+/// Draws an interval with its estimate, on a scale that all rows of a table share. The numbers
+/// beside it say the same, so it is hidden from screen readers.
 void writeStrip(Writer &writer, const Scale &scale, const Speedup &speedup);
-/// The marks of that scale, for the head of the column.
+/// Draws the marks of that scale, for the head of the column.
 void writeStripAxis(Writer &writer, const Scale &scale);
 
-/// The class that colours a proposer: "params", "transform", "llm" or "other".
+/// The CSS class of a proposer: "params", "transform", "llm" or "other".
 std::string proposerClass(const std::string &proposer);
-/// Its mark, which has a shape of its own as well; inside an <svg>. `title` is shown when pointed
-/// at, where there is one.
+/// Draws the mark of a proposer, which has its own colour and shape, inside an <svg>. `title`, if
+/// any, is shown on hover.
 void writeMark(Writer &writer, const std::string &proposer, double x, double y, double size,
                const std::string &title = {}, bool isHollow = false);
-/// The mark and the name, in a table or a legend.
+/// Writes the mark and the name of a proposer, for a table or a legend.
 void writeProposer(Writer &writer, const std::string &proposer);
 
 } // namespace kopt::html

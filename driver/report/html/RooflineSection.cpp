@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline: baseline and winner under what the device does at most.
+// The roofline chart: baseline and winner below the limits of the device.
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/Roofline.h"
@@ -88,7 +88,7 @@ private:
     const double right = roofline_.compute && roofline_.memory ? ridge_ : x_.high();
     if (roofline_.memory) {
       const double bandwidth = roofline_.memory->perSecond;
-      // What lies below the chart is not drawn.
+      // Do not draw the part below the chart.
       const double left = std::max(x_.low(), y_.low() / bandwidth);
       const double end = std::min(right, y_.high() / bandwidth);
       writeLine(writer_, "roof", x_.at(left), y_.at(left * bandwidth), x_.at(end),
@@ -105,7 +105,7 @@ private:
     }
   }
 
-  /// Along the slope, above it.
+  /// Writes a label along and above the slope.
   void slopeLabel(double x1, double y1, double x2, double y2, const std::string &words) {
     const double x = (x1 + x2) / 2, y = (y1 + y2) / 2;
     writer_.element("text",
@@ -145,7 +145,7 @@ private:
   Scale x_, y_;
 };
 
-/// The same in figures, with how near each is to the roof above it.
+/// The same as a table, with the share of the roof that each point reaches.
 void writePoints(Writer &writer, const Roofline &roofline) {
   const Table table(writer, "narrow", "Points of the roofline");
   {

@@ -9,7 +9,7 @@
 namespace kopt::html {
 namespace {
 
-/// 1, 2 or 5 times a power of ten.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 double roundStep(double step) {
   const double power = std::pow(10, std::floor(std::log10(step)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0})

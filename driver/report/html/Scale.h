@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From values to places on a chart.
+// Maps values to positions on a chart.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@ namespace kopt::html {
 
 class Scale {
 public:
-  /// Round ends around [low, high], about `ticks` marks between them.
+  /// A linear scale with round ends around [low, high] and about `ticks` marks.
   static Scale linear(double low, double high, double from, double to, int ticks = 5);
-  /// Marks at powers of ten, and between them where there are few. Both ends above zero.
+  /// A logarithmic scale with marks at powers of ten, and between them if there are few. Both ends
+  /// must be above zero.
   static Scale logarithmic(double low, double high, double from, double to);
-  /// For ratios: linear, or logarithmic where the range is wide.
+  /// A scale for ratios: linear, or logarithmic if the range is wide.
   static Scale ofRatios(double low, double high, double from, double to, int ticks = 5);
 
-  /// Where the value lies; values beyond the ends lie at the ends.
+  /// The position of a value; values beyond an end are placed at the end.
   double at(double value) const;
   double low() const { return low_; }
   double high() const { return high_; }
@@ -31,7 +32,7 @@ private:
   std::vector<double> ticks_;
 };
 
-/// "1.5", "20k", "4.4T": short, for the marks of an axis.
+/// "1.5", "20k", "4.4T": a short form for the marks of an axis.
 std::string tickLabel(double value);
 
 } // namespace kopt::html

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search as it went: each candidate by trial and by time, and the best so far.
+// The course of the search: each candidate by trial and by time, and the best so far.
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/TrialExplainer.h"
@@ -67,7 +67,7 @@ private:
     return x_.at(isByTime_ ? facts_.story.secondsAfter[trial] / unit() : double(trial));
   }
 
-  /// Seconds of one mark's unit on the axis of time.
+  /// The unit of the time axis, in seconds.
   double unit() const {
     const double all = facts_.story.secondsAfter.back();
     return all > 3 * 3600 ? 3600 : all > 180 ? 60 : 1;
@@ -113,7 +113,7 @@ private:
          isByTime_ ? fmt::format("{} of evaluation, added up", unitInWords()) : "trial");
   }
 
-  /// Steps up where a faster one was found.
+  /// Draws the line of the best so far, with a step at each faster candidate.
   void best() {
     std::string path = fmt::format("M{} {}", coordinate(placeOf(0)), coordinate(y_.at(1)));
     double last = 1;

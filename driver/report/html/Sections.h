@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a run's page, in the order in which they stand. Each writes nothing where its
-// records are missing, or says in words what is.
+// The sections of a run's page, in their order. If a section's records are missing, it writes
+// nothing or says what is missing.
 #pragma once
 
 #include "driver/report/html/Page.h"
@@ -19,9 +19,9 @@ void writeCandidates(Writer &writer, const PageFacts &facts);
 void writeStory(Writer &writer, const PageFacts &facts);
 void writeProvenance(Writer &writer, const PageFacts &facts);
 
-/// A row of a table in which a gain in isolation stands beside the one in the program.
+/// Writes a table with the gain of each win in isolation and in the program.
 void writeWinsTable(Writer &writer, const std::vector<const SessionWin *> &wins, bool withKernel);
-/// A unified diff, with line numbers and what changed within lines.
+/// Writes a unified diff with line numbers, and marks changes within lines.
 void writeDiff(Writer &writer, const std::string &diff);
 
 } // namespace kopt::html

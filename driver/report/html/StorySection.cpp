@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the search went as it did, where the time went, and how to apply and repeat it.
+// Why the search went as it did, where the time went, and how to apply and reproduce the result.
 #include "driver/report/html/Sections.h"
 
 #include "driver/judge/Statistics.h"
@@ -125,7 +125,7 @@ std::string applyCommand(const PageFacts &facts) {
   return command;
 }
 
-/// What held the candidates in, and what could not.
+/// The sandbox layers that were active around the candidates, or those that were missing.
 std::string sandboxOf(const PageFacts &facts, bool isActive) {
   std::vector<std::string> layers;
   const auto list = facts.device.find("sandbox");
@@ -147,7 +147,7 @@ void writeStory(Writer &writer, const PageFacts &facts) {
   {
     const auto list = writer.open("ol", {{"class", "story"}});
     for (const Explanation &entry : explainRun(facts.history)) {
-      // The table above has every candidate, the section above every check.
+      // Every candidate is in the table above, every check in the section above.
       if (entry.kind == "trial" || entry.kind == "checked" || entry.kind == "unchecked")
         continue;
       const auto item = writer.open("li");

@@ -3,7 +3,7 @@
 
 namespace kopt::html {
 
-// Each text colour has a contrast of at least 4.5 to the backgrounds that it stands on.
+// Each text colour has a contrast of at least 4.5 to the backgrounds on which it is used.
 constexpr Literal kStyleText = R"css(
 :root{--bg:#fff;--ink:#1a1d21;--muted:#59616b;--line:#d8dce1;--panel:#f5f6f8;--accent:#0b5cad;
 --good:#0a6b3d;--bad:#a8281f;--warn:#855000;--params:#0b5cad;--transform:#b04a00;--llm:#6b3fa0;--other:#3f4a54;

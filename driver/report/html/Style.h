@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How pages look, in light, in dark and in print; and the one script, which sorts tables.
+// The style of pages on screen (light and dark) and in print, and the only script, which sorts
+// tables.
 #pragma once
 
 #include "driver/report/html/Writer.h"
@@ -7,7 +8,7 @@
 namespace kopt::html {
 
 extern const Literal kStyle, kScript;
-/// Of the script, for the page's Content-Security-Policy: a test computes it anew.
+/// Hash of the script, for the page's Content-Security-Policy; a test computes it again.
 extern const char *const kScriptHash;
 
 } // namespace kopt::html

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times by launch, and the gain in isolation beside that in the program.
+// Times by launch, and gains in isolation and in the program.
 #include "driver/report/html/Sections.h"
 
 #include "driver/report/facts/TrialExplainer.h"
@@ -120,7 +120,7 @@ void writeWinsTable(Writer &writer, const std::vector<const SessionWin *> &wins,
     const auto name = [&](Literal where) {
       if (withKernel) {
         const auto cell = writer.open("th", {{"scope", "row"}, {"class", "wide"}});
-        // The folders of runs and sessions stand beside each other.
+        // The folders of runs and sessions are siblings.
         writer.element("a", {{"href", "../" + win->runName + "/report.html"}}, win->kernel);
         writer.text(" ");
         writer.element("span", {{"class", "small"}}, win->place);

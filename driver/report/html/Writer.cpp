@@ -9,8 +9,8 @@
 namespace kopt::html {
 namespace {
 
-/// Characters that change the order in which others are shown ("Trojan Source"), by their last
-/// bytes after E2 80 and E2 81.
+/// True for characters that change the order in which text is displayed ("Trojan Source"): E2 80 or
+/// E2 81 followed by one of certain bytes.
 bool isDirectionMark(std::string_view text, std::size_t at) {
   if (at + 2 >= text.size() || text[at] != '\xE2')
     return false;
@@ -105,7 +105,7 @@ void Writer::element(Literal name, Attributes attributes, std::string_view text)
 
 void Writer::leaf(Literal name, Attributes attributes) {
   begin(name, attributes);
-  // Foreign elements may end themselves; of the void ones of HTML the slash is ignored.
+  // Foreign elements may be self-closing; HTML ignores the slash of void elements.
   out_.back() = '/';
   out_ += '>';
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes HTML and SVG. Whatever is not part of kopt itself (titles, compiler messages, source text)
-// is hostile input: there is no way to write it unescaped.
+// Writes HTML and SVG. Text that is not part of kopt itself (titles, compiler messages, source) is
+// hostile input: it cannot be written without escaping.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace kopt::html {
 
-/// Text that is part of kopt: only a literal can become one.
+/// Text that is part of kopt: only a string literal converts to it.
 class Literal {
 public:
   // NOLINTNEXTLINE(google-explicit-constructor): a literal is meant to be given as it is.
@@ -27,11 +27,11 @@ struct Attribute {
 };
 using Attributes = std::initializer_list<Attribute>;
 
-/// The text as content of an element or of an attribute in quotes. Control characters, and the
-/// marks by which a text can be shown in another order than it has, become visible.
+/// Escapes text for the content of an element or a quoted attribute. Control characters, and
+/// characters that change the display order of text, become visible.
 std::string escape(std::string_view text);
 
-/// At most two decimals, no trailing zeros: coordinates.
+/// A coordinate with at most two decimals and no trailing zeros.
 std::string coordinate(double value);
 
 class Writer {
@@ -50,13 +50,13 @@ public:
   };
 
   [[nodiscard]] Element open(Literal name, Attributes attributes = {});
-  /// An element with nothing but text.
+  /// Writes an element that contains only text.
   void element(Literal name, Attributes attributes, std::string_view text);
   void element(Literal name, std::string_view text) { element(name, {}, text); }
-  /// An element without content: of SVG, or void in HTML.
+  /// Writes an element without content, of SVG or void in HTML.
   void leaf(Literal name, Attributes attributes = {});
   void text(std::string_view text);
-  /// As it is: style, script, doctype.
+  /// Writes a literal without escaping: style, script, doctype.
   void verbatim(Literal text) { out_ += text.text(); }
 
   std::string take() { return std::move(out_); }

@@ -16,11 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where this program is inside. Its name is also the process's.
+/// The path of this program inside; also the name of the process.
 constexpr const char *kSelf = "/kopt-sandbox";
 constexpr std::uint64_t kDefaultScratchBytes = 64u << 20;
 
-/// A bind in the view. `path` is both where it comes from and where it is seen.
+/// A bind mount in the view. `path` is both the source and the target.
 struct Bind {
   std::string path, canonical;
   bool writable;
@@ -36,7 +36,8 @@ public:
     words_.insert(words_.end(), words.begin(), words.end());
   }
 
-  /// /bin, /lib and their like are links into /usr on most systems and folders on others.
+  /// Adds the system's folders. /bin, /lib and others are links into /usr on most systems and
+  /// folders on some.
   void addSystem() {
     for (const std::string &path : systemPaths()) {
       std::error_code failed;
@@ -47,9 +48,9 @@ public:
     }
   }
 
-  /// Left out are a path that does not exist, one that a folder shows already, and one that leads
-  /// through a link in a folder that is shown: bubblewrap cannot mount there, and the caller also
-  /// names where the link leads.
+  /// Adds a bind mount, unless the path does not exist, is already visible in a folder, or leads
+  /// through a link in a visible folder: bubblewrap cannot mount there, and the caller also passes
+  /// the target of the link.
   void addBind(const std::string &path, bool writable) {
     std::error_code failed;
     const std::string canonical = fs::canonical(path, failed).string();
@@ -152,13 +153,14 @@ std::string findBubblewrap() {
 
 std::vector<std::string> bubblewrapCommand(const Options &options) {
   Command command;
-  // Root makes do without a user namespace where those are switched off; everybody else needs one.
+  // Root works without a user namespace if those are switched off; other users need one.
   command.add({options.bubblewrap, "--unshare-user-try", "--unshare-pid", "--unshare-net",
                "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "kopt",
                "--as-pid-1", "--cap-drop", "ALL"});
-  if (options.guardProc) // and to give up the right to gain capabilities; then these go, too
+  // CAP_SETPCAP to give up the right to gain capabilities; both are dropped later.
+  if (options.guardProc)
     command.add({"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"});
-  // The loader's variables are the program's: bubblewrap itself uses the system's libraries.
+  // Set the loader's variables for the program only: bubblewrap itself uses the system's libraries.
   for (const char *variable : {"LD_LIBRARY_PATH", "LD_PRELOAD"})
     if (const char *value = std::getenv(variable))
       command.add({"--setenv", variable, value});
@@ -177,7 +179,7 @@ std::vector<std::string> bubblewrapCommand(const Options &options) {
   if (options.sysfs)
     command.addBind("/sys", false);
 
-  // A folder before what lies in it.
+  // Mount a folder before those inside it.
   std::vector<std::pair<std::string, bool>> places;
   for (const std::string &path : options.readable)
     places.emplace_back(path, false);

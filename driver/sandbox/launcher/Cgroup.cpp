@@ -36,7 +36,7 @@ bool holdsWord(const std::string &path, const std::string &word) {
   return false;
 }
 
-/// The path of the cgroup v2 line, "0::/user.slice/…".
+/// The path in the line of cgroup v2, "0::/user.slice/…".
 std::string pathIn(const std::string &own) {
   std::istringstream lines(own);
   for (std::string line; std::getline(lines, line);)
@@ -45,8 +45,8 @@ std::string pathIn(const std::string &own) {
   return "";
 }
 
-/// Of a kopt-sandbox that was killed before it could remove it. One that lives may not have moved
-/// in yet.
+/// True for the cgroup of a kopt-sandbox that was killed before it could remove it. An empty cgroup
+/// may also belong to a live one that has not moved into it yet.
 bool isLeftOver(const std::string &name) {
   const std::string prefix = kPrefix;
   if (name.rfind(prefix, 0) != 0)
@@ -81,7 +81,7 @@ Outcome Cgroup::enter(const std::string &folder, std::uint64_t memoryBytes,
   if (DIR *entries = opendir(folder.c_str())) {
     while (const dirent *entry = readdir(entries))
       if (isLeftOver(entry->d_name))
-        rmdir((folder + "/" + entry->d_name).c_str()); // refused while anything is in it
+        rmdir((folder + "/" + entry->d_name).c_str()); // fails while a process is in it
     closedir(entries);
   }
   std::ifstream self("/proc/self/cgroup");
@@ -91,11 +91,11 @@ Outcome Cgroup::enter(const std::string &folder, std::uint64_t memoryBytes,
   path_ = path;
   if (!write(path + "/memory.max", std::to_string(memoryBytes)))
     return failed("limit the memory of " + path);
-  write(path + "/memory.swap.max", "0"); // absent where there is no swap
+  write(path + "/memory.swap.max", "0"); // absent if there is no swap
   write(path + "/memory.oom.group", "1");
+  // If that controller is on. kopt-sandbox itself is two processes.
   if (processes > 0)
-    write(path + "/pids.max",
-          std::to_string(processes + 2)); // where that controller is on; kopt-sandbox is two
+    write(path + "/pids.max", std::to_string(processes + 2));
   if (!write(path + "/cgroup.procs", std::to_string(getpid())))
     return failed("move into the cgroup " + path);
   home_ = folder + own.substr(own.rfind('/'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory limit that counts what is used, through cgroup v2, where this user may make cgroups.
+// A limit of the memory in use, through cgroup v2, if this user may make cgroups.
 #pragma once
 
 #include "driver/sandbox/launcher/Outcome.h"
@@ -9,25 +9,25 @@
 
 namespace kopt::sandbox {
 
-/// The folder in which children of this process may have cgroups of their own with a memory limit:
-/// its own cgroup's parent, as a cgroup with processes in it can limit no others. `root` is the
-/// cgroup2 mount, `own` the text of /proc/self/cgroup. Empty, with the reason in `why`, where there
-/// is none.
+/// The folder in which to make cgroups with a memory limit for children of this process: the parent
+/// of its own cgroup, because a cgroup that contains processes cannot limit others. `root` is the
+/// cgroup2 mount, `own` the text of /proc/self/cgroup. Empty, with the reason in `why`, if there is
+/// none.
 std::string cgroupFolder(const std::string &root, const std::string &own, std::string &why);
 
-/// One limited cgroup with this process in it. Made before the child, so that all of the child is
-/// counted.
+/// A cgroup with a limit that contains this process. It is made before the child starts, so that
+/// all of the child is counted.
 class Cgroup {
 public:
   Cgroup() = default;
-  /// Leaves it, and removes it where nothing is left inside.
+  /// Leaves the cgroup, and removes it if it is empty.
   ~Cgroup();
   Cgroup(const Cgroup &) = delete;
   Cgroup &operator=(const Cgroup &) = delete;
 
-  /// Removes what killed predecessors left in `folder`, too.
+  /// Makes and enters a cgroup in `folder`. Also removes those that killed predecessors left there.
   Outcome enter(const std::string &folder, std::uint64_t memoryBytes, std::uint64_t processes);
-  /// Processes in it that the kernel has killed for want of memory.
+  /// The number of its processes that the kernel killed because the limit was reached.
   std::uint64_t killed() const;
 
 private:

@@ -19,7 +19,7 @@ namespace kopt::sandbox {
 
 namespace {
 
-// The kernel's interface (linux/landlock.h), which the oldest supported headers do not have.
+// The kernel's interface (linux/landlock.h), which the oldest supported headers lack.
 struct RulesetAttributes {
   std::uint64_t files, network, scoped;
 };
@@ -55,7 +55,7 @@ public:
   Ruleset(const Ruleset &) = delete;
   Ruleset &operator=(const Ruleset &) = delete;
 
-  /// What does not exist needs no rule.
+  /// Adds a rule. A path that does not exist needs none.
   Outcome allow(const std::string &path, std::uint64_t access) {
     const int at = open(path.c_str(), O_PATH | O_CLOEXEC);
     if (at < 0)
@@ -105,16 +105,16 @@ Outcome applyLandlock(const Options &options, bool wholeView) {
     KOPT_SANDBOX_STEP(rules.allow("/", kRead));
     KOPT_SANDBOX_STEP(rules.allow("/tmp", write));
     KOPT_SANDBOX_STEP(rules.allow("/dev/shm", write));
-    KOPT_SANDBOX_STEP(rules.allow(
-        "/proc", kRead | kWriteFile | kTruncate)); // what of it may be written the mounts say
+    // The mounts decide which parts may be written.
+    KOPT_SANDBOX_STEP(rules.allow("/proc", kRead | kWriteFile | kTruncate));
   } else {
     for (const std::string &path : systemPaths())
       KOPT_SANDBOX_STEP(rules.allow(path, kRead));
     for (const std::string &path : options.readable)
       KOPT_SANDBOX_STEP(rules.allow(path, kRead));
     KOPT_SANDBOX_STEP(rules.allow("/proc", kReadFile | kReadFolder));
-    KOPT_SANDBOX_STEP(rules.allow("/proc/self", kReadFile | kReadFolder | kWriteFile |
-                                                    kTruncate)); // of the program too
+    // The program has the same process id.
+    KOPT_SANDBOX_STEP(rules.allow("/proc/self", kReadFile | kReadFolder | kWriteFile | kTruncate));
     if (options.sysfs)
       KOPT_SANDBOX_STEP(rules.allow("/sys", kReadFile | kReadFolder));
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four processes: this one, which kopt knows and may kill; bubblewrap; this program once more as
-// the first process of the new PID namespace, which only waits; and the contained program. The
-// third ends when the first has, and with it all of the namespace does. Death signals would not do:
-// bubblewrap's own child waits for ever if bubblewrap dies before it has set that child free.
+// Four processes take part: this one, which kopt knows and may kill; bubblewrap; this program
+// again, as the first process of the new PID namespace, which only waits; and the contained
+// program. The third ends when the first has ended, and then the kernel ends the whole namespace.
+// Death signals do not suffice: if bubblewrap dies before it has released its own child, that child
+// waits for ever.
 #include "driver/sandbox/launcher/Launch.h"
 
 #include "driver/sandbox/launcher/Bubblewrap.h"
@@ -27,8 +28,9 @@ namespace kopt::sandbox {
 
 namespace {
 
-/// Where the program's three streams are while bubblewrap has others: it would keep them open to
-/// its end, and its own complaints have to be told from the program's.
+/// The first of three descriptors that keep the program's streams while bubblewrap has others.
+/// Otherwise bubblewrap would keep the program's streams open until its end, and its own messages
+/// could not be distinguished from the program's.
 constexpr int kKeptStreams = 10;
 constexpr unsigned kCloseOnExec = 1u << 2; ///< CLOSE_RANGE_CLOEXEC, Linux 5.11
 
@@ -37,7 +39,8 @@ int refuse(const Outcome &outcome) {
   return kExitRefused;
 }
 
-/// The streams and nothing else: the program does not get what else kopt has open.
+/// Closes all descriptors except the streams on exec, so that the program does not inherit other
+/// files that kopt has open.
 void closeOthers() {
   if (syscall(SYS_close_range, 3, ~0u, kCloseOnExec) == 0)
     return;
@@ -60,8 +63,8 @@ int waitFor(pid_t child) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Gives up privileges, then becomes the program. Does not return where that works. `wholeView` as
-/// applyLandlock().
+/// Gives up privileges, then becomes the program. Returns an exit code only on failure. `wholeView`
+/// as in applyLandlock().
 int becomeProgram(const Options &options, bool wholeView) {
   closeOthers();
   if (const Outcome done = limitResources(options); !done.ok())
@@ -71,7 +74,7 @@ int becomeProgram(const Options &options, bool wholeView) {
   if (options.landlock)
     if (const Outcome done = applyLandlock(options, wholeView); !done.ok())
       return refuse(done);
-  // The filter is the last thing before the program.
+  // Install the filter last, right before the program.
   const std::vector<char *> argv = pointers(options.program);
   if (options.seccomp) {
     CallRules rules;
@@ -92,10 +95,10 @@ int becomeProgramOutside(const Options &options) {
   return becomeProgram(options, false);
 }
 
-/// Standard error of this process is the pipe on which the caller waits for complaints.
+/// Becomes bubblewrap. Standard error must be the pipe from which the caller reads its messages.
 int becomeBubblewrap(const std::vector<std::string> &command) {
   for (const char *variable : {"LD_LIBRARY_PATH", "LD_PRELOAD"})
-    unsetenv(variable); // on its command line, for the program
+    unsetenv(variable); // the command line sets them for the program
   execv(command[0].c_str(), pointers(command).data());
   std::fprintf(stderr, "cannot start %s: %s", command[0].c_str(), std::strerror(errno));
   return kExitRefused;
@@ -117,7 +120,7 @@ struct Ended {
   std::string complaint; ///< why there are no namespaces
 };
 
-/// All that bubblewrap has said, on one line.
+/// The messages of bubblewrap, on one line.
 std::string readComplaint(int pipe) {
   std::string all;
   char text[512];
@@ -131,7 +134,7 @@ std::string readComplaint(int pipe) {
   return all;
 }
 
-/// Starts the child that becomes the program, or bubblewrap, and waits for its end.
+/// Starts the child that becomes the program or bubblewrap, and waits until it ends.
 Ended supervise(const Options &options, bool closesStreams) {
   const std::vector<std::string> command =
       options.bubblewrap.empty() ? std::vector<std::string>() : bubblewrapCommand(options);
@@ -156,7 +159,7 @@ Ended supervise(const Options &options, bool closesStreams) {
     _exit(becomeBubblewrap(command));
   }
   close(pipe[1]);
-  if (closesStreams) // an end of file must reach kopt when the program closes its own
+  if (closesStreams) // so that kopt sees the end of file when the program closes its streams
     for (const int fd : {0, 1})
       close(fd);
   ended.code = waitFor(child);
@@ -167,8 +170,7 @@ Ended supervise(const Options &options, bool closesStreams) {
 }
 
 Outcome guardProc() {
-  // Where the kernel counts processes by namespace (Linux 6.14): at most 512, whoever asks for
-  // them.
+  // Since Linux 6.14 the kernel can limit the processes of a namespace; allow 512.
   if (const int limit = open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC); limit >= 0) {
     [[maybe_unused]] const ssize_t written = write(limit, "512", 3);
     close(limit);
@@ -183,13 +185,13 @@ Outcome guardProc() {
   return {};
 }
 
-/// Whether the process outside has ended: it reads the other end of this pipe.
+/// True if the process outside, which holds the other end of this pipe, has ended.
 bool isAlone(const pollfd &outside) { return (outside.revents & POLLERR) != 0; }
 
-/// The first process of the namespace: cannot be signalled from inside, and reaps what loses its
-/// parent. `open`: the signals that may interrupt its waiting.
+/// Runs the first process of the namespace, which cannot be signalled from inside and reaps
+/// orphans, until the program ends. `open`: the signals that may interrupt its waiting.
 int waitAsFirst(pid_t program, pollfd outside, const sigset_t &open) {
-  prctl(PR_SET_DUMPABLE, 0); // nor traced
+  prctl(PR_SET_DUMPABLE, 0); // cannot be traced either
   for (const int fd : {0, 1, 2})
     close(fd);
   while (!isAlone(outside)) {
@@ -206,7 +208,8 @@ int waitAsFirst(pid_t program, pollfd outside, const sigset_t &open) {
 } // namespace
 
 int launch(const Options &options) {
-  // No PID namespace to end all with: the group and the death signal do what they can.
+  // Without a PID namespace, only the process group and the death signal end the program's
+  // processes.
   if (options.bubblewrap.empty() && options.cgroup.empty())
     return becomeProgramOutside(options);
   const Ended ended = supervise(options, true);
@@ -239,7 +242,7 @@ int launchInside(const Options &options) {
   if (program > 0)
     return waitAsFirst(program, outside, before);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  setsid(); // what signals its group must not reach kopt's side
+  setsid(); // signals to the program's group must not reach kopt's processes
   _exit(becomeProgram(options, true));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From this process to the contained program.
+// Starts the contained program.
 #pragma once
 
 #include "driver/sandbox/launcher/Options.h"
@@ -7,18 +7,18 @@
 
 namespace kopt::sandbox {
 
-/// Exit codes of kopt-sandbox itself, beside those of the program (128 + signal where one ended
-/// it).
+/// Exit codes of kopt-sandbox itself. Otherwise it exits with the program's exit code, or 128 + the
+/// signal that ended the program.
 inline constexpr int kExitUsage = 2, kExitRefused = 125, kExitNoProgram = 126;
 
-/// Runs the program contained, in namespaces where options.bubblewrap is set. Returns its exit
-/// code, or kExitRefused with the reason on standard error.
+/// Runs the program contained; in namespaces, if options.bubblewrap is set. Returns its exit code,
+/// or kExitRefused with the reason on standard error.
 int launch(const Options &options);
 
-/// The part of launch() inside of bubblewrap's namespaces, as their first process.
+/// The part of launch() that runs inside bubblewrap's namespaces, as their first process.
 int launchInside(const Options &options);
 
-/// Makes the namespaces and the view, without a program; for the probe.
+/// Makes the namespaces and the view without a program, for the probe.
 Outcome tryNamespaces(const Options &options);
 
 } // namespace kopt::sandbox

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kopt-sandbox is asked for, as its command line says it.
+// The command line of kopt-sandbox.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@ namespace kopt::sandbox {
 
 struct Options {
   bool probe = false;     ///< try every layer and print what works
-  bool inside = false;    ///< bubblewrap has made the namespaces: only the rest is left to do
+  bool inside = false;    ///< running inside bubblewrap's namespaces: do the remaining steps
   std::string bubblewrap; ///< its absolute path; empty: no namespaces
-  /// The first process in the namespaces may mount: it makes the kernel's files in /proc read-only,
-  /// faster than bubblewrap, and limits the number of processes.
+  /// The first process in the namespaces may mount. It makes the kernel's files in /proc read-only,
+  /// which is faster than through bubblewrap, and limits the number of processes.
   bool guardProc = false;
-  bool sharedProc = false; ///< /proc is the machine's, read-only: the kernel refuses a private one
+  /// /proc is the machine's, read-only, because the kernel refuses a private one.
+  bool sharedProc = false;
   bool landlock = false;
   bool seccomp = false;
-  std::string cgroup; ///< a cgroup v2 folder in which this process may make one for the child
+  std::string cgroup; ///< a cgroup v2 folder in which to make one for the child
   std::vector<std::string> readable, writable, devices, hidden; ///< absolute paths
   bool sysfs = false, unixSockets = false;
   std::optional<std::uint64_t> cpuSeconds, fileBytes, openFiles, addressBytes, memoryBytes,
@@ -30,7 +31,7 @@ struct Options {
   std::vector<std::string> words;   ///< the command line itself
 };
 
-/// Nothing, with what is wrong in `why`, where the command line is not one of kopt's.
+/// Nothing, with the reason in `why`, if the command line is not valid.
 std::optional<Options> parseOptions(int argc, char **argv, std::string &why);
 
 } // namespace kopt::sandbox

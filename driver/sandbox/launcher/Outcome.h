@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a step of making a sandbox ended. This program has no other code of kopt in it.
+// The outcome of a step of making a sandbox. This program contains no other code of kopt.
 #pragma once
 
 #include <cerrno>
@@ -8,20 +8,20 @@
 
 namespace kopt::sandbox {
 
-/// Empty: done. Otherwise what could not be done and why.
+/// The step succeeded if `error` is empty. Otherwise `error` says what could not be done and why.
 struct Outcome {
   std::string error;
   int code = 0; ///< errno of the call that failed
   bool ok() const { return error.empty(); }
 };
 
-/// "cannot WHAT: the reason of errno".
+/// A failure with the message "cannot WHAT: REASON", with the reason from errno.
 inline Outcome failed(const std::string &what) {
   const int code = errno;
   return {"cannot " + what + ": " + std::error_code(code, std::generic_category()).message(), code};
 }
 
-/// A signed call's result that is below zero becomes an Outcome, which is returned.
+/// Returns a failed Outcome if the call's result is below zero.
 #define KOPT_SANDBOX_CALL(call, what)                                                              \
   do {                                                                                             \
     if ((call) < 0)                                                                                \

@@ -13,7 +13,7 @@ namespace kopt::sandbox {
 
 namespace {
 
-/// Both limits, or the hard one that is there already where it is lower.
+/// Sets the soft and the hard limit, or keeps the hard limit if it is lower.
 Outcome limit(__rlimit_resource resource, std::uint64_t value, const char *what) {
   rlimit now{};
   KOPT_SANDBOX_CALL(getrlimit(resource, &now), std::string("read the limit of ") + what);
@@ -35,7 +35,8 @@ Outcome limitResources(const Options &options) {
     KOPT_SANDBOX_STEP(limit(RLIMIT_NOFILE, *options.openFiles, "open files"));
   if (options.addressBytes)
     KOPT_SANDBOX_STEP(limit(RLIMIT_AS, *options.addressBytes, "address space"));
-  // With one process alone the call filter refuses the second; this limit counts threads too.
+  // If only one process is allowed, the call filter refuses a second one; this limit would count
+  // threads too.
   if (options.processes > 1)
     KOPT_SANDBOX_STEP(limit(RLIMIT_NPROC, options.processes, "processes"));
   return {};
@@ -44,7 +45,7 @@ Outcome limitResources(const Options &options) {
 Outcome dropPrivileges() {
   KOPT_SANDBOX_CALL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "set no_new_privs");
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // These two need a capability; a process without any has nothing to lose.
+  // The next calls need a capability. A process without any has none to drop.
   prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                                SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                                SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process gives up before it becomes the contained program.
+// What a process gives up before it becomes the contained program: resources and capabilities.
 #pragma once
 
 #include "driver/sandbox/launcher/Options.h"
@@ -7,11 +7,10 @@
 
 namespace kopt::sandbox {
 
-/// CPU seconds, file size, open files, processes, address space; never a core file.
+/// Limits CPU seconds, file size, open files, processes and address space, and disables core files.
 Outcome limitResources(const Options &options);
 
-/// Every capability, and the right to gain any by executing a file. Nothing to do for a process
-/// that has none.
+/// Drops every capability, and the right to gain any by executing a file.
 Outcome dropPrivileges();
 
 } // namespace kopt::sandbox

@@ -50,7 +50,7 @@ std::string namespaceRemedy(const std::string &why) {
          "outside of it";
 }
 
-/// True where a child can be started, does `step`, and ends well.
+/// True if a child process can be started and `step` succeeds in it.
 template <class Step> bool works(Step step) {
   const pid_t child = fork();
   if (child == 0)
@@ -60,7 +60,7 @@ template <class Step> bool works(Step step) {
          WEXITSTATUS(status) == 0;
 }
 
-/// Both layers that bubblewrap makes; returns the options that use them.
+/// Probes the two layers that bubblewrap makes. Returns the options that use them.
 std::string probeNamespaces() {
   const std::string none = " --namespaces none";
   Options options;
@@ -70,8 +70,8 @@ std::string probeNamespaces() {
     say("private /proc", false, "needs namespaces", "install bubblewrap");
     return none;
   }
-  // The fastest way first. Where bubblewrap gives no capabilities (installed set-user-ID, AppArmor)
-  // it has more to do; where the kernel refuses a new /proc the machine's is shown.
+  // Try the fastest way first. If bubblewrap grants no capabilities (installed set-user-ID,
+  // AppArmor), it has to do more itself; if the kernel refuses a new /proc, show the machine's.
   options.guardProc = true;
   Outcome made = tryNamespaces(options);
   if (!made.ok()) {

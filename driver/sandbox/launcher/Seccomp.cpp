@@ -13,8 +13,8 @@ namespace kopt::sandbox {
 
 namespace {
 
-/// No compiler, no CUDA program and no kernel harness has a use for any of these. libseccomp leaves
-/// out those that an architecture does not have.
+/// No compiler, CUDA program or harness needs any of these calls. libseccomp leaves out those that
+/// an architecture does not have.
 constexpr int kRefused[] = {
     // other processes' memory and files
     SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
@@ -50,7 +50,7 @@ public:
       error_ = -ENOMEM;
       return;
     }
-    // Another architecture, or the x32 ABI, which has numbers of its own for the same calls.
+    // Another architecture, or the x32 ABI, which has other numbers for the same calls.
     note(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
     note(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2)); // a binary tree of calls
   }
@@ -81,15 +81,15 @@ private:
     void operator()(void *context) const { seccomp_release(context); }
   };
   std::unique_ptr<void, Release> context_;
-  int error_ = 0; ///< of the first step that failed: a negative errno
+  int error_ = 0; ///< negative errno of the first step that failed
 };
 
-/// Of an argument of 32 bits: the kernel ignores the upper half of its register, and so must a
-/// condition that refuses.
+/// For an argument of 32 bits: the kernel ignores the upper half of its register, so a condition
+/// that refuses must ignore it too.
 scmp_arg_cmp bitsAre(unsigned argument, std::uint32_t mask, std::uint32_t value) {
   return {argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
-/// All 64 bits count: an upper half that is not zero is refused, too.
+/// Compares all 64 bits: a nonzero upper half is refused too.
 scmp_arg_cmp isNot(unsigned argument, std::uint64_t value) {
   return {argument, SCMP_CMP_NE, value, 0};
 }
@@ -100,11 +100,12 @@ Outcome installCallFilter(const CallRules &rules) {
   Filter filter;
   for (const int call : kRefused)
     filter.refuse(call);
-  // Typing into a terminal that is shared with others.
+  // TIOCSTI types into a terminal that may be shared with others.
   filter.refuse(SCMP_SYS(ioctl), bitsAre(1, ~0u, TIOCSTI));
   for (const unsigned flag : kNamespaceFlags)
     filter.refuse(SCMP_SYS(clone), bitsAre(0, flag, flag));
-  // Its flags lie in memory, where a filter cannot look; the C library goes on with clone().
+  // The flags of clone3() are in memory, which a filter cannot read. The C library falls back to
+  // clone().
   filter.refuseWith(ENOSYS, SCMP_SYS(clone3));
   if (!rules.fork) {
     filter.refuse(SCMP_SYS(clone), bitsAre(0, CLONE_THREAD, 0));
@@ -116,14 +117,15 @@ Outcome installCallFilter(const CallRules &rules) {
   else
     filter.refuse(SCMP_SYS(socket));
   if (!rules.connect) {
-    for (const int type : {SOCK_DGRAM, SOCK_RAW}) // the kernel makes the one of the other
+    // For AF_UNIX, the kernel turns SOCK_RAW into SOCK_DGRAM.
+    for (const int type : {SOCK_DGRAM, SOCK_RAW})
       for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)})
         filter.refuse(call, bitsAre(1, kSocketTypes, std::uint32_t(type)));
     filter.refuseWith(ECONNREFUSED, SCMP_SYS(connect));
   }
   filter.refuse(SCMP_SYS(socketpair), isNot(0, AF_UNIX));
   if (!rules.signalOthers) {
-    const std::uint64_t self = static_cast<std::uint64_t>(getpid()); // the program keeps it
+    const std::uint64_t self = static_cast<std::uint64_t>(getpid()); // the program keeps this id
     for (const int call :
          {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo)})
       filter.refuse(call, isNot(0, self));

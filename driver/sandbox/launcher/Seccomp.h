@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which system calls a contained program may make; libseccomp makes the filter.
+// The system calls that a contained program may make. libseccomp makes the filter.
 #pragma once
 
 #include "driver/sandbox/launcher/Outcome.h"
@@ -8,14 +8,14 @@ namespace kopt::sandbox {
 
 struct CallRules {
   bool unixSockets = false; ///< AF_UNIX sockets; no others are ever allowed
-  /// Outside of namespaces every socket of the machine is in sight: then only sockets that have to
-  /// be connected may be made, and connect() finds nobody.
+  /// False outside of namespaces, where every socket of the machine is reachable: connect() and
+  /// sockets that need no connection are then refused.
   bool connect = true;
   bool fork = true;         ///< new processes; threads are always allowed
-  bool signalOthers = true; ///< signals to other processes than itself
+  bool signalOthers = true; ///< signals to other processes
 };
 
-/// Installs the filter for this process and all it becomes; it cannot be taken off. Needs
+/// Installs the filter for this process and its descendants; it cannot be removed. Needs
 /// no_new_privs. A refused call fails with EPERM; a call of another architecture or ABI kills the
 /// process.
 Outcome installCallFilter(const CallRules &rules);

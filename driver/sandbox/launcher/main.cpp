@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt-sandbox: runs one program with nothing but what it is given. Started by kopt for what it
-// does not trust; README.md of driver/sandbox has its command line.
+// kopt-sandbox: runs one program with access to nothing except what the command line gives it. kopt
+// starts programs with it that it does not trust; see README.md of driver/sandbox.
 #include "driver/sandbox/launcher/Launch.h"
 #include "driver/sandbox/launcher/Probe.h"
 

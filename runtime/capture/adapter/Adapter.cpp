@@ -10,9 +10,10 @@ namespace kopt::runtime::capture {
 namespace {
 
 constexpr std::size_t kActivityBytes = 1u << 20;
-constexpr std::uint32_t kFlushMilliseconds = 250; ///< what a killed program loses of its durations
-constexpr std::uint64_t kPerThreadStream =
-    2; ///< CU_STREAM_PER_THREAD, what null means to the _ptsz functions
+/// A killed program loses at most these durations.
+constexpr std::uint32_t kFlushMilliseconds = 250;
+/// CU_STREAM_PER_THREAD, which a null stream means in the _ptsz functions.
+constexpr std::uint64_t kPerThreadStream = 2;
 
 constexpr DriverCall kListened[] = {
     kCtxDestroyV1,
@@ -72,11 +73,11 @@ constexpr DriverCall kListened[] = {
     kLibraryEnumerateKernels,
 };
 
-Adapter *theAdapter = nullptr; ///< CUPTI's buffer callbacks have no user data
+Adapter *theAdapter = nullptr; ///< global, because CUPTI's buffer callbacks have no user data
 Recorder *theRecorder = nullptr;
 const CuptiApi *theCupti = nullptr;
 
-/// True while this thread is in a callback: calls from there are not the program's.
+/// True while this thread is in a callback: driver calls made there are not the program's.
 thread_local bool inside = false;
 class Inside {
 public:
@@ -84,16 +85,16 @@ public:
   ~Inside() { inside = false; }
 };
 
-/// The launch call that this thread is in.
+/// The launch call that this thread is currently in.
 struct Pending {
-  const void *handle = nullptr; ///< null: none that was counted before it
+  const void *handle = nullptr; ///< null: no launch was counted on entry
   std::uint32_t ordinal = 0;
   std::uint64_t sequence = 0;
   bool snapshot = false;
 };
 thread_local Pending pending;
 
-/// Room for the arguments of a launch: on the stack but for unusually many.
+/// Space for the arguments of a launch, on the stack unless they are unusually large.
 class ArgumentSpace {
 public:
   ArgumentSpace(const KernelEntry &kernel, const LaunchFacts &facts) {
@@ -154,9 +155,9 @@ bool Adapter::start(std::string &why) {
     why = "cuptiSubscribe: " + cupti_.describe(result);
     return false;
   }
+  // A call that this CUPTI does not know is never made.
   for (const DriverCall call : kListened)
-    cupti_.enableCallback(1, subscriber, kDomainDriver,
-                          call); // one that this CUPTI does not know is never made
+    cupti_.enableCallback(1, subscriber, kDomainDriver, call);
   cupti_.enableCallback(1, subscriber, kDomainResource, kGraphNodeCloned);
   if (!recorder_.config().rules.empty())
     cupti_.enableCallback(1, subscriber, kDomainResource, kModuleLoaded);
@@ -245,7 +246,7 @@ void Adapter::driverCall(DriverCall call, const CallbackData &data) {
   case kCtxDestroy:
   case kPrimaryCtxReset:
   case kPrimaryCtxResetV2:
-    // Its records must be fetched while it exists.
+    // The context's records must be fetched while it exists.
     if (data.site == kEnter && recorder_.config().timing)
       cupti_.activityFlushAll(0);
     return;
@@ -344,7 +345,7 @@ void Adapter::codeCall(DriverCall call, const CallbackData &data) {
     const auto &found = *static_cast<const GetGlobalCall *>(data.parameters);
     if (!found.pointer || !found.name)
       return;
-    // The program may not want to know the size; then it is the driver's to say.
+    // The program may not have asked for the size; then ask the driver.
     std::size_t bytes = found.bytes ? *found.bytes : 0;
     CuDevicePointer pointer = *found.pointer;
     if (!found.bytes && call == kModuleGetGlobal && driver_.moduleGetGlobal)
@@ -498,7 +499,7 @@ void Adapter::launch(const CallbackData &data, CuFunction function, LaunchFacts 
     return;
   }
   if (isCaptured(facts.stream))
-    return; // it runs when its graph is launched
+    return; // recorded when its graph is launched
   seen(data.context);
   const bool counted = mine.handle == function;
   const std::uint32_t ordinal = counted ? mine.ordinal : recorder_.count(kernel);
@@ -518,7 +519,7 @@ void Adapter::beforeLaunch(KernelEntry &kernel, CuFunction function, const Launc
   pending.sequence = recorder_.nextSequence();
   if (!recorder_.wants(kernel, pending.ordinal, facts))
     return;
-  // A call that the capture forbids would break it, whichever stream is captured.
+  // While any stream is being captured, a forbidden call would break the capture.
   if (captures_.load() > 0) {
     recorder_.notSnapshotted(pending.sequence,
                              "a stream was being captured into a graph at that time");
@@ -565,8 +566,8 @@ KernelDescription Adapter::describe(const void *handle, const char *symbolName) 
   while (description.parameters.size() < 4096 &&
          (result = parameter(description.parameters.size(), offset, bytes)) == cuda::kSuccess)
     description.parameters.push_back({std::uint32_t(offset), std::uint32_t(bytes)});
-  // What stands behind the last parameter is an invalid value; any other error says nothing of the
-  // layout.
+  // The driver reports an index past the last parameter as an invalid value. Any other error means
+  // that the layout is not known.
   description.layoutKnown = result == cuda::kErrorInvalidValue;
   if (!description.layoutKnown)
     description.parameters.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns CUPTI's callbacks into calls of the recorder. Decides nothing.
+// Turns CUPTI's callbacks into calls of the recorder.
 #pragma once
 
 #include "runtime/capture/adapter/CudaMemory.h"
@@ -13,9 +13,9 @@ class Adapter {
 public:
   Adapter(Recorder &recorder, const CuptiApi &cupti, const CaptureDriver &driver);
 
-  /// Subscribes to everything that is recorded. False with `why`.
+  /// Subscribes to everything that is recorded. False, with the reason in `why`, on failure.
   bool start(std::string &why);
-  /// Takes what CUPTI still has; for the end of the program.
+  /// Takes the records that CUPTI still holds; for the end of the program.
   void flush();
 
 private:

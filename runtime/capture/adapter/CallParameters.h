@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of driver calls as CUPTI hands them over: cuNAME_params of generated_cuda_meta.h.
+// The parameters of driver calls as CUPTI passes them: cuNAME_params of generated_cuda_meta.h.
 #pragma once
 
 #include "runtime/capture/adapter/CuptiApi.h"
@@ -38,7 +38,7 @@ enum : std::uint32_t {
 };
 /// Access policy window, synchronization policy, cluster scheduling, programmatic launch and its
 /// event, priority, memory synchronization domains, completion event, updatable node, shared memory
-/// carveout, NVLink scheduling: none of them changes what a kernel computes when it runs alone.
+/// carveout, NVLink scheduling: none of these changes what a kernel computes when it runs alone.
 inline constexpr std::uint32_t kAttributesOfSpeed[] = {1, 3, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16};
 
 struct LaunchConfig { // CUlaunchConfig
@@ -69,7 +69,7 @@ struct KernelNodeParameters { // CUDA_KERNEL_NODE_PARAMS_v2; v1 ends before `ker
   CuContext context;
 };
 
-struct GraphInstantiateCall { // all of its versions begin so
+struct GraphInstantiateCall { // all versions begin with these members
   CuGraphExec *exec;
   CuGraph graph;
 };
@@ -90,7 +90,7 @@ struct GraphExecKernelNodeSetParamsCall {
   const KernelNodeParameters *parameters;
 };
 
-struct MemAllocCall { // also Async, FromPoolAsync and Managed as far as it is read
+struct MemAllocCall { // also Async, FromPoolAsync and Managed, which begin with the same members
   CuDevicePointer *pointer;
   std::size_t bytes;
 };
@@ -113,7 +113,7 @@ struct MemHostRegisterCall {
 struct MemHostPointerCall { // cuMemFreeHost, cuMemHostUnregister
   void *pointer;
 };
-struct MemMapCall { // also cuMemUnmap as far as it is read
+struct MemMapCall { // also cuMemUnmap, which begins with the same members
   CuDevicePointer pointer;
   std::size_t bytes;
 };

@@ -34,8 +34,8 @@ bool CudaMemory::wait(const LaunchFacts &facts, double seconds, std::string &why
       why = failed("cuStreamQuery", result);
       return false;
     }
-    // A kernel may wait for what the program does after this very call: then it must go on without
-    // a snapshot.
+    // A kernel may wait for something that the program does after this call. The program must then
+    // continue without a snapshot.
     if (Clock::now() > until) {
       why = "its stream was not done after " + std::to_string(seconds) + " s";
       return false;
@@ -85,7 +85,7 @@ std::vector<LiveAllocation> CudaMemory::variables(const void *handle, const Kern
     if (const auto found = libraries_.find(handle); found != libraries_.end())
       library = found->second;
   }
-  // A library's kernel is not a function: its module is that of the function it refers to.
+  // A library's kernel is not a function: take the module of the function that it refers to.
   auto function = static_cast<CuFunction>(const_cast<void *>(handle));
   CuModule module = nullptr;
   if (library && driver_.kernelGetFunction)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's device memory through the driver API, from within its own calls.
+// Reads the program's device memory through the driver API, during driver calls of the program.
 #pragma once
 
 #include "runtime/capture/CubinVariables.h"
@@ -15,10 +15,10 @@ public:
   CudaMemory(const CaptureDriver &driver, const CubinVariables &variables)
       : driver_(driver), variables_(variables) {}
 
-  /// The context that is current on this thread, for the calls below.
+  /// Sets the context that is current on this thread, for the calls below.
   void use(CuContext context) { context_ = context; }
 
-  /// The kernel with this handle came from a library.
+  /// Records that the kernel with this handle came from `library`.
   void fromLibrary(const void *kernelHandle, CuLibrary library);
 
   bool wait(const LaunchFacts &facts, double seconds, std::string &why) override;
@@ -33,8 +33,8 @@ private:
   CuContext context_ = nullptr;
   std::mutex mutex_;
   std::map<const void *, CuLibrary> libraries_; ///< by kernel
-  std::map<CuContext, CuStream>
-      streams_; ///< of our own: the program's and the default one stay as they are
+  /// kopt's own streams: the program's streams and the default stream are not used.
+  std::map<CuContext, CuStream> streams_;
 };
 
 } // namespace kopt::runtime::capture

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The few functions and types of CUPTI and of the driver API that the capture library uses,
-// declared here so that kopt builds where no toolkit is installed; CallParametersTest compares them
-// with the toolkit's headers where there are any. Names and numbers are NVIDIA's.
+// declared here so that kopt builds without a toolkit; CallParametersTest compares them with the
+// toolkit's headers if there is one. Names and numbers are NVIDIA's.
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
@@ -31,7 +31,7 @@ enum : std::uint32_t { kModuleLoaded = 6, kGraphNodeCloned = 20 };
 enum ApiSite : int { kEnter = 0, kExit = 1 };
 enum ActivityKind : std::uint32_t { kActivityKernel = 3, kActivityConcurrentKernel = 10 };
 
-/// Driver functions that are listened to: CUPTI_DRIVER_TRACE_CBID_*.
+/// Driver functions whose calls are intercepted: CUPTI_DRIVER_TRACE_CBID_*.
 enum DriverCall : std::uint32_t {
   kCtxDestroyV1 = 11,
   kModuleUnload = 22,
@@ -122,8 +122,8 @@ struct GraphResource { // CUpti_GraphData
   CuGraphExec graphExec;
 };
 
-/// The fields of CUpti_ActivityKernel5 and later that are read; the layout up to graphNodeId never
-/// changed since.
+/// The fields of CUpti_ActivityKernel5 and later that are read. The layout up to graphNodeId has
+/// not changed since.
 struct KernelActivity {
   std::uint32_t kind;
   std::uint8_t cacheConfig, sharedMemoryConfig;
@@ -164,7 +164,7 @@ using BufferComplete = void (*)(CuContext, std::uint32_t stream, std::uint8_t *b
     int(std::uint8_t *, std::size_t, void **))                                                     \
   X(activityGetNumDroppedRecords, "cuptiActivityGetNumDroppedRecords",                             \
     int(CuContext, std::uint32_t, std::size_t *))
-/// Null where CUPTI is too old.
+/// Null if CUPTI is too old.
 #define KOPT_CUPTI_OPTIONAL(X)                                                                     \
   X(activityFlushPeriod, "cuptiActivityFlushPeriod", int(std::uint32_t))                           \
   X(getGraphNodeId, "cuptiGetGraphNodeId", int(CuGraphNode, std::uint64_t *))
@@ -177,12 +177,12 @@ struct CuptiApi {
   std::string describe(int result) const;
 };
 
-/// Opens CUPTI: the given paths first, then by the loader's search and in the toolkit's usual
-/// places. False with `why`.
+/// Opens CUPTI: tries the given paths first, then the loader's search, then the toolkit's usual
+/// places. False, with the reason in `why`, if none loads.
 bool loadCupti(const std::vector<std::string> &paths, CuptiApi &api, std::string &why);
 
-// Driver functions besides those of runtime/cuda, all of them optional: what is missing makes the
-// trace say less.
+// Driver functions in addition to those of runtime/cuda. All are optional: without one of them, the
+// trace contains less.
 #define KOPT_CAPTURE_DRIVER(X)                                                                     \
   X(driverGetVersion, "cuDriverGetVersion", CuResult(int *))                                       \
   X(funcGetName, "cuFuncGetName", CuResult(const char **, CuFunction))                             \
@@ -219,7 +219,8 @@ struct CaptureDriver {
 #undef KOPT_MEMBER
 };
 
-/// Looks the functions up in the driver that the program has loaded.
+/// Finds the functions in the driver that the program has loaded. False, with the reason in `why`,
+/// if that fails.
 bool loadCaptureDriver(CaptureDriver &driver, std::string &why);
 
 } // namespace kopt::runtime::capture

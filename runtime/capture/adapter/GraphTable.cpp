@@ -46,7 +46,7 @@ void GraphTable::set(Node &node, const KernelNodeParameters &parameters, bool ha
   node.arguments.resize(Recorder::kMostArgumentBytes);
   node.arguments.resize(Recorder::pack(*node.kernel, node.facts, node.arguments.data()));
   node.arguments.shrink_to_fit();
-  // Only said of packed arguments that there are some: they lie in node.arguments from here on.
+  // From here on the arguments lie in node.arguments. `packed` only marks that they are packed.
   node.facts.parameters = nullptr;
   if (node.facts.packed)
     node.facts.packed = node.arguments.data();

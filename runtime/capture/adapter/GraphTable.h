@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of executable graphs: a graph's launch says nothing of them, so they are kept from
-// its instantiation on.
+// The kernels of executable graphs. A graph launch does not name its kernels, so they are kept when
+// the graph is instantiated.
 #pragma once
 
 #include "runtime/capture/Recorder.h"
@@ -17,12 +17,13 @@ public:
   GraphTable(Recorder &recorder, const CaptureDriver &driver, KernelOf kernelOf)
       : recorder_(recorder), driver_(driver), kernelOf_(std::move(kernelOf)) {}
 
-  /// CUPTI's number of the clone of a node, told while its graph is instantiated on this thread.
+  /// CUPTI's id of the clone of a node. Called while the graph is instantiated on this thread.
   void cloned(CuGraphNode original, std::uint64_t id);
   void instantiated(CuGraphExec exec, CuGraph graph);
   /// Takes the nodes' parameters from `graph`, whose nodes are in the same order.
   void updated(CuGraphExec exec, CuGraph graph);
-  /// One node's new parameters. `hasKernel`: the struct has the members of its second version.
+  /// One node's new parameters. `hasKernel`: `parameters` has the members of the struct's second
+  /// version.
   void changed(CuGraphExec exec, CuGraphNode node, const KernelNodeParameters &parameters,
                bool hasKernel);
   void launched(CuGraphExec exec, const LaunchFacts &facts);
@@ -37,8 +38,8 @@ private:
     std::vector<std::byte> arguments;
   };
   struct Exec {
-    std::uint64_t number = 0; ///< in the trace; handles are given again
-    bool told = false;        ///< its nodes are in the log under that number
+    std::uint64_t number = 0; ///< its id in the trace, because the driver reuses handles
+    bool told = false;        ///< its nodes are in the log under `number`
     std::vector<Node> nodes;
   };
 
@@ -53,7 +54,8 @@ private:
   std::unordered_map<CuGraphExec, Exec> execs_;
 };
 
-/// What the arrays of a launch give: `parameters`, or the packed buffer in `extra`.
+/// Sets the arguments of `facts` from the arrays of a launch: `parameters`, or the packed buffer in
+/// `extra`.
 void setArguments(LaunchFacts &facts, void **parameters, void **extra);
 
 } // namespace kopt::runtime::capture

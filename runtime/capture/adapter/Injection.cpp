@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libkopt-capture.so: the driver loads it into a program that has CUDA_INJECTION64_PATH set and
-// calls InitializeInjection in cuInit. From here on nothing may disturb the program: nothing is
-// printed, nothing ends it, no error leaves this library.
+// libkopt-capture.so: the driver loads it into a program that has CUDA_INJECTION64_PATH set, and
+// cuInit calls InitializeInjection. The library must not disturb the program: it prints nothing,
+// never ends the program, and lets no error escape.
 #include "runtime/capture/adapter/Adapter.h"
 
 #define XXH_INLINE_ALL
@@ -21,7 +21,7 @@ namespace kopt::runtime::capture {
 
 namespace {
 
-/// Everything lives until the process ends: threads of the program may call the driver after its
+/// Everything lives until the process ends: threads of the program may call the driver after the
 /// exit handlers ran.
 struct Session {
   Config config;
@@ -45,7 +45,7 @@ std::string linkTarget(const char *path) {
   return length > 0 ? std::string(text, std::size_t(length)) : std::string();
 }
 
-/// XXH3-128 of a file in hexadecimal; empty where it cannot be read.
+/// XXH3-128 of a file in hexadecimal; empty if it cannot be read.
 std::string hashOf(const char *path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   struct stat facts{};
@@ -88,8 +88,8 @@ trace::ProcessInfo describeProcess(const Session &session) {
   return info;
 }
 
-/// A folder of this process in the trace. A process id may come again, also by exec() of the same
-/// process.
+/// Makes this process's folder in the trace. The process id may have been used before, also by this
+/// process before an exec().
 std::string makeProcessFolder(const std::string &trace) {
   for (int again = 1; again < 10000; ++again) {
     const std::string folder = trace + "/process-" + std::to_string(getpid()) +
@@ -103,7 +103,7 @@ std::string makeProcessFolder(const std::string &trace) {
 }
 
 void finish() {
-  // A child that was forked and never called exec() ends through its parent's handlers.
+  // A forked child that does not call exec() runs its parent's exit handlers.
   if (!session || !session->recorder || session->pid != getpid())
     return;
   if (session->adapter)
@@ -143,7 +143,8 @@ void start(const std::string &configFile) {
 
 } // namespace kopt::runtime::capture
 
-/// Called by the driver, once a process. 1: fine; the driver goes on in any case.
+/// Called by the driver, once in each process. Returns 1 for success; the driver continues in any
+/// case.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (const char *config = std::getenv("KOPT_CAPTURE_CONFIG");
       config && !kopt::runtime::capture::session)

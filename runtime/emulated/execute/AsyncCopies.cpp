@@ -51,7 +51,7 @@ void AsyncCopies::begin(void *to, const void *from, std::uint64_t bytes, std::ui
   if (zeros < bytes)
     accessOf<AccessKind::Load>(copy.from, bytes - zeros, site);
   accessOf<AccessKind::Store>(copy.to, bytes, site);
-  // Other than before, so that what others read of it is a race, and of no value to anyone.
+  // Change the target, so that a read by another thread is a race, and mark it as uninitialised.
   for (std::uint32_t i = 0; i < copy.bytes; ++i)
     bytesAt(copy.to)[i] = ~bytesAt(copy.to)[i];
   std::memset(machine.state + copy.to, kAllocated, bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that a thread has begun and not yet waited for. A GPU may do
-// one at any time between the two, so here it does the worst at both ends: from its beginning the
-// target is lost and being written, and it has what the source holds when it is waited for.
+// Copies from global to shared memory that a thread has begun and not yet waited for. A GPU may
+// make such a copy at any time in between. The emulation therefore assumes the worst case at both
+// ends: the target is overwritten when the copy begins, and receives what the source holds when the
+// thread waits for it.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +14,13 @@ namespace kopt::runtime::emulated {
 class AsyncCopies {
 public:
   void clear();
-  /// `bytes` is 4, 8 or 16; the last `zeros` of them are not read but zero. Ends the launch where
-  /// that is not allowed.
+  /// Begins a copy of `bytes` bytes (4, 8 or 16). The last `zeros` of them are set to zero instead
+  /// of read. Ends the launch if the arguments are not allowed.
   void begin(void *to, const void *from, std::uint64_t bytes, std::uint64_t zeros,
              std::uint32_t site);
-  /// Those begun since the last time are one group.
+  /// Makes the copies that began since the last commit() one group.
   void commit() { groups_.push_back(copies_.size()); }
-  /// Until all groups but the latest `prior` are done.
+  /// Completes all groups except the latest `prior`.
   void wait(std::uint64_t prior);
 
 private:
@@ -30,7 +31,7 @@ private:
   static void finish(const Copy &copy);
 
   std::vector<Copy> copies_;
-  std::vector<std::size_t> groups_; ///< the number of copies up to the end of each
+  std::vector<std::size_t> groups_; ///< the number of copies up to the end of each group
 };
 
 } // namespace kopt::runtime::emulated

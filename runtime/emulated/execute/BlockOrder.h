@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What orders the blocks of a launch, which CUDA lets run in any order and at once: a block that
-// makes its writes visible by a fence, and another that has looked at an atomic or a volatile word
-// since. Without both a block may see the old values.
+// The order between blocks of a launch, which CUDA may run in any order and at the same time. An
+// order exists if one block makes its writes visible by a fence and the other one has since read an
+// atomic or a volatile word. Otherwise a block may see old values.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@ namespace kopt::runtime::emulated {
 class BlockOrder {
 public:
   void beginLaunch() { blocks_.clear(); }
-  /// `interval`: the first one of the block. They only grow.
+  /// `interval`: the first one of the block. Interval numbers only grow.
   void beginBlock(std::uint32_t interval) {
     blocks_.push_back({interval, 0});
     looked_ = false;
   }
-  /// The running block makes what it wrote until now visible to others.
+  /// The running block makes its earlier writes visible to other blocks.
   void fence(std::uint32_t interval) {
     blocks_.back().lastFence = std::max(blocks_.back().lastFence, interval);
   }
-  /// The running block accesses a word that others tell it something by.
+  /// The running block accesses a word through which others signal to it.
   void look() { looked_ = true; }
 
-  /// Whether what an earlier block did in `interval` happened before the running block goes on.
+  /// True if what an earlier block did in `interval` happened before the running block continues.
   bool isOrdered(std::uint32_t interval) const {
     if (!looked_)
       return false;
@@ -37,7 +37,7 @@ public:
 
 private:
   struct Block {
-    std::uint32_t first, lastFence; ///< intervals; no fence: 0
+    std::uint32_t first, lastFence; ///< intervals; lastFence is 0 if there was no fence
   };
   std::vector<Block> blocks_;
   bool looked_ = false;

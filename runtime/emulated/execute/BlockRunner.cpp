@@ -20,9 +20,10 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 * 1024, kGuardBytes = 4096;
 constexpr std::uint32_t kMostThreads = 1024;
-/// A thread that waits for another in a loop gives way after this many instructions.
+/// The number of instructions after which a thread gives way to others, for example if it waits for
+/// another one in a loop.
 constexpr std::int64_t kSlice = 1 << 20;
-/// Entries of one lane's trace; 32 of them fit the second-level cache.
+/// Entries of one lane's trace. The traces of 32 lanes fit in the second-level cache.
 constexpr std::size_t kTraceEntries = 2048;
 
 std::string positionText(const std::array<std::uint32_t, 3> &at) {
@@ -81,7 +82,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
   machine.tracing = options.trace != nullptr;
   machine.suspect.pending = false;
   if (machine.lastInterval > 0xc0000000u) {
-    // Interval numbers are about to repeat: forget who accessed what.
+    // Interval numbers are about to wrap around: forget all recorded accesses.
     madvise(machine.cells, arena_.size() / 4 * sizeof(WordCell), MADV_DONTNEED);
     std::fill(heard_.begin(), heard_.end(), std::array<std::uint32_t, 32>{});
     machine.lastInterval = 0;
@@ -102,7 +103,7 @@ Status BlockRunner::run(const EmulatedModule &module, const LaunchRequest &reque
     beginPhase();
     machine.blockInterval = machine.phase;
     machine.order.beginBlock(machine.blockInterval);
-    // What the last block left must not be a value here.
+    // What the last block left must not count as initialised here.
     arena_.setState(arena_.base(), Arena::kSharedWindow < shared ? Arena::kSharedWindow : shared,
                     kAllocated);
     if (shared < previousShared_)
@@ -157,7 +158,7 @@ void BlockRunner::runBlock() {
   }
 }
 
-/// Runs the warp until none of its lanes can go on. True if lanes are left that only gave way.
+/// Runs the warp until none of its lanes can continue. True if some lanes only gave way.
 bool BlockRunner::advanceWarp(std::uint32_t warp) {
   const std::uint32_t first = warp * 32, count = std::min(32u, threads_ - first);
   machine.warpInterval = warpIntervals_[warp];
@@ -215,7 +216,7 @@ void BlockRunner::resume(std::uint32_t thread) {
     transfer_t back = jump_fcontext(lane.context, nullptr);
     lane.context = back.fctx;
   } else {
-    // A signal: the fiber is abandoned where it was.
+    // The fiber raised a signal and is abandoned.
     ended_ = true;
     finding_ = {StatusCode::Fault, faultText() + ", " + runningThreadText()};
     return;
@@ -327,7 +328,7 @@ bool BlockRunner::completeWarpOperations(std::uint32_t warp, std::uint32_t first
   }
   if (any)
     return true;
-  // The active mask: the lanes that arrive at the same place when nothing else can go on.
+  // The active mask is the set of lanes that wait at the same place when no lane can continue.
   for (std::uint32_t t = first; t < first + count; ++t) {
     if (lanes_[t].status != Lane::Status::AtWarpOperation)
       continue;
@@ -365,7 +366,8 @@ void BlockRunner::finishWarpOperation(std::uint32_t first, std::uint32_t members
     }
 }
 
-/// Lets all threads pass __syncthreads() if all that have not returned wait at the same one.
+/// Lets the threads pass __syncthreads() if all threads that have not returned wait at the same
+/// one.
 bool BlockRunner::completeBarrier() {
   const Lane *arrived = nullptr;
   std::uint64_t count = 0, waiting = 0;
@@ -396,7 +398,7 @@ bool BlockRunner::completeBarrier() {
   return true;
 }
 
-/// All threads have passed a barrier of the block: nothing before it concerns anything after it.
+/// All threads have passed a barrier of the block. No access before it can race with one after it.
 void BlockRunner::beginPhase() {
   machine.phase = ++machine.lastInterval;
   std::fill(warpIntervals_.begin(), warpIntervals_.end(), machine.phase);
@@ -404,8 +406,8 @@ void BlockRunner::beginPhase() {
     lanes_[t].interval = machine.phase;
 }
 
-/// What the lanes of `mask` did happens before what those of them do next that have not returned,
-/// and what they have heard of from earlier barriers does so, too.
+/// The lanes of `mask` pass a warp barrier: what they did, and what earlier barriers ordered before
+/// it, happens before what they do next. Lanes that have returned stay as they are.
 void BlockRunner::passWarpBarrier(std::uint32_t warp, std::uint32_t first, std::uint32_t count,
                                   std::uint32_t mask) {
   const std::uint32_t interval = ++machine.lastInterval, all = ~0u >> (32 - count);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the threads of one block after another as fibers of one thread of the process, and decides
-// which of them may go on: barriers, shuffles and votes complete exactly when the CUDA programming
-// guide lets them.
+// Runs the blocks one after another, the threads of each as fibers in one thread of the process,
+// and decides which fiber may continue. Barriers, shuffles and votes complete exactly when the CUDA
+// programming guide allows it.
 //
-// Choices where the guide leaves one: threads that have returned do not count for __syncthreads()
-// (compute capability 7.0 and newer); a mask may name lanes that have returned; lanes match a warp
-// operation by its kind and mask wherever they call it; __syncthreads() at different lines is
-// divergence even if it would not hang.
+// Where the guide leaves a choice: threads that have returned do not count for __syncthreads()
+// (compute capability 7.0 and newer); a mask may name lanes that have returned; lanes take part in
+// the same warp operation if its kind and mask are equal, wherever they call it; __syncthreads() at
+// different lines is divergence even if it would not hang.
 #pragma once
 
 #include "runtime/emulated/execute/AsyncCopies.h"
@@ -35,7 +35,7 @@ struct Lane {
   std::uint32_t interval = 0;
   std::array<std::uint32_t, 3> position{};
   std::uint64_t callKey = 0;
-  // What it waits for.
+  // What the lane waits for.
   WarpOperation operation = WarpOperation::Barrier;
   std::uint32_t mask = 0, site = 0;
   int mode = 0, argument = 0, width = 32;
@@ -50,7 +50,7 @@ struct RunOptions {
   bool checkAcrossBlocks = false;
   std::uint64_t instructionLimit = 0;
   std::uint64_t scheduleSeed = 0; ///< 0: in the order of their indices
-  WarpTrace *trace = nullptr;     ///< counts what the block does; null: nothing is traced
+  WarpTrace *trace = nullptr;     ///< receives what the blocks do; null: nothing is traced
 };
 
 class BlockRunner {
@@ -111,8 +111,8 @@ private:
   std::uint64_t instructions_ = 0; ///< of the launch, by all threads
   std::int64_t sliceGiven_ = 0;
   std::uint32_t current_ = 0;
-  std::vector<std::uint32_t> warpIntervals_;         ///< of each warp: Machine::warpInterval
-  std::vector<std::array<std::uint32_t, 32>> heard_; ///< of each thread: Machine::heard
+  std::vector<std::uint32_t> warpIntervals_;         ///< Machine::warpInterval of each warp
+  std::vector<std::array<std::uint32_t, 32>> heard_; ///< Machine::heard of each thread
   std::uint64_t previousShared_ = 0;
   Status finding_;
   bool ended_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens on each access of an emulated kernel. The common case is inline and touches three
-// cache lines: the bytes' states, the word's cell, the trace. Everything that ends in a finding is
-// out of line.
+// The checks of each access of an emulated kernel. The common case is inline and touches three
+// cache lines: the states of the bytes, the cell of the word and the trace. Code that reports a
+// finding is out of line.
 #pragma once
 
 #include "runtime/emulated/execute/Machine.h"
@@ -13,17 +13,18 @@ namespace kopt::runtime::emulated {
 enum class AccessKind { Load, Store, Atomic };
 constexpr std::uint32_t kNobody = ~0u; ///< no thread
 
-/// An access that is not plainly right: outside of the arena, out of bounds, uninitialised. Returns
-/// if it is fine after all (the thread's own stack, padding).
+/// Examines an access that may be wrong: outside of the arena, out of bounds, or of uninitialised
+/// bytes. Returns if it is allowed after all (the thread's own stack, padding); else ends the
+/// launch.
 void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t site, AccessKind kind);
 [[noreturn]] void reportMisaligned(std::uint64_t address, std::uint32_t bytes, std::uint32_t site);
 [[noreturn]] void reportReadRace(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
                                  const WordCell &cell);
-/// A read of what an earlier block wrote: of a volatile word it is how blocks tell each other
-/// something.
+/// Handles a read of what an earlier block wrote. A read of a volatile word is a signal between
+/// blocks, not a race.
 void readOfOtherBlock(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
                       const WordCell &cell);
-/// Remembers a conflicting store, to be judged by what it changes.
+/// Remembers a conflicting store. judgeSuspect() reports it if it changes the word.
 void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
                   std::uint32_t otherThread, std::uint32_t otherSite, Machine::Suspect::With with);
 void judgeSuspect();
@@ -40,22 +41,22 @@ inline void trace(std::uint64_t value, std::uint32_t id, std::uint32_t bytes) {
   *machine.cursor++ = {value, id, bytes};
 }
 
-/// Whether what `other` did in `interval`, since the block's last barrier, happens before the
-/// running thread's access: both are in one warp and a chain of warp barriers leads from the one to
-/// the other.
+/// True if what thread `other` did in `interval`, since the block's last barrier, happens before
+/// the running thread's access: both are in one warp, and a chain of warp barriers leads from one
+/// to the other.
 inline bool orderedInWarp(std::uint32_t other, std::uint32_t interval) {
   return (other >> 5) == (machine.thread >> 5) &&
          (interval < machine.warpInterval ||
           (machine.interval != machine.warpInterval && interval < machine.heard[other & 31]));
 }
 
-/// Those of `lanes`, of the running warp, whose reads up to `interval` do not happen before the
-/// running thread goes on.
+/// Those of `lanes`, of the running warp, whose reads up to `interval` are not ordered before the
+/// running thread's next access.
 inline std::uint32_t unorderedReaders(std::uint32_t lanes, std::uint32_t interval) {
   if (interval < machine.warpInterval)
     return 0;
   if (__builtin_expect(machine.interval != machine.warpInterval,
-                       0)) // it has passed barriers of some lanes only
+                       0)) // it has passed barriers of only some lanes
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
       const unsigned lane = unsigned(__builtin_ctz(left));
       if (interval < machine.heard[lane])
@@ -64,17 +65,17 @@ inline std::uint32_t unorderedReaders(std::uint32_t lanes, std::uint32_t interva
   return lanes;
 }
 
-/// Whether the running thread may rely on others of its block without a barrier: it has passed a
-/// fence, and looks or has looked at a word by which they tell it something (an atomic, a volatile
-/// one). A fence alone orders only its own accesses.
+/// True if the running thread is ordered after others of its block without a barrier: it has passed
+/// a fence, and reads or has read a word through which they signal (an atomic or a volatile one). A
+/// fence alone orders only the thread's own accesses.
 inline bool isOrderedByFence(std::uint32_t site) {
   if (machine.fenced && (machine.sites[site].flags & kVolatile))
     machine.looked = true;
   return machine.fenced && machine.looked;
 }
 
-/// Whether an earlier block of this launch did something to a word in `interval`. Shared memory
-/// begins anew in each block.
+/// True if an earlier block of this launch accessed the word in `interval`. Shared memory starts
+/// anew in each block.
 inline bool ofOtherBlock(std::uint32_t interval, std::uint64_t offset) {
   return interval >= machine.launchInterval && interval < machine.blockInterval &&
          offset >= Arena::kSharedWindow;
@@ -86,7 +87,8 @@ inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned ma
   const std::uint32_t phase = machine.phase, thread = machine.thread;
   if (__builtin_expect(cell.writeInterval >= phase, 0)) {
     const unsigned writer = cell.writer & CellWho::kThread;
-    // Reading what atomics are still updating is the first step of every compare-and-swap loop.
+    // Reading what atomics update is not a race: every compare-and-swap loop begins with such a
+    // read.
     if (writer != thread && ((cell.writer >> CellWho::kMaskShift) & mask) &&
         !(cell.writer & CellWho::kAtomic) && !orderedInWarp(writer, cell.writeInterval) &&
         !isOrderedByFence(site))
@@ -96,15 +98,15 @@ inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned ma
              ((cell.writer >> CellWho::kMaskShift) & mask)) {
     readOfOtherBlock(offset, bytes, site, cell);
   }
-  // Readers have lanes where writers have bytes: what is read counts as the whole word.
+  // A cell keeps the lanes that read, but not the bytes: a read counts as one of the whole word.
   const std::uint32_t lane = 1u << (thread & 31);
   if (cell.readInterval < phase) {
     cell.readInterval = machine.interval;
     cell.reader = std::uint16_t(thread);
     cell.readers = lane;
   } else if (((cell.reader ^ thread) & (CellWho::kWarp | CellWho::kOtherWarps)) == 0) {
-    // Reads that happen before this one need not be kept: what is ordered after this one is ordered
-    // after them.
+    // Drop the reads that happen before this one: what is ordered after this one is ordered after
+    // them too.
     if (cell.readInterval != machine.interval)
       cell.readers = unorderedReaders(cell.readers, cell.readInterval);
     if (cell.readInterval < machine.interval || cell.readers == 0)
@@ -120,8 +122,8 @@ inline void checkLoadRace(std::uint64_t offset, std::uint32_t bytes, unsigned ma
   cell.readSite = std::uint16_t(site);
 }
 
-/// A thread whose read of the word, since the block's last barrier, nothing orders before the
-/// running thread's write.
+/// A thread that has read the word since the block's last barrier, with nothing that orders the
+/// read before the running thread's write; kNobody if there is none.
 inline std::uint32_t unorderedReader(const WordCell &cell) {
   const std::uint32_t thread = machine.thread, reader = cell.reader & CellWho::kThread;
   if ((reader >> 5) != (thread >> 5))
@@ -182,7 +184,7 @@ inline void checkRaces(std::uint64_t offset, std::uint32_t bytes, std::uint32_t 
   }
 }
 
-/// The states of up to 8 bytes at once, each byte of the result one state.
+/// The states of up to 8 bytes, one in each byte of the result.
 template <unsigned Bytes> inline std::uint64_t statesAt(std::uint64_t offset) {
   std::uint64_t states = 0;
   std::memcpy(&states, machine.state + offset, Bytes);

@@ -45,7 +45,7 @@ FaultGuard::FaultGuard() {
   sigaltstack(&stack, &previousStack_);
   struct sigaction action{};
   action.sa_sigaction = onSignal;
-  // Not masked: the handler never returns, so it would stay masked.
+  // SA_NODEFER, because the handler never returns and the signal would stay masked.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (int i = 0; i < 4; ++i)

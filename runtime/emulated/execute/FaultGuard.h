@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a signal raised inside a kernel (a stack that ran into its guard page) into a finding.
+// Turns a signal that a kernel raises (for example when its stack reaches the guard page) into a
+// finding.
 #pragma once
 
 #include <csetjmp>
@@ -8,12 +9,12 @@
 
 namespace kopt::runtime::emulated {
 
-/// Where the handler jumps; set before a fiber is entered.
+/// Where the handler jumps to; set before a fiber is entered.
 extern sigjmp_buf faultJump;
-/// What the signal was, for the finding.
+/// Describes the signal, for the finding.
 std::string faultText();
 
-/// Installs the handlers for its lifetime, on a separate stack, and puts the old ones back.
+/// Installs the handlers on a separate stack, and restores the old ones in its destructor.
 class FaultGuard {
 public:
   FaultGuard();

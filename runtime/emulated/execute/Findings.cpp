@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The uncommon half of Checks.h: what turns an access into a finding, and the words of it.
+// The out-of-line part of Checks.h: decides whether an access is a finding, and words it.
 #include "runtime/emulated/execute/BlockRunner.h"
 #include "runtime/emulated/execute/Checks.h"
 #include "runtime/emulated/execute/SpecialRegisters.h"
@@ -16,11 +16,11 @@ const char *verb(AccessKind kind) {
   return kind == AccessKind::Load ? "read" : kind == AccessKind::Store ? "write" : "atomic update";
 }
 
-/// Addresses outside of the arena that are nevertheless the thread's to use.
+/// True for addresses outside of the arena that the thread may use.
 bool isPrivate(std::uint64_t address, std::uint32_t bytes, AccessKind kind) {
   if (address >= machine.stackLow && address + bytes <= machine.stackHigh)
     return true;
-  // Constant tables of the module (string literals, tables the compiler made) are only read.
+  // Constant data of the module (string literals, tables from the compiler) may be read.
   return kind == AccessKind::Load && EmulatedModule::isConstantData(address, bytes);
 }
 
@@ -88,7 +88,7 @@ void examineAccess(std::uint64_t address, std::uint32_t bytes, std::uint32_t sit
 }
 
 void reportMisaligned(std::uint64_t address, std::uint32_t bytes, std::uint32_t site) {
-  // Local variables are addressed as the CPU likes it.
+  // Local variables have addresses of the CPU, which say nothing to a user.
   const std::uint64_t offset = address - machine.base;
   endLaunch(StatusCode::Fault, "misaligned access of " + std::to_string(bytes) + " bytes " +
                                    (offset < machine.size ? addressText(address, bytes)
@@ -136,7 +136,8 @@ void suspectStore(std::uint64_t offset, std::uint32_t bytes, std::uint32_t site,
 void judgeSuspect() {
   Machine::Suspect &suspect = machine.suspect;
   suspect.pending = false;
-  // Writing what is already there, as many threads do with a flag, changes nothing in any order.
+  // Writing the value that is already there is not a race, as with a flag that many threads set:
+  // the order does not matter.
   if (std::memcmp(suspect.before, reinterpret_cast<const void *>(machine.base + suspect.offset),
                   suspect.bytes) == 0)
     return;

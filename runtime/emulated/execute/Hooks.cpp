@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions and variables that emulated modules import by name from the process that loads
-// them. Their declarations for user code are in include/kopt_emulated/hooks.h, the calls of the
-// others are inserted by clang_plugin/emulate.
+// them. User code sees those that include/kopt_emulated/hooks.h declares; clang_plugin/emulate
+// inserts the calls of the others.
 #include "runtime/emulated/execute/BlockRunner.h"
 #include "runtime/emulated/execute/Checks.h"
 #include "runtime/emulated/execute/SpecialRegisters.h"
@@ -20,7 +20,7 @@ struct Dimensions {
 };
 } // namespace
 
-// Modules see these as constants: no thread can observe one of them changing.
+// Modules see these as constants, because no thread can observe a change of one.
 extern "C" {
 __attribute__((visibility("default"))) Dimensions kopt_emulated_threadIdx, kopt_emulated_blockIdx,
     kopt_emulated_blockDim, kopt_emulated_gridDim;
@@ -88,7 +88,7 @@ KOPT_ACCESS_HOOKS(16)
 
 namespace {
 
-/// Any number of bytes: copies, and accesses whose width is not a power of two.
+/// An access to any number of bytes: a copy, or an access whose width is not a power of two.
 void rangeAccess(const void *pointer, std::uint64_t bytes, std::uint32_t site, AccessKind kind) {
   judgePending();
   const std::uint64_t address = reinterpret_cast<std::uint64_t>(pointer),
@@ -101,7 +101,7 @@ void rangeAccess(const void *pointer, std::uint64_t bytes, std::uint32_t site, A
       checkRaces<AccessKind::Store>(offset, std::uint32_t(bytes), site);
   }
   if (machine.tracing)
-    // As a GPU would: in pieces of at most 16 bytes.
+    // Like a GPU, in pieces of at most 16 bytes.
     for (std::uint64_t done = 0; done < bytes; done += 16)
       trace(address + done, site,
             std::uint32_t(bytes - done < 16 ? bytes - done : 16) |
@@ -133,14 +133,14 @@ KOPT_HOOK void kopt_emulated_copy(void *to, const void *from, std::uint64_t byte
                       target = reinterpret_cast<std::uint64_t>(to) - machine.base;
   rangeAccess(from, bytes, site, AccessKind::Load);
   const bool both = source < machine.size && target < machine.size;
-  // A copied hole stays a hole.
+  // Copies of uninitialised bytes stay uninitialised.
   std::unique_ptr<std::uint8_t[]> states;
   if (both) {
     states.reset(new std::uint8_t[bytes]);
     std::memcpy(states.get(), machine.state + source, bytes);
   }
   rangeAccess(to, bytes, site, AccessKind::Store);
-  // What it copies may be protected; the copy is not.
+  // Copies of protected bytes are not protected.
   for (std::uint64_t i = 0; both && i < bytes; ++i)
     machine.state[target + i] = states[i] == kProtected ? std::uint8_t(kInitialised) : states[i];
 }
@@ -220,7 +220,8 @@ KOPT_HOOK void kopt_emulated_async_wait(std::uint64_t prior) {
   BlockRunner::running->copies().wait(prior);
 }
 KOPT_HOOK long long kopt_emulated_clock() { return (long long)BlockRunner::running->clock(); }
-/// __ldg() and its like: the read-only path sees nothing of what the launch itself writes.
+/// For __ldg() and similar functions: the read-only path does not see what the launch itself
+/// writes.
 KOPT_HOOK void kopt_emulated_read_only(const void *address, unsigned bytes) {
   judgePending();
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - machine.base;

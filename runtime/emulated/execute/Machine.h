@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that the functions called by emulated code work on. There is one per process: modules
-// resolve those functions by name, and one thread drives the device. Written by BlockRunner, read
-// in Hooks.cpp on every access.
+// The state that the functions called by emulated code work on. There is one for each process:
+// modules resolve those functions by name, and one thread drives the device. BlockRunner writes it;
+// Hooks.cpp reads it on every access.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -31,25 +31,25 @@ struct Machine {
   // The running block and thread.
   std::uint32_t blockInterval = 0; ///< the first one of this block
   std::uint32_t phase = 0;         ///< the first one since the last barrier of the block
-  std::uint32_t warpInterval =
-      0; ///< that which began with the last barrier of all lanes of the running warp
-  std::uint32_t interval = 0;     ///< the running thread's
-  std::uint32_t lastInterval = 0; ///< the newest of all
-  /// Of each lane of the running warp: what it did in earlier intervals than this happened before
-  /// the running thread goes on. Less than `warpInterval` where that says more.
+  /// The interval that began with the last barrier of all lanes of the running warp.
+  std::uint32_t warpInterval = 0;
+  std::uint32_t interval = 0;     ///< of the running thread
+  std::uint32_t lastInterval = 0; ///< the highest interval so far
+  /// For each lane of the running warp: what the lane did in intervals before this one happened
+  /// before the running thread continues. If it is less than `warpInterval`, `warpInterval` counts.
   const std::uint32_t *heard = nullptr;
   std::uint32_t thread = 0; ///< index within the block
-  bool fenced = false;      ///< since the last barrier of the block
-  bool looked = false; ///< since then at an atomic or a volatile word, by which threads tell each
-                       ///< other something
+  bool fenced = false;      ///< has passed a fence since the last barrier of the block
+  /// Has since then read an atomic or a volatile word, through which threads signal to each other.
+  bool looked = false;
   std::uint64_t stackLow = 0, stackHigh = 0;
-  std::int64_t slice = 0; ///< instructions until the runner wants to hear of this thread
+  std::int64_t slice = 0; ///< instructions until sliceEnded() is called
 
   // The running thread's trace.
   TraceEntry *cursor = nullptr, *softEnd = nullptr, *hardEnd = nullptr;
 
-  /// A store to a word that others accessed in the same interval or that another block wrote: an
-  /// error if it changes the word, which is known once it has happened.
+  /// A store to a word that others accessed in the same interval, or that another block wrote or
+  /// read. It is an error if it changes the word, which is only known after the store.
   struct Suspect {
     bool pending = false;
     std::uint64_t offset = 0;
@@ -62,7 +62,7 @@ struct Machine {
 
 extern Machine machine;
 
-/// Ends the launch with a finding; never returns. Only from within a kernel.
+/// Ends the launch with a finding and does not return. To be called only from within a kernel.
 [[noreturn]] void endLaunch(StatusCode code, const std::string &what);
 
 /// "slice.cu:12", for messages.
@@ -71,7 +71,8 @@ std::string siteText(std::uint32_t site);
 std::string threadText(std::uint32_t thread);
 /// "thread (1,0,0) of block (2,0,0)".
 std::string runningThreadText();
-/// Which buffer, variable or shared memory the address belongs to, or lies behind, and where in it.
+/// The buffer, variable or shared memory that the address belongs to or lies behind, and the
+/// position in it.
 std::string addressText(std::uint64_t address, std::uint32_t bytes);
 
 } // namespace kopt::runtime::emulated

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order blocks, warps and lanes take their turns, and for how long, and what variables
-// hold that were never set. CUDA promises none of it, so a kernel whose result depends on it is
-// wrong; BlockRunner asks here whose turn it is.
+// The order in which blocks, warps and lanes take their turns, the length of a turn, and the values
+// of variables that were never set. CUDA guarantees none of these, so a kernel whose result depends
+// on them is wrong. BlockRunner asks here whose turn it is.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,15 @@ namespace kopt::runtime::emulated {
 
 class Schedule {
 public:
-  /// In the order of their indices, each as long as it wants (`seed` 0), or as the seed says.
+  /// With `seed` 0, all run in the order of their indices and without a limit on turns; else the
+  /// seed decides.
   explicit Schedule(std::uint64_t seed = 0) : seed_(seed), random_(seed) {
     std::iota(lanes_.begin(), lanes_.end(), 0u);
   }
 
-  /// Which block is the `turn`-th of `count`. The last one first for even seeds: what waits for an
-  /// earlier block's result finds none. For odd ones a stride through all of them.
+  /// The block that runs at `turn`, of `count` blocks. Even seeds run the last block first, so that
+  /// a block that waits for an earlier one's result finds none. Odd seeds visit all blocks with a
+  /// stride.
   std::uint64_t block(std::uint64_t turn, std::uint64_t count) const {
     if (seed_ == 0)
       return turn;
@@ -51,17 +53,15 @@ public:
     return lanes_;
   }
 
-  /// Instructions of one turn, at most `most`. Short ones put a thread's accesses between those of
-  /// another.
+  /// Instructions of one turn, at most `most`. Short turns interleave the accesses of threads.
   std::int64_t turn(std::int64_t most) {
     return seed_ == 0 ? most : std::min<std::int64_t>(most, 50 + std::int64_t(random_() % 2000));
   }
 
-  /// What variables hold that were never set (setUnset()).
+  /// The value of variables that were never set, for setUnset().
   std::uint32_t unset() const { return seed_ == 0 ? 0 : 1 + std::uint32_t(seed_ % 2); }
 
-  /// Whether a thread lets others go before it, in front of an atomic: what it has read may be old
-  /// by then.
+  /// True if a thread gives way before an atomic, so that what it has read may be out of date.
   bool givesWay() { return seed_ != 0 && random_() % 4 == 0; }
 
 private:

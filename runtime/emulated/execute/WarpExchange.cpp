@@ -6,8 +6,8 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-/// The lane a shuffle reads, per the guide's description of width: lanes of one segment only, and a
-/// lane whose source lies outside of it reads its own value.
+/// The lane that a shuffle reads, by the programming guide's description of width: lanes of its own
+/// segment only; a lane whose source lies outside reads its own value.
 int sourceLane(int mode, int lane, int argument, int width) {
   const int segment = lane & ~(width - 1);
   switch (mode) {
@@ -22,7 +22,7 @@ int sourceLane(int mode, int lane, int argument, int width) {
     return source >= segment + width ? lane : source;
   }
   default: {
-    // A lane of an earlier segment may be read, one of a later segment may not.
+    // A lane of an earlier segment may be read, a lane of a later one may not.
     const int source = lane ^ (argument & 31);
     return source >= segment + width ? lane : source;
   }

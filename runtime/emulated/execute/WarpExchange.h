@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lanes of a warp give one another: shuffles, votes, matches and reductions as pure
-// functions.
+// Shuffles, votes, matches and reductions of a warp, as pure functions.
 #pragma once
 
 #include <array>
@@ -15,7 +14,8 @@ struct LaneRequest {
   int argument = 0, width = 32;
 };
 
-/// What a shuffle reads from a lane that does not take part; the guide leaves it undefined.
+/// The value that a shuffle reads from a lane that does not take part, which the programming guide
+/// leaves undefined.
 constexpr std::uint64_t kUndefinedLane = 0xDEADDEADDEADDEADull;
 
 /// `mode` as in runtime/emulated/include/kopt_emulated/hooks.h. Only lanes of `members` get a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups within one block: thread_block, tiles and coalesced groups. A whole grid cannot synchronise on the
-// emulated device, whose blocks run one after another; using it is an error that says so.
+// Cooperative groups within one block: thread_block, tiles and coalesced groups. The emulated device runs blocks one
+// after another, so a whole grid cannot synchronise: using grid.sync() is an error that says so.
 #pragma once
 #define _COOPERATIVE_GROUPS_H_
 
@@ -29,7 +29,7 @@ template <class> struct Unsupported {
 };
 KOPT_D unsigned lane() { return thread_block::thread_rank() & 31u; }
 
-/// `move`d piece by piece: lanes exchange 8 bytes at a time.
+/// Applies `move` to the value in pieces of 8 bytes, the most that lanes exchange at a time.
 template <class T, class Move> KOPT_D T moved(const T &value, Move move) {
   static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= 32, "threads of a group exchange up to 32 trivially copyable bytes");
   unsigned long long words[(sizeof(T) + 7) / 8] = {};
@@ -41,7 +41,7 @@ template <class T, class Move> KOPT_D T moved(const T &value, Move move) {
   return result;
 }
 
-/// The bits of `set` that belong to lanes of `mask`, moved together.
+/// The bits of `set` that belong to lanes of `mask`, packed into consecutive low bits.
 KOPT_D unsigned packed(unsigned set, unsigned mask) {
   if (mask == 0xffffffffu)
     return set;
@@ -51,7 +51,7 @@ KOPT_D unsigned packed(unsigned set, unsigned mask) {
       result |= (set >> i & 1u) << rank++;
   return result;
 }
-/// The lane of rank `rank` among those of `mask`; 32 where there are fewer.
+/// The lane of rank `rank` among those of `mask`; 32 if there are fewer.
 KOPT_D unsigned nth(unsigned mask, unsigned rank) {
   if (mask == 0xffffffffu)
     return rank < 32 ? rank : 32;
@@ -64,7 +64,7 @@ KOPT_D unsigned nth(unsigned mask, unsigned rank) {
 
 } // namespace detail
 
-/// Named so that code which only mentions it parses; each use of it stops the compilation.
+/// Declared so that code that only names it can be parsed; a call of sync() stops the compilation.
 struct grid_group {
   template <class T = void> KOPT_D_MEMBER void sync() const {
     static_assert(detail::Unsupported<T>::value,
@@ -85,14 +85,14 @@ struct grid_group {
 };
 KOPT_D grid_group this_grid() { return grid_group(); }
 
-/// Threads of a warp by their ranks in it, all of which take part.
+/// Consecutive threads of a warp, all of which take part.
 template <unsigned Size, class Parent = void> class thread_block_tile {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                 "a tile has 1, 2, 4, 8, 16 or 32 threads; larger ones are not emulated");
 
 public:
   KOPT_D_MEMBER thread_block_tile(unsigned metaRank, unsigned metaSize) : metaRank_(metaRank), metaSize_(metaSize) {}
-  /// A tile of no matter what is one of anything.
+  /// Converts a tile of any parent to one with an unspecified parent.
   template <class Other, class Erased = Parent, class = typename std::enable_if<std::is_void<Erased>::value>::type>
   KOPT_D_MEMBER thread_block_tile(const thread_block_tile<Size, Other> &other)
       : metaRank_(other.meta_group_rank()), metaSize_(other.meta_group_size()) {}
@@ -114,7 +114,7 @@ public:
   template <class T> KOPT_D_MEMBER unsigned match_all(T v, int &equal) const {
     return __match_all_sync(mask(), v, &equal) >> shift() & lanes();
   }
-  /// The lanes of the warp that it consists of.
+  /// The lanes of the warp that belong to the tile.
   KOPT_D_MEMBER static unsigned mask() { return lanes() << shift(); }
 
 private:
@@ -130,7 +130,7 @@ template <unsigned Size, class Parent> KOPT_D thread_block_tile<Size, Parent> ti
 }
 KOPT_D thread_block_tile<1> this_thread() { return thread_block_tile<1>(0, 1); }
 
-/// Any lanes of a warp, ranked in their order.
+/// Any lanes of a warp; ranks follow the order of the lanes.
 class coalesced_group {
 public:
   KOPT_D_MEMBER explicit coalesced_group(unsigned mask, unsigned metaRank = 0, unsigned metaSize = 1)
@@ -156,7 +156,7 @@ public:
   KOPT_D_MEMBER unsigned mask() const { return mask_; }
 
 private:
-  /// Its own value where there is no such lane.
+  /// The value of lane `source`; the thread's own value if there is no such lane.
   template <class T> KOPT_D_MEMBER T fromLane(const T &v, unsigned source) const {
     const int from = (int)(source < 32 ? source : detail::lane());
     return detail::moved(v, [=](unsigned long long word) { return kopt_emulated_shuffle(mask_, word, from, 32, 0); });
@@ -196,7 +196,7 @@ template <class Label> KOPT_D coalesced_group labeled_partition(const coalesced_
   return detail::partByLabel(group, label);
 }
 
-/// Consecutive ranks of the group, `size` of them in each part.
+/// Divides the group into parts of `size` consecutive ranks.
 KOPT_D coalesced_group tiled_partition(const coalesced_group &group, unsigned size) {
   const unsigned part = group.thread_rank() / size;
   unsigned mask = 0;
@@ -228,7 +228,7 @@ public:
 private:
   unsigned mask_; ///< 0: the block
 };
-/// Tiles of a block have 1, 2, 4, … or 32 threads.
+/// `size` is 1, 2, 4, 8, 16 or 32.
 KOPT_D thread_group tiled_partition(const thread_block &block, unsigned size) {
   return coalesced_group(0xffffffffu >> (32 - size) << (detail::lane() & ~(size - 1)), block.thread_rank() / size,
                          (block.size() + size - 1) / size);

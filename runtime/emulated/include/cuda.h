@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA driver API that kernels' own files use: handles, modules, launches. Declarations only.
+// The part of the CUDA driver API that files with kernels use: handles, modules, launches. Declarations only.
 #pragma once
 #define __cuda_cuda_h__
 

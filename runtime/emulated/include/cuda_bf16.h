@@ -16,7 +16,8 @@ KOPT_HD constexpr unsigned short bfloatBits(float x) {
     return 0x7fff;
   return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
-/// A double on its way to bfloat16 by way of float: rounded to odd, so that the second rounding is the only one.
+/// Converts a double to float for a later conversion to bfloat16. Rounds to odd, so that the two roundings give the
+/// result of one.
 KOPT_HD constexpr float oddFloat(double x) {
   float nearest = (float)x;
   double error = x - (double)nearest;

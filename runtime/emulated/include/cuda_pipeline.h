@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline of <cuda/pipeline> is not emulated, only what it is made of.
+// Only the primitives are emulated, not the pipeline of <cuda/pipeline>.
 #pragma once
 #define _CUDA_PIPELINE_H_
 

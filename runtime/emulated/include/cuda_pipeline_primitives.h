@@ -9,5 +9,5 @@ KOPT_D void __pipeline_memcpy_async(void *target, const void *source, size_t byt
   kopt_emulated_async_copy(target, source, bytes, zeros);
 }
 KOPT_D void __pipeline_commit() { kopt_emulated_async_commit(); }
-/// No more than 8 groups can be left.
+/// At most 8 groups can be left.
 KOPT_D void __pipeline_wait_prior(size_t prior) { kopt_emulated_async_wait(prior < 8 ? prior : 8); }

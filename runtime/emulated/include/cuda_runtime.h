@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kopt's own declarations of the CUDA runtime, for parsing and for the emulated device where no toolkit is installed.
-// Only declarations stand behind the host's functions: nothing here can launch a kernel on a GPU.
+// kopt's own declarations of the CUDA runtime, for parsing without a toolkit and for the emulated device. Host
+// functions are only declared: nothing here can launch a kernel on a GPU.
 #pragma once
 #define __CUDA_RUNTIME_H__
 

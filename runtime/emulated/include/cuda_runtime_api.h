@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime API's functions, declarations only, as NVIDIA's reference documents them. Enough for a program's
-// host side to be parsed where no toolkit is installed; nothing implements them.
+// The CUDA runtime API's functions, declarations only, as NVIDIA's reference documents them. They suffice to parse the
+// host side of a program without a toolkit; nothing implements them.
 #pragma once
 #define __CUDA_RUNTIME_API_H__
 
 #include "driver_types.h"
 
 extern "C" {
-// What <<<...>>> becomes.
+// The calls that <<<...>>> becomes.
 unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem = 0, void *stream = 0);
 cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, void *stream);
 cudaError_t cudaConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem = 0, cudaStream_t stream = 0);

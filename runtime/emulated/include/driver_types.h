@@ -206,7 +206,7 @@ struct cudaDeviceProp {
   int maxBlocksPerMultiProcessor;
   size_t reservedSharedMemPerBlock;
   int clusterLaunch;
-  // Gone from CUDA 13's structure, still read by code written for earlier toolkits.
+  // Removed in CUDA 13, but still read by code written for earlier toolkits.
   int clockRate, memoryClockRate, computeMode, deviceOverlap, kernelExecTimeoutEnabled;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_float4() and the like.
+// make_float4() and similar functions.
 #pragma once
 #define __VECTOR_FUNCTIONS_H__
 

@@ -14,7 +14,7 @@ SectorCache::SectorCache(std::uint64_t bytes)
 SectorCache::Outcome SectorCache::access(std::uint64_t sector, bool store) {
   const std::uint64_t tag = sector >> 2;
   const std::uint8_t bit = std::uint8_t(1u << (sector & 3));
-  // Real caches hash the address too, so that power-of-two strides do not fall into one set.
+  // Hash the address, as real caches do, so that power-of-two strides do not fall into one set.
   const std::uint64_t mixed = (tag ^ (tag >> 17)) * 0x9E3779B97F4A7C15ull;
   Line *set = lines_.data() +
               (std::uint64_t((static_cast<unsigned __int128>(mixed) * sets_) >> 64)) * kWays;

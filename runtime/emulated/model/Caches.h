@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caches as tags only, in 128-byte lines of four 32-byte sectors, as on NVIDIA GPUs since Volta.
+// A cache model without data: tags for 128-byte lines of four 32-byte sectors, as on NVIDIA GPUs
+// since Volta.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace kopt::runtime::emulated {
 
-/// Set-associative, least recently used line replaced.
+/// A set-associative cache that replaces the least recently used line.
 class SectorCache {
 public:
   static constexpr unsigned kWays = 16;
@@ -15,11 +16,11 @@ public:
 
   struct Outcome {
     bool hit = false;
-    unsigned writtenBack = 0; ///< dirty sectors that had to go
+    unsigned writtenBack = 0; ///< dirty sectors that were evicted
   };
   /// `sector` is address / 32. A store makes its sector valid and dirty without reading it.
   Outcome access(std::uint64_t sector, bool store);
-  /// Forgets everything without writing back.
+  /// Empties the cache without writing back.
   void clear();
   std::uint64_t dirtySectors() const;
 

@@ -11,7 +11,7 @@ namespace kopt::runtime::emulated {
 bool GpuSpec::read(const std::string &path, GpuSpec &out, std::string &why) {
   struct Key {
     double *value;
-    double unit; ///< of the file, in the unit of the member
+    double unit; ///< the file's unit, in units of the member
   };
   std::map<std::string, Key> numbers = {
       {"multiprocessors", {&out.multiprocessors, 1}},

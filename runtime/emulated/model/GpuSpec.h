@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU that the emulated device pretends to be: numbers of knowledge/gpus/NAME.txt.
+// The GPU that the emulated device models, from knowledge/gpus/NAME.txt.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct GpuSpec {
   /// Thread-level results per clock and multiprocessor.
   double fp32PerClock = 0, fp64PerClock = 0, fp16PerClock = 0, integerPerClock = 0,
          specialPerClock = 0, conversionPerClock = 0;
-  double launchSeconds = 0; ///< of a kernel that does nothing
+  double launchSeconds = 0; ///< time of a kernel that does nothing
   double dramLatencyCycles = 0, l2LatencyCycles = 0, l1LatencyCycles = 0, sharedLatencyCycles = 0;
 
-  /// Reads `key value` lines; '#' begins a comment. Every key is required, and one that is unknown
-  /// is an error.
+  /// Reads `key value` lines; '#' begins a comment. Every key is required; an unknown key is an
+  /// error. False, with the reason in `why`, on failure.
   static bool read(const std::string &path, GpuSpec &out, std::string &why);
 };
 

@@ -3,19 +3,19 @@
 // launch latency.
 //
 //   dram      (sectors read + written back) * 32 B / bandwidth
-//   l2        (sectors to and from L2) * 32 B / L2 bandwidth, and no multiprocessor draws more than
-//   64 B a clock l1        per multiprocessor: one line of a request a clock, four sectors a clock,
-//   one shared wavefront a clock,
-//             all through the same data stage (NVIDIA: Nsight Compute's description of l1tex, data
-//             stage wavefronts)
+//   l2        (sectors to and from L2) * 32 B / L2 bandwidth; a multiprocessor draws at most
+//             64 B a clock
+//   l1        for each multiprocessor: one line of a request a clock, four sectors a clock, one
+//             shared wavefront a clock, all through the same data stage (NVIDIA: Nsight Compute's
+//             description of l1tex, data stage wavefronts)
 //   issue     warp instructions / 4 schedulers
 //   fp32 …    thread instructions of a class / its throughput (CUDA programming guide, arithmetic
-//   instructions) latency   the dependent instructions and memory accesses of one warp, times the
-//   waves of blocks
+//             instructions)
+//   latency   the dependent instructions and memory accesses of one warp, times the waves of blocks
 //
-// Bounds of a multiprocessor are those of the busiest one: blocks are dealt out whole. What a real
-// GPU does besides (instruction cache, register pressure, DRAM pages, tensor cores) is not in it,
-// so times only rank candidates.
+// The bounds of a multiprocessor are those of the busiest one, because blocks are not divided. The
+// model leaves out other effects of a real GPU (instruction cache, register pressure, DRAM pages,
+// tensor cores), so times only rank candidates.
 #include "runtime/emulated/model/Roofline.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 } // namespace
 
 double residentBlocks(const GpuSpec &gpu, const LaunchShape &shape) {
-  // Threads are given out in warps; each block takes 1 KiB of shared memory for the system.
+  // Threads are allocated in warps; the system reserves 1 KiB of shared memory for each block.
   const double warps = std::ceil(shape.threadsPerBlock / 32);
   double blocks =
       std::min(gpu.blocksPerMultiprocessor, std::floor(gpu.threadsPerMultiprocessor / 32 / warps));
@@ -53,8 +53,8 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
   const double clock = gpu.smClockMHz * 1e6;
   const double resident = residentBlocks(gpu, shape);
   const double busy = std::min(gpu.multiprocessors, std::max(1.0, shape.blocks));
-  // Blocks of the busiest multiprocessor over the mean of all blocks: what a sum over the grid
-  // becomes there.
+  // The share of all blocks that the busiest multiprocessor runs; scales a sum over the grid to
+  // that multiprocessor.
   const double share = std::ceil(shape.blocks / gpu.multiprocessors) / std::max(1.0, shape.blocks);
   auto perMultiprocessor = [&](double cycles) { return cycles * share / clock; };
 
@@ -77,8 +77,8 @@ RooflineTime rooflineTime(const GpuSpec &gpu, const LaunchShape &shape,
                fp64 = sum(Class::DoubleAdd, Class::DoubleMul, Class::DoubleFma),
                fp16 = sum(Class::HalfAdd, Class::HalfMul, Class::HalfFma);
 
-  // One warp alone: its instructions one after another, its accesses a few at a time at their mean
-  // latency.
+  // The time of one warp alone: its instructions run one after another, its loads a few at a time
+  // with their mean latency.
   const double warps = std::max(1.0, shape.blocks * std::ceil(shape.threadsPerBlock / 32));
   const double loads = double(counts.load.requests + counts.atomic.requests);
   const double hitL1 = ratio(double(counts.l1Hits), double(counts.load.sectors)),
@@ -129,7 +129,7 @@ Counters makeCounters(const GpuSpec &gpu, const LaunchShape &shape, const Launch
   auto global = [&](const std::string &operation, const LaunchCounts::Global &value) {
     out["l1tex__t_requests_pipe_lsu_mem_global_op_" + operation + ".sum"] = double(value.requests);
     out["l1tex__t_sectors_pipe_lsu_mem_global_op_" + operation + ".sum"] = double(value.sectors);
-    // Without a request there is no ratio.
+    // Without requests there is no ratio.
     if (value.requests)
       out["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_" + operation + ".ratio"] =
           ratio(double(value.sectors), double(value.requests));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a launch would take on the modelled GPU, and its counters under the names Nsight Compute
-// uses.
+// The time of a launch on the modelled GPU, and its counters under Nsight Compute's names.
 #pragma once
 
 #include "runtime/device/Device.h"
@@ -13,11 +12,11 @@ struct LaunchShape {
   double blocks = 0, threadsPerBlock = 0, sharedPerBlock = 0;
 };
 
-/// Blocks that fit one multiprocessor, by threads, blocks and shared memory; registers are not
-/// known here. At least 1.
+/// The number of blocks that fit on a multiprocessor by threads, blocks and shared memory, at least
+/// 1. Registers are not known here.
 double residentBlocks(const GpuSpec &gpu, const LaunchShape &shape);
 
-/// One resource and the time it alone would need, in seconds.
+/// One resource and the time that it alone would need, in seconds.
 struct RooflineTerm {
   const char *name;
   double seconds;

@@ -20,8 +20,8 @@ WarpTrace::WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uin
     : module_(module), base_(arenaBase), size_(arenaSize), l2_(l2), l1_(l1Bytes) {}
 
 void WarpTrace::beginBlock() {
-  // Blocks of one multiprocessor share its L1 in an order nobody knows: only reuse within a block
-  // is counted on.
+  // Blocks of a multiprocessor share its L1 in an unknown order, so the model assumes reuse only
+  // within a block.
   l1_.clear();
   ++counts_.blocks;
 }
@@ -30,7 +30,7 @@ void WarpTrace::merge(const LaneTraces &traces) {
   std::array<Cursor, 32> lanes;
   for (unsigned i = 0; i < 32; ++i)
     lanes[i] = {traces[i].first, traces[i].second};
-  // In step as long as all lanes that have anything left enter the same block with the same key.
+  // Fast path: as long as all lanes that have entries left enter the same block with the same key.
   for (;;) {
     std::uint32_t mask = 0;
     const TraceEntry *leader = nullptr;
@@ -52,8 +52,8 @@ void WarpTrace::merge(const LaneTraces &traces) {
   }
 }
 
-/// One execution of a block by the lanes of the mask, all of which stand at its entry; moves them
-/// behind it.
+/// One execution of a block by the lanes of `mask`, all of which are at its entry. Moves them past
+/// it.
 void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
   const unsigned active = unsigned(std::popcount(mask));
   const unsigned first = unsigned(std::countr_zero(mask));
@@ -67,8 +67,8 @@ void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
   for (std::uint32_t rest = mask; rest; rest &= rest - 1)
     ++lanes[std::countr_zero(rest)].at;
   for (;;) {
-    // Lanes execute the same accesses; a copy of a length that differs by lane ends earlier in
-    // some.
+    // Lanes execute the same accesses, but a copy whose length differs between lanes ends earlier
+    // in some.
     std::uint32_t accessing = 0;
     for (std::uint32_t rest = mask; rest; rest &= rest - 1) {
       const unsigned i = unsigned(std::countr_zero(rest));
@@ -97,8 +97,8 @@ void WarpTrace::execute(std::uint32_t mask, std::array<Cursor, 32> &lanes) {
   }
 }
 
-/// The general case: entries of all lanes are put together by block, key and how often the lane has
-/// been there.
+/// The general case: groups the entries of all lanes by block, key and the number of times that the
+/// lane has been there.
 void WarpTrace::mergeDiverged(std::array<Cursor, 32> &lanes) {
   entered_.clear();
   std::unordered_map<std::uint64_t, std::uint32_t> occurrences;
@@ -113,8 +113,8 @@ void WarpTrace::mergeDiverged(std::array<Cursor, 32> &lanes) {
     return std::tie(a.occurrence, a.key, a.block, a.lane) <
            std::tie(b.occurrence, b.key, b.block, b.lane);
   });
-  // In the order in which the first lane of each group came there, so that the caches see a
-  // plausible sequence.
+  // Order the groups by when the first lane of each got there, so that the caches see a plausible
+  // sequence.
   std::vector<std::pair<std::size_t, std::size_t>> groups;
   for (std::size_t begin = 0; begin < entered_.size();) {
     std::size_t end = begin + 1;
@@ -141,7 +141,8 @@ void WarpTrace::mergeDiverged(std::array<Cursor, 32> &lanes) {
 }
 
 void WarpTrace::access(std::uint32_t mask, const std::array<const TraceEntry *, 32> &entries) {
-  // Lanes may address different memories through one generic pointer; each is a request of its own.
+  // Lanes may address different memories through one generic pointer; each memory is a separate
+  // request.
   std::uint32_t shared = 0, global = 0;
   SiteKind kind = SiteKind::Load;
   bool storing = false;
@@ -210,7 +211,7 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
       counts_.dramReadSectors += !outcome.hit;
       counts_.dramWriteSectors += outcome.writtenBack;
     } else {
-      // L1 writes through; atomics are done in L2, which needs the old value.
+      // L1 writes through. Atomics run in L2, which needs the old value.
       SectorCache::Outcome outcome = l2_.access(sectors[i], true);
       ++(kind == SiteKind::Store ? counts_.l2WriteSectors : counts_.l2AtomicSectors);
       counts_.l2Hits += outcome.hit;
@@ -221,9 +222,9 @@ void WarpTrace::globalAccess(SiteKind kind, std::uint32_t mask,
   }
 }
 
-/// 32 banks of 4 bytes. A request of at most 4 bytes a lane is one pass, of 8 bytes two passes of
-/// half a warp, of 16 bytes four; a pass takes as many wavefronts as the most distinct words that
-/// one bank has to deliver.
+/// Shared memory has 32 banks of 4 bytes. A request of at most 4 bytes a lane takes one pass, of 8
+/// bytes two passes of half a warp each, of 16 bytes four. The wavefronts of a pass are the largest
+/// number of distinct words that one bank has to deliver.
 void WarpTrace::sharedAccess(SiteKind kind, std::uint32_t mask,
                              const std::array<const TraceEntry *, 32> &entries) {
   LaunchCounts::Shared &counts = kind == SiteKind::Load    ? counts_.sharedLoad
@@ -250,7 +251,7 @@ void WarpTrace::sharedAccess(SiteKind kind, std::uint32_t mask,
       for (std::uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word) {
         const unsigned bank = word & 31;
         bool known = false;
-        // Lanes that read the same word are served at once; atomics on one word take turns.
+        // Lanes that read the same word are served together; atomics on one word are serialised.
         for (unsigned i = 0; kind != SiteKind::Atomic && i < depth[bank]; ++i)
           known |= words[bank][i] == word;
         if (known || depth[bank] == 32)

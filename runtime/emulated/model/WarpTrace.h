@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what each lane did to what the warp did: blocks that lanes entered with the same key were
-// executed together, and their accesses at the same place are one request. Counts what Nsight
-// Compute counts, for the whole grid, no sampling.
+// Combines the traces of lanes into what the warp did: lanes that entered a block with the same key
+// executed it together, and their accesses at the same site are one request. Counts what Nsight
+// Compute counts, for the whole grid, without sampling.
 #pragma once
 
 #include "runtime/emulated/model/Caches.h"
@@ -28,9 +28,9 @@ struct LaunchCounts {
   std::uint64_t dramReadSectors = 0, dramWriteSectors = 0;
   std::uint64_t atomicOperations = 0; ///< lanes
   std::uint64_t warpInstructions = 0;
-  /// By class; thread level, as predicated-on threads executed them.
+  /// By class, for each thread that executed them.
   std::array<std::uint64_t, kInstructionClasses> threadInstructions{};
-  /// By class; one for each warp that executed it.
+  /// By class, one for each warp that executed them.
   std::array<std::uint64_t, kInstructionClasses> warpInstructionsByClass{};
   std::uint64_t branches = 0, divergentBranches = 0;
   std::uint64_t blocks = 0;
@@ -38,8 +38,7 @@ struct LaunchCounts {
 
 class WarpTrace {
 public:
-  /// `l1Bytes`: what one block can count on. The L2's contents stay between launches until
-  /// forgetCaches().
+  /// `l1Bytes`: the share of L1 of one block. `l2` keeps its contents until its owner clears it.
   WarpTrace(const ModuleInfo &module, std::uint64_t arenaBase, std::uint64_t arenaSize,
             SectorCache &l2, std::uint64_t l1Bytes);
 

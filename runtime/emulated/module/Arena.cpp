@@ -9,7 +9,7 @@ namespace kopt::runtime::emulated {
 namespace {
 
 constexpr std::uint64_t kAlignment = 256, kRedZone = 256, kPage = 4096;
-/// Behind the arena and its states, so that checks may look at a few bytes more than an access has.
+/// Extra space behind the arena and its states, so that checks may read a few bytes past an access.
 constexpr std::uint64_t kSlack = kPage;
 
 void *reserve(std::uint64_t bytes) {
@@ -23,7 +23,7 @@ std::uint64_t roundUp(std::uint64_t value, std::uint64_t to) { return (value + t
 } // namespace
 
 std::unique_ptr<Arena> Arena::create(std::uint64_t bytes, std::string &why) {
-  // A limit on address space (ulimit -v, a container's policy) is answered with a smaller device.
+  // If address space is limited (ulimit -v, a container's policy), make a smaller device.
   constexpr std::uint64_t kSmallest = 64u << 20;
   for (std::uint64_t size = bytes; size >= kSmallest; size /= 2) {
     std::unique_ptr<Arena> arena(new Arena);
@@ -50,8 +50,8 @@ Arena::~Arena() {
 
 std::byte *Arena::allocate(std::size_t bytes) {
   const std::uint64_t needed = roundUp(bytes ? bytes : 1, kAlignment) + kRedZone;
-  // Onwards from the last allocation, so that freed addresses stay unused for long; then once from
-  // the start.
+  // Search from the last allocation onwards, so that freed addresses stay unused for long; then
+  // once from the start.
   for (std::uint64_t start : {cursor_, kFirstAllocation}) {
     std::uint64_t at = start;
     for (auto next = live_.lower_bound(start); next != live_.end() && next->first < at + needed;
@@ -59,7 +59,7 @@ std::byte *Arena::allocate(std::size_t bytes) {
       at = roundUp(next->first + next->second.bytes, kAlignment) + kRedZone;
     if (at + needed > size_)
       continue;
-    // The one before the start may reach into it.
+    // The allocation before `at` may reach past it.
     auto before = live_.upper_bound(at);
     if (before != live_.begin()) {
       --before;
@@ -70,8 +70,8 @@ std::byte *Arena::allocate(std::size_t bytes) {
         continue;
     }
     live_[at] = {at, bytes, ++number_};
-    // Each to another multiple of its alignment: code that looks at further bits of an address
-    // shall see all of them.
+    // Vary the multiple of the alignment, so that code that depends on further address bits meets
+    // all their values.
     cursor_ = at + needed + kAlignment * (number_ * 0x9e3779b97f4a7c15u >> 60);
     allocated_ += bytes;
     std::memset(state_ + at, kAllocated, bytes);
@@ -88,7 +88,7 @@ bool Arena::release(void *address) {
   live_.erase(found);
   allocated_ -= allocation.bytes;
   std::memset(state_ + allocation.offset, kUnallocated, allocation.bytes);
-  // Whole pages go back to the system; they are zero when they return.
+  // Return whole pages to the system; they are zero when used again.
   auto discard = [](void *from, std::uint64_t bytes) {
     const std::uint64_t begin = roundUp(std::uint64_t(from), kPage),
                         end = (std::uint64_t(from) + bytes) / kPage * kPage;

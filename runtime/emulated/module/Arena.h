@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulated device's memory: one reserved range of addresses that kernels use as they are, and
-// beside it what is known about each byte (allocated, initialised) and each word (who accessed it
-// last).
+// The emulated device's memory: one reserved range of addresses that kernels use directly, with the
+// state of each byte (allocated, initialised) and of each word (the last accesses).
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,8 @@
 
 namespace kopt::runtime::emulated {
 
-/// What is known of one byte. Loads need the second bit, stores the first: a protected byte has a
-/// value that no kernel may change.
+/// The state of one byte. Loads need the second bit, stores the first: a protected byte has a value
+/// that no kernel may change.
 enum ByteState : std::uint8_t {
   kUnallocated = 0,
   kAllocated = 1,
@@ -22,23 +21,24 @@ enum ByteState : std::uint8_t {
 };
 
 /// The last write and the last reads of one 4-byte word. An interval is what a thread does between
-/// two barriers, of its block or its warp; their numbers only grow and are unique within the
-/// process, so a cell of an earlier block, or of before the block's last barrier, means nothing and
-/// is never cleared.
+/// two barriers of its block or its warp. Interval numbers only grow and are unique within the
+/// process, so entries from an earlier block, or from before the block's last barrier, can be
+/// recognised and need not be cleared.
 struct WordCell {
-  std::uint32_t writeInterval, readInterval; ///< of the reads: the latest one
-  std::uint32_t readers; ///< the lanes of the reader's warp whose reads nothing orders before the
-                         ///< latest one; or CellWho::kOtherWarps
+  std::uint32_t writeInterval, readInterval; ///< of the latest write and the latest read
+  /// The lanes of the reader's warp whose reads are not ordered before the latest one. With
+  /// CellWho::kOtherWarps in `reader`, a thread of another warp.
+  std::uint32_t readers;
   std::uint16_t writer, reader; ///< CellWho
   std::uint16_t writeSite, readSite;
 };
 namespace CellWho {
 constexpr unsigned kThread = 0x03ff; ///< index within the block
 constexpr unsigned kWarp = 0x03e0;
-constexpr unsigned kMaskShift = 10;  ///< four bits: the bytes of the word
-constexpr unsigned kAtomic = 0x4000; ///< of a writer
-constexpr unsigned kOtherWarps =
-    0x8000; ///< of a reader: so did other warps, and `readers` is a thread of one of them
+constexpr unsigned kMaskShift = 10;  ///< position of four bits, one for each byte of the word
+constexpr unsigned kAtomic = 0x4000; ///< in a writer: the write was an atomic
+/// In a reader: other warps have read too, and `readers` is a thread of one of them.
+constexpr unsigned kOtherWarps = 0x8000;
 } // namespace CellWho
 
 class Arena {
@@ -48,14 +48,14 @@ public:
   /// Allocations begin here, so that a small negative index is not taken for shared memory.
   static constexpr std::uint64_t kFirstAllocation = 2 * kSharedWindow;
 
-  /// Reserves addresses only. Null, with `why`, where the system does not even allow that.
+  /// Reserves address space only. Null, with the reason in `why`, if the system refuses even that.
   static std::unique_ptr<Arena> create(std::uint64_t bytes, std::string &why);
   ~Arena();
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
 
-  /// 256-byte aligned and followed by at least as many unallocated bytes. Null if memory is
-  /// exhausted.
+  /// Allocates memory that is aligned to 256 bytes and followed by at least 256 unallocated bytes.
+  /// Null if memory is exhausted.
   std::byte *allocate(std::size_t bytes);
   bool release(void *address);
 
@@ -66,7 +66,7 @@ public:
   /// The allocation that holds the address, or the nearest one before it (`inside` says which);
   /// null if there is none.
   const Allocation *find(const void *address, bool &inside) const;
-  /// Whether all bytes lie in one live allocation.
+  /// True if all bytes lie in one live allocation.
   bool holds(const void *address, std::size_t bytes) const;
 
   void setState(const void *address, std::size_t bytes, ByteState state);

@@ -9,8 +9,8 @@
 namespace kopt::runtime::emulated {
 namespace {
 
-/// Emulated code calls the C library's mathematics and, for 128-bit integers, the compiler's. The
-/// process may have been linked without needing them itself.
+/// Emulated code calls mathematical functions of the C library and, for 128-bit integers, functions
+/// of the compiler's library. The process itself may have been linked without them.
 void openLibraries() {
   static const bool once = [] {
     dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
@@ -20,8 +20,8 @@ void openLibraries() {
   (void)once;
 }
 
-/// The parts of a variable's mangled name. nvcc names a static variable k2, Clang _ZL2k2, and
-/// within a namespace the same way with and without the L.
+/// The parts of a variable's mangled name, for comparing names. nvcc names a static variable k2,
+/// Clang _ZL2k2; within a namespace, both mangle the name, with and without the L.
 std::vector<std::string_view> partsOf(std::string_view name) {
   const bool nested = name.starts_with("_ZN");
   std::string_view rest = nested                    ? name.substr(3)
@@ -36,7 +36,7 @@ std::vector<std::string_view> partsOf(std::string_view name) {
       rest.remove_prefix(1);
     }
     if (length == 0 || length > rest.size())
-      return {name}; // templates and the like: only as a whole
+      return {name}; // templates and others are compared as a whole
     parts.push_back(rest.substr(0, length));
     rest.remove_prefix(length);
   }
@@ -116,7 +116,7 @@ bool EmulatedModule::isConstantData(std::uint64_t address, std::uint32_t bytes) 
   dl_iterate_phdr(
       [](dl_phdr_info *object, std::size_t, void *data) {
         auto &wanted = *static_cast<Search *>(data);
-        // Only modules of ours: the kernel must not see the process's own data.
+        // Accept only emulated modules: a kernel must not read other data of the process.
         bool ours = false, inside = false;
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const ElfW(Phdr) &segment = object->dlpi_phdr[i];

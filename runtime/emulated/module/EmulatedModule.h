@@ -29,10 +29,10 @@ public:
   }
   /// The memory of the variable of this name, and its size; null if there is none.
   std::byte *variable(const std::string &name, std::size_t &bytes) const;
-  /// The name of the device variable whose allocation this is, or null.
+  /// The name of the device variable whose allocation begins at this offset, or null.
   const char *variableAt(std::uint64_t arenaOffset) const;
 
-  /// Whether the bytes belong to constant data of a loaded module.
+  /// True if the bytes belong to constant data of a loaded module.
   static bool isConstantData(std::uint64_t address, std::uint32_t bytes);
 
 private:
@@ -41,7 +41,8 @@ private:
   Arena &arena_;
   void *handle_ = nullptr;
   const ModuleInfo *info_ = nullptr;
-  std::vector<std::byte *> variables_; ///< as many as info_->globals, null where there was no room
+  /// One for each of info_->globals; null if there was no memory.
+  std::vector<std::byte *> variables_;
 };
 
 } // namespace kopt::runtime::emulated

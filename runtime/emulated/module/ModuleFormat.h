@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an emulated module (a shared object built by clang_plugin/emulate) tells the runtime about
-// itself: one constant of this type under the name kModuleSymbol. The instrumentation writes it,
-// EmulatedModule reads it. Plain C layout.
+// The description that an emulated module (a shared object built by clang_plugin/emulate) contains
+// for the runtime: a constant of type ModuleInfo with the name kModuleSymbol. The instrumentation
+// writes it, EmulatedModule reads it. It has plain C layout.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,19 @@ enum class SiteKind : std::uint32_t {
   Local
 };
 
-/// One place in the source that the runtime hears of.
+/// One place in the source that is reported to the runtime.
 struct Site {
   const char *file;
   std::uint32_t line, column;
   SiteKind kind;
-  std::uint32_t bytes; ///< of one access; 0 where it varies
+  std::uint32_t bytes; ///< of one access; 0 if it varies
   std::uint32_t flags; ///< SiteFlag
   std::uint32_t block; ///< index into BlockInfo
 };
 enum SiteFlag : std::uint32_t {
-  kMayBePadded = 1, ///< an integer load that may copy a struct with its padding: partly initialised
-                    ///< is no error
+  /// An integer load that may copy a struct with its padding, so that partly initialised bytes are
+  /// not an error.
+  kMayBePadded = 1,
   kVolatile = 2,
 };
 
@@ -67,8 +68,8 @@ struct BlockInfo {
   std::uint32_t endsInConditionalBranch;
 };
 
-/// A __device__ or __constant__ variable. The runtime allocates it on the device and stores where
-/// in `*slot`.
+/// A __device__ or __constant__ variable. The runtime allocates it on the device and stores its
+/// address in `*slot`.
 struct GlobalInfo {
   const char *name;
   const void *initial;
@@ -90,8 +91,8 @@ struct ModuleInfo {
       void **arguments); ///< calls `kernel` with arguments[i] pointing to the i-th parameter
   void *kernel;
   std::uint32_t staticSharedBytes, dynamicSharedOffset;
-  std::uint32_t siteCount, blockCount, globalCount,
-      maxThreads; ///< maxThreads: of __launch_bounds__, 0 if none
+  /// maxThreads: from __launch_bounds__; 0: none.
+  std::uint32_t siteCount, blockCount, globalCount, maxThreads;
   const Site *sites;
   const BlockInfo *blocks;
   const GlobalInfo *globals;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies by all threads of a group: by asynchronous copies as wide as the pointers' type and alignment allow from global to
-// shared memory, by plain ones otherwise.
+// Copies by all threads of a group. From global to shared memory, they are asynchronous copies as wide as the type and
+// the alignment allow; otherwise plain copies.
 #pragma once
 
 #include "../cooperative_groups.h"
@@ -23,14 +23,14 @@ template <unsigned Bytes> struct Word;
 template <> struct Word<4> { using type = unsigned; };
 template <> struct Word<8> { using type = uint2; };
 template <> struct Word<16> { using type = uint4; };
-/// As many whole words of `Bytes` as `bytes` holds.
+/// Copies as many whole words of `Bytes` bytes as fit in `bytes`.
 template <unsigned Bytes, class Group> KOPT_D void copyWords(const Group &group, void *to, const void *from, size_t bytes) {
   if (!__isShared(to) || !__isGlobal(from))
     return copyPlainly<typename Word<Bytes>::type>(group, to, from, bytes / Bytes);
   for (size_t i = group.thread_rank(); i < bytes / Bytes; i += group.size())
     __pipeline_memcpy_async(static_cast<char *>(to) + i * Bytes, static_cast<const char *>(from) + i * Bytes, Bytes);
 }
-/// Bytes up to a word's boundary, words, the bytes behind them.
+/// Copies single bytes up to a word boundary, then words, then the remaining bytes.
 template <unsigned Bytes, class Group> KOPT_D void copyMostlyWords(const Group &group, char *to, const char *from, size_t bytes) {
   const size_t before = -(size_t)from & (Bytes - 1), words = (bytes - before) & ~(size_t)(Bytes - 1);
   copyPlainly<char>(group, to, from, before);
@@ -40,7 +40,7 @@ template <unsigned Bytes, class Group> KOPT_D void copyMostlyWords(const Group &
 template <class Group> KOPT_D void copyAsync(const Group &group, void *to, const void *from, size_t bytes, unsigned alignment) {
   char *target = static_cast<char *>(to);
   const char *source = static_cast<const char *>(from);
-  // Types that say how they are aligned are taken at their word.
+  // The alignment of the type is trusted.
   if (alignment == 16)
     return copyWords<16>(group, target, source, bytes);
   if (alignment == 8)
@@ -64,7 +64,7 @@ template <class Group, class T, class Size> KOPT_D void memcpy_async(const Group
   detail::copyAsync(group, to, from, (size_t)bytes, detail::ElementAlignment<T>::value);
   __pipeline_commit();
 }
-/// The sizes are numbers of elements; as many are copied as there are of both.
+/// The sizes are numbers of elements; the smaller one is the number copied.
 template <class Group, class T, class TargetSize, class SourceSize>
 KOPT_D void memcpy_async(const Group &group, T *to, const TargetSize &targets, const T *from, const SourceSize &sources) {
   const size_t count = (size_t)targets < (size_t)sources ? (size_t)targets : (size_t)sources;

@@ -12,7 +12,7 @@ KOPT_D auto reduce(const thread_block_tile<Size, Parent> &tile, T value, Operati
     value = operation(value, tile.shfl_xor(value, lanes));
   return value;
 }
-/// Of any number of threads: the upper half to the lower, and the result to all.
+/// For any number of threads: combines the upper half into the lower one repeatedly, then gives all threads the result.
 template <class T, class Operation>
 KOPT_D auto reduce(const coalesced_group &group, T value, Operation &&operation) -> decltype(operation(value, value)) {
   for (unsigned left = group.size(), half; left > 1; left = half) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefix sums and their like over tiles and coalesced groups.
+// Prefix scans over tiles and coalesced groups.
 #pragma once
 
 #include "../kopt_emulated/group_operators.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic functions. One announcement to the runtime, then a plain read-modify-write: the threads of an emulated device
-// only change over inside calls of the runtime, so nothing can come between.
+// Atomic functions. Each announces itself to the runtime and then does a plain read-modify-write. Threads of an
+// emulated device are switched only inside calls of the runtime, so the operation cannot be interrupted.
 #pragma once
 
 #include "hooks.h"

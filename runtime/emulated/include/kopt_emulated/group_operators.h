@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What <cooperative_groups/reduce.h> and <cooperative_groups/scan.h> combine values by.
+// The operators of <cooperative_groups/reduce.h> and <cooperative_groups/scan.h>.
 #pragma once
 
 #include "../cooperative_groups.h"

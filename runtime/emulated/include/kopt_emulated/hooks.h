@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an emulated kernel calls in the process that runs it (runtime/emulated/Hooks.cpp). Never called by user code.
+// The functions that an emulated kernel calls in the process that runs it (runtime/emulated/execute/Hooks.cpp). User
+// code does not call them directly.
 #pragma once
 
 #include "../vector_types.h"
@@ -25,7 +26,7 @@ __device__ unsigned kopt_emulated_reduce(unsigned mask, unsigned value, int mode
 __device__ void kopt_emulated_fence(int scope);
 /// Announces a read-modify-write of these bytes; the accesses that follow are not traced (they are non-temporal).
 __device__ void kopt_emulated_atomic(void *address, unsigned size);
-/// Copies begun, grouped and waited for as <cuda_pipeline.h> has it.
+/// The asynchronous copies of <cuda_pipeline.h>.
 __device__ void kopt_emulated_async_copy(void *to, const void *from, unsigned long bytes, unsigned long zeros);
 __device__ void kopt_emulated_async_commit();
 __device__ void kopt_emulated_async_wait(unsigned long prior);

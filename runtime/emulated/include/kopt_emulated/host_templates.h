@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ face of the runtime API: typed pointers and symbols in place of void *.
+// The C++ overloads of the runtime API: typed pointers and symbols in place of void *.
 #pragma once
 
 #include "../cuda_runtime_api.h"

@@ -99,7 +99,7 @@ KOPT_D double __hiloint2double(int hi, int lo) {
 }
 
 namespace kopt_emulated {
-/// The float nearest to `x` in the direction of the mode, for integers that a double holds or not alike.
+/// Rounds `x` to a floating-point number in the direction of the mode, also if a double cannot hold `x` exactly.
 template <class F, class I> KOPT_D F fromInteger(I x, int mode) {
   F nearest = (F)x;
   __int128 error = (__int128)x - (__int128)nearest;
@@ -107,7 +107,7 @@ template <class F, class I> KOPT_D F fromInteger(I x, int mode) {
 }
 } // namespace kopt_emulated
 
-// The conversion itself is made the hardware's by clang_plugin/emulate.
+// clang_plugin/emulate makes the conversions behave as on the hardware.
 #define KOPT_TO_INTEGERS(FROM, F, SUFFIX)                                                          \
   KOPT_TO_INTEGER(FROM, F, SUFFIX, int, int)                                                       \
   KOPT_TO_INTEGER(FROM, F, SUFFIX, uint, unsigned)                                                 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mathematical functions and intrinsics that the C library does not have (it has sincosf, exp10f and the like).
+// Mathematical functions and intrinsics that the C library lacks.
 #pragma once
 
 #include "system_headers.h"
@@ -28,9 +28,9 @@ KOPT_HD double normcdf(double x) { return 0.5 * ::erfc(-x * 0.707106781186547524
 KOPT_HD float erfcxf(float x) { return (float)(::exp((double)x * x) * ::erfc((double)x)); }
 KOPT_HD float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 
-// The approximate intrinsics by way of what nvcc makes of them, so that they are as far off, and fail where a GPU's do; each step
-// of these is accurate.
-// A quotient is a product with the divisor's reciprocal, which is lost where that would be denormal.
+// The approximate intrinsics, computed in the steps that nvcc generates, so that they have the same errors and fail
+// where a GPU's do. Each step is accurate. __fdividef() multiplies by the reciprocal of the divisor, which becomes 0
+// where it would be denormal.
 KOPT_D float __fdividef(float a, float b) {
   float size = __builtin_fabsf(b);
   if (size > 0x1p126f && size < __builtin_inff())
@@ -38,13 +38,13 @@ KOPT_D float __fdividef(float a, float b) {
   return a / b;
 }
 namespace kopt_emulated {
-/// The angle's part of a turn, rounded before whole turns are taken off: few of its bits are left of a large one.
+/// Reduces an angle to one turn. It is rounded before whole turns are removed, so a large angle keeps few of its bits.
 KOPT_HD double turnedAngle(float x) {
   float turns = x * 0.15915494309189533577f;
   return 6.28318530717958647693 * ((double)turns - __builtin_floor((double)turns));
 }
 } // namespace kopt_emulated
-// The C library declares functions of these names for its own use, so these are definitions of the same functions.
+// The C library declares functions with these names, so these define the same functions.
 #define KOPT_FAST extern "C" __inline__ __attribute__((host, device, always_inline))
 KOPT_FAST float __expf(float x) noexcept { return ::exp2f(x * 1.44269504088896340736f); }
 KOPT_FAST float __exp10f(float x) noexcept { return ::exp2f(x * 3.32192809488736234787f); }
@@ -59,8 +59,8 @@ KOPT_FAST float __tanhf(float x) noexcept { return ::tanhf(x); }
 KOPT_FAST void __sincosf(float x, float *s, float *c) noexcept { *s = __sinf(x), *c = __cosf(x); }
 #undef KOPT_FAST
 
-// Arithmetic that is rounded in a given direction: the rounded-to-nearest result moved by one step where its exact
-// error says so.
+// Arithmetic with a given rounding direction: the result rounded to nearest is moved by one step if its exact error
+// requires that.
 namespace kopt_emulated {
 template <class T> KOPT_D T directed(T nearest, T error, int mode) {
   if (error == 0 || nearest != nearest)
@@ -124,7 +124,7 @@ KOPT_D float __fmaf_rn(float a, float b, float c) { return ::fmaf(a, b, c); }
 KOPT_D double __fma_rn(double a, double b, double c) { return ::fma(a, b, c); }
 KOPT_D float __frsqrt_rn(float a) { return (float)(1.0 / __builtin_sqrt((double)a)); }
 
-// min and max in every mixture of types that CUDA overloads.
+// min and max for every combination of types that CUDA overloads.
 #define KOPT_MIN_MAX(R, A, B)                                                                      \
   KOPT_HD R min(A a, B b) { return (R)a < (R)b ? (R)a : (R)b; }                                    \
   KOPT_HD R max(A a, B b) { return (R)a > (R)b ? (R)a : (R)b; }

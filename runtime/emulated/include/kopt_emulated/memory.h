@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read-only and cache-hinted loads and stores, and address space predicates. The hints change no result; the model of
-// the caches does not use them either.
+// Read-only and cache-hinted loads and stores, and address space predicates. The hints change no result, and the cache
+// model ignores them.
 #pragma once
 
 #include "../vector_types.h"

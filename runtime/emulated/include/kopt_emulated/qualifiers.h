@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language level of CUDA C++: function and variable qualifiers as Clang attributes. First to be included.
+// The language level of CUDA C++: function and variable qualifiers as Clang attributes. Must be included first.
 #pragma once
 
-// Headers of a toolkit that include their own ones of these names find them included.
+// With these include guards, toolkit headers do not include their own versions of these headers.
 #define __HOST_DEFINES_H__
 #define __HOST_CONFIG_H__
 #define __BUILTIN_TYPES_H__
@@ -12,7 +12,7 @@
 #define __global__ __attribute__((global))
 #define __constant__ __attribute__((constant))
 #ifdef KOPT_EMULATED
-// The annotation is how the instrumentation tells shared memory from other globals on a CPU, which has one address space.
+// The instrumentation recognises shared memory by this annotation, because a CPU has only one address space.
 #define __shared__ __attribute__((shared, annotate("kopt.shared")))
 #else
 #define __shared__ __attribute__((shared))
@@ -50,7 +50,7 @@
 #define CUDA_VERSION 13000
 #endif
 
-// Functions kopt defines itself: usable from host and device code, never emitted where unused.
+// For functions that kopt defines itself: callable from host and device code, and not emitted if unused.
 #define KOPT_HD static __inline__ __attribute__((host, device, always_inline, unused))
 #define KOPT_D static __inline__ __attribute__((device, always_inline, unused))
 #define KOPT_D_MEMBER __inline__ __attribute__((device, always_inline))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic functions with an order and a scope (CUDA 12.8 and newer). Blocks take turns here, so every scope is the whole
-// device's; an order is the fence that it implies.
+// Atomic functions with an order and a scope (CUDA 12.8 and newer). Blocks run one after another here, so every scope
+// is the whole device. A memory order becomes the fences that it implies.
 #pragma once
 
 #include "atomics.h"
@@ -23,7 +23,7 @@ namespace kopt_emulated {
 KOPT_D void fenceOfScope(int scope) {
   kopt_emulated_fence(scope <= __NV_THREAD_SCOPE_BLOCK ? 0 : scope <= __NV_THREAD_SCOPE_DEVICE ? 1 : 2);
 }
-/// Before what publishes, and after what looks.
+/// Fences before an operation that releases, and after one that acquires.
 KOPT_D void fenceBefore(int order, int scope) {
   if (order >= __NV_ATOMIC_RELEASE)
     fenceOfScope(scope);
@@ -53,7 +53,7 @@ KOPT_WRAPPED(long long)
 template <class T> KOPT_D T __nv_atomic_load_n(T *address, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   return kopt_emulated::orderedUpdate(address, order, scope, [](T old) -> T { return old; });
 }
-/// Of memory that may be read alone.
+/// Also for memory that is read-only.
 template <class T> KOPT_D T __nv_atomic_load_n(const T *address, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   kopt_emulated::fenceBefore(order, scope);
   T value = *(const volatile T *)address;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What half and bfloat16 have in common: operators and the named intrinsics, written once for both. A type brings its
-// conversions; one operation is computed exactly enough in float and rounded once.
+// The operators and named intrinsics that half and bfloat16 share. Each type provides its conversions; an operation is
+// computed in float, with enough precision, and rounded once.
 #pragma once
 
 #include "device.h"
 
-// SCALAR, its PAIR, and the SUFFIX that distinguishes nothing: the intrinsics of both types have the same names.
+// SCALAR is the type, PAIR its vector of two. The intrinsics of both types have the same names.
 #define KOPT_SMALL_FLOAT_ARITHMETIC(SCALAR, PAIR, TO_FLOAT, FROM_FLOAT)                            \
   KOPT_HD SCALAR operator+(const SCALAR &a, const SCALAR &b) { return FROM_FLOAT(TO_FLOAT(a) + TO_FLOAT(b)); } \
   KOPT_HD SCALAR operator-(const SCALAR &a, const SCALAR &b) { return FROM_FLOAT(TO_FLOAT(a) - TO_FLOAT(b)); } \
@@ -114,8 +114,8 @@
   }
 
 namespace kopt_emulated {
-/// a * b + c such that one later rounding to at most 11 bits is as if the exact value had been rounded: the product is
-/// exact in double, and a rounding error of the sum is left as a sticky last bit (rounding to odd).
+/// a * b + c, such that a later rounding to at most 11 bits gives the correctly rounded result: the product is exact in
+/// double, and the rounding error of the sum is kept as a sticky last bit (rounding to odd).
 KOPT_HD double fusedOnce(float a, float b, float c) {
   double product = (double)a * (double)b, addend = (double)c, sum = product + addend;
   double t = sum - product, error = (product - (sum - t)) + (addend - t);

@@ -9,7 +9,7 @@ static constexpr int warpSize = 32;
 #ifdef KOPT_EMULATED
 KOPT_D void __syncthreads() { (void)kopt_emulated_barrier(0, 0); }
 #else
-extern "C" __device__ void __syncthreads(); // Clang knows it as a builtin wherever it knows of a GPU target
+extern "C" __device__ void __syncthreads(); // a Clang builtin if the target is a GPU
 #endif
 KOPT_D int __syncthreads_count(int predicate) { return kopt_emulated_barrier(predicate, 1); }
 KOPT_D int __syncthreads_and(int predicate) { return kopt_emulated_barrier(predicate, 2); }
@@ -31,7 +31,7 @@ KOPT_D int __uni_sync(unsigned mask, int predicate) {
 }
 
 namespace kopt_emulated {
-/// A value of up to 8 bytes as the bits that lanes exchange, and back.
+/// Converts a value of up to 8 bytes to the bits that lanes exchange, and back.
 template <class T> KOPT_D unsigned long long toBits(T value) {
   static_assert(sizeof(T) <= 8, "lanes exchange at most 8 bytes");
   unsigned long long bits = 0;
@@ -107,6 +107,6 @@ KOPT_D void __trap() { kopt_emulated_trap(); }
 KOPT_D void __brkpt() { kopt_emulated_trap(); }
 KOPT_D void __nanosleep(unsigned) {}
 
-// The kernel before has ended, and the one after waits for this one.
+// Nothing to do: the previous kernel has ended, and the next one waits for this one.
 KOPT_D void cudaGridDependencySynchronize() {}
 KOPT_D void cudaTriggerProgrammaticLaunchCompletion() {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C and C++ library as device code sees it. Functions the CUDA programming guide offers on the device are declared
-// for it before the host's headers name them, so that std:: gets both; <cmath> becomes callable from both sides.
+// The C and C++ library as device code sees it. Functions that the CUDA programming guide offers on the device are
+// declared for it before the host's headers declare them, so that std:: has both. <cmath> becomes callable from host
+// and device.
 #pragma once
 
 #include "qualifiers.h"
@@ -33,7 +34,7 @@ __device__ __attribute__((noreturn)) void __assert_fail(const char *, const char
 #include <new>
 #include <type_traits>
 #include <utility>
-// Not meant for both sides, and <cmath> would include it where everything is.
+// Included here first, because <cmath> would include it within the pragma, and its functions are not for both sides.
 #include <bits/stl_algobase.h>
 
 #pragma clang force_cuda_host_device begin

@@ -5,7 +5,8 @@
 #include "qualifiers.h"
 
 namespace kopt_emulated {
-/// `part(x, y)` for each part of a and b, as integers that hold every intermediate value; the parts of the result wrap.
+/// Applies `function` to each part of a and b, as integers that hold every intermediate value. The parts of the result
+/// wrap.
 template <class Part, class Function> KOPT_HD unsigned eachPart(unsigned a, unsigned b, Function function) {
   constexpr int bits = 8 * sizeof(Part);
   unsigned result = 0;
@@ -21,7 +22,7 @@ template <class Part> KOPT_HD int saturated(int x) {
 KOPT_HD int distance(int x, int y) { return x > y ? x - y : y - x; }
 template <class T> KOPT_HD T least(T x, T y) { return y < x ? y : x; }
 template <class T> KOPT_HD T most(T x, T y) { return x < y ? y : x; }
-/// The sum as the hardware has it: it wraps.
+/// The sum, which wraps as on the hardware.
 KOPT_HD int wrappedSum(int x, int y) { return (int)((unsigned)x + (unsigned)y); }
 KOPT_HD unsigned wrappedSum(unsigned x, unsigned y) { return x + y; }
 template <class Part> KOPT_HD unsigned sumOfDistances(unsigned a, unsigned b) {
@@ -40,7 +41,7 @@ template <class Part> KOPT_HD unsigned sumOfDistances(unsigned a, unsigned b) {
   KOPT_D unsigned NAME(unsigned a) {                                                               \
     return kopt_emulated::eachPart<PART>(a, 0, [](int x, int) { return EXPRESSION; });             \
   }
-// All bits of a part, or its lowest.
+// __vcmp sets all bits of a part, __vset its lowest bit.
 #define KOPT_PARTS_COMPARED(RELATION, SUFFIX, PART, OPERATOR)                                      \
   KOPT_PARTS(__vcmp##RELATION##SUFFIX, PART, x OPERATOR y ? -1 : 0)                                \
   KOPT_PARTS(__vset##RELATION##SUFFIX, PART, x OPERATOR y ? 1 : 0)
@@ -83,7 +84,7 @@ KOPT_PARTS_OF(4, signed char, unsigned char)
 #undef KOPT_PARTS_OF_ONE
 #undef KOPT_PARTS
 
-// DPX: the better of two or three, of a sum, and which it was. Also for the host.
+// DPX functions: the better of two or three values, of a sum, and which one it was. Also callable from the host.
 #define KOPT_DPX(BETTER, PICK)                                                                     \
   KOPT_DPX_WORD(BETTER, PICK, s32, int)                                                            \
   KOPT_DPX_WORD(BETTER, PICK, u32, unsigned)                                                       \
