@@ -363,6 +363,7 @@ Status DeviceJudge::timeBaseline(Trial &trial) {
 Status DeviceJudge::limitInstructions(const Trial &baseline) {
   if (!runner_.device().modelled)
     return {};
+  context_.instructionLimits.clear();
   for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
     Counters counters = baseline.counters; // of the heaviest launch
     if (i != context_.heaviest()) {

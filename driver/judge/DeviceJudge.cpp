@@ -27,6 +27,9 @@ DeviceJudge::DeviceJudge(JudgeDevice device, Frontend &frontend, Toolchain &tool
           options_.checks, {frontend_, toolchain_, emulation_.get(), options_.assurance},
           {CandidateBuilder::baselineRequest(context_.subject(), options_), options_.scratch},
           replays_)) {
+  if (options_.mostInstructions > 0 && runner_.device().modelled)
+    context_.instructionLimits.assign(context_.subject().workload.launches.size(),
+                                      options_.mostInstructions);
   if (options_.ownLaunchesOnly)
     std::erase_if(checks_, [](const std::unique_ptr<Check> &check) {
       return check->name() != "outputs" && check->name() != "fresh";

@@ -12,6 +12,9 @@ namespace kopt {
 namespace {
 
 /// The GPU replays all other derived launches; here it only matters how a launch runs.
+/// Of a run of the original, about a quarter of a second: a launch that takes more is replaced by
+/// fewer of its blocks.
+constexpr std::uint64_t kMostInstructions = 50'000'000;
 constexpr std::size_t kMostDerived = 3; // one for each kind
 /// From a launch with more bytes none are derived: filling and comparing its buffers takes seconds.
 constexpr std::uint64_t kMuch = std::uint64_t(32) << 20;
@@ -25,6 +28,7 @@ public:
     options_.checks =
         *CheckSwitches::without({"reference", "coverage"}); // the GPU's judge runs them
     options_.testAdequacy = false;
+    options_.mostInstructions = kMostInstructions;
     options_.times = false;
     options_.keepGoing = false;
   }

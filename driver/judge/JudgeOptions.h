@@ -80,6 +80,9 @@ struct JudgeOptions {
       std::numeric_limits<std::size_t>::max(); ///< derived from a captured launch
   bool testAdequacy =
       true; ///< try wrong versions of the kernel; false if another workload was tested
+  /// The most instructions of a run of the baseline on a modelled device; a baseline that takes
+  /// more fails. 0: no limit.
+  std::uint64_t mostInstructions = 0;
   /// Seconds of a GPU for wrong versions of the kernel; unlimited under AssurancePolicy::Strict.
   double mutantSeconds = 4;
   std::filesystem::path
@@ -87,6 +90,6 @@ struct JudgeOptions {
 };
 KOPT_FIELDS(JudgeOptions, scratch, arch, seed, policy, timing, programSeconds, processes,
             buildThreads, checks, keepGoing, depth, escalateAbove, assurance, ownLaunchesOnly,
-            times, counters, mostDerived, testAdequacy, mutantSeconds, cache)
+            times, counters, mostDerived, testAdequacy, mostInstructions, mutantSeconds, cache)
 
 } // namespace kopt

@@ -153,6 +153,10 @@ public:
     if (has(text, "SLEEP"))
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     RunOutcome outcome;
+    // Five million instructions a block.
+    if (has(text, "LENGTHY") && device_.modelled && options.instructionLimit != 0 &&
+        launch.grid.count() * 5'000'000 > options.instructionLimit)
+      return failed(RunStatus::TimedOut, "its instructions are used up");
     if (has(text, "RACES") && device_.modelled)
       return failed(RunStatus::Fault, "two threads meet");
     if (has(text, "FAULT"))

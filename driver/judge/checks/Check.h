@@ -40,9 +40,11 @@ struct GpuSeconds {
   static constexpr double kLearnForSearch = 1; ///< of kLearn, before the first candidate
   static constexpr double replays(Depth depth) { return depth == Depth::Search ? 0.3 : 1.5; }
   static constexpr double kRepeats = 1;
-  /// A run that takes longer, as on gigabytes, is repeated as seldom as possible in a search, and
-  /// launches are derived from a smaller problem.
+  /// A run that takes longer, as on gigabytes, is repeated as seldom as possible in a search.
   static constexpr double kLongRun = 0.15;
+  /// A run from which on launches are derived from a smaller problem: there are some twenty of
+  /// them.
+  static constexpr double kLightRun = 0.05;
 };
 
 /// A candidate that the checks examine.

@@ -171,7 +171,7 @@ Status DerivedReplays::learn(CheckContext &context) {
   const Launch &heaviest = context.baseline().launches[context.heaviest()];
   isOfCaptured_ = isCaptured(heaviest);
   if (isOfCaptured_ && !context.runner().device().modelled &&
-      baseSeconds(context) > GpuSeconds::kLongRun)
+      baseSeconds(context) > GpuSeconds::kLightRun)
     KOPT_CHECK(findLightBase(context));
   DerivedLaunches derived = deriveLaunches(sourceOf(context.subject()), base(context),
                                            isOfCaptured_ ? kSmallThreads : kMost);

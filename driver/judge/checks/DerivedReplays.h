@@ -49,7 +49,7 @@ public:
   void add(Replay replay) { replays_.push_back(std::move(replay)); }
   const std::vector<NotDerived> &missing() const { return missing_; }
   /// True if launches are derived from a smaller problem than the workload's heaviest launch,
-  /// because a run of that one takes longer than GpuSeconds::kLongRun.
+  /// because a run of that one takes longer than GpuSeconds::kLightRun.
   bool isLight() const { return light_.has_value(); }
   /// The launch that others are derived from: the heaviest one, or the smaller problem.
   const Launch &base(const CheckContext &context) const;

@@ -3,6 +3,7 @@
 #include "driver/source/RenderSlice.h"
 #include "driver/workload/derived/CapturedLaunches.h"
 
+#include <fmt/format.h>
 #include <future>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@ namespace {
 /// How many bytes of each captured buffer are tried, in turn, and the most bytes of all buffers
 /// together.
 constexpr std::uint64_t kPieces[] = {256 << 10, 4 << 20, 256 << 20};
+constexpr std::uint64_t kFewerBlocks[] = {4, 16}; ///< divisors of a part's number of blocks
 constexpr std::uint64_t kMostBytes = std::uint64_t(1) << 30;
 
 class EmulationGate final : public Check {
@@ -95,7 +97,8 @@ private:
     return asked;
   }
 
-  /// The small launches. If memory was captured, each launch is tried with only a part of it first:
+  /// The small launches, and parts of a grid with fewer and fewer blocks, for kernels whose threads
+  /// have much to do. If memory was captured, each launch is tried with only a part of it first:
   /// memory that the original does not reach need not be copied.
   std::vector<DerivedLaunch> launchesToTry() const {
     std::vector<DerivedLaunch> launches;
@@ -107,18 +110,30 @@ private:
         launches.push_back(*one);
         continue;
       }
-      std::uint64_t known = 0;
-      for (const std::uint64_t most : kPieces) {
-        launches.push_back(*one);
-        launches.back().launch = withLessMemory(one->launch, most);
-        std::uint64_t bytes = 0;
-        for (const Buffer &buffer : launches.back().launch.buffers)
-          bytes += buffer.bytes;
-        if (bytes > kMostBytes || bytes == std::exchange(known, bytes))
-          launches.pop_back();
+      addPieces(*one, launches);
+      for (const std::uint64_t divisor : kFewerBlocks) {
+        const std::uint64_t blocks = std::max<std::uint64_t>(2, one->launch.grid.count() / divisor);
+        auto fewer = one->isPart ? withFirstBlocks(one->launch, blocks) : std::nullopt;
+        if (!fewer)
+          continue;
+        DerivedLaunch part = *one;
+        part.launch = std::move(*fewer);
+        part.launch.name += fmt::format(", only {} of these", part.launch.grid.count());
+        addPieces(part, launches);
       }
     }
     return launches;
+  }
+
+  static void addPieces(const DerivedLaunch &whole, std::vector<DerivedLaunch> &launches) {
+    std::uint64_t known = 0;
+    for (const std::uint64_t most : kPieces) {
+      DerivedLaunch piece = whole;
+      piece.launch = withLessMemory(whole.launch, most);
+      const std::uint64_t bytes = memoryOf(piece.launch);
+      if (bytes <= kMostBytes && bytes != std::exchange(known, bytes))
+        launches.push_back(std::move(piece));
+    }
   }
 
   std::shared_ptr<DerivedReplays> replays_;

@@ -390,23 +390,14 @@ private:
 
   /// Adds a launch of only the first blocks of the grid, as a rectangle.
   void addPart() {
-    std::uint64_t blocks = std::max<std::uint64_t>(
+    const std::uint64_t blocks = std::max<std::uint64_t>(
         2, kPartThreads / std::max<std::uint64_t>(1, launch_.block.count()));
-    if (launch_.cooperative || launch_.grid.count() <= blocks)
+    auto made = withFirstBlocks(launch_, blocks);
+    if (!made)
       return;
-    Launch made = launch_;
-    std::uint32_t *const extents[] = {&made.grid.x, &made.grid.y, &made.grid.z};
-    for (std::size_t i = 0; i < 3; ++i) {
-      const std::uint32_t extent =
-          std::uint32_t(std::min<std::uint64_t>(*extents[i], std::max<std::uint64_t>(1, blocks)));
-      blocks /= extent;
-      if (extent < *extents[i])
-        made.geometry.grid[i] = fmt::format("min({}, {})", made.geometry.grid[i], extent);
-      *extents[i] = extent;
-    }
     const std::string title = fmt::format("the first {} of {} blocks of the grid",
-                                          made.grid.count(), launch_.grid.count());
-    if (DerivedLaunch *added = add(Derivation::Sizes, title, std::move(made)))
+                                          made->grid.count(), launch_.grid.count());
+    if (DerivedLaunch *added = add(Derivation::Sizes, title, std::move(*made)))
       added->isPart = true;
   }
 
@@ -471,6 +462,21 @@ Launch withMemory(Launch launch, const std::function<std::uint64_t(const Buffer 
 }
 
 } // namespace
+
+std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks) {
+  if (launch.cooperative || launch.grid.count() <= blocks)
+    return std::nullopt;
+  std::uint32_t *const extents[] = {&launch.grid.x, &launch.grid.y, &launch.grid.z};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint32_t extent =
+        std::uint32_t(std::min<std::uint64_t>(*extents[i], std::max<std::uint64_t>(1, blocks)));
+    blocks /= extent;
+    if (extent < *extents[i])
+      launch.geometry.grid[i] = fmt::format("min({}, {})", launch.geometry.grid[i], extent);
+    *extents[i] = extent;
+  }
+  return launch;
+}
 
 Launch withLessMemory(Launch launch, std::uint64_t bytes) {
   return withMemory(std::move(launch), [&](const Buffer &) { return bytes; });

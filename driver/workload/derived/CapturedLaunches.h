@@ -35,6 +35,10 @@ std::optional<DerivedLaunch> drawCapturedSizes(const DerivationSource &source, c
 std::optional<Launch> withCapturedInteger(const DerivationSource &source, const Launch &launch,
                                           const std::string &name, std::int64_t value);
 
+/// The launch with only the first blocks of its grid, as a rectangle of at most `blocks`. Nothing
+/// if it has no more than that, or if its blocks wait for each other.
+std::optional<Launch> withFirstBlocks(Launch launch, std::uint64_t blocks);
+
 /// The launch with each captured buffer cut to `bytes` after the last place where an argument
 /// points into it: for a device that copies slowly.
 Launch withLessMemory(Launch launch, std::uint64_t bytes);

@@ -299,7 +299,23 @@ TEST_F(CapturedJudge, WhereNothingMakesItSmallerAPartOfTheGridIsTaken) {
   ASSERT_TRUE(confirmed) << confirmed.error().what;
   const CheckRecord *record = recordOf(*confirmed, "emulated");
   EXPECT_EQ(record->state, CheckState::Passed) << record->detail;
-  EXPECT_THAT(record->detail, testing::HasSubstr("the first 128 of 600 blocks"));
+  EXPECT_THAT(record->detail, testing::HasSubstr("the first 128 of 600 blocks of the grid)'"));
+}
+
+TEST_F(CapturedJudge, WhereThreadsHaveMuchToDoTheEmulatedDeviceTakesFewerBlocks) {
+  hasEmulated_ = true;
+  makeRunner(false);
+  Subject subject = captured(600);
+  subject.workload.launches[0].geometry.grid = {"600", "1", "1"};
+  subject.sliceText = "LENGTHY kernel";
+  LocalJudge local = make(std::move(subject), {});
+  ASSERT_TRUE(local.baseline());
+  const Trial first = judge(local, "FAST");
+  const auto confirmed = local.judge(first.candidate, Purpose::Confirmation);
+  ASSERT_TRUE(confirmed) << confirmed.error().what;
+  const CheckRecord *record = recordOf(*confirmed, "emulated");
+  EXPECT_EQ(record->state, CheckState::Passed) << record->detail;
+  EXPECT_THAT(record->detail, testing::HasSubstr("only 8 of these'"));
 }
 
 } // namespace
