@@ -152,8 +152,11 @@ usePreamble(clang::CompilerInvocation &invocation, llvm::StringRef text,
   if (!cache || !preprocessor.MacroIncludes.empty() || !preprocessor.ImplicitPCHInclude.empty() ||
       !llvm::all_of(preprocessor.Includes, isOurs))
     return std::nullopt;
-  // Nearly all of the headers are the system's, which Clang would take on trust.
   clang::CompilerInvocation changed(invocation);
+  // Otherwise each file that uses the header instantiates the header's templates anew, which takes
+  // longer than the rest of a small file.
+  changed.getLangOpts().PCHInstantiateTemplates = true;
+  // Nearly all of the headers are the system's, which Clang would take on trust.
   changed.getHeaderSearchOpts().ModulesValidateSystemHeaders = true;
 
   Includes includes = splitIncludes(text);
