@@ -95,36 +95,6 @@ Status recordOnce(Store &store, std::int64_t run, const Trial &trial) {
   return {};
 }
 
-nlohmann::json configOf(const TuneSettings &settings) {
-  nlohmann::json files = nlohmann::json::array();
-  for (const auto &file : settings.sources.files)
-    if (!settings.sources.wholeDatabase)
-      files.push_back(file.string());
-  std::error_code ignored;
-  return {{"directory", std::filesystem::current_path(ignored).string()},
-          {"files", files},
-          {"build_directory", settings.sources.buildDirectory.string()},
-          {"flags", settings.sources.flags},
-          {"kernels", settings.selection.globs},
-          {"program", settings.program},
-          {"build", settings.build},
-          {"device", toString(settings.device.kind)},
-          {"gpus", settings.gpus},
-          {"model_gpu", settings.device.modelGpu},
-          {"arch", settings.arch},
-          {"proposers", settings.proposers},
-          {"model", settings.model},
-          {"max_tokens", settings.maxTokens},
-          {"rounds", settings.budget.rounds},
-          {"trials", settings.budget.trials},
-          {"budget_seconds", settings.budget.seconds},
-          {"patience", settings.budget.patience},
-          {"min_gain", settings.minGain},
-          {"assurance", toString(settings.assurance)},
-          {"batch", settings.batch},
-          {"seed", settings.seed}};
-}
-
 nlohmann::json deviceJson(const DeviceInfo &device, const std::vector<PooledRunner> &pool,
                           const std::string &toolchain, const std::vector<SandboxLayer> &sandbox) {
   nlohmann::json gpus = nlohmann::json::array();
@@ -444,7 +414,7 @@ Result<TuneSession::OpenRun> TuneSession::openRun(const TuneSubject &subject,
               subject.declaration, workload.workload, workload.heldOut, device.kind, device.name,
               device.arch, device.driver, bench_->toolchain().name(), judgeOptionsOf(settings_),
               searchIdentityOf(settings_, subject)});
-  run.configJson = configOf(settings_).dump();
+  run.configJson = toJson(settings_).dump();
   run.deviceJson =
       deviceJson(device, bench_->pool(), bench_->toolchain().name(), bench_->sandbox().layers())
           .dump();

@@ -3,6 +3,8 @@
 
 #include "driver/app/config/GpuSelection.h"
 
+#include <nlohmann/json.hpp>
+
 namespace kopt {
 
 Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options,
@@ -22,6 +24,36 @@ Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options,
   settings.minGain = options.minSpeedup - 1;
   settings.seed = std::uint64_t(options.seed);
   return settings;
+}
+
+nlohmann::json toJson(const TuneSettings &settings) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const auto &file : settings.sources.files)
+    if (!settings.sources.wholeDatabase)
+      files.push_back(file.string());
+  std::error_code ignored;
+  return {{"directory", std::filesystem::current_path(ignored).string()},
+          {"files", files},
+          {"build_directory", settings.sources.buildDirectory.string()},
+          {"flags", settings.sources.flags},
+          {"kernels", settings.selection.globs},
+          {"program", settings.program},
+          {"build", settings.build},
+          {"device", toString(settings.device.kind)},
+          {"gpus", settings.gpus},
+          {"model_gpu", settings.device.modelGpu},
+          {"arch", settings.arch},
+          {"proposers", settings.proposers},
+          {"model", settings.model},
+          {"max_tokens", settings.maxTokens},
+          {"rounds", settings.budget.rounds},
+          {"trials", settings.budget.trials},
+          {"budget_seconds", settings.budget.seconds},
+          {"patience", settings.budget.patience},
+          {"min_gain", settings.minGain},
+          {"assurance", toString(settings.assurance)},
+          {"batch", settings.batch},
+          {"seed", settings.seed}};
 }
 
 } // namespace kopt

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,5 +52,8 @@ struct TuneSettings {
 /// sandbox and the program. Fails with Usage.
 Result<TuneSettings> tuneSettingsOf(const ResolvedOptions &options,
                                     const std::filesystem::path &root);
+
+/// The settings as a run's record in the database keeps them.
+nlohmann::json toJson(const TuneSettings &settings);
 
 } // namespace kopt
