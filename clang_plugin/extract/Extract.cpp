@@ -123,9 +123,8 @@ public:
     return *built;
   }
 
-  /// Compares each kernel of a slice text with the original, by its symbol there. nvcc's optimiser
-  /// may decide differently if other kernels are present, so if optimised code differs, the
-  /// unoptimised code is compared.
+  /// Compares each kernel of a slice text with the original, by its symbol there. If optimised code
+  /// differs, which may be because of other kernels beside it, unoptimised code is compared.
   std::vector<ProofOutcome> prove(const std::string &text,
                                   const std::vector<std::string> &symbols) {
     std::vector<ProofOutcome> outcomes(symbols.size());
@@ -182,8 +181,7 @@ public:
     return outcomes;
   }
 
-  /// From now on, slices that `memory` knows count as proven. `libraries` identifies the headers
-  /// that are not the user's.
+  /// Slices that `memory` knows count as proven. `libraries`: identifies headers not the user's.
   void remember(ProofMemory &memory, std::string libraries) {
     memory_ = &memory;
     libraries_ = std::move(libraries);
@@ -337,8 +335,7 @@ void joinLaunches(KernelSpec &declared, KernelSpec &defined) {
   addUnits(declared.units, defined);
 }
 
-/// Merges a kernel: one in a header is found in every unit that includes it, and its launches are
-/// combined.
+/// Merges a kernel: one in a header is found in every unit that includes it.
 void mergeKernel(ExtractionResult &extraction, KernelSpec kernel) {
   for (KernelSpec &known : extraction.kernels)
     if (known.isDefined != kernel.isDefined)
@@ -513,8 +510,7 @@ UnitOutcome extractUnit(const ExtractUnit &unit, const ExtractOptions &options,
         infos[k].unused = unusedBefore(wanted, work.slices.front());
         uses.findUsersOfVariables(infos[k].unused);
       }
-      // Without a proof, the slice keeps every header: leaving some out is only safe if it can be
-      // checked.
+      // Without a proof, the slice keeps every header: it could not be checked without some.
       const auto preferredOf = [&](bool willProve) -> const SliceText & {
         return *std::find_if(work.slices.begin(), work.slices.end(), [&](const SliceText &slice) {
           return willProve || slice.withAllHeaders;
