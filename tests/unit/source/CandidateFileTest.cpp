@@ -241,7 +241,7 @@ TEST(CandidateFile, AChangedTypeIsARefusalNotAnError) {
   const Changed changed("struct S{int x;};", "kernel");
   const auto made = candidateFromFile(changed.subject, {}, changed.file);
   ASSERT_TRUE(made) << made.error().what;
-  EXPECT_NE(made->refusal.find("another type 'S'"), std::string::npos) << made->refusal;
+  EXPECT_NE(made->refusal.find("changes type 'S'"), std::string::npos) << made->refusal;
 }
 
 TEST(CandidateFile, AFileWithoutTheKernelIsAnErrorOfTheCaller) {
