@@ -3,12 +3,10 @@
 
 import json
 import os
-import pathlib
-import shutil
 import subprocess
 import unittest
 
-from kopt_test import DATA, FLAGS, KoptTest
+from kopt_test import DATA, FLAGS, KoptTest, find_nvcc
 
 # What __COUNTER__ is depends on what stands before it: the kernel's slice is something else.
 COUNTED = """int before = __COUNTER__;
@@ -17,6 +15,8 @@ __global__ void counted(int *p) { *p = __COUNTER__; }
 void run(int *p) { counted<<<1, kBlock>>>(p); }
 """
 NO_TOOLKIT = {"KOPT_CUDA_PATH": "none"}
+NVCC = find_nvcc()
+TOOLKIT = {"KOPT_CUDA_PATH": str(NVCC.parent.parent)} if NVCC else {}
 
 
 class Errors(KoptTest):
@@ -147,13 +147,13 @@ class Errors(KoptTest):
 
     def test_no_gpu(self):
         self.scale()
-        done = self.kopt("tune", "scale.cu", "--device", "cuda", *FLAGS)
+        done = self.kopt("tune", "scale.cu", "--device", "cuda", *FLAGS, env=TOOLKIT)
         if done.returncode == 0:
             self.skipTest("there is a GPU")
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("--device emulated", done.stderr)
 
-    @unittest.skipUnless(shutil.which("nvcc") or pathlib.Path("/usr/local/cuda/bin/nvcc").exists(), "there is no toolkit")
+    @unittest.skipUnless(NVCC, "there is no toolkit")
     def test_what_no_launch_of_kopts_can_have_is_named(self):
         self.write("fetch.cu", """__global__ void fetch(float *out, cudaTextureObject_t image, int n) {
   if (threadIdx.x < n) out[threadIdx.x] = tex1Dfetch<float>(image, threadIdx.x);
@@ -161,7 +161,7 @@ class Errors(KoptTest):
 void run(float *out, cudaTextureObject_t image, int n) { fetch<<<1, 64>>>(out, image, n); }
 """)
         self.fails(4, "fetch.cu:1", "texture object 'image'", "pointer",
-                   command=["tune", "fetch.cu", "--kernel", "fetch", "--device", "emulated", *FLAGS])
+                   command=["tune", "fetch.cu", "--kernel", "fetch", "--device", "emulated", *FLAGS], env=TOOLKIT)
         self.write("whole.cu", """#include <cooperative_groups.h>
 __global__ void whole(int *out) {
   cooperative_groups::this_grid().sync();
@@ -170,17 +170,17 @@ __global__ void whole(int *out) {
 void run(int *out) { whole<<<1, 64>>>(out); }
 """)
         self.fails(4, "whole.cu:3", "cooperative_groups::this_grid().sync()", "cooperative launch",
-                   command=["profile", "whole.cu", "--kernel", "whole", "--device", "emulated", *FLAGS])
+                   command=["profile", "whole.cu", "--kernel", "whole", "--device", "emulated", *FLAGS], env=TOOLKIT)
 
     def test_an_unknown_model_gpu(self):
         self.scale()
         self.fails(1, "H2000", "H200", command=self.tune("--model-gpu", "H2000"))
 
-    @unittest.skipUnless(shutil.which("nvcc") or pathlib.Path("/usr/local/cuda/bin/nvcc").exists(), "there is no nvcc")
+    @unittest.skipUnless(NVCC, "there is no nvcc")
     def test_a_kernel_that_must_stay_in_its_file(self):
         self.write("counted.cu", COUNTED)
         self.fails(4, "counted.cu:3", "could not be lifted out", "--device cuda",
-                   command=["tune", "counted.cu", "--kernel", "counted", "--device", "emulated", *FLAGS])
+                   command=["tune", "counted.cu", "--kernel", "counted", "--device", "emulated", *FLAGS], env=TOOLKIT)
 
     def test_a_broken_config(self):
         self.scale()
