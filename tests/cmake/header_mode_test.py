@@ -179,6 +179,20 @@ class HeaderMode(unittest.TestCase):
         lock.add("folder_kernel", [("der Ordner mit Ümlaut/kernel.cu", old, old, old.replace("  return 1", "  int two = 2;\n  return two"))])
         return lock
 
+    def test_the_variants_are_built(self):
+        """In few words what the next test tells; of some ways the fast lane has nothing else."""
+        self.build.mkdir()
+        (self.build / "generated.cu").write_text(FILES["generated.in"])
+        self.lock().write()
+        self.configure()
+        self.assertNotIn("warning", self.make())
+        self.assertIn(TUNED + f"\n{self.project}/static.cu", self.app())
+        before = self.objects()
+        self.write("shared.cu", FILES["shared.cu"].replace("return 1", "return 7"))
+        self.assertRegex(self.make(), r"shared\.cu:2: warning: the kernel 'shared_kernel' changed since kopt tuned")
+        self.assertEqual(self.rebuilt(before), ["shared.cu.o"])
+        self.assertIn(TUNED.replace("shared 2", "shared 7"), self.app())
+
     def test_the_variants_are_built_and_rebuilt_exactly(self):
         # Before anything was tuned: the originals.
         self.configure()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Parameters come from CMakeLists.txt. Tests hide the CUDA toolkit (they then need none and are fast) unless they say
-# otherwise; feature `nvcc` where a toolkit with a compiler is installed.
+# otherwise; feature `nvcc` where a toolkit with a compiler is installed. Feature `long` in the soak lane.
 import os
 import shutil
 
@@ -20,6 +20,9 @@ if not toolkit:
     toolkit = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
 if os.path.exists(os.path.join(toolkit, "bin", "nvcc")):
     config.available_features.add("nvcc")
+
+if "long" in lit_config.params:
+    config.available_features.add("long")
 
 config.environment["KOPT_CUDA_PATH"] = "none"
 config.environment["KOPT_CACHE_DIR"] = os.path.join(lit_config.params["output"], "cache")
