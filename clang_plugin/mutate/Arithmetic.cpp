@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on floating-point expressions whose value gets to an output.
+// Operators on floating-point expressions whose value reaches an output.
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
@@ -9,7 +9,7 @@ using namespace clang;
 
 namespace {
 
-/// `a + b` and its like, of built-in types and of half and bfloat16.
+/// `a + b`, `a - b`, `a * b` or `a / b` of built-in floating-point types, half or bfloat16.
 struct Operation {
   const Expr *whole, *left, *right;
   SourceLocation at;

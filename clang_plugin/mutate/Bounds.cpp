@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on conditions: limits of loops, comparisons, branches. None of them makes a loop run
-// for ever that ended: a mutant that hangs is found by every workload and costs its whole deadline.
+// Operators on conditions: limits of loops, comparisons, branches. None of them makes a loop
+// endless: every workload notices a mutant that hangs, and each costs a whole deadline.
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
@@ -10,14 +10,14 @@ using namespace clang;
 
 namespace {
 
-/// A comparison of integers that decides, alone or with others, whether a loop goes on.
+/// A comparison of integers that decides, alone or in a conjunction, whether a loop goes on.
 struct LoopTest {
   const BodyView *body;
   const Stmt *loop;
   const BinaryOperator *comparison;
   bool isUpper;           ///< the loop goes on while the left side is the smaller one
-  const VarDecl *stepped; ///< what a for statement steps on the left side; null where not known
-  bool byOne;             ///< it is stepped by ++ or --
+  const VarDecl *stepped; ///< the left side, if it is the variable that a for loop steps; else null
+  bool byOne;             ///< `stepped` is stepped by ++ or --, towards the limit
 };
 
 void addTests(const BodyView &body, const Stmt *loop, const Expr *condition,
@@ -60,7 +60,8 @@ std::string heading(const KernelFacts &facts, const BinaryOperator &comparison) 
   return "`" + facts.text(&comparison).str() + "`";
 }
 
-/// Whether an `if` or a `?:` tests the expression, alone or with others.
+/// The `if` or `?:` that tests the expression, alone or combined with others by && and ||; null if
+/// there is none.
 const Stmt *branchOf(const BodyView &body, const Expr *test) {
   const Stmt *parent = body.parentOf(test);
   while (parent && (isa<CastExpr>(parent) ||
@@ -83,7 +84,7 @@ public:
     for (const LoopTest &test : loopTests(facts)) {
       const BinaryOperatorKind op = test.comparison->getOpcode();
       const bool isLoosened = op == BO_LT || op == BO_GT;
-      // `s > 0` of `s >>= 1` or of an unsigned s would hold for ever.
+      // As `s >= 0`, `s > 0` would always hold for `s >>= 1` and for an unsigned s.
       if (isLoosened && (!test.byOne || (!test.isUpper && !isSigned(*test.stepped))))
         continue;
       sink.add(test.comparison->getOperatorLoc(), title(op),
@@ -128,7 +129,7 @@ public:
   std::string_view summary() const override { return "a loop ends one step early"; }
   void find(const KernelFacts &facts, MutantSink &sink) const override {
     for (const LoopTest &test : loopTests(facts)) {
-      // Added to the smaller side: a subtraction could wrap round.
+      // One is added to the smaller side, because a subtraction from the other could wrap around.
       const Expr *smaller = test.isUpper ? test.comparison->getLHS() : test.comparison->getRHS();
       const bool isStrided = test.stepped && !test.byOne;
       sink.add(test.comparison->getOperatorLoc(), heading(facts, *test.comparison) + " off by one",
@@ -182,8 +183,8 @@ public:
       for (const Stmt *statement : body.statements) {
         const Expr *condition = nullptr;
         if (const auto *branch = dyn_cast<IfStmt>(statement)) {
-          // Threads that part before a barrier would hang, and so may a loop that is left by a
-          // branch.
+          // Threads that diverge before a barrier would hang, and so may a loop that a branch
+          // leaves.
           if (!branch->isConstexpr() && !branch->getConditionVariable() &&
               !facts.waits(branch->getThen(), /*lanes=*/true) &&
               !facts.waits(branch->getElse(), /*lanes=*/true) && !leavesLoop(branch->getThen()) &&
@@ -207,7 +208,7 @@ public:
   }
 
 private:
-  /// `threadIdx.x == 0` and its like.
+  /// True for conditions such as `threadIdx.x == 0`.
   static bool electsThread(const KernelFacts &facts, const Expr *condition) {
     const auto *comparison = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
     if (comparison && comparison->isLogicalOp())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on what is read: the element beside it, another buffer, rows for columns.
+// Operators on loads: they read the next element, another buffer, or rows for columns.
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/analysis/PointerUses.h"
 #include "clang_plugin/mutate/Mutation.h"
@@ -10,7 +10,7 @@ using namespace clang;
 
 namespace {
 
-/// Whether an element is read where it stands: its value is used, or it is handed to __ldg().
+/// True if an element is read: its value is used, or its address is passed to __ldg() or similar.
 bool isRead(const BodyView &body, const Expr *element) {
   const Stmt *parent = body.parentOf(element);
   while (isa_and_nonnull<MemberExpr>(parent) && !cast<MemberExpr>(parent)->isArrow())
@@ -83,7 +83,7 @@ public:
       const auto at = reference ? llvm::find(inputs, reference->getDecl()) : inputs.end();
       if (at == inputs.end() || dropsValue(body, reference))
         continue;
-      // The next one of its type, so that each gets its turn.
+      // The next buffer of the same type, in a circle, so that each is used.
       for (std::size_t step = 1; step < inputs.size(); ++step) {
         const ParmVarDecl *other = inputs[(at - inputs.begin() + step) % inputs.size()];
         if (!context.hasSameUnqualifiedType((*at)->getType()->getPointeeType(),
@@ -98,7 +98,8 @@ public:
   }
 
 private:
-  /// Or only asks whether it is null, which the other is no more.
+  /// True if the pointer is not loaded, or is only tested for null or compared: another buffer is
+  /// not null either.
   static bool dropsValue(const BodyView &body, const DeclRefExpr *reference) {
     const auto *use = dyn_cast_or_null<ImplicitCastExpr>(body.parentOf(reference));
     if (!use || use->getCastKind() != CK_LValueToRValue)

@@ -17,8 +17,8 @@ bool isSame(const Mutation &left, const Mutation &right) {
                     });
 }
 
-/// A random order that depends on the seed and on the mutant itself alone, so that an edit
-/// elsewhere in the kernel changes little in the choice.
+/// A pseudo-random rank that depends only on the seed and the mutant itself, so that an edit
+/// elsewhere in the kernel changes the choice little.
 std::uint64_t rank(const Mutation &mutant, std::uint64_t seed) {
   std::string key = std::to_string(seed) + mutant.op;
   for (const SliceEdit &edit : mutant.edits)
@@ -26,8 +26,9 @@ std::uint64_t rank(const Mutation &mutant, std::uint64_t seed) {
   return llvm::xxh3_64bits(key);
 }
 
-/// Takes turns between the operators; each gives the mutant on the line that has been mutated
-/// least. Those that are surely wrong come before those that may not be.
+/// The order in which mutants are chosen. The operators take turns; each gives its mutant on the
+/// line with the fewest mutants so far. Mutants that are surely wrong come before those that may
+/// equal the original.
 std::vector<std::size_t> order(const std::vector<Mutation> &mutants, std::uint64_t seed) {
   std::map<std::string, std::vector<std::size_t>> byOperator;
   std::vector<std::string> turns;
@@ -36,7 +37,8 @@ std::vector<std::size_t> order(const std::vector<Mutation> &mutants, std::uint64
       turns.push_back(mutants[i].op);
     byOperator[mutants[i].op].push_back(i);
   }
-  // Where fewer are asked for than there are operators, the seed decides whose turn comes.
+  // If fewer mutants are requested than there are operators, the seed decides which operators
+  // count.
   llvm::sort(turns, [&](const std::string &a, const std::string &b) {
     const auto key = [&](const std::string &id) {
       return std::pair(llvm::xxh3_64bits(std::to_string(seed) + id), id);
@@ -128,14 +130,14 @@ llvm::Expected<MutationList> findMutants(const MutateRequest &request) {
     each->find(facts, sink);
     list.inMacros += sink.inMacros;
     for (Mutation &mutant : sink.mutations)
-      // A template's text may be found once for each of its instances.
+      // An operator may find a template's text once for each instantiation.
       if (llvm::none_of(all, [&](const Mutation &known) { return isSame(known, mutant); }) &&
           applyEdits(request.source.slice, mutant.edits) != request.source.slice)
         all.push_back(std::move(mutant));
   }
   list.found = all.size();
 
-  // What does not parse is replaced by the next in turn.
+  // A mutant that does not parse is replaced by the next in order.
   std::vector<std::size_t> turns = order(all, request.wanted.seed);
   for (std::size_t next = 0;
        next < turns.size() && list.mutations.size() < request.wanted.atMost;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of mutation operators, and the question the driver asks of it.
+// The catalogue of mutation operators, and the function that answers the driver's request for
+// mutants.
 #pragma once
 
 #include "clang_plugin/mutate/Mutation.h"
@@ -9,9 +10,9 @@ namespace kopt::frontend {
 /// Every operator, in the order of the README's table.
 const MutationOperators &mutationOperators();
 
-/// Mutants of a kernel and of the functions it calls: as many of each operator as of any other,
-/// each operator's from different lines, as far as there are any. Fails where the slice does not
-/// parse or has no such kernel, or where `operators` names one that does not exist.
+/// Mutants of a kernel and of the functions it calls: the same number from each operator, and from
+/// different lines, as far as the operators find enough. Fails if the slice does not parse or does
+/// not have the kernel, or if `operators` names an operator that does not exist.
 llvm::Expected<MutationList> findMutants(const MutateRequest &request);
 
 } // namespace kopt::frontend

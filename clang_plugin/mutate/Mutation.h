@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mutation operator is: it looks at one kernel and names the places where one kind of
-// mistake can be made in it, each as text edits of the slice. A workload that cannot tell such a
-// kernel from the right one proves nothing about a candidate.
+// The interface of a mutation operator: it reads one kernel and finds the places where one kind of
+// mistake can be made in it, each as text edits of the slice. A workload that cannot tell the
+// mutated kernel from the original one proves nothing about a candidate.
 #pragma once
 
 #include "clang_plugin/analysis/KernelSource.h"
@@ -18,14 +18,15 @@ namespace kopt::frontend {
 
 class KernelFacts;
 
-/// Takes what one operator finds. A place that the text does not spell, as it comes out of a macro,
-/// is counted and left out.
+/// Collects what one operator finds. A place that comes from a macro, so that the text cannot be
+/// edited, is counted and left out.
 class MutantSink {
 public:
   MutantSink(const KernelFacts &facts, std::string op, MutantKind kind, std::string file)
       : facts_(facts), op_(std::move(op)), kind_(kind), file_(std::move(file)) {}
 
-  /// `what` happens at `where`; `edits` is nothing where the text cannot be edited.
+  /// Adds the mistake `what` at `where`. `edits` is nothing if the text cannot be edited; `note`
+  /// says when the mutant may equal the original.
   void add(clang::SourceLocation where, const std::string &what,
            std::optional<std::vector<SliceEdit>> edits, std::string note = "");
 
@@ -43,7 +44,7 @@ class MutationOperator {
 public:
   virtual ~MutationOperator() = default;
   virtual std::string_view id() const = 0;
-  /// One sentence for people.
+  /// One sentence for the user.
   virtual std::string_view summary() const = 0;
   virtual MutantKind kind() const { return MutantKind::Value; }
   virtual void find(const KernelFacts &facts, MutantSink &sink) const = 0;
@@ -51,7 +52,7 @@ public:
 
 using MutationOperators = std::vector<std::unique_ptr<MutationOperator>>;
 
-// One function for each file of operators: adds them to the catalogue.
+// One function per file of operators; each adds its operators to the catalogue.
 void addWorkOperators(MutationOperators &catalogue);            ///< empty-body, skipped-block, …
 void addScalarOperators(MutationOperators &catalogue);          ///< scalar-literal, literal, …
 void addStoreOperators(MutationOperators &catalogue);           ///< constant-store, …

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on single numbers: a scalar parameter is not used as it is given, a literal is off.
+// Operators on single numbers: a scalar parameter or a literal has another value.
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
@@ -9,13 +9,13 @@ using namespace clang;
 
 namespace {
 
-/// Every place that reads a parameter, in order; nothing where one of them is not plain text or the
-/// parameter is changed.
+/// The places that use a parameter, in order. `isReadOnly` is false if the kernel may change the
+/// parameter, `isText` if a use comes from a macro.
 struct ParameterUses {
   std::vector<std::pair<unsigned, unsigned>> places;
   bool isReadOnly = true, isText = true;
-  bool isOnlyCompared = true; ///< each use is one side of a `<` or its like
-  bool isStep = false;        ///< a loop is stepped by it, which must not become a step of zero
+  bool isOnlyCompared = true; ///< each use is an operand of a relational operator
+  bool isStep = false;        ///< a loop steps by it, and the step must not become zero
 };
 
 /// The outermost implicit cast around an expression.
@@ -51,7 +51,7 @@ ParameterUses usesOf(const KernelFacts &facts, const ParmVarDecl *parameter) {
   return uses;
 }
 
-/// `replacement` in place of every use of each scalar parameter.
+/// Adds, for each scalar parameter, mutants in which a text from `replacement` replaces every use.
 template <class Replace>
 void replaceParameters(const KernelFacts &facts, MutantSink &sink, const Replace &replacement) {
   for (const ParmVarDecl *parameter : facts.view().kernel().parameters()) {
@@ -77,7 +77,7 @@ void replaceParameters(const KernelFacts &facts, MutantSink &sink, const Replace
 
 struct Replacement {
   std::string what, text;
-  bool isMore = false; ///< a limit that only rises lets nothing out
+  bool isMore = false; ///< the value rises: a limit still admits all that it did before
 };
 using Replacements = std::vector<Replacement>;
 
@@ -135,8 +135,8 @@ public:
           continue;
         const bool isFloat = literal->getType()->isSpecificBuiltinType(BuiltinType::Float);
         const std::string text = facts.text(literal).str(), note = noteFor(body, *literal);
-        // What is multiplied with it may be small beside the rest: then 1% of it is less than
-        // rounding in sums of another order.
+        // The term with the literal may be small compared to the others: then 1% of it is less than
+        // the rounding error of a sum in another order.
         sink.add(literal->getBeginLoc(), text + " 1% more",
                  facts.wrap(literal, "(", isFloat ? " * 1.01f)" : " * 1.01)"),
                  note.empty() ? "nearly the same where its term is small beside the others" : note);
@@ -158,7 +158,8 @@ private:
     llvm::APFloat value = literal.getValue();
     bool losesInfo = false;
     value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    // Such a number keeps a division or a logarithm from zero; it drowns in what it is added to.
+    // A tiny number usually keeps the argument of a division or a logarithm from zero, and is lost
+    // in rounding when it is added to a larger one.
     if (std::abs(value.convertToDouble()) < 1e-3)
       return "nearly the same where what it is added to is far larger";
     if (std::abs(value.convertToDouble()) > 1e6)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on statements that write: the value is a constant, what was there is forgotten, the
+// Operators on statements that write: the stored value is zero, the old value is lost, or the
 // statement is gone.
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
@@ -10,13 +10,13 @@ using namespace clang;
 
 namespace {
 
-/// Whether a loop around the statement may not end once the variable has another value.
+/// True if a loop around the statement might not end when the variable has another value.
 bool steersALoop(const BodyView &body, const Stmt *statement, const VarDecl *variable) {
   for (const Stmt *loop = loopAround(body, statement); loop; loop = loopAround(body, loop)) {
     if (mentions(conditionOf(loop), variable))
       return true;
     if (!conditionOf(loop) && variable->getType()->isIntegerType())
-      return true; // for (;;) ends by a break that anything may decide
+      return true; // for (;;) ends by a break, which may depend on any variable
   }
   return false;
 }
@@ -33,8 +33,7 @@ bool isLoopStep(const BodyView &body, const Stmt *statement) {
   return false;
 }
 
-/// A zero of the type that assigning takes, as text; empty where there is none that always
-/// compiles.
+/// The text of a zero that can be assigned to the type; empty if none is sure to compile.
 std::string zeroOf(QualType type) {
   type = type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
   if (type->isArithmeticType())
@@ -51,7 +50,7 @@ std::string zeroOf(QualType type) {
 
 constexpr const char *kStoredAgain = "the same where that is stored again before anybody reads it";
 
-/// Whether a later statement stores to what is spelled the same.
+/// True if a later statement assigns to a target that is spelled the same.
 bool isStoredAgain(const KernelFacts &facts, const BodyView &body, const Expr &target) {
   return llvm::any_of(body.statements, [&](const Stmt *statement) {
     const auto *assignment = dyn_cast<BinaryOperator>(statement);

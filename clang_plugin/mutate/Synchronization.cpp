@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on what keeps threads apart. Such a kernel is wrong, and may compute the right values
-// all the same: only a race check or a perturbed schedule is sure to notice.
+// Operators on synchronization. The mutated kernel is wrong but may still compute the right values:
+// only a race check or a perturbed schedule is sure to notice.
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 

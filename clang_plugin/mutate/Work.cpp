@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that leave out a part of the kernel's work: all of it, one block's, the last threads',
-// the last elements'.
+// Operators that leave out work of the kernel: all of it, or that of one block, of the last threads
+// or on the last elements.
 #include "clang_plugin/analysis/KernelFacts.h"
 #include "clang_plugin/mutate/Mutation.h"
 
@@ -14,7 +14,8 @@ const CompoundStmt *bodyOf(const KernelFacts &facts) {
   return dyn_cast_or_null<CompoundStmt>(facts.view().kernel().getBody());
 }
 
-/// Blocks of a grid that wait for each other must all get there.
+/// True if the kernel uses a grid_group: its blocks may wait for each other, so none may leave
+/// early.
 bool waitsForGrid(const KernelFacts &facts) {
   for (const BodyView &body : facts.bodies())
     for (const Stmt *statement : body.statements)
@@ -25,7 +26,7 @@ bool waitsForGrid(const KernelFacts &facts) {
   return false;
 }
 
-/// Text at the start of the kernel's body.
+/// Adds a mutant with the text `guard` at the start of the kernel's body.
 void addGuard(const KernelFacts &facts, MutantSink &sink, const std::string &what,
               const std::string &guard, const std::string &note) {
   const CompoundStmt *body = bodyOf(facts);
@@ -79,7 +80,7 @@ public:
     return "the last 1/128 of the grid's threads do nothing";
   }
   void find(const KernelFacts &facts, MutantSink &sink) const override {
-    // The others would wait for them.
+    // Other threads would wait for the skipped ones.
     if (facts.waits(bodyOf(facts), /*lanes=*/true) || waitsForGrid(facts))
       return;
     addGuard(facts, sink, "the last 1/128 of the threads do nothing",
@@ -92,7 +93,8 @@ public:
   }
 };
 
-/// A guard `i < n` or `i >= n` of an if, between what depends on the thread and what does not.
+/// Calls `found` for each guard `i < n` or `i >= n` of an if statement in which i depends on the
+/// thread and n does not.
 template <class Found> void forEachGuard(const KernelFacts &facts, const Found &found) {
   for (const BodyView &body : facts.bodies())
     for (const Stmt *statement : body.statements) {

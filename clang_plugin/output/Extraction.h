@@ -2,7 +2,7 @@
 // What extraction finds, as plain data: the model that the front end, its cache and the driver
 // share. kernels.schema.json describes its JSON. Byte ranges are half open and count from the start
 // of the file as it was when it was read (see fileHashes). A new member does not compile until it
-// stands in its record's list, and the test of the schema fails until the schema has it.
+// is in its record's list, and the test of the schema fails until it is in the schema.
 #pragma once
 
 #include "clang_plugin/output/Fields.h"
@@ -29,9 +29,9 @@ constexpr auto spellings(ParamKind) {
   return std::to_array<std::string_view>({"pointer", "scalar", "struct"});
 }
 
-/// A number in a value that has several of them.
+/// A number in a value that consists of several.
 struct ParamMember {
-  std::string name; ///< the way to it: "x", "origin.x", "weights[2]"
+  std::string name; ///< its access path: "x", "origin.x", "weights[2]"
   std::string scalar;
   std::uint32_t offset = 0; ///< bytes
 };
@@ -42,10 +42,10 @@ struct KernelParam {
   std::string type; ///< as the user would spell it after template substitution
   ParamKind kind = ParamKind::Scalar;
   std::uint32_t size = 0, align = 0; ///< bytes, in the device ABI
-  /// f16 bf16 f32 f64 i8..i64 u8..u64 bool: of the scalar or vector type, or of all that an element
-  /// holds that a pointer points to. Of several kinds, or with gaps, "struct 16 f32 0 i32 4 ...":
-  /// its bytes, and each scalar with its offset (runtime::StructType). Empty where an element holds
-  /// anything else, such as a pointer.
+  /// f16, bf16, f32, f64, i8..i64, u8..u64 or bool: the scalar of the type or, for a pointer, of
+  /// the element that it points to. For an element with several kinds of scalars, or with gaps,
+  /// "struct 16 f32 0 i32 4 ...": its size in bytes, and each scalar with its offset
+  /// (runtime::StructType). Empty if the element contains anything else, such as a pointer.
   std::string scalar;
   std::uint32_t components = 1;  ///< scalars of an element: 4 of float4
   std::uint32_t pointeeSize = 0; ///< bytes of one pointed-to element
@@ -53,7 +53,7 @@ struct KernelParam {
   /// Integers that the kernel compares it with by ==, != or as cases of a switch, and those beside
   /// the ones that it is tested to be less or more than.
   std::vector<std::int64_t> comparedWith{};
-  /// Of a struct or vector that is passed by value: its numbers in order. Empty where it holds
+  /// The numbers of a struct or vector that is passed by value, in order. Empty if it contains
   /// anything else, such as a pointer.
   std::vector<ParamMember> members{};
 };
@@ -67,7 +67,7 @@ struct TemplateArg {
 };
 KOPT_RECORD(TemplateArg, name, value, integral, range)
 
-/// Code of the unit that is not part of a slice and uses what is.
+/// Code of the unit outside a slice that uses code of the slice.
 struct OutsideUser {
   std::string name, file;
   unsigned line = 0;
@@ -75,14 +75,14 @@ struct OutsideUser {
 };
 KOPT_RECORD(OutsideUser, name, file, line, host)
 
-/// A name in code outside of the kernel's slices: a new declaration of that name would change what
-/// that code means.
+/// A name in code outside the kernel's slices: a new declaration of the name could change the
+/// meaning of that code.
 struct OutsideNamed {
   std::string name;
-  /// Of a function or type that is called or declared there. False: any other word, which a macro
-  /// would replace.
+  /// True for a function or type that is called or declared there. False for any other word, which
+  /// only a macro would replace.
   bool isDeclared = false;
-  OutsideUser user; ///< the first that has it
+  OutsideUser user; ///< the first code found that has the name
 };
 KOPT_RECORD(OutsideNamed, name, declared, user)
 
@@ -110,15 +110,15 @@ struct SliceChunk {
   ChunkRole role = ChunkRole::Other;
   std::string name;      ///< qualified name of what it declares
   bool editable = false; ///< the kernel and the user's device functions and constants
-  /// Outside of the slice, at most a few, those that run on the device first.
+  /// Users outside the slice; at most a few, those that run on the device first.
   std::vector<OutsideUser> users;
-  /// False: a header that the kernel was not seen to need, which came along with the file's others.
+  /// False for a header that the kernel does not seem to need, included with the file's others.
   bool needed = true;
 };
 KOPT_RECORD(SliceChunk, source, slice_begin, slice_end, role, name, editable, users, needed)
 
 enum class NeedKind {
-  Texture, ///< an object, which a launch of kopt's own does not have
+  Texture, ///< a texture object, which kopt's own launches do not have
   Surface,
   Cooperative, ///< a barrier of the whole grid
 };
@@ -126,7 +126,7 @@ constexpr auto spellings(NeedKind) {
   return std::to_array<std::string_view>({"texture", "surface", "cooperative"});
 }
 
-/// What a kernel needs of its launch beside geometry, arguments and memory.
+/// What a kernel needs from its launch besides geometry, arguments and memory.
 struct LaunchNeed {
   NeedKind kind = NeedKind::Texture;
   std::string name; ///< of the object, or the barrier, as the user spells it
@@ -136,8 +136,8 @@ struct LaunchNeed {
 };
 KOPT_RECORD(LaunchNeed, kind, name, file, line)
 
-/// A __constant__ variable that the kernel reads and that the file gives no value: host code sets
-/// it before the launch.
+/// A __constant__ variable that the kernel reads and that has no initializer: host code sets it
+/// before the launch.
 struct ConstantVariable {
   std::string name; ///< without its namespaces
   /// nvcc's; within a namespace without what nvcc puts before what only one file sees.
@@ -175,7 +175,7 @@ struct Specialization {
   std::vector<LaunchNeed> needs;
   std::vector<ConstantVariable> constantVariables;
   Route route = Route::Slice;
-  std::string slice;   ///< path of the slice file; empty where none was written
+  std::string slice;   ///< path of the slice file; empty if none was written
   std::string reason;  ///< why it is not a proven slice
   bool proven = false; ///< PTX equal to the original's
   std::vector<SliceChunk> chunks;
@@ -185,12 +185,12 @@ struct Specialization {
 KOPT_RECORD(Specialization, symbol, expression, file_local, template_args, params, needs,
             constant_variables, route, slice, reason, proven, chunks, kernel_chunk, lifted)
 
-/// What a pointer argument points into: a variable, a member or what an accessor gives, as it is at
-/// the launch, and how many bytes further. Two arguments of a launch with the same root and offset
-/// are the same pointer, however they are spelled.
+/// What a pointer argument is based on: a variable, a member or the result of an accessor, with its
+/// value at the launch, and the offset from it. Two arguments of a launch with the same root and
+/// offset are the same pointer, however they are spelled.
 struct PointerOrigin {
-  std::string root; ///< empty: not a pointer, or from what cannot be named
-  /// Over numbers and variables of the host program; empty where it is not known.
+  std::string root; ///< empty: not a pointer, or its base has no name
+  /// An expression over numbers and variables of the host program; empty if unknown.
   std::string offset;
 };
 KOPT_RECORD(PointerOrigin, root, offset)
@@ -204,12 +204,12 @@ constexpr auto spellings(GeometryKind) {
   return std::to_array<std::string_view>({"exact", "symbolic", "unresolved"});
 }
 
-/// Integer expressions in C syntax over named constants, host variables and kernel arguments; empty
-/// where unresolved.
+/// A launch in the source. Geometry is given as integer expressions in C syntax over named
+/// constants, host variables and kernel arguments; empty if unresolved.
 struct LaunchSite {
   std::string file;
   unsigned line = 0, column = 0;
-  std::string symbol; ///< of the specialization launched; empty where the kernel is not known
+  std::string symbol; ///< of the launched specialization; empty if the kernel is not known
   GeometryKind geometry = GeometryKind::Unresolved;
   std::array<std::string, 3> grid, block;
   std::string sharedBytes = "0";
@@ -218,7 +218,7 @@ struct LaunchSite {
   std::vector<std::string> variables;  ///< those of the host program that the expressions name
   std::optional<std::string> reason;   ///< why the geometry is unresolved, or the kernel not known
   std::vector<PointerOrigin> pointers; ///< of each argument
-  std::optional<std::string> callee;   ///< as spelled, where the kernel is not known
+  std::optional<std::string> callee;   ///< as spelled, if the kernel is not known
 };
 KOPT_RECORD(LaunchSite, file, line, column, symbol, geometry, grid, block, shared_bytes, args,
             grid_range, block_range, shared_range, variables, reason, pointers, callee)
@@ -257,8 +257,9 @@ struct KernelSpec {
   std::vector<LaunchSite> launches;
   std::vector<NamedConstant> constants;
   std::vector<OutsideNamed> outside; ///< by name
-  /// What the user's files declare before the kernel for the device and its slices do not have:
-  /// a candidate may use it. Of a macro the last definition; `users` of variables alone.
+  /// What the user's files declare for the device before the kernel and its slices do not have:
+  /// candidates may use it. Only the last definition of a macro; `users` are set for variables
+  /// only.
   std::vector<SliceChunk> unused;
   std::vector<std::string> compileFlags; ///< the user's own nvcc flags for the file
   std::string directory;                 ///< where the compile command runs
@@ -275,7 +276,7 @@ KOPT_RECORD(LibraryKernel, symbol, name, file, line)
 
 inline constexpr int kExtractionSchema = 1;
 
-/// What the note of a file says that was left out of an extraction.
+/// The text of the note about a file that is left out of an extraction.
 inline constexpr std::string_view kFileLeftOut = "does not compile, so its kernels are left out";
 
 struct ExtractionResult {
@@ -291,7 +292,7 @@ struct ExtractionResult {
 KOPT_RECORD(ExtractionResult, schema_version, tool, kernels, library_kernels, unresolved_launches,
             file_hashes, notes)
 
-// The rule that a record breaks; empty where it keeps all of them. A reader of JSON asks.
+// The rule that a record breaks; empty if it breaks none. Readers of JSON call these.
 inline std::string problemOf(const SourceRange &range) {
   return range.end < range.begin ? "a range that ends before it begins" : "";
 }

@@ -29,8 +29,8 @@ private:
 
 /// Lists the JSON names of all members of a record, in the order of their declarations. A list that
 /// is too short or too long does not compile. A visitor is called as `visitor(FieldNames, a, b,
-/// …)`. A member that is a std::optional may be absent from the JSON. It is an error of the list,
-/// which the test of the schema finds, to give two members of one type in the wrong order.
+/// …)`. A member that is a std::optional may be absent from the JSON. Two
+/// members of the same type in the wrong order do compile; the test of the schema finds them.
 #define KOPT_RECORD(Record, ...)                                                                   \
   template <class Visitor> void fields(Visitor &visitor, Record &record) {                         \
     auto &[__VA_ARGS__] = record;                                                                  \
@@ -49,7 +49,7 @@ template <SpelledEnum Enum> std::string toString(Enum value) {
   return std::string(spellings(value).at(static_cast<std::size_t>(value)));
 }
 
-/// Nothing where no value is spelled like that.
+/// The value with this spelling; nothing if there is none.
 template <SpelledEnum Enum> std::optional<Enum> fromSpelling(std::string_view text) {
   constexpr auto all = spellings(Enum{});
   const auto found = std::find(all.begin(), all.end(), text);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program around one slice that a person can edit, build and run: kopt's folder for people.
+// A program around one slice that the user can edit, build and run.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
 
 namespace kopt::frontend {
 
-/// "stencil_float_4": a name that is safe for a folder, from an expression such as "stencil<float,
+/// A safe name for a folder, such as "stencil_float_4", from an expression such as "stencil<float,
 /// 4>".
 std::string folderName(const Specialization &specialization);
 
@@ -14,7 +14,7 @@ std::string folderName(const Specialization &specialization);
 /// and times.
 std::string harnessText(const KernelSpec &kernel, const Specialization &specialization);
 
-/// One line that builds harness.cu beside it.
+/// The command line that builds harness.cu in its folder.
 std::string buildCommand(const KernelSpec &kernel);
 
 } // namespace kopt::frontend

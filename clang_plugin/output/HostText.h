@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file's host code says apart from how it launches kernels, so that two versions of a file
-// can be compared: the question and the reply of `kopt-frontend host`.
+// A file's host code except for how it launches kernels, so that two versions of a file can be
+// compared: the request and the reply of `kopt-frontend host`.
 #pragma once
 
 #include "clang_plugin/output/Fields.h"
@@ -15,9 +15,9 @@ namespace kopt {
 
 struct HostRequest {
   std::string file;
-  std::vector<std::string> flags;   ///< nvcc's
-  std::string directory;            ///< that relative paths of the flags start from
-  std::vector<std::string> kernels; ///< qualified names of those whose launches are left out
+  std::vector<std::string> flags;   ///< for nvcc
+  std::string directory;            ///< to which relative paths in the flags refer
+  std::vector<std::string> kernels; ///< qualified names; their launches are left out
 };
 KOPT_RECORD(HostRequest, file, flags, directory, kernels)
 
@@ -25,8 +25,8 @@ KOPT_RECORD(HostRequest, file, flags, directory, kernels)
 struct HostStatement {
   unsigned line = 0;
   std::string text;
-  /// The same with the values of constants of namespace scope in the place of their names; empty
-  /// where it names none.
+  /// The text with the names of constants at namespace scope replaced by their values; empty if it
+  /// names none.
   std::string values{};
 };
 KOPT_RECORD(HostStatement, line, text, values)
@@ -36,18 +36,18 @@ constexpr auto spellings(HostKind) {
   return std::to_array<std::string_view>({"function", "variable", "macro"});
 }
 
-/// A function, a variable of namespace scope or a macro of the user's files; none of functions that
-/// only compute configurations of launches. Left out of its text are comments, the configuration of
-/// launches of the request's kernels and their template arguments, the variables and parameters
-/// that only feed those configurations, local integers that are constant, in whose place their
-/// values stand, and the calls that opt in to large shared memory for those kernels.
+/// A function, a variable at namespace scope or a macro of the user's files, except functions that
+/// only compute launch configurations. The text leaves out comments, the launch configurations and
+/// template arguments of the request's kernels, the variables and parameters that only feed those
+/// configurations, and the calls that opt in to large shared memory for those kernels. Constant
+/// local integers are replaced by their values.
 struct HostItem {
   HostKind kind = HostKind::Function;
-  std::string name; ///< qualified; of a function with the types of its parameters
+  std::string name; ///< qualified; for a function, with its parameter types
   std::string file;
   std::uint64_t begin = 0, end = 0; ///< bytes of the file
   unsigned line = 0;
-  bool launches = false; ///< one of the request's kernels
+  bool launches = false; ///< it launches one of the request's kernels
   std::vector<HostStatement> text;
 };
 KOPT_RECORD(HostItem, kind, name, file, begin, end, line, launches, text)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kopt-extract --list`: an extraction for people.
+// `kopt-extract --list`: an extraction as readable text.
 #pragma once
 
 #include "clang_plugin/output/Extraction.h"
 
 namespace kopt::frontend {
 
-/// One block a kernel: where it is, its specializations with their route, its launches with their
-/// geometry.
+/// One block of lines per kernel: its place, its specializations with their route, and its launches
+/// with their geometry.
 std::string listText(const ExtractionResult &extraction);
 
 } // namespace kopt::frontend

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions that the driver asks of kopt-frontend about one slice, and the answers, as plain
-// data. Each is one JSON object. Positions are bytes of the slice, ranges half open; lines count
+// The requests of the driver to kopt-frontend about one slice, and the replies, as plain data. Each
+// is one JSON object. Positions are bytes of the slice, ranges half open; lines count
 // from 1.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace kopt {
 
-/// One kernel of a slice: the whole question of `kopt-frontend reference` and `coverage`.
+/// One kernel of a slice: the whole request of `kopt-frontend reference` and `coverage`.
 struct KernelSource {
   std::string slice, expression, kernel; ///< text, specialization, qualified name
   std::vector<std::string> flags;        ///< nvcc's
@@ -51,7 +51,7 @@ KOPT_RECORD(TransformRequest, source, launches, techniques)
 struct LaunchChange {
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   bool coverGrid = false; ///< grid = ceil(old grid * old block / new block) in each dimension
-  std::optional<std::uint32_t> sharedBytes; ///< dynamic shared memory, where it follows the block
+  std::optional<std::uint32_t> sharedBytes; ///< dynamic shared memory, if it depends on the block
 };
 KOPT_RECORD(LaunchChange, block, cover_grid, shared_bytes)
 
@@ -59,7 +59,7 @@ KOPT_RECORD(LaunchChange, block, cover_grid, shared_bytes)
 struct Offer {
   std::string technique; ///< launch-bounds, unroll, readonly-loads, shared-padding, block-size
   std::string title;     ///< one line: "pad tile[32][32] to tile[32][32 + 1]"
-  /// What verification must judge; empty where the rewrite keeps the meaning by itself.
+  /// What verification must judge; empty if the rewrite cannot change the meaning.
   std::string note;
   std::vector<SliceEdit> edits; ///< sorted, not overlapping
   std::optional<LaunchChange> launch;
@@ -73,7 +73,7 @@ KOPT_RECORD(OfferList, offers)
 
 // ---- screen
 
-/// Text of the slice that code outside of it uses, too.
+/// Text of the slice that code outside the slice also uses.
 struct SharedText {
   std::string name, user;                 ///< what it declares; "'reference' (a.cu:12)"
   std::uint64_t begin = 0, end = 0;       ///< in the baseline's slice
@@ -81,10 +81,10 @@ struct SharedText {
 };
 KOPT_RECORD(SharedText, name, user, begin, end, new_begin, new_end)
 
-/// A name that stands in code outside of the slice.
+/// A name that occurs in code outside the slice.
 struct SharedName {
   std::string name, user;
-  bool isDeclared = false; ///< OutsideNamed's
+  bool isDeclared = false; ///< as in OutsideNamed
 };
 KOPT_RECORD(SharedName, name, user, declared)
 
@@ -94,11 +94,11 @@ struct TextRange {
 };
 KOPT_RECORD(TextRange, begin, end)
 
-/// What a candidate has to leave alone because code outside of its kernel's slice uses it, too.
+/// What a candidate must not change, because code outside its kernel's slice also uses it.
 struct SharedCode {
   std::vector<SharedText> texts;
   std::vector<SharedName> names;
-  std::vector<TextRange> own; ///< what the candidate uses as it stands in the user's files
+  std::vector<TextRange> own; ///< parts that the user's files already have
 };
 KOPT_RECORD(SharedCode, texts, names, own)
 
@@ -122,7 +122,7 @@ struct ScreenFinding {
   std::string id; ///< stable: host-code, inline-asm, bounds-check, …
   ScreenSeverity severity = ScreenSeverity::Flag;
   std::string message;
-  unsigned line = 0; ///< of the candidate's text; 0 where something is gone
+  unsigned line = 0; ///< of the candidate's text; 0 if the finding has no line there
 };
 KOPT_RECORD(ScreenFinding, id, severity, message, line)
 
@@ -159,10 +159,10 @@ KOPT_RECORD(MutateRequest, source, wanted, file)
 /// A change that makes a mutant of the kernel.
 struct Mutation {
   std::string op;    ///< id of the mutation operator: "comparison", "removed-barrier", …
-  std::string title; ///< one line for people: "`<` made `<=` at line 34"
+  std::string title; ///< one line for the user: "`<` made `<=` at line 34"
   MutantKind kind = MutantKind::Value;
-  /// Where not empty, the mutant may compute the same as the original, and this says when. That a
-  /// workload does not notice such a mutant does not show that the workload is weak.
+  /// If not empty, says when the mutant computes the same as the original. A workload that does
+  /// not notice such a mutant is not necessarily weak.
   std::string mayBeEqual;
   unsigned line = 0;
   std::vector<SliceEdit> edits; ///< sorted, not overlapping
@@ -170,19 +170,19 @@ struct Mutation {
 KOPT_RECORD(Mutation, op, title, kind, may_be_equal, line, edits)
 
 struct MutationList {
-  std::vector<Mutation> mutations; ///< chosen, each of which parses, in order of their lines
+  std::vector<Mutation> mutations; ///< the chosen mutants, in order of lines; each parses
   std::size_t found = 0;           ///< in the whole kernel, before the choice
-  std::size_t inMacros = 0;        ///< places left out because a macro spells them
+  std::size_t inMacros = 0;        ///< places left out because they come from a macro
 };
 KOPT_RECORD(MutationList, mutations, found, in_macros)
 
 // ---- reference
 
-/// A scalar inside an element, in the original and in the clone. Where `scalar` equals `newScalar`
+/// A scalar inside an element, in the original and in the clone. If `scalar` equals `newScalar`,
 /// its bytes are the same.
 struct ElementField {
   std::uint32_t offset = 0, newOffset = 0; ///< bytes from the start of the element
-  std::string scalar, newScalar; ///< as KernelParam::scalar; newScalar is f64 where it was widened
+  std::string scalar, newScalar; ///< as KernelParam::scalar; newScalar is f64 if it was widened
 };
 KOPT_RECORD(ElementField, offset, new_offset, scalar, new_scalar)
 
@@ -190,7 +190,7 @@ KOPT_RECORD(ElementField, offset, new_offset, scalar, new_scalar)
 /// looks like before and after.
 struct ElementLayout {
   std::uint32_t size = 0, newSize = 0; ///< bytes
-  /// In order of offset; empty where the element is the same in both.
+  /// In order of offset; empty if the element is the same in both.
   std::vector<ElementField> fields;
   bool widened() const { return !fields.empty(); }
 };
@@ -204,9 +204,9 @@ struct ReferenceParam {
 };
 KOPT_RECORD(ReferenceParam, name, pointer, element)
 
-/// A `__constant__` or `__device__` variable of the slice whose layout changed. Its initial value
-/// is the clone's own; a value that the host program puts there has to be converted as a buffer's
-/// is.
+/// A `__constant__` or `__device__` variable of the slice whose layout changed. The clone
+/// has its own initial value; a value that the host program stores there must be converted like a
+/// buffer.
 struct ReferenceVariable {
   std::string name;        ///< qualified
   std::uint64_t count = 1; ///< elements of the array
@@ -216,14 +216,14 @@ KOPT_RECORD(ReferenceVariable, name, count, element)
 
 struct ReferenceNote {
   std::string id, message;
-  unsigned line = 0; ///< in the original's slice; 0 where it has no one place
+  unsigned line = 0; ///< in the original's slice; 0 if there is no single place
 };
 KOPT_RECORD(ReferenceNote, id, message, line)
 
 /// The kernel with every float, half and bfloat16 in it made a double. Numbers written in the
 /// source keep their value.
 struct ReferenceClone {
-  /// Why there is no clone (inline assembly, punned bits, textures, …). Where this is not empty
+  /// Why there is no clone (inline assembly, punned bits, textures, …). If this is not empty,
   /// nothing below is set.
   std::vector<ReferenceNote> refusals;
   std::string sliceText, expression;
@@ -233,8 +233,8 @@ struct ReferenceClone {
   std::vector<ReferenceVariable> variables; ///< only those that changed
   /// Dynamic shared memory of a launch is the original's bytes times this.
   std::uint32_t sharedFactor = 1;
-  /// Where the clone may take another way than the original: a float that is converted to an
-  /// integer, and the like.
+  /// Places where the clone may decide differently from the original, such as a float that is
+  /// converted to an integer.
   std::vector<ReferenceNote> notes;
   bool made() const { return refusals.empty(); }
 };
@@ -267,13 +267,13 @@ struct CoveragePoint {
 KOPT_RECORD(CoveragePoint, at, line, what, names, codes, required, special, numbers, params, blocks,
             data, assumed)
 
-/// The kernel with a byte for each such outcome, set where it occurs.
+/// The kernel with a byte for each outcome of a condition, set when the outcome occurs.
 struct CoverageClone {
   std::string sliceText;
   std::string variable;    ///< of the module; 0 at first
-  std::uint32_t bytes = 0; ///< of the variable; 0 where the kernel does not have such a condition
+  std::uint32_t bytes = 0; ///< of the variable; 0 if the kernel does not have such a condition
   std::vector<CoveragePoint> marks; ///< in order of their lines
-  std::size_t inMacros = 0;         ///< conditions that are not seen, as a macro spells them
+  std::size_t inMacros = 0; ///< conditions that are not marked because they come from a macro
 };
 KOPT_RECORD(CoverageClone, slice, variable, bytes, marks, in_macros)
 
@@ -296,8 +296,8 @@ struct EmulateReply {
 };
 KOPT_RECORD(EmulateReply, ok, log, symbol)
 
-// The rule that a record breaks; empty where it keeps all of them. A reader of JSON asks. That
-// edits lie in the slice is the driver's to check: it has the slice.
+// The rule that a record breaks; empty if it breaks none. Readers of JSON call these. The driver,
+// which has the slice, checks that edits lie inside it.
 inline std::string problemOf(const LaunchShape &launch) {
   for (std::size_t i = 0; i < 3; ++i)
     if (launch.grid[i] == 0 || launch.block[i] == 0)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which CUDA toolkit kopt uses. The front end, which proves slices with its nvcc, and the driver,
 // which builds candidates with it, both include this header, so that they cannot disagree. It needs
-// the standard library alone.
+// only the standard library.
 //
-// A folder is a toolkit where it holds include/cuda_runtime.h; its compiler is bin/nvcc in it. The
+// A folder is a toolkit if it holds include/cuda_runtime.h; its compiler is bin/nvcc in it. The
 // first of these that leads to a toolkit is used:
 //
-//   1. KOPT_CUDA_PATH  the folder. It decides: where it is not a toolkit, that is an error, and
+//   1. KOPT_CUDA_PATH  the folder. It decides: if it is not a toolkit, that is an error, and
 //                      nothing else is tried. The value `none` hides CUDA: no compiler, tool,
 //                      library or header is used, wherever it is installed.
 //   2. CUDACXX         the nvcc that it names, by path or by a name in PATH
@@ -34,9 +34,9 @@
 
 namespace kopt {
 
-/// What a look-up sees of the machine.
+/// The parts of the machine that a look-up depends on.
 struct CudaSite {
-  /// The value of an environment variable; empty where it is unset.
+  /// The value of an environment variable; empty if it is unset.
   std::function<std::string(const char *)> variable = [](const char *name) {
     const char *value = std::getenv(name);
     return std::string(value ? value : "");
@@ -45,7 +45,7 @@ struct CudaSite {
   std::filesystem::path root = "/";
 };
 
-/// The toolkit that was decided on, or why there is none.
+/// The chosen toolkit, or why there is none.
 struct CudaRoot {
   enum class State {
     Found,
@@ -61,7 +61,7 @@ struct CudaRoot {
   std::string problem; ///< one sentence on why there is none; empty where Found
   std::string remedy;  ///< what to do about it; empty where Found
 
-  /// Its compiler; empty where there is no toolkit or no compiler in it.
+  /// Its compiler; empty if there is no toolkit or no compiler in it.
   std::filesystem::path nvcc() const;
   /// KOPT_CUDA_PATH for a child that shall come to the same decision; empty: as it is, because it
   /// is wrong and the child has to say so.

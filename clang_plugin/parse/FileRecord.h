@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file that a parse looked at or looked for: what its result depends on.
+// Every file that a parse read or looked for: the files that its result depends on.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace kopt::frontend {
 
 struct SeenFile {
   enum Kind : std::uint8_t {
-    Absent, ///< looked for and not there: it would change the result if it were
-    Exists, ///< a file that nobody read, or a folder
+    Absent, ///< looked for but absent: its presence would change the result
+    Exists, ///< a file that was not read, or a folder
     Listed, ///< a folder whose names were read
     Read,
   };
@@ -30,13 +30,14 @@ struct SeenFile {
 /// XXH3-128 in its canonical form, 32 digits: the driver's support/Hash.cpp gives the same.
 std::string contentHash(llvm::StringRef content);
 
-/// Of a folder's names; empty where it cannot be read.
+/// The hash of the names in a folder; empty if the folder cannot be read.
 std::string listingHash(const std::string &folder);
 
 /// Filled by the parses it is given to, which may run at the same time.
 class FileRecord {
 public:
-  /// `below`, with everything that is asked of it written down here. Must not outlive this record.
+  /// A file system that forwards to `below` and records every query here. Must not outlive this
+  /// record.
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
   watch(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> below);
 

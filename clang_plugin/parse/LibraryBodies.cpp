@@ -50,7 +50,7 @@ private:
     auto entry = sources.getFileEntryRefForID(file);
     if (!entry || !sources.isInSystemHeader(sources.getLocForStartOfFile(file)))
       return Library::None;
-    // Folders of links to the toolkit's headers are common.
+    // Folders that contain symbolic links to the toolkit's headers are common.
     llvm::SmallString<256> name;
     if (llvm::sys::fs::real_path(entry->getName(), name))
       return Library::None;
@@ -72,7 +72,7 @@ private:
   llvm::DenseMap<clang::FileID, Library> libraries_;
 };
 
-/// Joins every parse that was started with SkipFunctionBodies, and no other.
+/// Takes part only in parses that were started with SkipFunctionBodies.
 class SkipAction : public clang::PluginASTAction {
 protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &instance,

@@ -8,9 +8,9 @@
 
 namespace kopt::frontend {
 
-/// Folders of headers that are no user's, without links in their names, each ending in '/'. One
-/// that the user names with -isystem is not among them: it may hold helpers that the reading of
-/// launches looks into.
+/// Folders of headers that are not the user's, with symbolic links resolved, each ending in '/'. A
+/// folder that the user names with -isystem is not among them: it may contain helpers that kopt
+/// follows to read launches.
 struct LibraryFolders {
   std::vector<std::string> system; ///< the C and C++ libraries, Clang's own headers
   std::string toolkit;             ///< its include folder; empty without one
@@ -18,8 +18,7 @@ struct LibraryFolders {
 
 LibraryFolders libraryFolders();
 
-/// Must be called, where it is wanted, before the parse: the part that is asked about each body
-/// joins such a parse and no other.
+/// Makes the parse of `invocation` leave out such bodies. Must be called before the parse.
 void leaveOutLibraryBodies(clang::CompilerInvocation &invocation);
 
 } // namespace kopt::frontend

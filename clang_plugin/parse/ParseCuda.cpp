@@ -20,8 +20,8 @@
 namespace kopt::frontend {
 namespace {
 
-/// Copies diagnostics into plain data as they come; the AST may outlive the parse and report later
-/// still.
+/// Copies diagnostics into plain data as they come; the AST may outlive the parse and report
+/// diagnostics later.
 class Collector : public clang::DiagnosticConsumer {
 public:
   explicit Collector(std::shared_ptr<std::vector<Diagnostic>> out) : out_(std::move(out)) {}
@@ -86,7 +86,7 @@ NvccCommand commandOf(const ParseRequest &request) {
   return translateNvcc(request.nvccFlags, readFile);
 }
 
-/// Takes the macros out of Clang's arguments and gives them as the text of a header.
+/// Removes the macros from Clang's arguments and returns them as the text of a header.
 std::string takeMacros(std::vector<std::string> &arguments) {
   std::string text;
   std::vector<std::string> rest;
@@ -245,7 +245,7 @@ ParsedUnit parseOnce(const ParseRequest &request,
   auto diagnostics =
       clang::CompilerInstance::createDiagnostics(options.get(), new Collector(collected),
                                                  /*ShouldOwnClient=*/true);
-  // Clang's driver speaks before it has read -Wno-unknown-cuda-version.
+  // Clang's driver reports this before it has read -Wno-unknown-cuda-version.
   diagnostics->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "unknown-cuda-version",
                                    clang::diag::Severity::Ignored);
   auto files = makeFileSystem(request, request.content);
@@ -282,7 +282,7 @@ ParsedUnit parseOnce(const ParseRequest &request,
   return unit;
 }
 
-/// One parse, by way of a precompiled header where one can be had.
+/// One parse, with a precompiled header if one is available.
 ParsedUnit parseQuickly(const ParseRequest &request) {
   std::shared_ptr<clang::CompilerInvocation> preamble;
   ParsedUnit unit = parseOnce(request, &preamble);

@@ -22,20 +22,20 @@ class FileRecord;
 enum class Pass { Host, Device };
 
 struct ParseRequest {
-  std::string file;                   ///< path; the name of the virtual file where `content` is set
-  std::optional<std::string> content; ///< in place of what is on disk
+  std::string file;                   ///< path; the name of the virtual file if `content` is set
+  std::optional<std::string> content; ///< instead of the file on disk
   std::vector<std::string> nvccFlags; ///< as the user's compile command has them; translated here
-  std::string directory;              ///< that relative paths are meant from
+  std::string directory;              ///< to which relative paths refer
   Pass pass = Pass::Device;
-  /// The command line's macros are defined after the CUDA headers that Clang includes by itself,
-  /// where nvcc includes fewer: parseCuda() tries this where a macro such as -DN=4 breaks one of
+  /// Defines the command line's macros after the CUDA headers that Clang includes by itself, which
+  /// are more than nvcc includes. parseCuda() tries this if a macro such as -DN=4 breaks one of
   /// them.
   bool lateMacros = false;
   /// Leaves out bodies of toolkit and C++ library functions that the pass cannot need: of plain
-  /// functions, and of templates that run on the other side only. Twice as fast where headers are
-  /// large; not for those who follow the kernel's calls into the library.
+  /// functions, and of templates that run on the other side only. Twice as fast if headers are
+  /// large; not for callers that follow the kernel's calls into the library.
   bool skipLibraryBodies = false;
-  FileRecord *files = nullptr; ///< told of every file that is read or looked for, where it is set
+  FileRecord *files = nullptr; ///< if set, records every file that is read or looked for
 };
 
 struct Diagnostic {
@@ -53,7 +53,7 @@ struct ParsedUnit {
       false; ///< non-fatal errors: the AST is usable, damaged declarations are marked invalid
 };
 
-/// Never fails silently: where `ast` is null the diagnostics say why.
+/// Never fails silently: if `ast` is null, the diagnostics say why.
 ParsedUnit parseCuda(const ParseRequest &request);
 
 /// The folder of the CUDA toolkit, as CudaRoot.h decides, or nothing.

@@ -170,7 +170,8 @@ std::vector<std::string> identifiersIn(llvm::StringRef text, unsigned begin, uns
   return {names.begin(), names.end()};
 }
 
-/// The file of that name, whoever includes it: cub and cublas include cuda_runtime.h as well.
+/// The file with that name, whichever file includes it: cub and cublas include cuda_runtime.h as
+/// well.
 std::optional<FileUid> fileNamed(clang::ASTUnit &unit, llvm::StringRef name) {
   const clang::SourceManager &manager = unit.getSourceManager();
   for (unsigned i = 0, n = manager.local_sloc_entry_size(); i < n; ++i)
@@ -477,7 +478,7 @@ std::set<std::size_t> SourceIndex::includesFor(const std::set<FileUid> &files) c
         library.erase(file);
   for (const auto &[piece, target] : includeTargets_)
     reach[piece] = reachableFrom(target);
-  // <cstdio> is as good as <stdio.h>.
+  // <cstdio> is equivalent to <stdio.h>.
   const auto isOrIncludes = [&](FileUid target, FileUid file) {
     const auto includes = includeGraph_.find(target);
     return target == file || (includes != includeGraph_.end() && includes->second.count(file) > 0);

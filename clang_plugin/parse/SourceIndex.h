@@ -34,10 +34,10 @@ struct Piece {
   std::string name;
   std::vector<std::string>
       identifiers;              ///< every identifier in the text, once: candidates for macros
-  bool containsInclude = false; ///< an #include inside: its text cannot stand anywhere else
+  bool containsInclude = false; ///< has an #include inside, so the text cannot be moved
 };
 
-/// An #if with its #elif, #else and #endif: where each '#' stands, and where the last line ends.
+/// An #if with its #elif, #else and #endif: the offset of each '#', and the end of the last line.
 struct Conditional {
   std::vector<unsigned> directives;
   unsigned end = 0;
@@ -58,16 +58,17 @@ public:
   std::optional<std::size_t> declarationAt(clang::SourceLocation location) const;
   /// The definition of a macro that holds at `position`: a piece of the user's text.
   std::optional<std::size_t> macroAt(const std::string &name, const Position &position) const;
-  /// The header of others that defines the macro, where the user does not.
+  /// The system header that defines the macro, if the user's files do not.
   std::optional<FileUid> systemMacro(const std::string &name) const;
-  /// The fewest include directives of the user that bring all `files` that any directive brings.
+  /// A small set of the user's include directives that covers all `files` that any directive
+  /// covers.
   std::set<std::size_t> includesFor(const std::set<FileUid> &files) const;
 
-  /// Text of the user: reached from the main file, not a system header and not kopt's own.
+  /// True for the user's files: reached from the main file, not a system header and not kopt's own.
   bool isUser(clang::FileID file) const;
   std::string path(clang::FileID file) const;
   std::string text(const Piece &piece) const;
-  /// What __FILE__ and __LINE__ say where the piece begins.
+  /// The values of __FILE__ and __LINE__ where the piece begins.
   std::pair<std::string, unsigned> presumedPlace(const Piece &piece) const;
   /// Absolute paths of all files that count as the user's.
   std::set<std::string> userFiles() const;

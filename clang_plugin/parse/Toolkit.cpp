@@ -22,7 +22,7 @@ std::string installPrefix() {
   return llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)).str();
 }
 
-/// The first candidate that exists; the last one, so that messages can name it, where none does.
+/// The first candidate that exists; if none does, the last one, so that messages can name it.
 template <std::size_t N> std::string firstExisting(const std::string (&candidates)[N]) {
   for (const std::string &candidate : candidates)
     if (llvm::sys::fs::is_directory(candidate))

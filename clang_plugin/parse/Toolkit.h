@@ -10,10 +10,10 @@
 
 namespace kopt::frontend {
 
-/// From the toolkit's cuda.h and version.json; zeros where it says nothing.
+/// The version in the toolkit's cuda.h and version.json; zeros if they do not give it.
 CudaVersion toolkitVersion(const std::string &toolkit);
 
-/// The toolkit's nvcc, or nothing where there is no toolkit or no compiler in it.
+/// The toolkit's nvcc; nothing if there is no toolkit or no compiler in it.
 std::optional<std::string> findNvcc(const CudaSite &site = {});
 
 /// Clang's own headers: beside the tool (../lib/kopt/clang/19), or those of the LLVM it was built
@@ -24,10 +24,10 @@ std::string clangResourceDirectory();
 std::string runtimeIncludeDirectory();
 
 /// The user's folder for what kopt can make again: $KOPT_CACHE_DIR, else $XDG_CACHE_HOME/kopt, else
-/// ~/.cache/kopt. Nothing where neither of the last two holds an absolute path. May not exist yet.
+/// ~/.cache/kopt. Nothing if neither of the last two gives an absolute path. May not exist yet.
 std::optional<std::string> userCacheDirectory();
 
-/// The name Clang's driver believes it was started by; finds the host's C++ library.
+/// The program name given to Clang's driver, which finds the host's C++ library by it.
 std::string clangProgramName();
 
 } // namespace kopt::frontend

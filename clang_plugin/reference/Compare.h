@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a clone must be: nothing narrow left in it, and everything else as it was.
+// Checks a clone: no narrow number may be left in it, and everything else must be unchanged.
 #pragma once
 
 #include "clang_plugin/analysis/KernelView.h"
@@ -7,8 +7,8 @@
 
 namespace kopt::frontend {
 
-/// Narrow numbers that are left in the clone, and integers, branches, loops and arrays that are not
-/// those of the original.
+/// Adds a refusal for each narrow number left in the clone; for integers, branches, loops and
+/// arrays that differ from the original's; and for too much static shared memory.
 void compareToOriginal(const KernelView &original, const KernelView &clone,
                        std::vector<ReferenceNote> &refusals);
 

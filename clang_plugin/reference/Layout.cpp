@@ -22,7 +22,7 @@ std::optional<ElementLayout> layoutOf(const ASTContext &original, QualType type,
                                       const ASTContext &clone, QualType newType, std::string &why) {
   ElementLayout layout;
   if (type->isIncompleteType() || newType->isIncompleteType() || type->isFunctionType())
-    return layout; // void: nobody can have widened it
+    return layout; // such as void, which is not widened
   layout.size = sizeOf(original, type);
   layout.newSize = sizeOf(clone, newType);
   if (!isWidened(original, type) && layout.size == layout.newSize)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the original forbids a clone: places where a narrow number is more than its value.
+// What in the original forbids a clone: code that depends on more of a narrow number than its
+// value.
 #pragma once
 
 #include "clang_plugin/analysis/KernelView.h"
@@ -9,19 +10,20 @@ namespace kopt::frontend {
 
 struct Legality {
   std::vector<ReferenceNote> refusals, notes;
-  unsigned sharedFactor = 1; ///< of what the casts of dynamic shared memory make of it
+  unsigned sharedFactor = 1; ///< scales dynamic shared memory, by the narrow types in it
 };
 
 Legality checkOriginal(const KernelView &view);
 
-/// The refusals of floats that decide where memory is read or how often a loop runs: a clone that
-/// rounds otherwise would compute something else.
+/// Adds refusals for floats that decide which element is accessed or how often a loop runs, because
+/// a clone that rounds differently would compute something else; and notes for other decisions on
+/// floats.
 void checkSteering(const KernelView &view, std::vector<ReferenceNote> &refusals,
                    std::vector<ReferenceNote> &notes);
 
-/// Line of a location in the slice; 0 where it has none.
+/// Line of a location; 0 if it is not in the slice.
 unsigned lineOf(const KernelView &view, clang::SourceLocation location);
-/// The text at a place, shortened, in quotation marks.
+/// The text of a range, in backquotes, cut after 80 characters.
 std::string quoted(const KernelView &view, clang::SourceRange range);
 
 } // namespace kopt::frontend

@@ -24,7 +24,7 @@ constexpr const char *kStems[] = {
     "tan",     "tanh",          "tgamma",        "trunc",    "y0",      "y1",
     "yn"};
 
-/// Approximations of one function, which the clone computes as well as it can.
+/// Approximate functions, which the clone replaces by the precise ones.
 constexpr std::pair<const char *, const char *> kApproximations[] = {
     {"__expf", "exp"},     {"__exp10f", "exp10"},   {"__logf", "log"}, {"__log2f", "log2"},
     {"__log10f", "log10"}, {"__sinf", "sin"},       {"__cosf", "cos"}, {"__tanf", "tan"},
@@ -33,8 +33,8 @@ constexpr std::pair<const char *, const char *> kApproximations[] = {
 constexpr const char *kCacheLoads[] = {"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu", "__ldcv"};
 constexpr const char *kCacheStores[] = {"__stwb", "__stcg", "__stcs", "__stwt"};
 
-/// Intrinsics of half and bfloat16 that the block of helpers defines under the same name without
-/// its underscores.
+/// Intrinsics of half and bfloat16 that the helpers (kSmallFloats) define under the same name
+/// without leading underscores.
 constexpr const char *kSmall[] = {
     "__hadd",    "__hsub",     "__hmul",     "__hdiv",     "__hfma",  "__hneg",    "__habs",
     "__hmin",    "__hmax",     "__hlt",      "__hle",      "__hgt",   "__hge",     "__heq",
@@ -153,7 +153,7 @@ std::map<std::string, NewName, std::less<>> table() {
   return names;
 }
 
-// CUDA 13 calls the double4 of before double4_16a.
+// CUDA 13 renames the former double4 to double4_16a.
 constexpr char kVector4[] = R"(#ifndef KOPT_PRECISE_VECTOR4
 #define KOPT_PRECISE_VECTOR4
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ >= 13
@@ -166,7 +166,7 @@ constexpr char kVector4[] = R"(#ifndef KOPT_PRECISE_VECTOR4
 #endif
 )";
 
-// There is no __ldg() of double4; a plain load reads the same.
+// There is no __ldg() for double4; a plain load reads the same value.
 constexpr char kMemory[] = R"(namespace kopt_precise {
 template <class T> __device__ __forceinline__ T load(const T *from) { return *from; }
 template <class T, class V> __device__ __forceinline__ void store(T *to, V value) { *to = value; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of narrow floating point and what they are called in a clone.
+// The names of narrow floating-point types and functions, and what replaces them in a clone.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -8,24 +8,24 @@
 
 namespace kopt::frontend {
 
-/// Definitions that a clone brings along, each a block of text.
+/// Blocks of definitions that are added to a clone if it needs them.
 enum class Helper { None, Vector4, Memory, Arithmetic, Small };
 
 struct NewName {
-  std::string text;             ///< what stands in its place
+  std::string text;             ///< replaces the name
   Helper helper = Helper::None; ///< the block that defines it
 };
 
-/// What a type, a function or a macro is called in the clone; null where it keeps its name.
+/// The name of a type, function or macro in the clone; null if it keeps its name.
 const NewName *newNameOf(llvm::StringRef name);
 
-/// The text of a block, with its last line's end.
+/// The text of a block, ending in a newline.
 llvm::StringRef helperText(Helper helper);
 
-/// Calls that look at the bits of a narrow number, or make one of bits.
+/// True for functions that read the bits of a narrow number, or make one from bits.
 bool readsBits(llvm::StringRef function);
 
-/// Calls that round a narrow number to an integer.
+/// True for functions that round a narrow number to an integer.
 bool makesInteger(llvm::StringRef function);
 
 } // namespace kopt::frontend

@@ -19,7 +19,7 @@ using namespace clang;
 
 namespace {
 
-/// The names of the table that the text declares itself.
+/// Collects the names from the table (newNameOf()) that the text declares itself.
 struct OwnNames : RecursiveASTVisitor<OwnNames> {
   RewriteRequest &request;
   explicit OwnNames(RewriteRequest &out) : request(out) {}
@@ -49,7 +49,7 @@ void findOwnNames(ASTUnit &unit, RewriteRequest &request) {
         request.ownNames.insert(macro->getName()->getName().str());
 }
 
-/// The first error of the clone, in words of the original.
+/// The first error of the clone, at the line of the original.
 ReferenceNote doesNotParse(const ParsedUnit &unit, const std::string &before,
                            const std::string &after) {
   const auto lines = [](llvm::StringRef text) { return unsigned(text.count('\n')); };
@@ -63,7 +63,7 @@ ReferenceNote doesNotParse(const ParsedUnit &unit, const std::string &before,
   return {"not-expressible", "the same text with double in it is not valid", 0};
 }
 
-/// Parameters that changed, and module variables.
+/// Describes the layout of the parameters and of the widened module variables.
 class Interface {
 public:
   Interface(const KernelView &original, const KernelView &clone, ReferenceClone &out)
@@ -115,7 +115,7 @@ private:
     return false;
   }
 
-  /// `__constant__` and `__device__` variables that the kernel or what it calls refers to.
+  /// `__constant__` and `__device__` variables that the kernel or its callees refer to, by name.
   static std::map<std::string, const VarDecl *> moduleVariables(const KernelView &view) {
     std::map<std::string, const VarDecl *> variables;
     for (const BodyView &body : view.bodies())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel in double precision: what the errors of the original and of a candidate are measured
-// against. Where the clone could mean anything else than the original, there is none.
+// A clone of a kernel in double precision, against which the errors of the original and of a
+// candidate are measured. If the clone could have another meaning than the original, none is made.
 #pragma once
 
 #include "clang_plugin/analysis/KernelSource.h"
@@ -8,10 +8,10 @@
 
 namespace kopt::frontend {
 
-/// The rewrite is of tokens (`Rewrite.h`); what may be rewritten is decided on the AST of the
-/// original
-/// (`Legality.h`), and what was, on the AST of the clone (`Compare.h`). Fails only where the
-/// original does not parse or has no such kernel.
+/// Tokens are rewritten (`Rewrite.h`). Whether they may be is decided on the AST of the original
+/// (`Legality.h`); whether the result is right, on the AST of the clone (`Compare.h`). The result
+/// has `refusals` if there is no clone. Fails only if the original does not parse or does not have
+/// the kernel.
 llvm::Expected<ReferenceClone> makeReferenceClone(const KernelSource &request);
 
 } // namespace kopt::frontend

@@ -14,7 +14,8 @@ using namespace clang;
 
 namespace {
 
-/// A float literal as a double literal of the same value; nothing where it is none.
+/// The double literal with the value of a float literal; nothing if the text is not a float
+/// literal.
 std::optional<std::string> doubleLiteral(llvm::StringRef text) {
   const bool isHex = text.starts_with_insensitive("0x");
   if (text.empty() || (text.back() != 'f' && text.back() != 'F') ||
@@ -44,17 +45,17 @@ std::optional<std::string> doubleLiteral(llvm::StringRef text) {
   return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
 }
 
-/// The tokens of a text that is not preprocessed. Names in `#include <…>` are none.
+/// Visits the tokens of unpreprocessed text, except those of #include, #error and #line.
 template <class Visit> void forEachToken(llvm::StringRef text, const Visit &visit) {
   LangOptions language;
   language.CPlusPlus = language.CPlusPlus11 = language.CPlusPlus14 = language.CPlusPlus17 = true;
   language.LineComment = language.RawStringLiterals = language.CUDA = language.CXXOperatorNames =
       true;
-  const std::string copy = text.str(); // ends in a zero, as the lexer wants it
+  const std::string copy = text.str(); // ends in a NUL, which the lexer needs
   Lexer lexer(SourceLocation(), language, copy.data(), copy.data(), copy.data() + copy.size());
   Token token, previous;
   previous.startToken();
-  bool isSkipped = false; // the rest of a directive that holds no code
+  bool isSkipped = false; // in the rest of a directive without code
   while (true) {
     lexer.LexFromRawLexer(token);
     if (token.is(tok::eof))
@@ -97,7 +98,7 @@ struct Rewriter {
   }
 };
 
-/// Macros of the command line whose values name a narrow type or number, defined anew.
+/// Redefinitions of the command line's macros whose values name a narrow type or number.
 std::string redefinedMacros(const std::vector<std::string> &flags, Rewriter &rewriter) {
   std::string text;
   for (std::size_t i = 0; i < flags.size(); ++i) {
@@ -115,8 +116,8 @@ std::string redefinedMacros(const std::vector<std::string> &flags, Rewriter &rew
   return text;
 }
 
-/// Behind the includes that the text starts with, so that those still come from a precompiled
-/// header.
+/// The offset after the leading includes of the text. Helpers before them would keep the includes
+/// from coming from a precompiled header.
 unsigned placeForHelpers(llvm::StringRef text) {
   unsigned place = 0;
   while (place < text.size()) {
@@ -143,7 +144,7 @@ std::string rewriteToDouble(const RewriteRequest &request) {
   std::string text = applyEdits(request.text, edits);
   if (helpers.empty())
     return text;
-  // What lies before that place are includes, in which nothing was edited.
+  // Before that offset are only includes and comments, in which nothing was edited.
   return text.substr(0, place) + helpers + text.substr(place);
 }
 

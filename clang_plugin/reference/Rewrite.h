@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rewrite itself: names and literals of narrow floating point become those of double, token by
-// token, in the whole text, bodies of macros included.
+// The rewrite itself: replaces names and literals of narrow floating point by those of double,
+// token by token, in the whole text, bodies of macros included.
 #pragma once
 
 #include "clang_plugin/analysis/KernelSource.h"
@@ -11,17 +11,17 @@ namespace kopt::frontend {
 
 struct RewriteRequest {
   std::string text;
-  std::vector<std::string> flags; ///< nvcc's: macros on the command line may name types
-  /// Names that the text gives to variables, types and members of its own: they stay.
+  std::vector<std::string> flags; ///< for nvcc; macros on the command line may name types
+  /// Names of the text's own variables, types, members and macros; they are not rewritten.
   std::set<std::string> ownNames;
   std::set<std::string>
-      ownFunctions; ///< names of the text's own functions: overloads follow the rest
+      ownFunctions; ///< names of the text's own functions; not replaced by helpers
 };
 
-/// The text with its edits made and with the helpers it needs put behind its includes.
+/// The rewritten text, with the helpers that it needs after its leading includes.
 std::string rewriteToDouble(const RewriteRequest &request);
 
-/// The same for a name such as "ns::k<float, 4>".
+/// Rewrites an expression that names a kernel, such as "ns::k<float, 4>".
 std::string rewriteExpression(const std::string &expression);
 
 } // namespace kopt::frontend

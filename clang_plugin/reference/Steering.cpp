@@ -11,8 +11,8 @@ using namespace clang;
 
 namespace {
 
-/// Follows integers that were made of floats through variables, parameters and results, without
-/// regard to order.
+/// Follows integers that were converted from floats through variables, parameters and results,
+/// regardless of the order of statements.
 class Steering {
 public:
   Steering(const KernelView &view, std::vector<ReferenceNote> &refusals,
@@ -56,7 +56,7 @@ private:
     return !expression->isValueDependent() && expression->EvaluateAsRValue(result, view_.context());
   }
 
-  /// An integer whose value may depend on how a float was rounded.
+  /// True for an integer whose value may depend on how a float was rounded.
   bool isTainted(const Stmt *statement) const {
     if (!statement)
       return false;
@@ -109,7 +109,7 @@ private:
     return changed;
   }
 
-  /// A comparison of narrow numbers somewhere in a condition.
+  /// True if narrow numbers are compared anywhere in a condition.
   bool comparesFloats(const Stmt *condition) const {
     if (!condition)
       return false;

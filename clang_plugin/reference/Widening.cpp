@@ -17,7 +17,7 @@ llvm::StringRef recordName(QualType type) {
   return record && record->getIdentifier() ? record->getName() : llvm::StringRef();
 }
 
-/// CUDA's float2 and half2 and their like: the scalar they hold.
+/// The scalar of CUDA's narrow vectors (float2, half2, …); empty for other types.
 std::string vectorScalar(QualType type) {
   const llvm::StringRef name = recordName(type);
   if (name == "float1" || name == "float2" || name == "float3" || name == "float4")
@@ -59,7 +59,8 @@ bool isWidenedAt(const ASTContext &context, QualType type, unsigned depth) {
   });
 }
 
-/// Empty and false: something that is no scalar. Empty and true: nothing yet.
+/// Sets `scalar` to the one scalar that the type consists of, or leaves it if the type is empty.
+/// False if there is another scalar than `scalar`, or something that is not a scalar.
 bool gather(const ASTContext &context, QualType type, std::string &scalar, unsigned depth) {
   if (depth > kMostDepth)
     return false;

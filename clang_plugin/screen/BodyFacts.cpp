@@ -21,7 +21,7 @@ bool startsWithAny(llvm::StringRef name, std::initializer_list<llvm::StringRef> 
   return llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
 }
 
-/// The sideEffect that calling a function from outside the slice is, or nothing.
+/// The side effect of calling a function from outside the slice; empty if there is none.
 std::string sideEffectOf(const FunctionDecl &callee) {
   static const std::set<llvm::StringRef> kClocks = {"clock",
                                                     "clock64",
@@ -96,7 +96,7 @@ std::string sideEffectOf(const FunctionDecl &callee) {
   return "";
 }
 
-/// The synchronisation that a function from outside the slice is, or nothing.
+/// The kind of synchronisation that a function from outside the slice does; empty if it does none.
 std::string synchronization(const FunctionDecl &callee) {
   const llvm::StringRef name = callee.getIdentifier() ? callee.getName() : llvm::StringRef();
   const std::string qualified = callee.getQualifiedNameAsString();
@@ -166,12 +166,12 @@ unsigned writtenLiterals(const Expr *initializer) {
   return isa<ImplicitValueInitExpr>(initializer) || isa<ArrayInitLoopExpr>(initializer) ? 0 : 1;
 }
 
-/// The table (a constant that lives as long as its module) that an expression is made of, directly
-/// or through local variables.
+/// The table (a constant with global storage) that an expression refers to, directly or through
+/// local variables.
 const VarDecl *tableIn(const Stmt *expression, unsigned depth = 0) {
   if (!expression || depth > kMostDepth)
     return nullptr;
-  // What is read of a table is a number, not a way to it.
+  // A value loaded from a table gives no access to the table, unless it is a pointer.
   if (const auto *cast = dyn_cast<CastExpr>(expression);
       cast && cast->getCastKind() == CK_LValueToRValue && !cast->getType()->isPointerType())
     return nullptr;
@@ -189,7 +189,8 @@ const VarDecl *tableIn(const Stmt *expression, unsigned depth = 0) {
   return nullptr;
 }
 
-/// Whether what the cast gives can be written, or hides what it points to, and its operand cannot.
+/// True if the operand is const and the result of the cast can be written through, or is an
+/// integer, which hides what it points to.
 bool dropsConst(const ExplicitCastExpr &cast) {
   const QualType to = cast.getTypeAsWritten(), from = cast.getSubExpr()->getType();
   if (const auto *reference = to->getAs<ReferenceType>())
@@ -326,7 +327,7 @@ private:
     return allocation && allocation->getNumPlacementArgs() == 0;
   }
 
-  /// The function that a reference names: one whose address is taken counts as called.
+  /// The function that a reference names. A function whose address is taken counts as called.
   static const FunctionDecl *calleeNamed(const Stmt *statement) {
     if (const auto *reference = dyn_cast<DeclRefExpr>(statement))
       return dyn_cast<FunctionDecl>(reference->getDecl());
@@ -353,7 +354,7 @@ private:
       ++facts_.counts[kind];
   }
 
-  /// An atomic of the block's scope on memory that other blocks have, too.
+  /// Records block-scope atomics on memory that is not known to be shared memory.
   void readScope(const Stmt *statement) {
     const auto *call = dyn_cast<CallExpr>(statement);
     const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
@@ -361,7 +362,7 @@ private:
       return;
     const llvm::StringRef name = callee->getName();
     bool isOfBlock = name.starts_with("atomic") && name.ends_with("_block");
-    if (name.starts_with("__nv_atomic")) { // its scope comes last: a thread's, a block's, ...
+    if (name.starts_with("__nv_atomic")) { // the last argument is the scope: 0 thread, 1 block, ...
       const auto scope = view_.constant(call->getArg(call->getNumArgs() - 1));
       isOfBlock = scope && *scope <= 1;
     }
@@ -382,11 +383,12 @@ private:
     if (!parameter || parameter->getDeclContext() != &view_.kernel())
       return;
     const auto *cast = dyn_cast_or_null<CastExpr>(body.parentOf(reference));
-    if (!cast || cast->getCastKind() != CK_ToVoid) // `(void)n;` uses nothing
+    if (!cast || cast->getCastKind() != CK_ToVoid) // `(void)n;` is not a use
       facts_.usedParameters.insert(parameter->getFunctionScopeIndex());
   }
 
-  /// Kernel parameters that an expression's value comes from, through locals and calls.
+  /// Collects the kernel parameters that an expression's value depends on, through locals and
+  /// calls. `isVariable` is set if it also depends on a coordinate or a local that is not const.
   void sources(const Stmt *expression, std::set<unsigned> &found, bool &isVariable,
                unsigned depth = 0) const {
     if (!expression || depth > kMostDepth)
@@ -460,7 +462,7 @@ private:
 };
 
 struct SideEffectRule {
-  llvm::StringRef sideEffect; ///< the part before a colon
+  llvm::StringRef sideEffect; ///< the part of the side effect before the colon
   const char *id;
   ScreenSeverity severity;
   const char *message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the function bodies of a slice do, in words that two slices can be compared by.
+// Facts about the function bodies of a slice, in a form in which two slices can be compared.
 #pragma once
 
 #include "clang_plugin/analysis/KernelView.h"
@@ -11,21 +11,22 @@
 namespace kopt::frontend {
 
 struct BodyFacts {
-  /// What some body of the file does, with the line of the first: "clock", "asm:…",
+  /// What the bodies of the slice do, each with the line where it first occurs: "clock", "asm:…",
   /// "fast-math:__expf".
   std::map<std::string, unsigned> sideEffects;
-  /// How often the kernel and what it calls names each of: atomic, barrier, fence.
+  /// How many atomics, barriers and fences the kernel and its callees name, by these words.
   std::map<std::string, unsigned> counts;
-  /// By kernel parameter: comparisons of something variable with it, those that decide a loop
-  /// included or not.
+  /// By kernel parameter: comparisons of a varying value with it. `comparisons` counts all of
+  /// them, clamps with min() and max() included; `guards` counts neither clamps nor comparisons
+  /// that decide a loop.
   std::map<unsigned, unsigned> guards, comparisons;
   std::set<unsigned> usedParameters;
-  /// By kernel parameter: the narrowest integer, in bits, that its elements are numbered in.
+  /// By kernel parameter: width in bits of the narrowest integer that indexes its elements.
   std::map<unsigned, unsigned> indexBits;
-  /// The same, but for indices that plainly fit (readIndex()).
+  /// As `indexBits`, but without the indices that plainly fit (readIndex()).
   std::map<unsigned, unsigned> doubtfulBits;
   std::set<unsigned> floatBits; ///< widths of floating point arithmetic; bfloat16 counts as 15
-  std::map<unsigned, unsigned> bodyRanges; ///< begin to end of every function body of the text
+  std::map<unsigned, unsigned> bodyRanges; ///< begin to end offset of every function body
 };
 
 BodyFacts readBodies(const KernelView &view);

@@ -120,7 +120,7 @@ private:
         isWritten<CUDADeviceAttr>(variable) || isWritten<CUDAConstantAttr>(variable) ||
         isWritten<HIPManagedAttr>(variable) || isWritten<CUDASharedAttr>(variable) ||
         view_.text(variable.getSourceRange()).contains("__managed__");
-    // Clang gives const device variables the attribute of __constant__ ones.
+    // Clang adds the attribute of __constant__ variables to const device variables.
     result.isMutable =
         hasMutableParts(type) ||
         (!isConst && !variable.hasAttr<CUDAConstantAttr>() && !variable.hasAttr<CUDASharedAttr>());
@@ -149,7 +149,7 @@ private:
 const char *const kTouchedHost =
     "a candidate changes device code and launch parameters, never host code";
 
-/// What it means that a declaration of the baseline is gone, or has another text.
+/// Reports a declaration of the baseline that is gone (`now` is null) or has another text.
 void judgeChanged(const Declaration &old, const Declaration *now,
                   std::vector<ScreenFinding> &findings) {
   const std::string what = "'" + old.name + (now ? "' changed: " : "' is gone: ");
@@ -223,8 +223,8 @@ std::vector<Declaration> readDeclarations(const KernelView &view, const std::str
 
 void compareSignatures(const KernelView &baselineView, const KernelView &candidateView,
                        std::vector<ScreenFinding> &findings) {
-  // The kernel's own specialization takes the place of the template's instantiation; the template
-  // stays for the others.
+  // An explicit specialization in the candidate replaces the template's instantiation for the tuned
+  // arguments; the template stays for all others.
   const FunctionTemplateDecl *primary = candidateView.kernel().getPrimaryTemplate();
   const bool isSpecialized =
       primary && baselineView.pattern().getDescribedFunctionTemplate() &&
@@ -247,7 +247,7 @@ void compareSignatures(const KernelView &baselineView, const KernelView &candida
              "' instead of '" + before.getType().getAsString() + "'");
     if (!isSpecialized && before.hasDefaultArg() != after.hasDefaultArg())
       reject("the default argument of '" + before.getNameAsString() + "' changed");
-    // Two parameters of one type may change places without changing the types.
+    // Swapping two parameters of the same type does not change the list of types.
     for (unsigned j = 0; j < old.getNumParams(); ++j)
       if (i < j && before.getIdentifier() && before.getName() == now.getParamDecl(j)->getName() &&
           old.getParamDecl(j)->getName() == after.getName())
@@ -310,7 +310,7 @@ void compareDeclarations(const std::vector<Declaration> &baseline,
                           "'" + now.name + "' has the attribute '" + now.specialAttribute +
                               "', which acts outside of calls to it",
                           now.line});
-    // What keeps its name and its role is judged below, as a change.
+    // A declaration that keeps its key and role is judged below, as a change.
     const bool isKnown = llvm::any_of(baseline, [&](const Declaration &old) {
       return old.key == now.key && old.role == now.role && (old.runsCode || !now.runsCode);
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slice declares outside the kernel's body, and which of it a candidate may touch.
+// What a slice declares outside the kernel's body, and which of these declarations a candidate may
+// change.
 #pragma once
 
 #include "clang_plugin/analysis/KernelView.h"
@@ -8,7 +9,7 @@
 namespace kopt::frontend {
 
 enum class DeclarationRole {
-  Kernel, ///< the one that is tuned, every declaration of its name
+  Kernel, ///< the tuned kernel: every kernel declaration with its name
   OtherKernel,
   DeviceFunction, ///< editable
   SharedFunction, ///< __host__ __device__ or constexpr: the host may call it
@@ -23,31 +24,31 @@ enum class DeclarationRole {
 
 struct Declaration {
   DeclarationRole role = DeclarationRole::Other;
-  std::string key;  ///< what it declares: equal in both slices for the same entity
+  std::string key;  ///< identifies the entity: equal in both slices for the same one
   std::string text; ///< normalised tokens
   std::string name;
   unsigned line = 0;
   bool isMutable = false; ///< a variable that code can change
-  bool runsCode = false;  ///< a variable whose initializer is no constant
+  bool runsCode = false;  ///< a variable whose initializer is not a constant
   bool isJudgedAlone =
-      false; ///< an explicit specialization of the kernel for the very arguments that are judged
+      false; ///< an explicit specialization of the kernel for the template arguments being tuned
   std::string
-      specialAttribute; ///< constructor, asm label, alias, section, …: it works outside of calls
+      specialAttribute; ///< constructor, asm label, alias, section, …: has an effect without a call
 };
 
-/// Whether an object of the type can be written although it is const.
+/// True if an object of the type has mutable members and so can be written although it is const.
 bool hasMutableParts(clang::QualType type);
 
-/// Declarations of the text, those inside namespaces, linkage specifications and the static members
-/// of types included.
+/// The declarations of the text, including those inside namespaces and linkage specifications, and
+/// the static members of types.
 std::vector<Declaration> readDeclarations(const KernelView &view, const std::string &kernelName);
 
-/// The kernel's own signature and linkage.
+/// Compares the kernel's own signature and linkage.
 void compareSignatures(const KernelView &baseline, const KernelView &candidate,
                        std::vector<ScreenFinding> &findings);
 
-/// Everything beside the kernel. `baselineExpression` in host text stands for
-/// `candidateExpression`: the slice's own reference to the specialization changes with it.
+/// Compares everything except the kernel. An occurrence of `baselineExpression` in the baseline may
+/// become `candidateExpression`: the slice's own reference to the specialization changes that way.
 void compareDeclarations(const std::vector<Declaration> &baseline,
                          const std::vector<Declaration> &candidate,
                          const std::string &baselineExpression,

@@ -10,10 +10,10 @@
 namespace kopt::frontend {
 namespace {
 
-/// The parts of an instruction that stand before its first '.'; with a '.', it begins so. From the
-/// PTX ISA 9.0, "Instruction Set". Not here, on purpose: clocks and sleep (nanosleep, pmevent),
-/// calls and stack (call, ret, alloca), traps (trap, brkpt), what leaves memory undefined
-/// (discard), textures and surfaces, several devices (multimem).
+/// Instructions by the part before their first '.'; an entry that has a '.' itself is a prefix of
+/// whole parts. From the PTX ISA 9.0, "Instruction Set". Deliberately absent: clocks and sleep
+/// (nanosleep, pmevent), calls and stack (call, ret, alloca), traps (trap, brkpt), what leaves
+/// memory undefined (discard), textures and surfaces, several devices (multimem).
 const llvm::StringSet<> &knownInstructions() {
   static const llvm::StringSet<> names = {
       // integers
@@ -40,7 +40,8 @@ const llvm::StringSet<> &knownInstructions() {
   return names;
 }
 
-/// Of threads, blocks and clusters. All else tells the time, or where on the chip code runs.
+/// Special registers of threads, blocks and clusters. All others are refused: they tell the time or
+/// where on the chip code runs.
 const llvm::StringSet<> &knownRegisters() {
   static const llvm::StringSet<> names = {"tid",
                                           "ntid",
@@ -68,7 +69,7 @@ const llvm::StringSet<> &knownRegisters() {
 bool isBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool isWord(char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; }
 
-/// Without comments, and with `%%` as the one '%' that it stands for.
+/// The text without comments, and with a single '%' for each `%%`.
 std::string plain(llvm::StringRef text) {
   std::string result;
   while (!text.empty()) {
@@ -79,7 +80,7 @@ std::string plain(llvm::StringRef text) {
       text = end == llvm::StringRef::npos ? llvm::StringRef() : text.drop_front(end + 2);
       result += ' ';
     } else {
-      // An operand's number is never behind two of them.
+      // `%%` is never followed by an operand's number.
       const bool isDoubled = text.starts_with("%%");
       result += text.front();
       text = text.drop_front(isDoubled ? 2 : 1);
@@ -95,7 +96,7 @@ std::vector<llvm::StringRef> statementsOf(llvm::StringRef text) {
     for (bool isChanged = true; isChanged;) {
       isChanged = false;
       statement = statement.trim(" \t\r\n");
-      // A scope; an operand in braces does not stand first.
+      // A brace in first place is a scope; operands in braces come later.
       if (statement.consume_front("{") || statement.consume_front("}"))
         isChanged = true;
       const llvm::StringRef label =
@@ -139,7 +140,7 @@ void readRegisters(llvm::StringRef names, llvm::StringSet<> &declared) {
   llvm::SmallVector<llvm::StringRef> list;
   names.split(list, ',');
   for (llvm::StringRef name : list) {
-    name = name.trim(); // behind the type, where it is the first
+    name = name.trim(); // the first name follows the type
     name = name.drop_front(name.find_last_of(" \t\n") + 1);
     name.consume_front("%");
     const auto [stem, count] = name.split('<');
@@ -174,7 +175,7 @@ std::optional<std::string> refusedPtx(llvm::StringRef text) {
   for (llvm::StringRef statement : statements)
     if (statement.consume_front(".reg"))
       readRegisters(statement, declared);
-  // A clock keeps its meaning whatever is declared.
+  // A declaration does not make these special registers harmless.
   for (llvm::StringRef name : {"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo",
                                "globaltimer_hi", "smid", "nsmid", "warpid", "nwarpid", "gridid"})
     declared.erase(name);
@@ -187,7 +188,7 @@ std::optional<std::string> refusedPtx(llvm::StringRef text) {
       llvm::StringRef rest = instruction;
       return rest.consume_front(known.getKey()) && (rest.empty() || rest.starts_with("."));
     });
-    // `cp` without `async` is no instruction, and what an operand brings is not known.
+    // An operand within the name makes the instruction unknown.
     if ((!isKnown && !isDeclaration) || instruction.contains('%'))
       return "the instruction '" + instruction.str() + "'";
   }

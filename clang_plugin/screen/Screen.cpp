@@ -30,8 +30,8 @@ const Diagnostic *firstError(const ParsedUnit &unit) {
   return nullptr;
 }
 
-/// Comments that stand for left-out code, in the bodies of the candidate; everywhere where bodies
-/// are not known.
+/// Reports new comments that stand for left-out code in the candidate's bodies, or anywhere if the
+/// bodies are unknown (`bodies` is null).
 void findElisions(const SourceFacts &baseline, const SourceFacts &candidate,
                   const BodyFacts *bodies, std::vector<ScreenFinding> &findings) {
   for (const SourceComment &comment : candidate.comments) {
@@ -60,8 +60,8 @@ std::vector<ScreenFinding> inOrder(std::vector<ScreenFinding> findings) {
   return findings;
 }
 
-/// What each compiler pass sees outside the kernel. The host's is looked at only where a
-/// conditional makes it differ.
+/// Compares signatures and declarations as the host pass sees them. Called only if a new
+/// conditional may make the host pass differ from the device pass.
 llvm::Error compareHostPass(const ScreenRequest &request, std::vector<ScreenFinding> &findings) {
   const ParsedUnit baseline = parse(request, request.baseline, Pass::Host);
   const ParsedUnit candidate = parse(request, request.candidate, Pass::Host);
@@ -111,7 +111,7 @@ llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &
 
   const ParsedUnit candidate = parse(request, request.candidate, Pass::Device);
   if (!candidate.ast || candidate.hasErrors) {
-    // The build judges it; what the tokens say holds all the same.
+    // The build decides; the findings from tokens are valid nonetheless.
     const Diagnostic *error = firstError(candidate);
     findings.push_back({"parse", ScreenSeverity::Flag,
                         "the candidate does not parse: " +

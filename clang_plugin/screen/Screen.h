@@ -11,7 +11,7 @@
 
 namespace kopt::frontend {
 
-/// Every finding, rejects first. Fails only where the baseline itself does not parse or lacks the
+/// Every finding, rejects first. Fails only if the baseline itself does not parse or lacks the
 /// kernel.
 llvm::Expected<std::vector<ScreenFinding>> screenCandidate(const ScreenRequest &request);
 

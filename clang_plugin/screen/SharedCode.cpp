@@ -9,8 +9,8 @@ namespace {
 
 constexpr const char *kShared = "shared-code";
 
-/// Whole functions, types and variables: what follows or stands before them is not inside of them,
-/// nor changed by them.
+/// True if the tokens are whole functions, types and variables, so that the text before and after
+/// them is neither inside them nor changed by them.
 bool standsAlone(llvm::StringRef tokens) {
   int depth = 0;
   llvm::SmallVector<llvm::StringRef> words;
@@ -23,7 +23,7 @@ bool standsAlone(llvm::StringRef tokens) {
   return words.empty() || (depth == 0 && (words.back() == "}" || words.back() == ";"));
 }
 
-/// The old text is in the new one as it was.
+/// True if the new text contains the old one unchanged, among whole declarations.
 bool isKept(const std::string &old, llvm::StringRef now) {
   for (std::size_t at = now.find(old); at != llvm::StringRef::npos; at = now.find(old, at + 1))
     if (standsAlone(now.take_front(at)) && standsAlone(now.substr(at + old.size())))
@@ -37,7 +37,7 @@ const SharedName *find(const ScreenRequest &request, llvm::StringRef name) {
   return found == request.shared.names.end() ? nullptr : &*found;
 }
 
-/// Whether the user's files have what begins in this line of the candidate already.
+/// True if the user's files already have the text that begins in this line of the candidate.
 bool isOwn(const ScreenRequest &request, unsigned line) {
   const llvm::StringRef text = request.candidate;
   return llvm::any_of(request.shared.own, [&](const TextRange &range) {
@@ -46,7 +46,8 @@ bool isOwn(const ScreenRequest &request, unsigned line) {
   });
 }
 
-/// Nothing outside looks into a namespace that nobody else knows, unless it is opened to all.
+/// True if the candidate adds an inline namespace or a using declaration or directive, which lets
+/// code outside look into namespaces that only the candidate has.
 bool opensNamespaces(const ScreenRequest &request, const std::vector<Declaration> &baseline,
                      const std::vector<Declaration> &candidate) {
   const auto inlined = [](const std::string &text) {
@@ -110,8 +111,8 @@ void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baseli
                          std::vector<ScreenFinding> &findings) {
   const bool opens = opensNamespaces(request, baseline, candidate);
   for (const Declaration &now : candidate) {
-    // An alias may be said again, and what the file has already is brought along that way; a global
-    // one cannot be said otherwise.
+    // An alias may be declared again, and a candidate that repeats one from the file has no other
+    // way to name a global one.
     const llvm::StringRef kind = llvm::StringRef(now.key).split(' ').first;
     const bool isGlobalAlias =
         (kind == "NamespaceAlias" || kind == "Typedef" || kind == "TypeAlias") &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel has in common with code outside of its slice: a candidate's version of it would
-// reach that code, too, which is not run while the candidate is judged.
+// What the kernel shares with code outside its slice. A candidate that changes it also affects that
+// code, which does not run while the candidate is judged.
 #pragma once
 
 #include "clang_plugin/screen/Declarations.h"
@@ -9,16 +9,16 @@
 
 namespace kopt::frontend {
 
-/// Text that others use is as it was; other functions may stand before or behind it. Tokens alone:
-/// it holds where the candidate does not parse, too.
+/// Rejects changes to text that code outside the slice uses; new functions before or after the text
+/// are allowed. Works on tokens alone, hence also if the candidate does not parse.
 void compareSharedChunks(const ScreenRequest &request, std::vector<ScreenFinding> &findings);
 
-/// No new or changed macro has a name that stands outside.
+/// Rejects new or changed macros whose name occurs outside the slice.
 void compareOutsideMacros(const ScreenRequest &request, const SourceFacts &baseline,
                           const SourceFacts &candidate, std::vector<ScreenFinding> &findings);
 
-/// No new function or type is found by what is called or declared outside: an overload, a
-/// specialization, the same name again.
+/// Rejects new functions and types that code outside the slice could pick up: an overload, a
+/// specialization, a second declaration of a name.
 void compareOutsideNames(const ScreenRequest &request, const SourceFacts &baselineSource,
                          const std::vector<Declaration> &baseline,
                          const std::vector<Declaration> &candidate,

@@ -42,7 +42,7 @@ std::vector<RawToken> tokenize(llvm::StringRef text) {
   LangOptions options;
   options.CPlusPlus = options.CPlusPlus11 = options.CPlusPlus14 = options.CPlusPlus17 = true;
   options.LineComment = options.RawStringLiterals = options.Digraphs = options.CUDA = true;
-  const std::string terminated = text.str(); // the lexer wants a NUL behind the end
+  const std::string terminated = text.str(); // the lexer needs a NUL after the end
   Lexer lexer(SourceLocation(), options, terminated.data(), terminated.data(),
               terminated.data() + terminated.size());
   lexer.SetCommentRetentionState(true);
@@ -65,8 +65,8 @@ std::vector<RawToken> tokenize(llvm::StringRef text) {
   return tokens;
 }
 
-/// Names by which code can tell one compiler, one file or one compilation from another, and so show
-/// those that judge it something else than those that use it.
+/// Names by which code can tell one compiler, file or compilation from another, and so behave
+/// differently when it is judged than when it is used.
 bool tellsCompilers(llvm::StringRef name) {
   static const std::set<llvm::StringRef> kNames = {"__CUDA__",
                                                    "__NVCC__",
@@ -116,7 +116,7 @@ bool tellsCompilers(llvm::StringRef name) {
          llvm::any_of(kPrefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); });
 }
 
-/// Pragmas that change how fast code is and what is said of it, and nothing that it does.
+/// Pragmas that change the speed of code or its diagnostics, but not what it does.
 bool isHarmlessPragma(llvm::StringRef text) {
   static const llvm::StringRef kHarmless[] = {
       "unroll",         "nounroll",         "once",       "diag_",  "nv_diag",  "nv_exec_check",
@@ -124,8 +124,8 @@ bool isHarmlessPragma(llvm::StringRef text) {
   return llvm::any_of(kHarmless, [&](llvm::StringRef word) { return text.starts_with(word); });
 }
 
-/// The identifiers of a conditional and, where they are macros of the same text, of what they stand
-/// for: those on which the outcome hangs.
+/// The identifiers on which the conditionals depend: those that they name and, where one is a macro
+/// of the same text, those of its expansion.
 std::map<std::string, unsigned> decidingNames(const SourceFacts &facts) {
   std::map<std::string, unsigned> result, open = facts.conditions;
   while (!open.empty()) {
@@ -162,8 +162,8 @@ std::set<std::string> texts(const std::vector<SourceLine> &lines) {
   return result;
 }
 
-/// Attributes that put a kernel's blocks into clusters, with what stands in parentheses behind
-/// them. By their plain names they count only within __attribute__: a variable may be called so.
+/// Reads the attributes that group a kernel's blocks into clusters, with their arguments. A name
+/// without leading underscores counts only inside __attribute__: variables may have that name.
 void readClusters(const std::vector<RawToken> &tokens, SourceFacts &facts) {
   std::size_t attributeEnd = 0;
   const auto behindParentheses = [&](std::size_t i) {
@@ -192,7 +192,7 @@ void readClusters(const std::vector<RawToken> &tokens, SourceFacts &facts) {
   }
 }
 
-/// The texts of asm statements, as far as tokens tell them.
+/// Reads the texts of asm statements; a text that is not all literals is kUnreadablePtx.
 void readAssembly(const std::vector<RawToken> &tokens, SourceFacts &facts) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text != "asm" && tokens[i].text != "__asm__" && tokens[i].text != "__asm")
@@ -222,7 +222,7 @@ void readAssembly(const std::vector<RawToken> &tokens, SourceFacts &facts) {
   }
 }
 
-/// The first line that is no include, blank or comment.
+/// The first line that is not an include, blank or comment.
 unsigned headEnd(const std::vector<RawToken> &tokens) {
   for (std::size_t i = 0; i < tokens.size();) {
     const bool isInclude = tokens[i].kind == tok::hash && tokens[i].startsLine &&
@@ -235,7 +235,7 @@ unsigned headEnd(const std::vector<RawToken> &tokens) {
   return ~0u;
 }
 
-/// Why a header may not be included; empty where it may.
+/// Why a header may not be included; empty if it may.
 std::string whyNotIncluded(llvm::StringRef include, bool isAtHead) {
   const llvm::StringRef path = include.trim("<>\"");
   if (!include.starts_with("<") && !include.starts_with("\""))
@@ -375,8 +375,7 @@ void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
   for (const auto &[name, macro] : candidate.macros) {
     const auto old = baseline.macros.find(name);
     const bool isNew = old == baseline.macros.end();
-    // New values of the project's own constants are what tuning is about; words in a body are more
-    // than a value.
+    // Tuning may change the values of constants; a body with words is more than a value.
     const bool isValue = llvm::none_of(macro.text, [](char c) {
       return isalpha(static_cast<unsigned char>(c)) && !strchr("uUlLfFxXeEabcdABCD", c);
     });

@@ -23,15 +23,15 @@ struct SourceComment {
 
 struct SourceFacts {
   std::vector<SourceLine> includes;     ///< `<vector>`, as spelled; #embed and #import too
-  unsigned headEnd = 1;                 ///< the first line that is no include, blank or comment
+  unsigned headEnd = 1;                 ///< the first line that is not an include, blank or comment
   std::vector<SourceLine> assembly;     ///< texts of asm statements, or kUnreadablePtx
   std::vector<SourceLine> conditionals; ///< #if, #ifdef, #ifndef, #elif and their like
   std::map<std::string, unsigned>
       conditions;                      ///< identifiers in conditionals, with their first line
-  std::vector<SourceLine> pragmas;     ///< `unroll 4`; those of _Pragma("…") too
+  std::vector<SourceLine> pragmas;     ///< `unroll 4`; also from _Pragma("…")
   std::vector<SourceLine> lineMarkers; ///< #line and its like: `1 "a.cu"`
   std::vector<SourceLine>
-      clusters; ///< `__cluster_dims__ ( 2 , 1 , 1 )`: Clang knows no such attribute
+      clusters; ///< `__cluster_dims__ ( 2 , 1 , 1 )`: Clang does not know the attribute
   std::map<std::string, SourceLine> macros; ///< body by name; #undef has the body "undef"
   std::map<std::string, unsigned>
       identifiers; ///< every identifier and keyword, with its first line
@@ -44,16 +44,16 @@ SourceFacts readSource(llvm::StringRef text);
 /// layout alone.
 std::string normalizedTokens(llvm::StringRef text);
 
-/// Findings from tokens alone; they hold where the candidate does not parse, too.
+/// Findings from tokens alone; they are valid even if the candidate does not parse.
 void compareSources(const SourceFacts &baseline, const SourceFacts &candidate,
                     std::vector<ScreenFinding> &findings);
 
-/// The names of what is refused in bodies, for candidates whose AST cannot be trusted: a name that
-/// the baseline lacks is enough.
+/// For candidates that do not parse: rejects refused inline PTX, and every name of a refused
+/// facility (clocks, heap, …) that the baseline lacks.
 void compareHazardNames(const SourceFacts &baseline, const SourceFacts &candidate,
                         std::vector<ScreenFinding> &findings);
 
-/// Whether a comment stands for code that was left out: "... rest unchanged".
+/// True if a comment stands for code that was left out: "... rest unchanged".
 bool isElision(llvm::StringRef comment);
 
 } // namespace kopt::frontend

@@ -63,7 +63,7 @@ public:
       noteCall(expression->getName(), expression->getQualifier() != nullptr, users);
     return true;
   }
-  // `#pragma unroll N` and its kind keep N in an attribute of the loop.
+  // `#pragma unroll N` and similar pragmas keep N in an attribute of the loop.
   bool VisitAttributedStmt(clang::AttributedStmt *statement) {
     for (const clang::Attr *attribute : statement->getAttrs())
       if (const auto *hint = llvm::dyn_cast<clang::LoopHintAttr>(attribute);
@@ -117,14 +117,14 @@ private:
       if (const auto *space = llvm::dyn_cast<clang::NamespaceDecl>(context))
         spaces_.insert(space->getCanonicalDecl());
     needPattern(declaration);
-    // Libraries declare each other's classes: where one is defined is what counts.
+    // Libraries declare each other's classes: only the definition counts.
     const clang::Decl *definition = definitionOf(declaration);
     for (const clang::Decl *other : declaration->redecls())
       if (!definition || other == definition || isUsers(other))
         needPlace(other);
   }
 
-  /// Of a class, an enumeration or a class template; null where there is none.
+  /// The definition of a class, an enumeration or a class template; null if there is none.
   static const clang::Decl *definitionOf(const clang::Decl *declaration) {
     if (const auto *classes = llvm::dyn_cast<clang::ClassTemplateDecl>(declaration)) {
       const clang::CXXRecordDecl *defined = classes->getTemplatedDecl()->getDefinition();
@@ -167,7 +167,7 @@ private:
     }
   }
 
-  /// Where Clang gave up on an expression, which specialization it means is not known: all may be.
+  /// If Clang gave up on an expression, the specialization that it uses is unknown: all are needed.
   void needSpecializations(const clang::ClassTemplateDecl &classes) {
     auto *asked = const_cast<clang::ClassTemplateDecl *>(&classes);
     for (const clang::ClassTemplateSpecializationDecl *specialization : asked->specializations())
@@ -181,7 +181,7 @@ private:
 
   void needPlace(const clang::Decl *declaration) {
     clang::SourceLocation location = declaration->getLocation();
-    // A builtin such as __syncthreads is declared where it is used first: that place says nothing.
+    // A builtin such as __syncthreads is declared at its first use, which is not a dependency.
     if (location.isInvalid() || declaration->isImplicit())
       return;
     clang::FileID file = index_.sources().getFileID(index_.sources().getExpansionLoc(location));
@@ -249,7 +249,8 @@ private:
         index_.sources().getFileID(index_.sources().getExpansionLoc(declaration->getLocation())));
   }
 
-  /// `std::max(a, b)` finds nothing of the user's, and `+` of a library's classes nothing else.
+  /// Skips calls that cannot find the user's functions: qualified calls of a library's function,
+  /// and a library's operators.
   void noteCall(clang::DeclarationName name, bool isQualified, bool isUsers) {
     if (isUsers || (!isQualified && name.isIdentifier()))
       calls_.insert(name.getAsString());

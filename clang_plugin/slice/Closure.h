@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a declaration needs, in one pass of a translation unit.
+// Everything that a declaration depends on, in one pass of a translation unit.
 #pragma once
 
 #include "clang_plugin/parse/SourceIndex.h"
@@ -13,13 +13,13 @@ struct Closure {
   std::set<std::string> badText; ///< reasons why a needed piece cannot be copied
 };
 
-/// The pieces that `roots` need, transitively, and the includes that bring what others declare.
+/// The pieces that `roots` depend on, transitively, and the includes for what headers declare.
 Closure closureOf(const SourceIndex &index, const std::vector<const clang::Decl *> &roots);
 
 /// What one piece uses by itself.
 struct DirectUses {
   std::set<std::size_t> pieces;
-  std::set<std::string> calls; ///< unqualified names of functions, as they are looked up; of
+  std::set<std::string> calls; ///< unqualified names of functions, as looked up; of
                                ///< operators only the user's own
 };
 DirectUses usesOf(const SourceIndex &index, std::size_t piece);

@@ -59,8 +59,8 @@ ChunkRole roleOf(const Piece &piece) {
   if (llvm::isa<clang::FunctionDecl>(declaration))
     return ChunkRole::Function;
   if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
-    // Clang marks what is constexpr and used on the device as __constant__, too: only what the user
-    // wrote counts.
+    // Clang also marks constexpr variables used on the device as __constant__: only attributes that
+    // the user wrote count.
     bool onDevice = isWritten<clang::CUDADeviceAttr>(*variable) ||
                     isWritten<clang::CUDAConstantAttr>(*variable) ||
                     isWritten<clang::CUDASharedAttr>(*variable);
@@ -147,7 +147,7 @@ void addIncludes(const SourceIndex &index, Entries &entries) {
       entries.try_emplace(keyOf(piece), Entry{&piece, &index, /*isNeeded=*/false});
 }
 
-/// What the other pass declares at the places of `roots`; nothing where it does not see them.
+/// The declarations of the other pass at the places of `roots`; empty if it does not see them.
 std::vector<const clang::Decl *> counterparts(const SourceIndex &index,
                                               const std::vector<const clang::Decl *> &roots,
                                               const SourceIndex &other) {
@@ -168,7 +168,7 @@ std::optional<Position> placeOf(const SourceIndex &index, const clang::FunctionD
   return std::nullopt;
 }
 
-/// A kernel that nothing refers to and that only this file sees would not be emitted.
+/// True for a kernel with internal linkage: it is not emitted unless something refers to it.
 bool needsReference(const clang::FunctionDecl &kernel) {
   return kernel.getFormalLinkage() == clang::Linkage::Internal || kernel.isInAnonymousNamespace();
 }
@@ -188,7 +188,7 @@ SliceText write(const SliceRequest &request, const Entries &entries, bool withLi
     const Piece &piece = *entry.piece;
     if (piece.kind == PieceKind::Include && llvm::StringRef(piece.name).ends_with("kopt/kopt.h"))
       continue;
-    // Includes stand outside all namespaces; a macro stands anywhere.
+    // Includes must be outside all namespaces; macros may be anywhere.
     if (piece.kind == PieceKind::Include)
       writer.enter({});
     else if (piece.kind != PieceKind::Macro)

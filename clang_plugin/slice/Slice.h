@@ -21,18 +21,18 @@ struct SliceRequest {
   const clang::FunctionDecl *kernel =
       nullptr; ///< as written (the template's pattern), of the host pass
   /// A host function without which the kernel's template arguments cannot be named: a lambda's.
-  /// Null where none is needed.
+  /// Null if none is needed.
   const clang::FunctionDecl *enclosing = nullptr;
 };
 
-/// The kernel as written, with all it needs; a template still has to be instantiated. Several
-/// texts, the one to be tried first, first: with the headers it needs; with every header the file
-/// includes. Each is followed by the same with #line directives (for code that asks where it
-/// stands, as assert() does).
+/// The kernel as written, with all it needs; a template still has to be instantiated. Returns
+/// several texts, in the order in which they are to be tried: with the headers that the kernel
+/// needs, then with every header that the file includes. Each is followed by the same text with
+/// #line directives, for code that depends on its file and line, such as assert().
 std::vector<SliceText> buildSlices(const SliceRequest &request);
 
-/// Declarations for the device, macros and using-declarations of the user's files that stand before
-/// the kernel and not in `slice`, as chunks without a place in it.
+/// Declarations for the device, macros and using-declarations of the user's files that precede the
+/// kernel and are not in `slice`, as chunks without a range in the slice.
 std::vector<SliceChunk> unusedBefore(const SliceRequest &request, const SliceText &slice);
 
 /// Adds a function that refers to each of `expressions`, such as "ns::k<float, 4>", so that the

@@ -92,7 +92,7 @@ void UnitUses::add(const SourceIndex &index) {
     Node &node = nodes_[*nodeOf[i]];
     node.calls.insert(uses.calls.begin(), uses.calls.end());
     node.words.insert(index.pieces()[i].identifiers.begin(), index.pieces()[i].identifiers.end());
-    // A host function may have a lambda for the device in it.
+    // A host function may contain a device lambda.
     node.user.onHostAlone = !isOnDevice(index.pieces()[i]) && !node.words.count("__device__");
     for (std::size_t used : uses.pieces)
       if (nodeOf[used] && *nodeOf[used] != *nodeOf[i])
@@ -184,7 +184,7 @@ std::vector<OutsideNamed> UnitUses::namesOutside(const SliceText &slice) const {
       note(call, true, node.user);
     note(lastPart(node.user.name), true, node.user);
   }
-  // A specialization of what is shared is as good as a change of it.
+  // To specialize a shared template is equivalent to changing it.
   for (const SliceChunk &chunk : slice.chunks)
     if (!chunk.users.empty())
       note(lastPart(chunk.name), true, chunk.users.front());

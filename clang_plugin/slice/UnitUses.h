@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who else of a translation unit uses what a slice is made of. A candidate for one kernel replaces
-// text that other kernels and host functions may stand on, too, and takes names that they may call:
-// those are not run while it is judged.
+// What else in a translation unit uses the text of a slice. A candidate for one kernel replaces
+// text that other kernels and host functions may depend on, and may declare names that they use;
+// these do not run while the candidate is judged.
 #pragma once
 
 #include "clang_plugin/slice/Slice.h"
@@ -12,14 +12,14 @@ class UnitUses {
 public:
   UnitUses(const SourceIndex &host, const SourceIndex &device);
 
-  /// Fills in the users of each chunk of a slice but the kernel's own. What uses `enclosing`, a
-  /// host function without which the kernel cannot be named, is no user of what it holds.
+  /// Fills in the users of each chunk of a slice except the kernel's. `enclosing`, a host function
+  /// without which the kernel cannot be named, and code that uses it are not users of what it uses.
   void findUsers(SliceText &slice, const clang::FunctionDecl *enclosing) const;
 
-  /// Names that code outside of the slice calls, declares or spells, by name.
+  /// Names that code outside the slice calls, declares or spells, sorted.
   std::vector<OutsideNamed> namesOutside(const SliceText &slice) const;
 
-  /// Fills in the users of those that are variables.
+  /// Fills in the users of those chunks that are variables.
   void findUsersOfVariables(std::vector<SliceChunk> &unused) const;
 
 private:

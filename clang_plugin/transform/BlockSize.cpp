@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // block-size: launch the same kernel in blocks of another shape, with the grid made to cover the
-// same threads. Matches kernels that take their geometry from blockDim: along every dimension whose
-// threadIdx they read they read blockDim too, and blockIdx either always as blockIdx.d * blockDim.d
-// (the grid follows) or never, with a loop that strides by blockDim (the grid stays). Refuses where
-// the block is tied to something else: a constant in the code equal to an extent of today's block,
-// cooperative groups, CUB, WMMA, three dimensions, dynamic shared memory that is no whole number of
-// bytes a thread. Static shared arrays, __launch_bounds__ and grid limits bound the shapes.
+// same threads. Matches kernels that take their geometry from blockDim: in every dimension d in
+// which they read threadIdx, they also read blockDim, and they use blockIdx either only as
+// blockIdx.d * blockDim.d (the grid follows) or not at all, with a loop that strides by blockDim
+// (the grid stays). Refuses if the block is tied to something else: a constant in the code equal to
+// an extent of the present block, cooperative groups, CUB, WMMA, three dimensions, dynamic shared
+// memory that is not a whole number of bytes per thread. Static shared arrays, __launch_bounds__
+// and grid limits bound the shapes.
 #include "clang_plugin/analysis/BlockGeometry.h"
 #include "clang_plugin/transform/Transformation.h"
 
@@ -31,7 +32,7 @@ constexpr Block kPlaneBlocks[] = {
     {128, 2, 1},
     {64, 8, 1},
     {8, 8, 1},
-    // Tall ones: for kernels whose neighbouring data lies along threadIdx.y.
+    // Tall blocks, for kernels whose neighbouring data lies along threadIdx.y.
     {8, 32, 1},
     {4, 64, 1},
     {1, 256, 1},
@@ -50,8 +51,9 @@ std::string spell(const Block &block) {
   return text;
 }
 
-/// Dynamic shared memory for another block, if today's is so many bytes a thread in every launch; 0
-/// where none is used.
+/// Bytes of dynamic shared memory for another block: the present number of bytes per thread, times
+/// its threads; 0 if none is used. Nothing if the launches differ in it, if it is not a whole
+/// number of bytes per thread, or if the result exceeds kSharedLimit.
 std::optional<unsigned> sharedBytesFor(const KernelView &view, const Block &block) {
   const LaunchShape &first = view.launches.front();
   for (const LaunchShape &launch : view.launches)

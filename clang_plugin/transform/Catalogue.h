@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of rewrites, and the question the driver asks of it.
+// The catalogue of rewrites, and the function that answers the driver's request for offers.
 #pragma once
 
 #include "clang_plugin/transform/Transformation.h"
@@ -13,7 +13,7 @@ namespace kopt::frontend {
 const std::vector<std::unique_ptr<Transformation>> &catalogue();
 
 /// What the whole catalogue offers for a kernel. Each offer changes the text or the launch, and its
-/// text parses. Fails where the slice itself does not parse or has no such kernel.
+/// text parses. Fails if the slice itself does not parse or does not have the kernel.
 llvm::Expected<std::vector<Offer>> findOffers(const TransformRequest &request);
 
 } // namespace kopt::frontend

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // launch-bounds: tell the compiler how many threads a block has, and how many blocks should fit on
-// a multiprocessor, so that it spends exactly the registers it may. Matches any kernel whose
-// launches are known. Refuses a kernel with __maxnreg__ (they exclude each other), with a cluster
-// bound, or whose bounds or name come out of a macro. Bounds on any redeclaration are replaced in
-// place.
+// a multiprocessor, so that it can use all registers that this allows. Matches any kernel whose
+// launches are known. Refuses a kernel with __maxnreg__ (the two exclude each other), with a
+// cluster bound, or whose bounds or name come from a macro. Existing bounds are replaced in place,
+// on every redeclaration.
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
 
@@ -30,7 +30,7 @@ std::string spell(const Bounds &bounds) {
   return text + ")";
 }
 
-/// Bytes of the `__launch_bounds__(…)` that the text spells for this attribute.
+/// The range of the `__launch_bounds__(…)` in the text; nothing if a macro spells the attribute.
 std::optional<SliceEdit> spelledBounds(const KernelView &view,
                                        const CUDALaunchBoundsAttr &attribute) {
   const SourceManager &sources = view.context().getSourceManager();
@@ -41,8 +41,8 @@ std::optional<SliceEdit> spelledBounds(const KernelView &view,
   return SliceEdit{*begin, *end, ""};
 }
 
-/// Clang does not know __maxnreg__ and drops it from the AST, so it is looked for among the tokens
-/// before the name.
+/// True if the kernel has __maxnreg__. Clang does not know it and drops it from the AST, so the
+/// text before the name is searched.
 bool limitsRegisters(const KernelView &view, unsigned nameOffset) {
   // The declaration usually begins with the macro __global__.
   const auto begin =
@@ -67,7 +67,7 @@ public:
     if (threads == 0 || threads > 1024)
       return {};
 
-    std::vector<SliceEdit> places; // where the text of the bounds goes
+    std::vector<SliceEdit> places; // where the bounds are inserted or replaced
     std::optional<Bounds> present;
     for (const FunctionDecl *declaration : view.pattern().redecls()) {
       for (const auto *attribute : declaration->specific_attrs<CUDALaunchBoundsAttr>()) {

@@ -4,8 +4,8 @@
 // parameters that no use in the kernel or in the functions it calls can write through; a use that
 // is not understood counts as a write. Only `__restrict__` is added, never `const`: the compiler
 // finds out by itself what is not written (measured: nvcc 13.0 emits ld.global.nc either way), and
-// `const` would change the kernel's symbol. Whether two parameters overlap cannot be seen from a
-// kernel, so both offers carry a note.
+// `const` would change the kernel's symbol. The kernel alone does not show whether two buffers
+// overlap, so both kinds of offers carry a note.
 #include "clang_plugin/analysis/PointerUses.h"
 #include "clang_plugin/transform/Transformation.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr char kOverlapNote[] =
     "holds only where the buffers behind the pointer parameters do not overlap";
 
-/// Types that the toolkit declares __ldg() for.
+/// True for the types for which the toolkit declares __ldg().
 bool isLdgType(QualType type) {
   type = type.getCanonicalType().getUnqualifiedType();
   if (const auto *builtin = type->getAs<BuiltinType>())
@@ -37,8 +37,8 @@ bool isLdgType(QualType type) {
   return llvm::is_contained(kVectors, record->getName());
 }
 
-/// Whether the element is copied out as a value, so that a call that returns it may stand in its
-/// place.
+/// True if the element is only read as a value, so that a call that returns the value can replace
+/// it.
 bool isRead(const BodyView &body, const Expr *element) {
   const Stmt *parent = body.parentOf(element);
   while (parent) {
@@ -111,7 +111,7 @@ private:
       offer.edits.push_back({*name, *name, "__restrict__ "});
       offer.title += (offer.edits.size() > 1 ? ", " : " ") + declared.getName().str();
     }
-    // One pointer that is written overlaps with nothing.
+    // A single pointer that may be written has nothing to overlap with.
     if (offer.edits.empty() || (readonly.empty() && pointers < 2))
       return std::nullopt;
     return offer;
@@ -160,7 +160,7 @@ private:
         offer.edits.push_back({load.begin, load.begin, "__ldg(&"});
         offer.edits.push_back({load.end, load.end, ")"});
       }
-      // Insertions at one place are equal texts, so their order does not matter.
+      // Insertions at the same offset have the same text, so their order does not matter.
       llvm::sort(offer.edits,
                  [](const SliceEdit &a, const SliceEdit &b) { return a.begin < b.begin; });
       offers.push_back(std::move(offer));

@@ -2,9 +2,9 @@
 // shared-padding: lengthen the rows of static shared arrays, so that the elements of a column fall
 // into different banks. Matches `__shared__ T a[…]…[N]` with two or more dimensions, declared in
 // the kernel or in a function it calls, whose every use names one element by subscripts. Refuses
-// where the array decays to a pointer, is measured by sizeof, reinterpreted, or an element's
-// address is used for anything but an atomic; where rows fill an odd number of banks already; and
-// where the padded arrays would exceed the 48 KiB of static shared memory.
+// if the array decays to a pointer, is an operand of sizeof or is reinterpreted, or if an element's
+// address is used for anything but an atomic; if rows already fill an odd number of banks; and if
+// the padded arrays would exceed the 48 KiB of static shared memory.
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
 
@@ -27,7 +27,8 @@ struct SharedArray {
   bool sizeIsMacro = false;
 };
 
-/// Whether this use of the array, or of a part of it, names one element and goes no further.
+/// True if this use of the array, or of a part of it, subscripts it down to one element and uses
+/// nothing but that element.
 bool namesOneElement(const BodyView &body, const Expr *part) {
   const Stmt *parent = body.parentOf(part);
   if (part->getType()->isArrayType()) {
@@ -47,8 +48,8 @@ bool namesOneElement(const BodyView &body, const Expr *part) {
     const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
     return callee && callee->getIdentifier() && callee->getName().starts_with("atomic");
   }
-  // A cast of the element as an lvalue reads its neighbours; binding a reference may hide its
-  // address.
+  // An lvalue cast of the element may read its neighbours; a reference bound to it may hide where
+  // its address goes.
   if (const auto *cast = dyn_cast_or_null<CastExpr>(parent))
     return cast->getCastKind() != CK_LValueBitCast;
   return !isa_and_nonnull<DeclStmt>(parent) && !isa_and_nonnull<UnaryExprOrTypeTraitExpr>(parent);
@@ -69,7 +70,7 @@ std::optional<SharedArray> matchArray(const KernelView &view, const BodyView &bo
     location = location.getUnqualifiedLoc().IgnoreParens();
     innermost = location.getAs<ArrayTypeLoc>();
     if (!innermost)
-      return std::nullopt; // a typedef names a part of the type
+      return std::nullopt; // a typedef hides a part of the type
     array.rows *= array.rowLength ? array.rowLength : 1;
     array.rowLength = level->getSize().getZExtValue();
     type = level->getElementType();
@@ -88,7 +89,7 @@ std::optional<SharedArray> matchArray(const KernelView &view, const BodyView &bo
       !innermost.getSizeExpr() || !view.offset(innermost.getSizeExpr()->getBeginLoc());
   array.elementBytes = context.getTypeSizeInChars(type).getQuantity();
   if (array.rowLength * array.elementBytes % (2 * kBankBytes) != 0)
-    return std::nullopt; // columns are spread over the banks already
+    return std::nullopt; // columns are already spread over the banks
   for (const Stmt *statement : body.statements)
     if (const auto *reference = dyn_cast<DeclRefExpr>(statement);
         reference && reference->getDecl() == &variable && !namesOneElement(body, reference))
@@ -115,7 +116,7 @@ public:
 
   std::vector<Offer> find(const KernelView &view) const override {
     std::vector<SharedArray> arrays,
-        instances; // a text that is instantiated twice is two arrays and one edit
+        instances; // code that is instantiated twice has two arrays but needs one edit
     std::uint64_t sharedBytes = 0;
     llvm::DenseSet<unsigned> seen;
     for (const BodyView &body : view.bodies()) {
@@ -159,7 +160,7 @@ public:
     if (arrays.size() > 1)
       offerFor(arrays, 1);
     for (const SharedArray &array : arrays) {
-      // One element, one bank and two banks, without saying the same twice.
+      // One element, one bank and two banks; each number of elements once.
       std::vector<unsigned> paddings = {1};
       for (unsigned bytes : {kBankBytes, 2 * kBankBytes})
         if (const unsigned elements = bytes / array.elementBytes; elements > paddings.back())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rewrite of the catalogue is: it looks at one kernel and offers text edits of the slice,
-// each of which makes another candidate. A rewrite never judges whether an offer is faster; where
-// it cannot prove that an offer is also correct it says so in the offer's note, and verification
+// The interface of a rewrite in the catalogue: it reads one kernel and offers text edits of the
+// slice, each of which makes one candidate. A rewrite never judges whether an offer is faster. If
+// it cannot prove that an offer is correct, it says so in the offer's note, and verification
 // decides.
 #pragma once
 
@@ -20,9 +20,9 @@ class Transformation {
 public:
   virtual ~Transformation() = default;
   virtual std::string_view id() const = 0;
-  /// One sentence for people.
+  /// One sentence for the user.
   virtual std::string_view summary() const = 0;
-  /// Every offer for this kernel, the most promising first; empty where the rewrite does not match.
+  /// Every offer for this kernel, the most promising first; empty if the rewrite does not match.
   virtual std::vector<Offer> find(const KernelView &view) const = 0;
 };
 

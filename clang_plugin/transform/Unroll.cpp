@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // unroll: `#pragma unroll` on the counted loops of the kernel and of the device functions it calls,
-// and other factors where a pragma stands already. Matches `for` loops with a condition. Refuses
-// loops that come out of a macro, loops under a pragma that is not a plain `#pragma unroll` line,
+// and other factors for existing pragmas. Matches `for` loops with a condition. Refuses loops that
+// come from a macro, loops under a pragma that is not a plain `#pragma unroll` line,
 // and loops known to run at most once. The meaning of the program never changes.
 #include "clang_plugin/analysis/KernelView.h"
 #include "clang_plugin/transform/Transformation.h"
@@ -14,10 +14,10 @@ using namespace clang;
 
 namespace {
 
-/// A loop known to run more often than this is not unrolled fully: code grows with it.
+/// A loop known to run more iterations than this is not unrolled fully, to limit the code size.
 constexpr long long kMostFullTrips = 64;
 
-/// Whether a statement assigns to the variable, or takes its address.
+/// True if the statement assigns to the variable or takes its address.
 bool changes(const Stmt *statement, llvm::function_ref<bool(const Expr *)> isVariable) {
   if (!statement)
     return false;
@@ -32,8 +32,8 @@ bool changes(const Stmt *statement, llvm::function_ref<bool(const Expr *)> isVar
                       [&](const Stmt *child) { return changes(child, isVariable); });
 }
 
-/// Runs of `for (i = a; i < b; i += c)` and its mirror images, where a, b and c are constants and
-/// the body leaves i alone.
+/// The iterations of `for (i = a; i < b; i += c)` and its mirror images, if a, b and c are
+/// constants and the body does not change i.
 std::optional<long long> tripCount(const KernelView &view, const ForStmt &loop) {
   const VarDecl *variable = nullptr;
   const Expr *start = nullptr;
@@ -103,7 +103,7 @@ std::optional<long long> tripCount(const KernelView &view, const ForStmt &loop) 
   }
 }
 
-/// The `#pragma unroll` line of an attribute, without its end of line, where it is a line of this
+/// The range of an attribute's `#pragma unroll` line, without the newline, if it is a line of the
 /// text.
 std::optional<SliceEdit> pragmaLine(const KernelView &view, const LoopHintAttr &hint) {
   const auto inside = view.offset(hint.getLocation());
@@ -145,7 +145,7 @@ public:
 
   std::vector<Offer> find(const KernelView &view) const override {
     std::vector<std::pair<std::pair<int, std::size_t>, Offer>> found; // keyed by depth, then place
-    llvm::DenseSet<unsigned> seen; // one text may be instantiated more than once
+    llvm::DenseSet<unsigned> seen; // the same code may be instantiated more than once
     for (const BodyView &body : view.bodies()) {
       for (const Stmt *statement : body.statements) {
         const auto *loop = dyn_cast<ForStmt>(statement);
@@ -162,7 +162,7 @@ public:
           found.emplace_back(std::pair(-depth, found.size()), std::move(offer));
       }
     }
-    // The innermost loops first: they run most often.
+    // Innermost loops first: they run most often.
     llvm::sort(found, [](const auto &a, const auto &b) { return a.first < b.first; });
     std::vector<Offer> offers;
     for (auto &[order, offer] : found)
@@ -175,7 +175,7 @@ private:
                                const AttributedStmt *attributed) const {
     const unsigned place = *view.offset(loop.getForLoc());
     std::optional<SliceEdit> existing;
-    std::string present; // the pragma that stands there
+    std::string present; // the existing pragma
     if (attributed) {
       const auto *hint = attributed->getAttrs().size() == 1
                              ? dyn_cast<LoopHintAttr>(attributed->getAttrs().front())
