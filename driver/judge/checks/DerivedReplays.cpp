@@ -152,7 +152,6 @@ Status DerivedReplays::findLightBase(CheckContext &context) {
         continue;
       kinds_.insert(Derivation::Sizes);
       keptBytes_ += outputBytes(replay->derived.launch);
-      ++taken_;
       light_ = replays_.size();
       replays_.push_back(std::move(*replay));
       return {};
@@ -185,7 +184,7 @@ Status DerivedReplays::learn(CheckContext &context) {
   KOPT_CHECK(learnLaunches(context, std::min(most_, inSearch_), GpuSeconds::kLearnForSearch));
   // Launches that took long to learn also take long for each candidate.
   if (isOfCaptured_)
-    inSearch_ = std::max(kFewestInSearch, taken_);
+    inSearch_ = std::max(kFewestInSearch, taken_) + (light_ ? 1 : 0);
   return {};
 }
 
