@@ -12,10 +12,10 @@ namespace kopt {
 namespace {
 
 /// The GPU replays all other derived launches; here it only matters how a launch runs.
+constexpr std::size_t kMostDerived = 3; // one for each kind
 /// Of a run of the original, about a quarter of a second: a launch that takes more is replaced by
 /// fewer of its blocks.
 constexpr std::uint64_t kMostInstructions = 50'000'000;
-constexpr std::size_t kMostDerived = 3; // one for each kind
 /// From a launch with more bytes none are derived: filling and comparing its buffers takes seconds.
 constexpr std::uint64_t kMuch = std::uint64_t(32) << 20;
 
