@@ -14,6 +14,8 @@ namespace {
 
 /// Launches of a run that are compared if there are too few runs.
 constexpr std::size_t kLaunchesPaired = 512;
+/// Launches of a kernel in each run from which on two pairs of long runs can be enough.
+constexpr std::size_t kManyLaunches = 16;
 
 /// The runs of both programs, in pairs.
 struct Pairs {
@@ -248,7 +250,7 @@ private:
       return {};
     }
     const auto start = clock_.now();
-    while (wantsAnother(pairs.old.size(), Duration(clock_.now() - start))) {
+    while (wantsAnother(active, pairs, Duration(clock_.now() - start))) {
       tell_(fmt::format("running the program and the patched one, pair {}", pairs.old.size() + 1));
       // Alternate the order, because the program that runs first finds a colder machine.
       const bool newFirst = pairs.old.size() % 2 == 1;
@@ -268,13 +270,39 @@ private:
     return {};
   }
 
-  bool wantsAnother(std::size_t done, Duration spent) const {
+  bool wantsAnother(const std::vector<std::size_t> &active, const Pairs &pairs,
+                    Duration spent) const {
+    const std::size_t done = pairs.old.size();
     if (done == 0)
       return true;
     const Duration withNext = spent / double(done) * double(done + 1);
-    if (done < policy_.leastPairs)
-      return withNext <= policy_.most;
-    return done < policy_.mostPairs && withNext <= policy_.worth;
+    if (done >= policy_.leastPairs)
+      return done < policy_.mostPairs && withNext <= policy_.worth;
+    return withNext <= policy_.most && (withNext <= policy_.worth || !areDecided(active, pairs));
+  }
+
+  /// True if two or more pairs of runs, each with many launches, agree about every kernel whose
+  /// machine code changed: the single launches then tell as much as another pair of long runs.
+  bool areDecided(const std::vector<std::size_t> &active, const Pairs &pairs) const {
+    if (pairs.old.size() < 2)
+      return false;
+    std::set<std::string> symbols;
+    for (const std::size_t win : active)
+      symbols.insert(session_.wins[win].symbol);
+    for (const KernelSample &old : pairs.old.front().kernels)
+      if (const KernelSample *fresh = pairs.fresh.front().kernel(old.symbol);
+          fresh && fresh->code != old.code)
+        symbols.insert(old.symbol);
+    return std::ranges::all_of(symbols, [&](const std::string &symbol) {
+      const auto time = timeOf(pairs, symbol, policy_);
+      if (!time ||
+          launchPairs(pairs, symbol, time->newSymbol).size() < kManyLaunches * pairs.old.size())
+        return false;
+      const auto isGain = [&](const TimingSample &run) {
+        return run.a >= (1 + policy_.minGain) * run.b;
+      };
+      return std::ranges::all_of(time->runs, isGain) || std::ranges::none_of(time->runs, isGain);
+    });
   }
 
   Status runOnce(Side side, Pairs &pairs, std::string &problem) {

@@ -14,7 +14,9 @@
 namespace kopt {
 
 struct ConfirmPolicy {
-  std::size_t leastPairs = 3; ///< fewer only if they would take longer than `most`
+  /// Fewer only if they would take longer than `most`, or longer than `worth` where two pairs with
+  /// many launches each agree.
+  std::size_t leastPairs = 3;
   std::size_t mostPairs = 10; ///< for short programs
   /// More than leastPairs are run only while all pairs together take at most this time.
   Duration worth{20};

@@ -46,7 +46,7 @@ public:
     for (const char *name : {"a", "b", "c"}) {
       KernelSample kernel{name, {std::string("code-") + name}, {"grid 8 block 128"}, 2, 1};
       kernel.seconds = 1 + 0.001 * (runs % 3);
-      kernel.launchSeconds = {kernel.seconds / 2, kernel.seconds / 2};
+      kernel.launchSeconds.assign(launches, kernel.seconds / double(launches));
       const bool patched = std::find(patch_.begin(), patch_.end(), name) != patch_.end();
       if (side == Side::New && patched) {
         const Effect &effect = effects[name];
@@ -77,6 +77,7 @@ public:
   std::string oldBuildError, oldFailure, sharedBy;
   std::optional<std::string> tests;
   double runSeconds = 1;
+  std::size_t launches = 2; ///< of each kernel, in a run
   std::vector<std::vector<std::string>> built;
   int runs = 0;
 
@@ -204,6 +205,25 @@ TEST_F(ConfirmTest, LongProgramsRunAsOftenAsThereIsTime) {
   // Two launches are too few to be sure of anything.
   EXPECT_EQ(states(), States{WinState::Unconfirmed});
   EXPECT_THAT(session_.wins[0].reason, HasSubstr("too few"));
+}
+
+TEST_F(ConfirmTest, TwoPairsOfLongRunsAreEnoughWhereManyLaunchesAgree) {
+  programs_.effects["a"].factor = 0.8;
+  programs_.runSeconds = 10;
+  programs_.launches = 16;
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(states(), std::vector{WinState::Confirmed});
+  EXPECT_EQ(session_.confirmation.pairs, 2u);
+  EXPECT_NEAR(session_.wins[0].program->speedup.estimate, 1.25, 0.01);
+  EXPECT_GT(session_.wins[0].program->speedup.low, 1.2);
+}
+
+TEST_F(ConfirmTest, AThirdPairDecidesWhereTwoLongOnesDisagree) {
+  programs_.effects["a"].factor = 1 / 1.01; // as large as the least gain; the runs differ by 0.1 %
+  programs_.runSeconds = 10;
+  programs_.launches = 16;
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(session_.confirmation.pairs, 3u);
 }
 
 TEST_F(ConfirmTest, AnotherKernelThatBecomesSlowerCostsTheWin) {
