@@ -150,6 +150,17 @@ std::optional<ProgramTime> timeOf(const Pairs &pairs, const std::string &symbol,
   return time;
 }
 
+/// Symbols of the kernels whose machine code differs in the patched program, in the order of the
+/// old program's kernels.
+std::vector<std::string> changedKernels(const Pairs &pairs) {
+  std::vector<std::string> changed;
+  for (const KernelSample &old : pairs.old.front().kernels)
+    if (const KernelSample *fresh = pairs.fresh.front().kernel(old.symbol);
+        fresh && fresh->code != old.code)
+      changed.push_back(old.symbol);
+  return changed;
+}
+
 class Confirmation {
 public:
   Confirmation(const std::vector<Win> &wins, const PatchOf &patchOf, ProgramPair &programs,
@@ -286,13 +297,9 @@ private:
   bool areDecided(const std::vector<std::size_t> &active, const Pairs &pairs) const {
     if (pairs.old.size() < 2)
       return false;
-    std::set<std::string> symbols;
-    for (const std::size_t win : active)
-      symbols.insert(session_.wins[win].symbol);
-    for (const KernelSample &old : pairs.old.front().kernels)
-      if (const KernelSample *fresh = pairs.fresh.front().kernel(old.symbol);
-          fresh && fresh->code != old.code)
-        symbols.insert(old.symbol);
+    std::vector<std::string> symbols = changedKernels(pairs);
+    for (const std::size_t win : active) // one with a specialization of its own has a new symbol
+      symbols.push_back(session_.wins[win].symbol);
     return std::ranges::all_of(symbols, [&](const std::string &symbol) {
       const auto time = timeOf(pairs, symbol, policy_);
       if (!time ||
@@ -428,27 +435,25 @@ private:
 
   /// Checks kernels that have no win but whose machine code changed.
   void guardOthers(std::vector<std::size_t> &active, const Pairs &pairs) {
-    for (const KernelSample &old : pairs.old.front().kernels) {
-      const KernelSample *fresh = pairs.fresh.front().kernel(old.symbol);
-      const bool isWin =
-          std::any_of(session_.wins.begin(), session_.wins.end(),
-                      [&](const SessionWin &win) { return win.symbol == old.symbol; });
-      if (isWin || !fresh || old.code == fresh->code)
+    for (const std::string &symbol : changedKernels(pairs)) {
+      const bool isWin = std::any_of(session_.wins.begin(), session_.wins.end(),
+                                     [&](const SessionWin &win) { return win.symbol == symbol; });
+      if (isWin)
         continue;
-      const auto time = timeOf(pairs, old.symbol, policy_);
+      const auto time = timeOf(pairs, symbol, policy_);
       if (!time)
         continue;
-      note(fmt::format("the machine code of {} changed, too: {} in the program",
-                       kernelName(old.symbol), kopt::inWords(time->speedup)));
+      note(fmt::format("the machine code of {} changed, too: {} in the program", kernelName(symbol),
+                       kopt::inWords(time->speedup)));
       if (time->speedup.high >= 1 - policy_.regressionGuard)
         continue;
       // Blame the win with the smallest saving that shares the kernel's template, else the one with
       // the smallest saving of all.
-      const std::size_t blamed = winSharedWith(active, old.symbol);
+      const std::size_t blamed = winSharedWith(active, symbol);
       if (blamed < wins_.size())
         drop(active, blamed, WinState::Dropped,
-             fmt::format("it makes {} slower, which nobody asked to change: {}",
-                         kernelName(old.symbol), kopt::inWords(time->speedup)));
+             fmt::format("it makes {} slower, which nobody asked to change: {}", kernelName(symbol),
+                         kopt::inWords(time->speedup)));
     }
   }
 

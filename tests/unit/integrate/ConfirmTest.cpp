@@ -212,7 +212,7 @@ TEST_F(ConfirmTest, TwoPairsOfLongRunsAreEnoughWhereManyLaunchesAgree) {
   programs_.runSeconds = 10;
   programs_.launches = 16;
   ASSERT_TRUE(confirm(1));
-  EXPECT_EQ(states(), std::vector{WinState::Confirmed});
+  EXPECT_EQ(states(), States{WinState::Confirmed});
   EXPECT_EQ(session_.confirmation.pairs, 2u);
   EXPECT_NEAR(session_.wins[0].program->speedup.estimate, 1.25, 0.01);
   EXPECT_GT(session_.wins[0].program->speedup.low, 1.2);
