@@ -3,10 +3,10 @@
 // build or does not repeat its results.
 #include "driver/judge/DeviceJudge.h"
 
+#include "driver/judge/PureOutputs.h"
 #include "driver/judge/Statistics.h"
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/Log.h"
-#include "driver/workload/WorkloadBuilder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,9 +19,6 @@ namespace {
 /// If a launch timed with a cold L2 takes at least this many times its seconds in the program, it
 /// is timed with a warm L2, too.
 constexpr double kColderBy = 1.03;
-/// Seconds that a launch on poisoned memory may take beyond twice the first run's time, which
-/// includes reading the data.
-constexpr double kPoisonedSeconds = 0.5;
 
 } // namespace
 
@@ -44,79 +41,16 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
   return {};
 }
 
-/// True if the results do not change when a small buffer that seems to be a pure output is filled
-/// with the largest or the smallest numbers. Poison alone may miss an atomicMax(), because random
-/// bits may be smaller than its result. Always true for larger buffers.
-Result<bool> DeviceJudge::ignoresExtremes(std::size_t index, std::size_t buffer,
-                                          const Expected &reference) {
-  constexpr std::uint64_t kFew = 4096; // of more random elements, some are extreme
-  constexpr double kExtreme = 1e30;    // clamped to the range of the type
-  Launch launch = context_.baseline().launches[index];
-  Buffer &changed = launch.buffers[buffer];
-  if (writableElements(changed) > kFew)
-    return true;
-  changed.output = false;
-  for (const double value : {kExtreme, -kExtreme}) {
-    changed.fill = Fill{FillKind::Constant, value, value};
-    KOPT_TRY(const RunOutcome outcome,
-             runner_.run(context_.baseline().module, launch,
-                         context_.options(options_.seed, kPoison, index, "extreme")));
-    if (outcome.status != RunStatus::Ok)
-      return false;
-    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-      if (launch.buffers[b].readOnly)
-        continue;
-      KOPT_TRY(const auto mismatch, compareBuffers(launch.buffers[b], subject().workload.tolerance,
-                                                   reference.buffers[b], outcome.buffers[b]));
-      if (mismatch)
-        return false;
-    }
-  }
-  return true;
-}
-
-/// A buffer is a pure output if poison in place of its old contents changes no result and every
-/// element of it is written. All other buffers hold their drawn contents before each launch, so a
-/// partial write is compared in full, too.
 Status DeviceJudge::classifyBuffers() {
   context_.baselineSeconds.clear();
   for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
     Launch &launch = context_.baseline().launches[i];
+    for (Buffer &buffer : launch.buffers)
+      buffer.output = false;
     KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
     context_.baselineSeconds.push_back(reference.ownSeconds());
-    bool writesAnything = false;
-    for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
-      Buffer &buffer = launch.buffers[b];
-      if (buffer.readOnly)
-        continue;
-      const LoggedStage logged(fmt::format("classify '{}' of {}", buffer.name, launch.name));
-      buffer.output = true;
-      // With a poisoned lock or counter the kernel may wait forever. Then it needs the buffer's old
-      // contents, which is all there is to know.
-      RunOptions options =
-          context_.options(options_.seed, kOtherPoison, i, fmt::format("run-{}", i));
-      if (!runner_.device().modelled)
-        options.deadline = Duration(kPoisonedSeconds + 2 * context_.baselineSeconds[i]);
-      KOPT_TRY(const RunOutcome poisoned, runner_.run(context_.baseline().module, launch, options));
-      bool same = poisoned.status == RunStatus::Ok && b < poisoned.unwritten.size();
-      const bool complete = same && poisoned.unwritten[b] == 0;
-      for (std::size_t other = 0; same && other < launch.buffers.size(); ++other) {
-        if (launch.buffers[other].readOnly || (other == b && !complete))
-          continue;
-        KOPT_TRY(const auto mismatch,
-                 compareBuffers(launch.buffers[other], subject().workload.tolerance,
-                                reference.buffers[other], poisoned.buffers[other]));
-        same = !mismatch;
-      }
-      // A buffer whose old contents are read (same == false) counts as used, like one that is
-      // written.
-      if (same && complete) {
-        KOPT_TRY(same, ignoresExtremes(i, b, reference));
-      }
-      writesAnything |= !same || complete || poisoned.unwritten[b] < writableElements(buffer);
-      buffer.output = same && complete;
-    }
-    if (!writesAnything)
+    KOPT_TRY(const bool writes, findPureOutputs(context_, i, reference));
+    if (!writes)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' writes to none of its buffers in launch '{}'",
                                    subject().kernel.name, launch.name),
@@ -392,7 +326,8 @@ Status DeviceJudge::findBlocksApart(Trial &trial) {
       continue;
     trial.findings.push_back(
         {"races", Severity::Note,
-         "kopt does not look for races between blocks, as the original has some: " + run.error(),
+         "kopt does not look for races between blocks, as the original has some: " +
+             run.error().what,
          placeOf(subject().kernel)});
     return {};
   }

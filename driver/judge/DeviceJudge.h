@@ -91,7 +91,6 @@ private:
                           const std::string &slot);
   Status loadBaseline(const Built &built, Trial &trial);
   Status classifyBuffers();
-  Result<bool> ignoresExtremes(std::size_t index, std::size_t buffer, const Expected &reference);
   Status checkRepeatability(Trial &trial);
   Result<bool> learnVariation(std::size_t launch, Trial &trial);
   Status checkSensitivity(Trial &trial);

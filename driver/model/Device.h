@@ -151,6 +151,9 @@ struct RunOptions {
   std::uint64_t inputSeed = 1;  ///< seed of Fill
   std::uint64_t poisonSeed = 1; ///< seed of the pattern in outputs, padding and guard zones
   Duration deadline{10}; ///< for the launches; time to draw and copy the buffers is added to it
+  /// For the whole run with all it does around the launches; nothing: as the deadline and the bytes
+  /// of the buffers suggest, generously.
+  std::optional<Duration> limit{};
   /// Emulated device: stop with TimedOut after this many executed instructions; 0: no limit. This
   /// makes a hang deterministic.
   std::uint64_t instructionLimit = 0;

@@ -161,7 +161,7 @@ public:
       return failed(RunStatus::Fault, "two threads meet");
     if (has(text, "FAULT"))
       return failed(RunStatus::Fault, "illegal address");
-    if (has(text, "HANG"))
+    if (has(text, "HANG") || (hangs && hangs(launch)))
       return failed(RunStatus::TimedOut, "still running after the deadline");
     if (has(text, "GUARD") && !leftOut(options, "guards"))
       return failed(RunStatus::GuardTouched, "wrote beside 'out'");
@@ -299,8 +299,9 @@ public:
   /// ones SELDOM is wrong.
   std::size_t seldomAfter = 26;
   bool computesWrong = false;
-  int processes = 0;     ///< that were wanted
-  unsigned prepared = 0; ///< that were to be started ahead
+  std::function<bool(const Launch &)> hangs; ///< launches that never end, whatever the kernel
+  int processes = 0;                         ///< that were wanted
+  unsigned prepared = 0;                     ///< that were to be started ahead
   std::string
       breaksAt; ///< a word: the device is lost when a kernel with it runs; empty: it never is
   std::function<double(int)> processEffect = [](int) {

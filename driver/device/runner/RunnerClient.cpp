@@ -358,7 +358,8 @@ Result<RunOutcome> RunnerClient::run(ModuleId id, const Launch &launch, const Ru
         request.addList("skip", options.skip);
         request.addList("out", places.paths);
         // Outputs that stay poisoned need a second launch.
-        return askAlone(std::move(request), 2 * options.deadline + kMargin + bufferTime(launch),
+        return askAlone(std::move(request),
+                        options.limit.value_or(2 * options.deadline + kMargin + bufferTime(launch)),
                         descriptors.all(), outcome.stages);
       }));
   outcome.status = reply.status;

@@ -17,6 +17,9 @@ constexpr Duration kModelledDeadline{10};
 /// runs for that long.
 constexpr std::uint64_t kIdleInstructions = 256, kMostIdle = 400'000'000;
 
+/// The seconds that a launch of the baseline may take beyond kTriedRuns times what it should.
+constexpr double kTriedSeconds = 1, kTriedRuns = 4;
+
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -89,6 +92,13 @@ RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSe
   return options;
 }
 
+RunOptions CheckContext::forTrying(RunOptions options, double usual) const {
+  if (runner_.device().modelled || usual <= 0)
+    return options;
+  options.limit = Duration(kTriedSeconds + kTriedRuns * usual);
+  return options;
+}
+
 RunOptions CheckContext::forCandidate(RunOptions options, const Launch &own) const {
   if (options.instructionLimit != 0)
     options.instructionLimit +=
@@ -104,13 +114,13 @@ std::size_t CheckContext::heaviest() const {
       launches.begin());
 }
 
-Result<tl::expected<Expected, std::string>> CheckContext::tryExpect(const Launch &launch,
-                                                                    const RunOptions &options) {
+Result<tl::expected<Expected, Unfinished>> CheckContext::tryExpect(const Launch &launch,
+                                                                   const RunOptions &options) {
   const auto start = std::chrono::steady_clock::now();
   KOPT_TRY(RunOutcome outcome, runner_.run(baseline_.module, launch, options));
-  using Answer = tl::expected<Expected, std::string>;
+  using Answer = tl::expected<Expected, Unfinished>;
   if (outcome.status != RunStatus::Ok)
-    return Answer(tl::unexpected(outcome.detail));
+    return Answer(tl::unexpected(Unfinished{outcome.status, outcome.detail}));
   return Answer(Expected{options.inputSeed, std::move(outcome.buffers),
                          std::move(outcome.unwritten), secondsSince(start),
                          std::move(outcome.stages)});
@@ -121,7 +131,7 @@ Result<Expected> CheckContext::expect(const Launch &launch, const RunOptions &op
   if (!answer)
     return makeError(ErrorCode::BaselineFailed,
                      fmt::format("kernel '{}' fails in launch '{}': {}", subject_.kernel.name,
-                                 launch.name, answer.error()),
+                                 launch.name, answer.error().what),
                      "check the extents, arguments and fills of this launch against what the "
                      "kernel reads and writes",
                      placeOf(subject_.kernel));

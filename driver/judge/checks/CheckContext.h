@@ -55,6 +55,12 @@ struct Expected {
   }
 };
 
+/// How a run of the baseline ended that gave no results.
+struct Unfinished {
+  RunStatus status = RunStatus::Fault;
+  std::string what; ///< a sentence for people
+};
+
 /// Why a candidate is refused.
 struct Failure {
   std::string check;
@@ -94,6 +100,11 @@ public:
   RunOptions options(std::uint64_t inputSeed, std::uint64_t poisonSeed, std::size_t index,
                      std::string slot) const;
 
+  /// `options` for a launch of the baseline that may hang, as the program never launches it. On a
+  /// GPU it gets little time, because nothing is lost but a test. `usual`: the seconds that it
+  /// should take; 0: unknown, which changes nothing.
+  RunOptions forTrying(RunOptions options, double usual) const;
+
   /// `options` with a higher instruction limit for a candidate's own launch, which may have far
   /// more threads than the original's: threads without work need a few instructions to find that
   /// out.
@@ -106,10 +117,9 @@ public:
   /// Runs the baseline and returns its results. Fails with BaselineFailed if the baseline does not
   /// finish the launch.
   Result<Expected> expect(const Launch &launch, const RunOptions &options);
-  /// As expect(), but a baseline that does not finish is a valid answer: the text says what
-  /// happened.
-  Result<tl::expected<Expected, std::string>> tryExpect(const Launch &launch,
-                                                        const RunOptions &options);
+  /// As expect(), but a baseline that does not finish is a valid answer.
+  Result<tl::expected<Expected, Unfinished>> tryExpect(const Launch &launch,
+                                                       const RunOptions &options);
 
   /// Runs the candidate and compares its results with `expected`; returns nothing if it passes.
   /// `check` names the check that asks; faults that the runner finds itself are reported under the

@@ -82,6 +82,26 @@ std::uint64_t outputBytes(const Launch &launch) {
   return bytes;
 }
 
+/// The indices of the arguments, passed by value, in which a derived launch differs.
+std::set<std::size_t> changedScalars(const Launch &from, const Launch &derived) {
+  std::set<std::size_t> changed;
+  for (std::size_t i = 0; i < std::min(from.arguments.size(), derived.arguments.size()); ++i) {
+    const auto *before = std::get_if<ValueArg>(&from.arguments[i]);
+    const auto *after = std::get_if<ValueArg>(&derived.arguments[i]);
+    if (before && after && before->bytes != after->bytes)
+      changed.insert(i);
+  }
+  return changed;
+}
+
+/// True if a launch that changes this probably hangs, as one did that made the change `hung`: it
+/// changes the same scalars and maybe others, or it is of the same kind and both change none.
+bool isAlike(const DerivedReplays::Change &change, const DerivedReplays::Change &hung) {
+  if (hung.scalars.empty())
+    return change.scalars.empty() && change.kind == hung.kind;
+  return std::ranges::includes(change.scalars, hung.scalars);
+}
+
 } // namespace
 
 Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
@@ -98,7 +118,7 @@ Result<std::string> whyTooMuch(CheckContext &context, const Launch &launch) {
   return ran ? std::string()
              : fmt::format("the original does not finish within {:.2g} instructions on the "
                            "emulated device: {}",
-                           kReplayInstructions, ran.error());
+                           kReplayInstructions, ran.error().what);
 }
 
 const Launch &DerivedReplays::base(const CheckContext &context) const {
@@ -215,8 +235,9 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     DerivedLaunch &launch = pending_.front();
     const bool isPart = launch.isPart;
     // At least one launch has to be found, however long it takes, unless a search waits for it.
-    const double limit = taken_ > 0 ? seconds : kUntilFound * seconds;
-    const bool isLate = !isModelled && (taken_ > 0 || !learnedAll_) && secondsSince(start) > limit;
+    const bool isFound = taken_ > 0 || !hangs_.empty();
+    const double limit = isFound ? seconds : kUntilFound * seconds;
+    const bool isLate = !isModelled && (isFound || !learnedAll_) && secondsSince(start) > limit;
     if (isOfCaptured_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
       left.push_back(std::move(launch));
       continue;
@@ -226,8 +247,13 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
     if (launch.unbounded && !isModelled)
       unfit.why = "it may be an index, and a GPU does not report accesses outside a buffer";
     if (isOfCaptured_ && !isModelled && !isPart && !launch.isSmall &&
-        kinds_.contains(launch.kind) && isLate)
+        (kinds_.contains(launch.kind) || !hangs_.empty()) && isLate)
       unfit.why = fmt::format("the original takes too long to be tried on more than {}", taken_);
+    const Change change{launch.kind, changedScalars(base(context), launch.launch)};
+    if (const auto hang = std::ranges::find_if(
+            hangs_, [&](const Hang &known) { return isAlike(change, known.change); });
+        hang != hangs_.end())
+      unfit.why = fmt::format("the original hangs on a similar one: {}", hang->title);
     if (!unfit.why.empty()) {
       missing_.push_back(std::move(unfit));
       continue;
@@ -239,7 +265,9 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
                                   isKept ? fmt::format("derived-{}", replays_.size())
                                          : std::string("derived-large")));
     if (!replay) {
-      unfit.why = std::move(replay.error());
+      if (replay.error().isHang)
+        hangs_.push_back({change, unfit.title});
+      unfit.why = std::move(replay.error().why);
       if (!isPart)
         missing_.push_back(std::move(unfit));
       continue;
@@ -319,17 +347,26 @@ Status learnJumps(const Expected &expected, const Launch &launch,
 
 } // namespace
 
-Result<tl::expected<DerivedReplays::Replay, std::string>>
+Result<tl::expected<DerivedReplays::Replay, NotATest>>
 DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint64_t seed,
                         const std::string &slot) const {
-  using Answer = tl::expected<Replay, std::string>;
-  const auto unfit = [](std::string why) { return Answer(tl::unexpected(std::move(why))); };
+  using Answer = tl::expected<Replay, NotATest>;
+  const auto unfit = [](std::string why) {
+    return Answer(tl::unexpected(NotATest{std::move(why), false}));
+  };
+  const auto doesNotRun = [](const Unfinished &end) {
+    return Answer(tl::unexpected(NotATest{"the original does not run on it: " + end.what,
+                                          end.status == RunStatus::TimedOut}));
+  };
   Launch &launch = derived.launch;
   const auto run = [&](std::uint64_t poison, std::uint32_t jitter, const std::string &name) {
     RunOptions options = derivedOptions(context, launch, seed, poison, name);
     options.jitter = jitter;
     options.checkRaces = true;
-    return context.tryExpect(launch, options);
+    const double growth =
+        double(costOf(launch)) / double(std::max<std::uint64_t>(1, costOf(base(context))));
+    return context.tryExpect(
+        launch, context.forTrying(options, std::max(1.0, growth) * baseSeconds(context)));
   };
   // A buffer that the kernel only writes in the workload's launch may be read in this one: y, if
   // beta is not 0.
@@ -340,10 +377,10 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
     return prepare(context, std::move(derived), seed, slot);
   };
   KOPT_TRY(auto expected, run(kPoison, 0, slot));
-  if (!expected && hasOutputs())
+  if (!expected && hasOutputs() && expected.error().status != RunStatus::TimedOut)
     return withOutputsFilled();
   if (!expected)
-    return unfit("the original does not run on it: " + expected.error());
+    return doesNotRun(expected.error());
   // A smaller problem may leave part of an output unwritten; then the old contents count.
   bool partial = false;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
@@ -352,11 +389,11 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
   if (partial) {
     KOPT_TRY(expected, run(kPoison, 0, slot));
     if (!expected)
-      return unfit("the original does not run on it: " + expected.error());
+      return doesNotRun(expected.error());
   }
   KOPT_TRY(const auto again, run(kOtherPoison, 0, "derived-second"));
   if (!again)
-    return unfit("the original does not run on it: " + again.error());
+    return doesNotRun(again.error());
   Replay replay;
   replay.seconds = again->ownSeconds();
   const Tolerance &tolerance = context.subject().workload.tolerance;
@@ -379,7 +416,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
     KOPT_TRY(const auto moved, run(kOtherPoison, std::uint32_t(draw + 1), "derived-second"));
     if (!moved)
       return unfit("the original does not run on it with inputs moved in their last place: " +
-                   moved.error());
+                   moved.error().what);
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       if (launch.buffers[b].readOnly)
         continue;
@@ -429,7 +466,7 @@ DerivedReplays::prepare(CheckContext &context, DerivedLaunch derived, std::uint6
     KOPT_TRY(const auto other, context.tryExpect(launch, reversed));
     if (!other)
       return unfit("the original does not run on it with its threads in another order: " +
-                   other.error());
+                   other.error().what);
     for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
       if (launch.buffers[b].readOnly)
         continue;

@@ -14,6 +14,12 @@
 
 namespace kopt {
 
+/// Why a derived launch is not a test.
+struct NotATest {
+  std::string why;
+  bool isHang = false; ///< the original does not end on it
+};
+
 /// The derived launches that the original runs on. It runs on each when the workload is learned. A
 /// launch that it does not finish or repeat, or on which finite inputs give infinities or NaNs, is
 /// not a test and is left out with the reason. A candidate's result may deviate by four times what
@@ -29,6 +35,12 @@ public:
     std::vector<Slack> slack; ///< for each buffer
     bool isKept = true;
     double seconds = 0; ///< of a run of the original once its inputs are at hand
+  };
+
+  /// How a derived launch differs from the one it is derived from.
+  struct Change {
+    Derivation kind = Derivation::Scalars;
+    std::set<std::size_t> scalars; ///< indices of the arguments passed by value that differ
   };
 
   /// `most`: how many launches are derived from a captured one; `mostKept`: bytes of their results
@@ -76,13 +88,16 @@ public:
   /// that look at how a launch runs, not at its results.
   std::vector<const DerivedLaunch *> smallOnes() const;
 
-  /// Runs the original on the launch. The text says why the launch is not a test. `slot` names the
-  /// files, which are valid until the next run with that name.
-  Result<tl::expected<Replay, std::string>> prepare(CheckContext &context, DerivedLaunch derived,
-                                                    std::uint64_t seed,
-                                                    const std::string &slot) const;
+  /// Runs the original on the launch. `slot` names the files, which are valid until the next run
+  /// with that name.
+  Result<tl::expected<Replay, NotATest>> prepare(CheckContext &context, DerivedLaunch derived,
+                                                 std::uint64_t seed, const std::string &slot) const;
 
 private:
+  struct Hang {
+    Change change;
+    std::string title; ///< of the launch
+  };
   Status findLightBase(CheckContext &context);
   Status learnLaunches(CheckContext &context, std::size_t most, double seconds);
   std::size_t mostReplays(const CheckContext &context, double seconds, std::size_t fewest) const;
@@ -97,6 +112,7 @@ private:
   std::deque<DerivedLaunch> pending_; ///< not learned yet
   std::size_t taken_ = 0;             ///< how many were learned, without parts of a grid
   std::set<Derivation> kinds_;        ///< kinds of the learned launches
+  std::vector<Hang> hangs_;           ///< launches on which the original does not end
   std::deque<Replay> replays_;
   std::optional<std::size_t> light_; ///< index of base() in replays_; nothing: the heaviest launch
   OwnErrors ownErrors_;              ///< null: the errors are not known

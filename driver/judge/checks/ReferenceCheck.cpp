@@ -419,7 +419,7 @@ private:
     KOPT_TRY(const auto stood,
              context.tryExpect(launch, options(context, reference, "reference-next")));
     if (!stood) {
-      why_ = "the original does not run on these inputs: " + stood.error();
+      why_ = "the original does not run on these inputs: " + stood.error().what;
       return {};
     }
     const Expected &original = *stood;

@@ -177,7 +177,7 @@ public:
       KOPT_TRY(const auto other,
                context.tryExpect(*launch_, options(context, order, "schedule-next")));
       if (!other) {
-        why_ = "the original itself fails with its threads in another order: " + other.error();
+        why_ = "the original itself fails with its threads in another order: " + other.error().what;
         return {};
       }
       for (std::size_t b = 0; b < launch_->buffers.size(); ++b) {

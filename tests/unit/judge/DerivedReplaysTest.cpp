@@ -233,6 +233,39 @@ TEST_F(CapturedJudge, WhereARunTakesLongOthersAreDerivedFromASmallerProblem) {
   EXPECT_EQ(&whole.base(bench), &bench.baseline().launches[0]);
 }
 
+TEST_F(CapturedJudge, WhatHangsOnceIsNotTriedAgain) {
+  makeRunner(false);
+  CheckContext bench(*runner_, captured(), 42, {});
+  ASSERT_TRUE(writeFileAtomically(folder_.path() / "module", "kernel"));
+  bench.baseline().launches = bench.subject().workload.launches;
+  bench.baseline().module = runner_->load(folder_.path() / "module", "")->id;
+  bench.baselineSeconds = {1e-3};
+  const auto factorOf = [](const Launch &launch) {
+    return std::get<ValueArg>(launch.arguments[2]).bytes;
+  };
+  const std::string factor = factorOf(bench.baseline().launches[0]);
+  int hung = 0;
+  runner_->hangs = [&](const Launch &launch) {
+    const bool hangs = factorOf(launch) != factor;
+    hung += hangs;
+    return hangs;
+  };
+  Trial baseline;
+  DerivedReplays replays;
+  ASSERT_TRUE(replays.learnAll(bench, baseline));
+  EXPECT_EQ(hung, 1);
+  int missing = 0;
+  for (const NotDerived &item : replays.missing())
+    if (item.kind == Derivation::Scalars && item.title.starts_with("factor"))
+      EXPECT_THAT(item.why, missing++ == 0 ? testing::HasSubstr("still running")
+                                           : testing::HasSubstr("hangs on a similar one: factor"));
+  EXPECT_GE(missing, 2);
+  std::set<Derivation> kinds;
+  for (const DerivedReplays::Replay &replay : replays.replays())
+    kinds.insert(replay.derived.kind);
+  EXPECT_EQ(kinds, (std::set{Derivation::Sizes, Derivation::Contents, Derivation::Alignment}));
+}
+
 TEST_F(CapturedJudge, ARequirementOfTheUsersHolds) {
   makeRunner(false);
   Subject subject = captured(4);
