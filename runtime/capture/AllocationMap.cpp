@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/capture/AllocationMap.h"
 
+#include <algorithm>
+
 namespace kopt::runtime::capture {
 
 void AllocationMap::add(const LiveAllocation &allocation) {
@@ -20,6 +22,17 @@ std::optional<LiveAllocation> AllocationMap::find(std::uint64_t address) const {
     return std::nullopt;
   const LiveAllocation &before = std::prev(after)->second;
   return address - before.base < before.bytes ? std::optional(before) : std::nullopt;
+}
+
+AllocationMap::Range AllocationMap::range() const {
+  const std::lock_guard lock(mutex_);
+  if (live_.empty())
+    return {};
+  const std::uint64_t begin = live_.begin()->first;
+  std::uint64_t end = begin;
+  for (const auto &[base, allocation] : live_)
+    end = std::max(end, base + allocation.bytes);
+  return {begin, end - begin};
 }
 
 } // namespace kopt::runtime::capture

@@ -24,6 +24,12 @@ public:
   void remove(std::uint64_t base);
   /// The allocation that holds the address, if any.
   std::optional<LiveAllocation> find(std::uint64_t address) const;
+  /// The smallest range that holds all allocations; empty if there is none.
+  struct Range {
+    std::uint64_t begin = 0, bytes = 0;
+    bool holds(std::uint64_t address) const { return address - begin < bytes; }
+  };
+  Range range() const;
 
 private:
   mutable std::mutex mutex_;

@@ -27,10 +27,13 @@ void Snapshots::reach(std::uint64_t address, std::uint8_t depth) {
 }
 
 void Snapshots::reachAll(const std::byte *bytes, std::size_t size, std::uint8_t depth) {
+  // Most words of most buffers are no addresses, and a look into the map takes a lock.
+  const AllocationMap::Range range = recorder_.allocations().range();
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
-    reach(word, depth);
+    if (range.holds(word))
+      reach(word, depth);
   }
 }
 

@@ -53,50 +53,76 @@ std::size_t batchOf(std::uint64_t bytes) {
       pieces, std::clamp(std::thread::hardware_concurrency(), 1u, kMostAtATime)));
 }
 
-/// Calls `work(i)` for all i < count, each on its own thread. The threads end before the call
-/// returns, because this may be a user's program, which may fork; they take no signals. `work` must
-/// not throw.
-template <class Work> void atATime(std::size_t count, const Work &work) {
+/// Starts a thread that takes no signals, because this may be a user's program. If none can start,
+/// does the work itself and returns no thread.
+template <class Work> std::thread inBackground(const Work &work) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::vector<std::thread> threads;
-  std::size_t begun = 1;
+  std::thread thread;
   try {
-    for (; begun < count; ++begun)
-      threads.emplace_back(work, begun);
+    thread = std::thread(work);
   } catch (const std::system_error &) {
-    // No more threads can start: this thread does the rest.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  for (std::size_t i = begun; i < count; ++i)
-    work(i);
+  if (!thread.joinable())
+    work();
+  return thread;
+}
+
+/// Calls `work(i)` for all i < count, each on its own thread. The threads end before the call
+/// returns, because this may be a user's program, which may fork. `work` must not throw.
+template <class Work> void atATime(std::size_t count, const Work &work) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < count; ++i)
+    threads.push_back(inBackground([&work, i] { work(i); }));
   if (count > 0)
     work(std::size_t(0));
   for (std::thread &thread : threads)
-    thread.join();
+    if (thread.joinable())
+      thread.join();
 }
 
 using Space = std::unique_ptr<std::byte[]>;
 
 Space makeSpace(std::size_t bytes) { return Space(new (std::nothrow) std::byte[bytes]); }
 
-/// Reads all pieces of the source in order, `batch` pieces at a time, into `space`, and calls
-/// `each(index, count)` for each batch; `index` is its first piece. Stops if a call returns false.
+/// `count` pieces from piece `index` on, which have been read to `bytes`.
+struct Batch {
+  std::uint64_t index = 0;
+  std::size_t count = 0;
+  const std::byte *bytes = nullptr;
+
+  const std::byte *piece(std::size_t i) const { return bytes + i * kPieceBytes; }
+};
+
+/// Reads all pieces of the source in order, `batch` pieces at a time, into the two halves of
+/// `space` in turn, and calls `each(Batch)` for each batch, in order, on another thread while it
+/// reads the next one. Stops if a call returns false.
 template <class Each>
 bool forBatches(std::uint64_t bytes, std::size_t batch, const ContentsSource &source,
                 std::byte *space, std::string &why, Each each) {
   const std::uint64_t pieces = (bytes + kPieceBytes - 1) / kPieceBytes;
+  bool isRead = true, isDone = true; // isDone: what `each` returned last
+  std::thread working;
+  const auto finish = [&] {
+    if (working.joinable())
+      working.join();
+    return isRead && isDone;
+  };
   for (std::uint64_t index = 0; index < pieces; index += batch) {
-    const auto count = std::size_t(std::min<std::uint64_t>(batch, pieces - index));
-    for (std::size_t i = 0; i < count; ++i)
-      if (!source((index + i) * kPieceBytes, pieceSize(bytes, index + i), space + i * kPieceBytes,
-                  why))
-        return false;
-    if (!each(index, count))
+    std::byte *half = space + (index / batch % 2) * batch * kPieceBytes;
+    const Batch read{index, std::size_t(std::min<std::uint64_t>(batch, pieces - index)), half};
+    for (std::size_t i = 0; i < read.count && isRead; ++i)
+      isRead = source((index + i) * kPieceBytes, pieceSize(bytes, index + i),
+                      half + i * kPieceBytes, why);
+    if (!finish())
       return false;
+    if (index + batch >= pieces)
+      return each(read); // there is no next one to read
+    working = inBackground([&each, &isDone, read] { isDone = each(read); });
   }
-  return true;
+  return finish();
 }
 
 /// A file that appears as `path` only when it is complete.
@@ -164,16 +190,16 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
     return false;
   }
   const std::size_t batch = batchOf(bytes), bound = ZSTD_compressBound(kPieceBytes);
-  const Space space = makeSpace(batch * kPieceBytes), packed = makeSpace(batch * bound);
+  const Space space = makeSpace(2 * batch * kPieceBytes), packed = makeSpace(batch * bound);
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        XXH3_freeState);
   if (!space || !packed || !state) {
     why = "no memory to compress a buffer with";
     return false;
   }
-  const auto addToHash = [&](std::uint64_t index, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-      XXH3_128bits_update(state.get(), space.get() + i * kPieceBytes, pieceSize(bytes, index + i));
+  const auto addToHash = [&](const Batch &read) {
+    for (std::size_t i = 0; i < read.count; ++i)
+      XXH3_128bits_update(state.get(), read.piece(i), pieceSize(bytes, read.index + i));
     return true;
   };
   XXH3_128bits_reset(state.get());
@@ -201,26 +227,31 @@ bool storeContents(const std::string &folder, std::uint64_t bytes, const Content
   std::uint64_t at = sizeof header + sizes.size() * sizeof(std::uint32_t);
   XXH3_128bits_reset(state.get());
   std::vector<std::size_t> lengths(batch);
-  const auto store = [&](std::uint64_t index, std::size_t count) {
-    addToHash(index, count);
-    atATime(count, [&](std::size_t i) {
-      lengths[i] = ZSTD_compress(packed.get() + i * bound, bound, space.get() + i * kPieceBytes,
-                                 pieceSize(bytes, index + i), kLevel);
+  std::string whyNot;
+  const auto store = [&](const Batch &read) {
+    addToHash(read);
+    atATime(read.count, [&](std::size_t i) {
+      lengths[i] = ZSTD_compress(packed.get() + i * bound, bound, read.piece(i),
+                                 pieceSize(bytes, read.index + i), kLevel);
     });
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t size = pieceSize(bytes, index + i);
+    for (std::size_t i = 0; i < read.count; ++i) {
+      const std::size_t size = pieceSize(bytes, read.index + i);
       const bool plain = ZSTD_isError(lengths[i]) || lengths[i] >= size;
       const std::size_t length = plain ? size : lengths[i];
-      sizes[index + i] = std::uint32_t(length) | (plain ? kPlain : 0);
-      if (!file.write(plain ? space.get() + i * kPieceBytes : packed.get() + i * bound, length, at))
-        return failed(path, why);
+      sizes[read.index + i] = std::uint32_t(length) | (plain ? kPlain : 0);
+      const void *from =
+          plain ? static_cast<const void *>(read.piece(i)) : packed.get() + i * bound;
+      if (!file.write(from, length, at))
+        return failed(path, whyNot);
       at += length;
     }
     return true;
   };
-  const bool stored = forBatches(bytes, batch, source, space.get(), why, store);
-  if (!stored)
+  if (!forBatches(bytes, batch, source, space.get(), why, store)) {
+    if (!whyNot.empty())
+      why = whyNot;
     return false;
+  }
   if (toHash(XXH3_128bits_digest(state.get())) != hash) {
     why = "the buffer changed while it was stored";
     return false;
