@@ -242,6 +242,7 @@ Result<bool> DeviceJudge::chooseCacheModes(const Trial &cold) {
     if (coldSeconds < kColderBy * inProgram)
       continue;
     TimeOptions options = timeOptions(i);
+    options.budget /= 4; // a median is enough
     options.coldCache = false;
     options.slot = fmt::format("warm-{}", i);
     const Launch &launch = context_.baseline().launches[i];

@@ -189,7 +189,11 @@ void DeviceJudge::claim(const std::vector<Launch> &launches, Depth depth, Trial 
 }
 
 TimeOptions DeviceJudge::timeOptions(std::size_t index) const {
+  // The launches share the seconds as they share the workload: together their intervals are then
+  // the narrowest.
+  constexpr double kLeastShare = 0.15;
   TimeOptions options = options_.timing;
+  options.budget *= std::clamp(subject().workload.launches[index].weight, kLeastShare, 1.0);
   options.inputSeed = context_.expected[index].inputSeed;
   options.skip = options_.checks.runnerChecks();
   options.slot = fmt::format("time-{}", index);

@@ -58,7 +58,7 @@ struct JudgeOptions {
   std::uint64_t seed =
       1; ///< seed of everything random; the same seed repeats a run on a modelled device
   VerdictPolicy policy;
-  TimeOptions timing;
+  TimeOptions timing; ///< its budget is for all launches of the workload together
   /// Seconds that launches took in the program, by the name of the captured launch. Each is timed
   /// with a warm or a cold cache, whichever is nearer.
   std::map<std::string, double> programSeconds{};

@@ -250,6 +250,7 @@ public:
   Result<TimingOutcome> time(ModuleId a, const Launch &, ModuleId b, const Launch &launch,
                              const TimeOptions &options) override {
     KOPT_CHECK(check());
+    timingBudgets.push_back(options.budget.count());
     TimingOutcome outcome;
     for (std::size_t i = 0; i < launch.buffers.size(); ++i)
       for (const ModuleId module : {a, b}) {
@@ -295,6 +296,7 @@ public:
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
+  std::vector<double> timingBudgets; ///< seconds of each call of time()
   /// Different inputs, more than two looks take and fewer than a third on five draws: on further
   /// ones SELDOM is wrong.
   std::size_t seldomAfter = 26;

@@ -48,8 +48,9 @@ std::vector<Word> wordsOf(const std::string &line) {
   return words;
 }
 
-/// The alphabetic words of a line in lower case, without words of times and rates. `isTime` becomes
-/// true if the line had such words.
+/// The alphabetic words of a line in lower case, without words of times and rates, and without the
+/// number inf, a rate over a time that was rounded to 0. `isTime` becomes true if the line
+/// had words of times or rates.
 std::vector<std::string> lettersOf(const std::string &line, bool &isTime) {
   static const std::set<std::string> kTimes = {
       "time",         "times",       "timing",      "elapsed",     "sec",      "secs",
@@ -70,7 +71,7 @@ std::vector<std::string> lettersOf(const std::string &line, bool &isTime) {
     }
     if (kTimes.contains(word))
       isTime = true;
-    else if (!word.empty())
+    else if (!word.empty() && word != "inf")
       words.push_back(word);
     word.clear();
   }

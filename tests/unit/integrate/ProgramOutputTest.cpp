@@ -33,6 +33,13 @@ TEST(ProgramOutput, TimesMayBecomeOthersAndTheirUnitsToo) {
       Outcome::Different);
 }
 
+TEST(ProgramOutput, ATimeThatIsRoundedToZeroGivesAnInfiniteRate) {
+  const std::string old = "time = 0 ms, rate = inf GHash/sec\n";
+  EXPECT_EQ(compareOutputs({old}, "time = 1 ms, rate = 52.5219 GHash/sec\n").verdict,
+            Outcome::Same);
+  EXPECT_EQ(compareOutputs({"sum 2.5\n"}, "sum inf\n").verdict, Outcome::Different);
+}
+
 TEST(ProgramOutput, FractionsMayBeRoundedInAnotherWayAndIntegersNot) {
   EXPECT_EQ(compareOutputs({"checksum 1234.5678"}, "checksum 1234.5681").verdict, Outcome::Same);
   EXPECT_EQ(compareOutputs({"checksum 1234.5"}, "checksum 1236.5").verdict, Outcome::Different);

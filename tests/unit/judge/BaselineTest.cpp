@@ -2,6 +2,7 @@
 #include "unit/judge/JudgeFixture.h"
 
 #include <algorithm>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace kopt;
@@ -112,6 +113,22 @@ TEST_F(BaselineTest, AWorkloadThatCannotTellWrongFromRightIsAGapOfEveryCandidate
   LocalJudge strict = make("CONSTANT", false, 0, options);
   ASSERT_TRUE(strict.baseline());
   EXPECT_EQ(judge(strict, "CONSTANT FAST").verdict, Verdict::Suspect);
+}
+
+TEST_F(BaselineTest, LaunchesShareTheSecondsForTiming) {
+  makeRunner(false);
+  Subject subject = makeSubject();
+  Launch small = subject.workload.launches[0];
+  small.name = "small";
+  small.weight = 0.01;
+  subject.workload.launches[0].weight = 0.99;
+  subject.workload.launches.push_back(small);
+  JudgeOptions options;
+  options.timing.budget = Duration(10);
+  LocalJudge local = make(subject, options);
+  ASSERT_TRUE(local.baseline());
+  EXPECT_THAT(runner_->timingBudgets,
+              testing::ElementsAre(testing::DoubleEq(9.9), testing::DoubleEq(1.5)));
 }
 
 TEST_F(BaselineTest, ACapturedLaunchIsTimedWithTheCacheThatItHasInTheProgram) {
