@@ -107,11 +107,19 @@ bool lacksOurHeader(const Diagnostic &error) {
   return line.find("KOPT_TUNE") != std::string::npos && !includesFile(text, "kopt.h");
 }
 
-std::string hintFor(const std::string &file, const Diagnostic *error) {
+/// The beginning of the note about a file that the compile database does not have, after its path.
+std::string notInDatabase(const std::string &file) { return " has no command for " + file; }
+
+std::string hintFor(const std::string &file, const Diagnostic *error,
+                    const std::vector<std::string> &notes) {
   if (error && lacksOurHeader(*error))
     return "KOPT_TUNE is declared by a header of kopt: add #include <kopt/kopt.h> before it";
   if (const std::string includer = includerOf(file); !includer.empty())
     return includer + " includes this file: give " + includer + " instead";
+  std::error_code ignored;
+  for (const std::string &note : notes)
+    if (note.find(notInDatabase(fs::weakly_canonical(file, ignored).string())) != std::string::npos)
+      return note + "; leave the file out, or give its flags after --";
   return "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --";
 }
 
@@ -129,7 +137,8 @@ std::string leftOut(const std::string &file, const std::vector<Diagnostic> &diag
 }
 
 int failToCompile(const Options &options, const std::string &file,
-                  const std::vector<Diagnostic> &diagnostics) {
+                  const std::vector<Diagnostic> &diagnostics,
+                  const std::vector<std::string> &notes) {
   const Diagnostic *first = firstErrorOf(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics)
     std::cerr << place(diagnostic) << ": " << diagnostic.severity << ": " << diagnostic.message
@@ -137,7 +146,7 @@ int failToCompile(const Options &options, const std::string &file,
   return fail(options, kBaselineFailed,
               fs::path(file).filename().string() + " does not compile" +
                   (first ? ": " + first->message : ""),
-              first ? place(*first) : file, hintFor(file, first));
+              first ? place(*first) : file, hintFor(file, first, notes));
 }
 
 /// Compile databases by -p or by the folder of a file. Each is read once.
@@ -168,8 +177,7 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
       unit.flags = command->arguments;
       unit.directory = command->directory;
     } else if (database) {
-      notes.push_back(database->path + " has no command for " + unit.file +
-                      ": parsed without flags");
+      notes.push_back(database->path + notInDatabase(unit.file) + ": parsed without flags");
     }
   }
   unit.flags.insert(unit.flags.end(), options.extraArgs.begin(), options.extraArgs.end());
@@ -323,7 +331,8 @@ int runExtract(int argc, const char **argv) {
       continue;
     }
     if (!jobs[i].outcome.ok)
-      return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics);
+      return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics,
+                           extraction.notes);
     merge(extraction, std::move(jobs[i].extraction));
   }
 

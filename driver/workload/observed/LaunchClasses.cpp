@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace kopt {
 
@@ -93,6 +94,51 @@ void splitFastAndSlow(std::vector<LaunchClass> &classes) {
   }
 }
 
+bool hasMoreTime(const LaunchClass &a, const LaunchClass &b) {
+  return a.seconds != b.seconds ? a.seconds > b.seconds : a.launches.size() > b.launches.size();
+}
+
+/// True if the classes with the most time have too little of it, and all times are known.
+bool areTooMany(const KernelUse &use) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < std::min(kKindsOfLaunches, use.classes.size()); ++i)
+    seconds += use.classes[i].seconds;
+  return use.timed == use.launches && seconds < kLeastCoverage * use.seconds;
+}
+
+/// Puts all launches into kKindsOfLaunches classes by their times, each with about the same total.
+std::vector<LaunchClass> mergeByTime(const KernelUse &use) {
+  std::vector<std::pair<LaunchRef, std::size_t>> all; // and the class
+  for (std::size_t i = 0; i < use.classes.size(); ++i)
+    for (const LaunchRef &ref : use.classes[i].launches)
+      all.emplace_back(ref, i);
+  std::ranges::stable_sort(
+      all, [](const auto &a, const auto &b) { return a.first.seconds < b.first.seconds; });
+  std::vector<LaunchClass> merged;
+  std::vector<std::set<std::size_t>> from;
+  double before = 0;
+  for (const auto &[ref, index] : all) {
+    const auto turn = std::size_t(double(kKindsOfLaunches) * before / use.seconds);
+    if (merged.empty() || std::min(turn, kKindsOfLaunches - 1) >= merged.size()) {
+      merged.push_back(use.classes[index]);
+      merged.back().launches.clear();
+      merged.back().seconds = 0;
+      from.emplace_back();
+    }
+    merged.back().launches.push_back(ref);
+    merged.back().seconds += ref.seconds;
+    from.back().insert(index);
+    before += ref.seconds;
+  }
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    merged[i].merged = from[i].size();
+    std::ranges::stable_sort(merged[i].launches, [](const LaunchRef &a, const LaunchRef &b) {
+      return std::pair(a.process, a.launch) < std::pair(b.process, b.launch);
+    });
+  }
+  return merged;
+}
+
 KernelUse describeKernel(const ObservedTrace &trace, const std::string &symbol,
                          const KernelLaunches &launches) {
   KernelUse use;
@@ -120,11 +166,11 @@ KernelUse describeKernel(const ObservedTrace &trace, const std::string &symbol,
     use.seconds += one.seconds;
   }
   use.launches = launches.launches.size();
-  std::stable_sort(use.classes.begin(), use.classes.end(),
-                   [](const LaunchClass &a, const LaunchClass &b) {
-                     return a.seconds != b.seconds ? a.seconds > b.seconds
-                                                   : a.launches.size() > b.launches.size();
-                   });
+  std::ranges::stable_sort(use.classes, hasMoreTime);
+  if (areTooMany(use)) {
+    use.classes = mergeByTime(use);
+    std::ranges::stable_sort(use.classes, hasMoreTime);
+  }
   return use;
 }
 
@@ -139,9 +185,10 @@ std::string extent(const std::array<std::uint32_t, 3> &of) {
 std::string LaunchClass::describe() const {
   return fmt::format("grid {} block {}{}{}", extent(grid), extent(block),
                      sharedBytes ? fmt::format(" shared {}", sharedBytes) : "",
-                     slow   ? ", slow"
-                     : fast ? ", fast"
-                            : "");
+                     merged > 1 ? fmt::format(", for {} kinds of launches", merged)
+                     : slow     ? ", slow"
+                     : fast     ? ", fast"
+                                : "");
 }
 
 std::vector<KernelUse> rankKernels(const ObservedTrace &trace) {

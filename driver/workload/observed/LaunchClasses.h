@@ -22,6 +22,9 @@ struct LaunchClass {
   std::uint32_t sharedBytes = 0;
   std::string scalars; ///< the arguments' bytes, with addresses set to zero; empty if scalars vary
   bool slow = false, fast = false; ///< part of a class that was split by time
+  /// How many classes were merged into this one; then geometry and scalars are those of one of
+  /// them.
+  std::size_t merged = 1;
   std::vector<LaunchRef> launches; ///< in order
   double seconds = 0;              ///< total; unknown times count as the mean of the known ones
   /// "grid 8 block 128", "grid 8x4 block 32x4 shared 1024, slow"
@@ -46,6 +49,10 @@ inline constexpr std::size_t kMostClasses = 32;
 
 /// The most classes of launches of a kernel in its workload.
 inline constexpr std::size_t kKindsOfLaunches = 5;
+/// If those of the most time have less than this share of the kernel's, as in a program that
+/// launches it with hundreds of sizes, all launches are put into kKindsOfLaunches classes by their
+/// times, each with about the same total.
+inline constexpr double kLeastCoverage = 0.5;
 
 /// All kernels of a trace, the one with the most time first.
 std::vector<KernelUse> rankKernels(const ObservedTrace &trace);

@@ -399,9 +399,16 @@ Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const Kernel
   for (const Representative &one : selection.chosen)
     count += double(use->classes[one.index].launches.size());
   for (const Representative &one : selection.chosen) {
-    const LaunchClass &kind = use->classes[one.index];
     const auto take = [&](const LaunchRef &ref, const std::string &suffix) {
       CapturedLaunch &captured = made.captured[usable.at({ref.process, ref.launch})];
+      LaunchClass kind = use->classes[one.index];
+      if (kind.merged > 1) { // its launches have different geometries
+        const trace::Launch &launch = trace.processes[ref.process].launches[ref.launch];
+        kind.grid = launch.grid;
+        kind.block = launch.block;
+        kind.sharedBytes = launch.sharedBytes;
+        kind.seconds = ref.seconds * double(kind.launches.size());
+      }
       captured.launch.name =
           fmt::format("{} (launch {}{})", kind.describe(), captured.ordinal, suffix);
       captured.launch.weight =

@@ -69,6 +69,31 @@ TEST(LaunchClasses, LaunchesPastTheCapCount) {
   EXPECT_DOUBLE_EQ(kernels[0].seconds, 50e-6);
 }
 
+TEST(LaunchClasses, HundredsOfSizesBecomeAFewKindsByTime) {
+  TraceSample sample;
+  for (int i = 0; i < 200; ++i)
+    sample.launch(128 * (i + 1), 1e-6 * (i + 1));
+  const KernelUse use = rankKernels(sample.observed)[0];
+  ASSERT_EQ(use.classes.size(), kKindsOfLaunches);
+  std::size_t launches = 0, merged = 0;
+  for (const LaunchClass &one : use.classes) {
+    EXPECT_NEAR(one.seconds, use.seconds / 5, 0.02 * use.seconds);
+    launches += one.launches.size();
+    merged += one.merged;
+  }
+  EXPECT_EQ(launches, 200u);
+  EXPECT_EQ(merged, 200u);
+  EXPECT_THAT(use.classes[0].describe(), HasSubstr(" kinds of launches"));
+  const Selection selection =
+      chooseRepresentatives(use, 5, kCoverage, [](const LaunchRef &) { return true; });
+  EXPECT_EQ(selection.chosen.size(), 5u);
+  EXPECT_NEAR(selection.coverage, 1, 1e-9);
+  double shortest = 1;
+  for (const Representative &one : selection.chosen)
+    shortest = std::min(shortest, one.launch.seconds);
+  EXPECT_NEAR(shortest, 45e-6, 2e-6) << "the median of the 89 shortest";
+}
+
 TEST(Representatives, TheKindsThatHaveNineTenthsOfTheTime) {
   TraceSample sample;
   const double each[] = {500e-6, 300e-6, 120e-6, 50e-6, 30e-6};
