@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
+#include <string>
 
 namespace kopt {
 namespace {
@@ -43,13 +45,14 @@ Status DeviceJudge::loadBaseline(const Built &built, Trial &trial) {
 
 Status DeviceJudge::classifyBuffers() {
   context_.baselineSeconds.clear();
+  std::set<std::string> read; // buffers whose old contents the kernel reads
   for (std::size_t i = 0; i < context_.baseline().launches.size(); ++i) {
     Launch &launch = context_.baseline().launches[i];
     for (Buffer &buffer : launch.buffers)
       buffer.output = false;
     KOPT_TRY(const Expected reference, expect(i, options_.seed, kPoison, "second"));
     context_.baselineSeconds.push_back(reference.ownSeconds());
-    KOPT_TRY(const bool writes, findPureOutputs(context_, i, reference));
+    KOPT_TRY(const bool writes, findPureOutputs(context_, i, reference, read));
     if (!writes)
       return makeError(ErrorCode::BaselineFailed,
                        fmt::format("kernel '{}' writes to none of its buffers in launch '{}'",

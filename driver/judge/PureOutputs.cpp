@@ -19,8 +19,9 @@ constexpr std::uint64_t kFew = 4096;
 
 class Classifier {
 public:
-  Classifier(CheckContext &context, std::size_t index, const Expected &reference)
-      : context_(context), index_(index), reference_(reference),
+  Classifier(CheckContext &context, std::size_t index, const Expected &reference,
+             std::set<std::string> &read)
+      : context_(context), index_(index), reference_(reference), read_(read),
         launch_(context.baseline().launches[index]) {}
 
   /// Decides which buffers of `group` are pure outputs. Returns true if the kernel uses one of
@@ -42,7 +43,10 @@ public:
     KOPT_TRY(const bool same, isSame(launch_, poisoned, isPartial));
     if (!same) {
       mark(group, false);
-      return group.size() > 1 ? decideHalves(std::move(group)) : Result<bool>(true);
+      if (group.size() > 1)
+        return decideHalves(std::move(group));
+      read_.insert(launch_.buffers[group.front()].name);
+      return true;
     }
     bool isUsed = false;
     Buffers small;
@@ -129,19 +133,27 @@ private:
   CheckContext &context_;
   const std::size_t index_;
   const Expected &reference_;
+  std::set<std::string> &read_;
   Launch &launch_;
 };
 
 } // namespace
 
-Result<bool> findPureOutputs(CheckContext &context, std::size_t launch, const Expected &reference) {
+Result<bool> findPureOutputs(CheckContext &context, std::size_t launch, const Expected &reference,
+                             std::set<std::string> &read) {
   Buffers writable;
+  bool isRead = false;
   const std::vector<Buffer> &buffers = context.baseline().launches[launch].buffers;
   for (std::size_t b = 0; b < buffers.size(); ++b)
-    if (!buffers[b].readOnly)
+    if (!buffers[b].readOnly && read.contains(buffers[b].name))
+      isRead = true;
+    else if (!buffers[b].readOnly)
       writable.push_back(b);
-  return writable.empty() ? Result<bool>(false)
-                          : Classifier(context, launch, reference).decide(std::move(writable));
+  if (writable.empty())
+    return isRead;
+  KOPT_TRY(const bool isUsed,
+           Classifier(context, launch, reference, read).decide(std::move(writable)));
+  return isUsed || isRead;
 }
 
 } // namespace kopt

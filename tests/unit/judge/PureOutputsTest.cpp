@@ -97,7 +97,7 @@ protected:
     EXPECT_TRUE(reference);
     context.baselineSeconds = {0.1};
     runner_->runs = 0;
-    const auto used = findPureOutputs(context, 0, *reference);
+    const auto used = findPureOutputs(context, 0, *reference, read_);
     EXPECT_TRUE(used) << (used ? "" : used.error().what);
     isUsed_ = used && *used;
     std::vector<bool> outputs;
@@ -108,6 +108,7 @@ protected:
   TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("outputs"));
   std::unique_ptr<KernelRunner> runner_;
   bool isUsed_ = false;
+  std::set<std::string> read_; ///< kept from one launch to the next
 };
 
 using Contents = KernelRunner::Contents;
@@ -160,6 +161,24 @@ TEST_F(PureOutputs, WhatKeepsTheLargestIsNoneThoughPoisonIsSmaller) {
     return RunStatus::Ok;
   });
   EXPECT_EQ(outputs, (std::vector<bool>{false, true}));
+}
+
+TEST_F(PureOutputs, WhatOneLaunchReadsTheNextOneIsNotTriedWithout) {
+  const auto next = [](Contents &contents) { // follows the indices of b1 and b2
+    for (std::size_t i = 0; i < kLarge; ++i) {
+      if (contents[1][i] > 100 || contents[2][i] > 100)
+        return RunStatus::Fault;
+      contents[0][i] = std::uint32_t(i);
+    }
+    return RunStatus::Ok;
+  };
+  const std::vector<bool> expected{true, false, false};
+  EXPECT_EQ(outputsOf({kLarge, kLarge, kLarge}, next), expected);
+  EXPECT_GT(runner_->runs, 3);
+  EXPECT_EQ(read_, (std::set<std::string>{"b1", "b2"}));
+  EXPECT_EQ(outputsOf({kLarge, kLarge, kLarge}, next), expected);
+  EXPECT_EQ(runner_->runs, 1);
+  EXPECT_TRUE(isUsed_);
 }
 
 TEST_F(PureOutputs, AKernelThatWritesNothingUsesNone) {
