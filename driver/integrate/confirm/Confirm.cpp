@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <iterator>
 
 namespace kopt {
 namespace {
@@ -16,6 +18,25 @@ namespace {
 constexpr std::size_t kLaunchesPaired = 512;
 /// Launches of a kernel in each run from which on two pairs of long runs can be enough.
 constexpr std::size_t kManyLaunches = 16;
+/// A speedup in the program that differs from that in isolation by more is explained.
+constexpr double kApart = 0.03;
+/// Launches that take less are timed in isolation in a batch, in which the GPU's time from one
+/// launch to the next counts, too: some 1 us on an H200.
+constexpr double kGapCounts = 5e-6;
+
+/// How the speedup in the program differs from that in isolation, and why; empty if it hardly does.
+std::string whyApart(const ProgramTime &program, const Speedup &isolated) {
+  if (std::abs(std::log(program.speedup.estimate / isolated.estimate)) <= std::log(1 + kApart))
+    return "";
+  const double each =
+      program.oldLaunches > 0 ? program.oldSeconds / double(program.oldLaunches) : 0;
+  return fmt::format(
+      "; {:.3f}x in isolation, {}", isolated.estimate,
+      each > 0 && each < kGapCounts
+          ? fmt::format("where the time between two launches counts, too: a launch takes {}",
+                        formatDuration(each))
+          : std::string("on the captured launches alone, without the program's other work"));
+}
 
 /// The runs of both programs, in pairs.
 struct Pairs {
@@ -51,11 +72,16 @@ std::string symbolInNew(const Pairs &pairs, const std::string &old) {
   return found;
 }
 
-std::string join(const std::set<std::string> &texts) {
-  std::string all;
-  for (const std::string &text : texts)
-    all += (all.empty() ? "" : ", ") + text;
-  return all;
+/// The geometries of `some` that `others` do not have, at most three of them.
+std::string geometriesOf(const std::set<std::string> &some, const std::set<std::string> &others) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> own;
+  std::ranges::set_difference(some, others, std::back_inserter(own));
+  if (own.empty())
+    own.assign(some.begin(), some.end());
+  const std::size_t shown = std::min(kMost, own.size());
+  std::string text = fmt::format("{}", fmt::join(own.begin(), own.begin() + long(shown), ", "));
+  return own.size() > shown ? text + fmt::format(" and {} others", own.size() - shown) : text;
 }
 
 std::string shortHash(const std::set<std::string> &hashes) {
@@ -75,8 +101,9 @@ std::string proofOf(const ProgramSample &before, const ProgramSample &after,
     return fmt::format("its machine code was {} and is {}", shortHash(old.code),
                        shortHash(fresh.code));
   if (old.geometries != fresh.geometries)
-    return fmt::format("its launches were {} and are {}", join(old.geometries),
-                       join(fresh.geometries));
+    return fmt::format("its launches were {} and are {}",
+                       geometriesOf(old.geometries, fresh.geometries),
+                       geometriesOf(fresh.geometries, old.geometries));
   if ((old.code.empty() || fresh.code.empty()) && before.programHash != after.programHash)
     return "the program's file is another one; which code its kernels have is not known";
   return {};
@@ -429,7 +456,8 @@ private:
              fmt::format("not faster in the program: {} there, {} in isolation",
                          kopt::inWords(speedup), kopt::inWords(win.isolated)));
       else
-        win.reason = fmt::format("{} in the program", kopt::inWords(speedup));
+        win.reason = fmt::format("{} in the program{}", kopt::inWords(speedup),
+                                 whyApart(*win.program, win.isolated));
     }
   }
 

@@ -18,6 +18,7 @@ public:
     double factor = 1; ///< of the kernel's time
     std::string out, failure, buildError;
     bool changesCode = true;
+    std::set<std::string> geometries{}; ///< of the patched program; empty: as before
   };
   explicit FakePrograms(fakes::FakeClock &clock) : clock_(clock) {}
 
@@ -53,6 +54,8 @@ public:
         kernel.seconds *= effect.factor;
         for (double &seconds : kernel.launchSeconds)
           seconds *= effect.factor;
+        if (!effect.geometries.empty())
+          kernel.geometries = effect.geometries;
         if (effect.changesCode)
           kernel.code = {std::string("new-") + name};
         sample.out += effect.out;
@@ -140,6 +143,27 @@ TEST_F(ConfirmTest, AWinThatHoldsHasItsTimesAndItsProof) {
   EXPECT_TRUE(session_.confirmation.done);
   EXPECT_EQ(session_.confirmation.pairs, 10u);
   EXPECT_EQ(session_.confirmation.output, "the same in 1 lines");
+}
+
+TEST_F(ConfirmTest, OtherGeometriesAreAProofAndAFewOfThemAreNamed) {
+  auto &effect = programs_.effects["a"];
+  effect.factor = 0.8;
+  effect.changesCode = false;
+  for (int i = 1; i < 6; ++i)
+    effect.geometries.insert("grid " + std::to_string(i) + " block 256");
+  ASSERT_TRUE(confirm(1));
+  EXPECT_EQ(session_.wins[0].program->proof,
+            "its launches were grid 8 block 128 and are grid 1 block 256, grid 2 block 256, grid 3 "
+            "block 256 and 2 others");
+}
+
+TEST_F(ConfirmTest, ASpeedupFarFromTheIsolatedOneIsExplained) {
+  programs_.effects["a"].factor = 1 / 1.3;
+  ASSERT_TRUE(confirm(1));
+  EXPECT_THAT(session_.wins[0].reason, testing::EndsWith("in the program"));
+  programs_.effects["a"].factor = 0.5;
+  ASSERT_TRUE(confirm(1));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("in the program; 1.300x in isolation, on the "));
 }
 
 TEST_F(ConfirmTest, WhatIsNotFasterThereLeavesAndTheRestIsConfirmedAgain) {
