@@ -32,7 +32,7 @@ fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 6; }
 # Installs those of the named Debian packages that are missing, and says which.
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    say "This is no Debian: what kopt needs is not installed for you. Debian 12 calls it: $*"
+    say "This is not Debian, so install what kopt needs yourself. Debian 12 has these packages: $*"
     return
   fi
   local missing=() package

@@ -92,7 +92,7 @@ private:
 
   void add(const FunctionDecl *function, const clang::DeclRefExpr *reference) {
     if (!function->hasAttr<clang::CUDAGlobalAttr>())
-      return lose("'" + function->getNameAsString() + "', which is no kernel");
+      return lose("'" + function->getNameAsString() + "', which is not a kernel");
     for (KernelTarget &known : result.kernels)
       if (known.kernel->getCanonicalDecl() == function->getCanonicalDecl()) {
         known.callers.insert(callers_.begin(), callers_.end());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <set>
 
 namespace kopt::frontend {
@@ -66,14 +67,119 @@ std::string valueType(const KernelParam &param) {
   return type;
 }
 
-constexpr const char *kSupport = R"(#include <chrono>
+bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// A name for a host expression: "params_nposes" for "params.nposes".
+std::string nameOf(const std::string &expression) {
+  std::string name;
+  for (const char c : expression)
+    if (isNamePart(c))
+      name += c;
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
+  while (!name.empty() && name.back() == '_')
+    name.pop_back();
+  return name;
+}
+
+/// Replaces each use of a host expression in `text`, not those of longer names or of other members.
+void replaceUses(std::string &text, const std::string &expression, const std::string &name) {
+  for (std::size_t at = text.find(expression); at != std::string::npos;
+       at = text.find(expression, at)) {
+    const std::size_t end = at + expression.size();
+    const char before = at > 0 ? text[at - 1] : ' ', after = end < text.size() ? text[end] : ' ';
+    if (isNamePart(before) || before == '.' || before == '>' || isNamePart(after)) {
+      at = end;
+      continue;
+    }
+    text.replace(at, expression.size(), name);
+    at += name.size();
+  }
+}
+
+/// The geometry of a launch as expressions that main() can evaluate, and what declares their names.
+struct HarnessGeometry {
+  std::array<std::string, 3> grid = {"1", "1", "1"}, block = {"256", "1", "1"};
+  std::string shared = "0", declarations;
+};
+
+/// Host variables that the launch passes to the kernel have its parameter's value; others, members
+/// of host objects among them, become options of the harness.
+HarnessGeometry geometryOf(const KernelSpec &kernel, const Specialization &specialization,
+                           const LaunchSite *launch) {
+  HarnessGeometry geometry;
+  if (!launch || launch->geometry == GeometryKind::Unresolved)
+    return geometry;
+  geometry.grid = launch->grid;
+  geometry.block = launch->block;
+  geometry.shared = launch->sharedBytes;
+  const std::array<std::string *, 7> parts = {
+      &geometry.grid[0],  &geometry.grid[1],  &geometry.grid[2], &geometry.block[0],
+      &geometry.block[1], &geometry.block[2], &geometry.shared};
+  std::set<std::string> used, declared;
+  for (const std::string *part : parts)
+    used.merge(namesIn(*part));
+  for (const KernelParam &param : specialization.params)
+    declared.insert(param.name);
+  // A constant that only the launch site uses is not in the slice.
+  for (const NamedConstant &constant : kernel.constants) {
+    if (used.contains(constant.name) && !constant.usedByKernel && !declared.contains(constant.name))
+      geometry.declarations +=
+          "  const long long " + constant.name + " = " + std::to_string(constant.value) + ";\n";
+    declared.insert(constant.name);
+  }
+  std::vector<std::string> variables = launch->variables;
+  std::ranges::stable_sort(variables, std::greater(), &std::string::size); // members before objects
+  for (const std::string &variable : variables) {
+    if (declared.contains(variable))
+      continue;
+    const std::string name = nameOf(variable);
+    for (std::string *part : parts)
+      replaceUses(*part, variable, name);
+    if (!declared.insert(name).second)
+      continue;
+    std::string value = "static_cast<long long>(number(\"" + name + "\", 1024))";
+    for (std::size_t i = 0; i < launch->args.size() && i < specialization.params.size(); ++i)
+      if (launch->args[i] == variable && specialization.params[i].kind == ParamKind::Scalar)
+        value = specialization.params[i].name;
+    geometry.declarations += "  const long long " + name + " = " + value + ";";
+    if (name != variable)
+      geometry.declarations += " // " + variable + " at the launch";
+    geometry.declarations += "\n";
+  }
+  return geometry;
+}
+
+/// Lines that hide the macros of the kernel section from the headers that follow, or bring them
+/// back: a program may call a macro "zero".
+std::string hideMacros(const std::string &text, bool hide) {
+  std::set<std::string> names;
+  for (std::size_t at = text.find("#define "); at != std::string::npos;
+       at = text.find("#define ", at + 1)) {
+    const std::size_t begin = at + std::string_view("#define ").size();
+    std::size_t end = begin;
+    while (end < text.size() && isNamePart(text[end]))
+      ++end;
+    if (end > begin)
+      names.insert(text.substr(begin, end - begin));
+  }
+  std::string lines;
+  for (const std::string &name : names)
+    lines += hide ? "#pragma push_macro(\"" + name + "\")\n#undef " + name + "\n"
+                  : "#pragma pop_macro(\"" + name + "\")\n";
+  return lines;
+}
+
+constexpr const char *kHeaders = R"(#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
 #include <vector>
+)";
 
+constexpr const char *kSupport = R"(
 namespace kopt_harness {
 
 std::map<std::string, std::string> options;
@@ -168,7 +274,8 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
                      specialization.lifted.text +
                      "\n// ==== harness section: leave this as it is "
                      "==============================================\n\n" +
-                     kSupport +
+                     hideMacros(specialization.lifted.text, true) + kHeaders + kSupport +
+                     hideMacros(specialization.lifted.text, false) +
                      "\nint main(int argc, char **argv) {\n  using kopt_harness::number;\n"
                      "  for (int i = 1; i < argc; ++i) {\n    std::string argument = argv[i];\n"
                      "    std::size_t equals = argument.find('=');\n"
@@ -178,8 +285,6 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
                      "    kopt_harness::options[argument.substr(2, equals - 2)] = "
                      "argument.substr(equals + 1);\n  }\n";
 
-  std::set<std::string> declared;
-  std::vector<std::string> arguments;
   // Scalars first: the sizes of buffers are made of them.
   for (const KernelParam &param : specialization.params) {
     if (param.kind == ParamKind::Pointer)
@@ -197,7 +302,6 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
       text += "  " + type + " " + param.name + " = static_cast<" + type + ">(number(\"" +
               param.name + "\", " + fallback + "));\n";
     }
-    declared.insert(param.name);
   }
   text += "  const std::size_t kopt_elements = static_cast<std::size_t>(number(\"elements\", 1 << "
           "22));\n";
@@ -215,42 +319,9 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
     text += "  auto " + param.name + " = static_cast<" + param.type + ">(kopt_harness::buffer(" +
             extent + ", " + std::to_string(std::max(1u, param.pointeeSize)) + ", '" + kind + "', " +
             std::to_string(param.components) + "));\n";
-    declared.insert(param.name);
   }
-  // Host variables of the launch: those passed to the kernel have its parameter's value, others are
-  // asked for.
-  std::set<std::string> constants;
-  for (const NamedConstant &constant : kernel.constants)
-    constants.insert(constant.name);
-  std::array<std::string, 3> grid = {"1", "1", "1"}, block = {"256", "1", "1"};
-  std::string shared = "0", setup;
-  if (launch && launch->geometry != GeometryKind::Unresolved) {
-    grid = launch->grid;
-    block = launch->block;
-    shared = launch->sharedBytes;
-    std::set<std::string> names;
-    for (const std::string &part :
-         {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared})
-      for (const std::string &name : namesIn(part))
-        names.insert(name);
-    for (const std::string &name : names) {
-      if (declared.count(name))
-        continue;
-      std::string value;
-      for (std::size_t i = 0; i < launch->args.size() && i < specialization.params.size(); ++i)
-        if (launch->args[i] == name)
-          value = specialization.params[i].name;
-      for (const NamedConstant &constant : kernel.constants)
-        if (constant.name == name)
-          value = constant.usedByKernel ? "" : std::to_string(constant.value);
-      if (constants.count(name) && value.empty())
-        continue; // the slice has it
-      setup += "  const long long " + name + " = " +
-               (value.empty() ? "static_cast<long long>(number(\"" + name + "\", 1024))" : value) +
-               ";\n";
-    }
-  }
-  text += setup;
+  const HarnessGeometry geometry = geometryOf(kernel, specialization, launch);
+  text += geometry.declarations;
   auto dimension = [&](const char *name, const std::array<std::string, 3> &value) {
     std::string result = "  const dim3 kopt_" + std::string(name) + "(";
     for (int i = 0; i < 3; ++i)
@@ -259,8 +330,8 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
                 value[static_cast<std::size_t>(i)] + ")))";
     return result + ");\n";
   };
-  text += dimension("grid", grid) + dimension("block", block);
-  text += "  const std::size_t kopt_shared = static_cast<std::size_t>(" + shared + ");\n";
+  text += dimension("grid", geometry.grid) + dimension("block", geometry.block);
+  text += "  const std::size_t kopt_shared = static_cast<std::size_t>(" + geometry.shared + ");\n";
   std::string call = specialization.expression + "<<<kopt_grid, kopt_block, kopt_shared>>>(";
   for (std::size_t i = 0; i < specialization.params.size(); ++i)
     call += (i ? ", " : "") + specialization.params[i].name;

@@ -239,7 +239,7 @@ unsigned headEnd(const std::vector<RawToken> &tokens) {
 std::string whyNotIncluded(llvm::StringRef include, bool isAtHead) {
   const llvm::StringRef path = include.trim("<>\"");
   if (!include.starts_with("<") && !include.starts_with("\""))
-    return "is no plain #include of a header";
+    return "is not a plain #include of a header";
   if (path.starts_with("/") || llvm::StringRef("/" + path.str() + "/").contains("/../"))
     return "names a place outside of the include paths";
   if (path.starts_with("kopt"))

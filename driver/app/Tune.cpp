@@ -147,8 +147,8 @@ Result<std::vector<TuneOutcome>> TuneSession::run() {
     if (!beginTurn(i)) {
       outcomes.push_back(
           skippedOutcome(subject.specialization.symbol, subject.label,
-                         fmt::format("of the time budget of {:.0f} s only {:.0f} s were left",
-                                     budget_->limit(), budget_->left())));
+                         fmt::format("only {:.0f} s of the time budget of {:.0f} s were left",
+                                     budget_->left(), budget_->limit())));
       continue;
     }
     Result<TuneOutcome> outcome = tune(subject);

@@ -412,7 +412,7 @@ Status DeviceJudge::agreesWith(const DeviceJudge &first) const {
       const bool isOutput = first.context_.baseline().launches[i].buffers[b].output;
       if (buffer.output != isOutput)
         return differs(
-            fmt::format("'{}' is {} output", buffer.name, buffer.output ? "a pure" : "no pure"));
+            fmt::format("'{}' is {} output", buffer.name, buffer.output ? "a pure" : "not a pure"));
       if (buffer.readOnly)
         continue;
       KOPT_TRY(const auto mismatch, compareBuffers(buffer, subject().workload.tolerance,

@@ -74,7 +74,7 @@ Status CudaDevice::time(const LaunchRequest &request, bool cold, double &seconds
 Status CudaDevice::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                              double &secondsEach) {
   if (requests.empty())
-    return {StatusCode::LaunchFailed, "a batch without launches"};
+    return {StatusCode::LaunchFailed, "the batch has no launches"};
   std::vector<LoadedModule *> modules(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i)
     if (Status status = prepare(requests[i], modules[i]); !status.ok())

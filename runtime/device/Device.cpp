@@ -52,7 +52,7 @@ Status Device::probe() {
 Status Device::timeBatch(const std::vector<LaunchRequest> &requests, bool cold,
                          double &secondsEach) {
   if (requests.empty())
-    return {StatusCode::LaunchFailed, "a batch without launches"};
+    return {StatusCode::LaunchFailed, "the batch has no launches"};
   double sum = 0;
   for (const LaunchRequest &request : requests) {
     double seconds = 0;

@@ -269,7 +269,7 @@ bool ContentsFile::map(const std::string &path, std::string &why, int descriptor
   const int fd = descriptor >= 0 ? descriptor : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat facts{};
   if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    why = path + ": " + (fd < 0 ? std::strerror(errno) : "no regular file");
+    why = path + ": " + (fd < 0 ? std::strerror(errno) : "not a regular file");
     if (fd >= 0)
       close(fd);
     return false;

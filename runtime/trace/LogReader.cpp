@@ -568,7 +568,7 @@ bool readLogFile(const std::string &path, ProcessTrace &out, std::string &why) {
   struct stat facts{};
   if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     why = path + ": " +
-          (fd >= 0 && !S_ISREG(facts.st_mode) ? "no regular file" : std::strerror(errno));
+          (fd >= 0 && !S_ISREG(facts.st_mode) ? "not a regular file" : std::strerror(errno));
     if (fd >= 0)
       close(fd);
     return false;

@@ -40,7 +40,7 @@ Result<Repository> Repository::open(ProcessRunner &processes, const fs::path &fo
   if (!result.ok())
     return makeError(
         ErrorCode::Usage,
-        fmt::format("{} is in no git repository: {}", folder.string(), oneLine(result.err)),
+        fmt::format("{} is not in a git repository: {}", folder.string(), oneLine(result.err)),
         "start kopt ci in a working tree of the repository");
   std::error_code ignored;
   fs::path top = fs::canonical(std::string(trim(result.out)), ignored);

@@ -480,7 +480,7 @@ private:
       const std::size_t blamed = winSharedWith(active, symbol);
       if (blamed < wins_.size())
         drop(active, blamed, WinState::Dropped,
-             fmt::format("it makes {} slower, which nobody asked to change: {}", kernelName(symbol),
+             fmt::format("it makes another kernel, {}, slower: {}", kernelName(symbol),
                          kopt::inWords(time->speedup)));
     }
   }

@@ -90,7 +90,7 @@ void writeTimes(Writer &writer, const PageFacts &facts) {
                     shown->speedup->confidence * 100));
   else if (judged)
     writeNote(writer,
-              "Modelled times have no interval: they are no measurement. The dashed line is "
+              "Modelled times have no interval: they are not measurements. The dashed line is "
               "the baseline.");
 }
 
