@@ -51,7 +51,7 @@ class Resume(KoptTest):
 
     def prepare(self):
         text = (DATA / "scale.cu").read_text()
-        small = text.replace("rows = 500", "rows = 96").replace("columns = 300", "columns = 64")
+        small = text.replace("rows = 500", "rows = 320").replace("columns = 300", "columns = 200")
         self.assertNotEqual(small, text)
         self.write("scale.cu", small)
         self.kopt_ok(*self.command()[1:])
