@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh BIN FOLDER: tunes the transpose example with the kopt in BIN on the emulated device, in a fresh repository
 # in FOLDER (which is emptied), applies the winning patch with git, and checks of the result what this machine can.
-# Called by bootstrap.sh demo and by the tests.
+# Called by bootstrap.sh demo and by the tests, which set KOPT_TRIALS.
 set -euo pipefail
 
 [ $# -eq 2 ] || { echo "usage: demo.sh BIN FOLDER" >&2; exit 1; }
@@ -44,7 +44,7 @@ git_here add .
 git_here commit -q -m "The transpose example"
 
 say "Tuning transpose.cu on the emulated device; times are modelled for an H200, never measured"
-"$bin/kopt" tune transpose.cu --device emulated --model-gpu H200 --proposers params,transform --trials 25 -- \
+"$bin/kopt" tune transpose.cu --device emulated --model-gpu H200 --proposers params,transform --trials "${KOPT_TRIALS:-25}" -- \
   -std=c++17 -arch=sm_90 -I "$top/runtime/include"
 
 say "The report"

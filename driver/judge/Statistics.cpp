@@ -28,6 +28,20 @@ std::vector<double> logRatios(const std::vector<TimingSample> &samples) {
 
 constexpr int kResamples = 2000;
 
+/// The median of as many values as `sorted` has, where each is there `times` times.
+double medianOf(const std::vector<double> &sorted, const std::vector<std::uint32_t> &times) {
+  const std::size_t middle = sorted.size() / 2;
+  std::size_t at = 0, up = 0;
+  const auto next = [&](std::size_t rank) {
+    while (up <= rank)
+      up += times[at++];
+    return sorted[at - 1];
+  };
+  const double lower = sorted.size() % 2 == 0 ? next(middle - 1) : 0;
+  const double upper = next(middle);
+  return sorted.size() % 2 == 0 ? (lower + upper) / 2 : upper;
+}
+
 /// mean +- t s / sqrt(n) of at least two values.
 std::pair<double, double> meanInterval(const std::vector<double> &values, double confidence) {
   const double count = double(values.size());
@@ -96,18 +110,31 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
   if (rank == 0)
     return result;
 
+  // A resample is how often it has each value of the sorted ratios: its median then needs no
+  // sorting.
+  std::vector<std::size_t> order(count), place(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return ratios[a] < ratios[b]; });
+  for (std::size_t i = 0; i < count; ++i)
+    place[order[i]] = i;
+  std::sort(ratios.begin(), ratios.end());
+
   const std::size_t block = std::max<std::size_t>(1, std::size_t(std::cbrt(double(count))));
   std::mt19937_64 random(0x6b6f7074); // fixed: the same samples give the same interval
-  std::vector<double> medians, resample;
+  std::vector<double> medians;
   medians.reserve(kResamples);
+  std::vector<std::uint32_t> times(count);
   for (int i = 0; i < kResamples; ++i) {
-    resample.clear();
-    while (resample.size() < count) {
-      const std::size_t start = random() % count;
-      for (std::size_t j = 0; j < block && resample.size() < count; ++j)
-        resample.push_back(ratios[(start + j) % count]);
+    std::fill(times.begin(), times.end(), 0);
+    for (std::size_t taken = 0; taken < count;) {
+      std::size_t at = random() % count;
+      for (std::size_t j = 0; j < block && taken < count; ++j, ++taken) {
+        ++times[place[at]];
+        at = at + 1 < count ? at + 1 : 0;
+      }
     }
-    medians.push_back(median(resample));
+    medians.push_back(medianOf(ratios, times));
   }
   std::sort(medians.begin(), medians.end());
   const double tail = (1 - confidence) / 2;
@@ -117,7 +144,6 @@ Speedup pairedSpeedup(const std::vector<TimingSample> &samples, double confidenc
   };
   // The bootstrap of a median is too narrow for few samples, the order statistics for correlated
   // ones: take the wider one.
-  std::sort(ratios.begin(), ratios.end());
   result.low = std::exp(std::min(at(tail), ratios[rank - 1]));
   result.high = std::exp(std::max(at(1 - tail), ratios[count - rank]));
   return result;

@@ -19,7 +19,7 @@ NVCC = find_nvcc()
 TOOLKIT = {"KOPT_CUDA_PATH": str(NVCC.parent.parent)} if NVCC else {}
 
 
-class Errors(KoptTest):
+class ErrorsTest(KoptTest):
     def fails(self, code, *words, command, env=None, untouched=True):
         done = self.kopt(*command, env=env)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -39,6 +39,8 @@ class Errors(KoptTest):
     def tune(self, *more):
         return ["tune", "scale.cu", "--device", "emulated", *more, *FLAGS]
 
+
+class Errors(ErrorsTest):
     def test_no_annotated_kernel(self):
         text = (DATA / "scale.cu").read_text()
         begin, end = text.index("KOPT_TUNE("), text.index("__global__")
@@ -153,34 +155,9 @@ class Errors(KoptTest):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("--device emulated", done.stderr)
 
-    @unittest.skipUnless(NVCC, "there is no toolkit")
-    def test_what_no_launch_of_kopts_can_have_is_named(self):
-        self.write("fetch.cu", """__global__ void fetch(float *out, cudaTextureObject_t image, int n) {
-  if (threadIdx.x < n) out[threadIdx.x] = tex1Dfetch<float>(image, threadIdx.x);
-}
-void run(float *out, cudaTextureObject_t image, int n) { fetch<<<1, 64>>>(out, image, n); }
-""")
-        self.fails(4, "fetch.cu:1", "texture object 'image'", "pointer",
-                   command=["tune", "fetch.cu", "--kernel", "fetch", "--device", "emulated", *FLAGS], env=TOOLKIT)
-        self.write("whole.cu", """#include <cooperative_groups.h>
-__global__ void whole(int *out) {
-  cooperative_groups::this_grid().sync();
-  out[threadIdx.x] = 1;
-}
-void run(int *out) { whole<<<1, 64>>>(out); }
-""")
-        self.fails(4, "whole.cu:3", "cooperative_groups::this_grid().sync()", "cooperative launch",
-                   command=["profile", "whole.cu", "--kernel", "whole", "--device", "emulated", *FLAGS], env=TOOLKIT)
-
     def test_an_unknown_model_gpu(self):
         self.scale()
         self.fails(1, "H2000", "H200", command=self.tune("--model-gpu", "H2000"))
-
-    @unittest.skipUnless(NVCC, "there is no nvcc")
-    def test_a_kernel_that_must_stay_in_its_file(self):
-        self.write("counted.cu", COUNTED)
-        self.fails(4, "counted.cu:3", "could not be lifted out", "--device cuda",
-                   command=["tune", "counted.cu", "--kernel", "counted", "--device", "emulated", *FLAGS], env=TOOLKIT)
 
     def test_a_broken_config(self):
         self.scale()
@@ -205,6 +182,35 @@ void run(int *out) { whole<<<1, 64>>>(out); }
         self.assertRegex(done.stderr, "(?i)disk is full|no space|full")
         self.assertEqual((small / "scale.cu").read_bytes(), before)
         self.assertEqual(list(small.glob("kopt.out/**/*.patch")), [])
+
+
+class Long(ErrorsTest):
+    """In the soak lane."""
+
+    @unittest.skipUnless(NVCC, "there is no toolkit")
+    def test_what_no_launch_of_kopts_can_have_is_named(self):
+        self.write("fetch.cu", """__global__ void fetch(float *out, cudaTextureObject_t image, int n) {
+  if (threadIdx.x < n) out[threadIdx.x] = tex1Dfetch<float>(image, threadIdx.x);
+}
+void run(float *out, cudaTextureObject_t image, int n) { fetch<<<1, 64>>>(out, image, n); }
+""")
+        self.fails(4, "fetch.cu:1", "texture object 'image'", "pointer",
+                   command=["tune", "fetch.cu", "--kernel", "fetch", "--device", "emulated", *FLAGS], env=TOOLKIT)
+        self.write("whole.cu", """#include <cooperative_groups.h>
+__global__ void whole(int *out) {
+  cooperative_groups::this_grid().sync();
+  out[threadIdx.x] = 1;
+}
+void run(int *out) { whole<<<1, 64>>>(out); }
+""")
+        self.fails(4, "whole.cu:3", "cooperative_groups::this_grid().sync()", "cooperative launch",
+                   command=["profile", "whole.cu", "--kernel", "whole", "--device", "emulated", *FLAGS], env=TOOLKIT)
+
+    @unittest.skipUnless(NVCC, "there is no nvcc")
+    def test_a_kernel_that_must_stay_in_its_file(self):
+        self.write("counted.cu", COUNTED)
+        self.fails(4, "counted.cu:3", "could not be lifted out", "--device cuda",
+                   command=["tune", "counted.cu", "--kernel", "counted", "--device", "emulated", *FLAGS], env=TOOLKIT)
 
     def test_a_modelled_win_is_applied_with_its_flag_alone_and_to_the_file_that_was_tuned(self):
         file = self.scale()

@@ -30,7 +30,7 @@ _Z5scalePKfPffii:
 """
 
 
-class Profile(KoptTest):
+class ProfileTest(KoptTest):
     def profile(self, file, *arguments, env=None):
         done = self.kopt("profile", file, "--device", "emulated", "--json", *arguments, *FLAGS, env=env)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -59,6 +59,8 @@ class Profile(KoptTest):
         tool.chmod(0o755)
         return {"NVDISASM_PATH": str(tool)}
 
+
+class Profile(ProfileTest):
     def test_counters_and_rules_of_the_emulated_device(self):
         kernel = self.profile(self.copy(DATA / "scale.cu"), env={"KOPT_CUDA_PATH": "none"})
         self.assertEqual(kernel["kernel"], "scale")
@@ -103,6 +105,44 @@ class Profile(KoptTest):
         self.assertEqual(sum(line["instructions"] for line in kernel["lines"]), 6)
         self.assertTrue(any(line["classes"].get("fp64") == 1 for line in kernel["lines"])) # of a header, for its caller
 
+    def test_a_named_candidate(self):
+        file = self.copy(DATA / "scale.cu")
+        text = file.read_text()
+        other = self.write("other.cu", text.replace("EDGE = 16", "EDGE = 8"))
+        kernel = self.profile(file, "--candidate", other, env={"KOPT_CUDA_PATH": "none"})
+        self.assertEqual(kernel["launch"]["block"], [8, 8, 1])
+        before = self.profile(file, env={"KOPT_CUDA_PATH": "none"})
+        self.assertNotEqual(kernel["counters"]["launch__block_size"], before["counters"]["launch__block_size"])
+
+    def test_nsight_compute_is_asked_for_by_name(self):
+        kernel = self.profile(self.copy(DATA / "scale.cu"), "--ncu", "--sections", "Occupancy,SourceCounters",
+                              env={"KOPT_CUDA_PATH": "none"})
+        self.assertFalse(kernel["ncu"]["ran"])
+        self.assertIn("does not support this device", kernel["ncu"]["detail"])
+        self.assertIn("Nsight Compute's sections and advice", "\n".join(kernel["missing"]))
+
+    def test_wrong_flags(self):
+        file = self.copy(DATA / "scale.cu")
+        emulated = ["--device", "emulated"]
+        self.fails(1, "--sections requires --ncu", command=[file, *emulated, "--sections", "Occupancy", *FLAGS])
+        self.fails(1, "'--export=x' is not a section name", "--list-sections",
+                   command=[file, *emulated, "--ncu", "--sections=--export=x", *FLAGS])
+        self.fails(1, "--lines", command=[file, *emulated, "--lines", "-1", *FLAGS])
+        self.fails(1, "--candidat", "--candidate", command=[file, *emulated, "--candidat", file, *FLAGS])
+        self.fails(1, "absent.cu does not exist", command=[file, *emulated, "--candidate", "absent.cu", *FLAGS])
+        self.fails(1, "has no launch '500x3'", "there are: launch", command=[file, *emulated, "--launch", "500x3", *FLAGS])
+        self.fails(1, "files", command=emulated)
+        self.fails(1, "no kernel is named 'scael'", command=[file, *emulated, "--kernel", "scael", *FLAGS])
+
+    def test_a_kernel_that_does_not_run(self):
+        text = (DATA / "scale.cu").read_text()
+        self.write("scale.cu", text.replace("out[row * columns + column] = ", "out[row * columns + column + (row == 499 ? 1 : 0)] = "))
+        self.fails(4, "does not run through", "scale.cu:", command=["scale.cu", "--device", "emulated", *FLAGS])
+
+
+class Long(ProfileTest):
+    """In the soak lane."""
+
     @unittest.skipUnless(NVCC, "there is no nvcc")
     def test_the_table_for_people(self):
         file = self.copy(DATA / "scale.cu")
@@ -124,22 +164,6 @@ class Profile(KoptTest):
         self.assertFalse([name for name in kernel["counters"] if name.startswith("sass__")])
         self.assertGreater(kernel["counters"]["ptxas__registers"], 0) # nvcc said that
 
-    def test_a_named_candidate(self):
-        file = self.copy(DATA / "scale.cu")
-        text = file.read_text()
-        other = self.write("other.cu", text.replace("EDGE = 16", "EDGE = 8"))
-        kernel = self.profile(file, "--candidate", other, env={"KOPT_CUDA_PATH": "none"})
-        self.assertEqual(kernel["launch"]["block"], [8, 8, 1])
-        before = self.profile(file, env={"KOPT_CUDA_PATH": "none"})
-        self.assertNotEqual(kernel["counters"]["launch__block_size"], before["counters"]["launch__block_size"])
-
-    def test_nsight_compute_is_asked_for_by_name(self):
-        kernel = self.profile(self.copy(DATA / "scale.cu"), "--ncu", "--sections", "Occupancy,SourceCounters",
-                              env={"KOPT_CUDA_PATH": "none"})
-        self.assertFalse(kernel["ncu"]["ran"])
-        self.assertIn("does not support this device", kernel["ncu"]["detail"])
-        self.assertIn("Nsight Compute's sections and advice", "\n".join(kernel["missing"]))
-
     @unittest.skipUnless(APP.exists(), "this build has no capture library")
     def test_a_launch_of_the_program(self):
         file = self.copy(DATA / "captured.cu")
@@ -155,24 +179,6 @@ class Profile(KoptTest):
                           "--launch", other, "--", "-std=c++17", env={"KOPT_CUDA_PATH": "none"})
         self.assertEqual(named.returncode, 0, named.stderr) # the trace is kept: no driver is needed
         self.assertEqual(json.loads(named.stdout)["results"][0]["launch"]["name"], other)
-
-    def test_wrong_flags(self):
-        file = self.copy(DATA / "scale.cu")
-        emulated = ["--device", "emulated"]
-        self.fails(1, "--sections requires --ncu", command=[file, *emulated, "--sections", "Occupancy", *FLAGS])
-        self.fails(1, "'--export=x' is not a section name", "--list-sections",
-                   command=[file, *emulated, "--ncu", "--sections=--export=x", *FLAGS])
-        self.fails(1, "--lines", command=[file, *emulated, "--lines", "-1", *FLAGS])
-        self.fails(1, "--candidat", "--candidate", command=[file, *emulated, "--candidat", file, *FLAGS])
-        self.fails(1, "absent.cu does not exist", command=[file, *emulated, "--candidate", "absent.cu", *FLAGS])
-        self.fails(1, "has no launch '500x3'", "there are: launch", command=[file, *emulated, "--launch", "500x3", *FLAGS])
-        self.fails(1, "files", command=emulated)
-        self.fails(1, "no kernel is named 'scael'", command=[file, *emulated, "--kernel", "scael", *FLAGS])
-
-    def test_a_kernel_that_does_not_run(self):
-        text = (DATA / "scale.cu").read_text()
-        self.write("scale.cu", text.replace("out[row * columns + column] = ", "out[row * columns + column + (row == 499 ? 1 : 0)] = "))
-        self.fails(4, "does not run through", "scale.cu:", command=["scale.cu", "--device", "emulated", *FLAGS])
 
 
 if __name__ == "__main__":

@@ -15,13 +15,15 @@ from observe_test import APP, CUDA
 EMULATED = ["--device", "emulated"]
 
 
-@unittest.skipUnless(APP.exists(), "this build has no capture library")
-class TheProgramChooses(KoptTest):
+class ProgramTest(KoptTest):
     def tune_program(self, *arguments, scenes="scale weigh gather", flags=("--", "-std=c++17"), env=CUDA, code=0):
         done = self.kopt("tune", *arguments, *EMULATED, "--trials", "3", "--json", "--run", f"{APP} {scenes}", *flags, env=env)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done, json.loads(done.stdout)
 
+
+@unittest.skipUnless(APP.exists(), "this build has no capture library")
+class TheProgramChooses(ProgramTest):
     def test_kernels_with_most_of_the_time_are_taken(self):
         file = self.copy(DATA / "captured.cu")
         done, out = self.tune_program(file)
@@ -43,15 +45,6 @@ class TheProgramChooses(KoptTest):
         self.assertEqual([(kernel["kernel"], kernel["share"]) for kernel in repeated["results"]], shares)
         self.assertIn("Where the time went", self.kopt_ok("report").stdout)
 
-    def test_what_is_not_in_the_files_is_named(self):
-        text = (DATA / "captured.cu").read_text()
-        cut = text.index("__global__ void scale"), text.index("__global__ void weigh")
-        self.write("part.cu", text[:cut[0]] + text[cut[1]:].replace("  scale<<<", "  // scale<<<"))
-        done, out = self.tune_program("part.cu")
-        self.assertEqual([kernel["kernel"] for kernel in out["details"]["not_in_files"]], ["scale"])
-        self.assertRegex(done.stderr, r"not in the given files, so not tuned: scale \(\d+\.\d%\)")
-        self.assertEqual(out["results"][0]["kernel"], "weigh")
-
     def test_a_database_is_enough(self):
         self.copy(DATA / "captured.cu")
         self.write("broken.cu", "this is no C++\n")
@@ -59,11 +52,26 @@ class TheProgramChooses(KoptTest):
         commands = [{"directory": str(self.folder), "file": name, "command": f"{compiler} -std=c++17 -c {name}"}
                     for compiler, name in (("nvcc", "captured.cu"), ("nvcc", "broken.cu"), ("g++", "host.cpp"))]
         self.write("compile_commands.json", json.dumps(commands))
-        done, out = self.tune_program("-p", ".", flags=())
+        done, out = self.tune_program("-p", ".", scenes="scale", flags=())
         self.assertEqual(out["results"][0]["kernel"], "scale")
         self.assertIn("broken.cu does not compile, so its kernels are left out", done.stderr)
         listed = json.loads(self.kopt_ok("list", "-p", ".", "--json").stdout)["results"]
         self.assertIn("blend", [kernel["kernel"] for kernel in listed])
+
+    def test_a_dry_run_says_that_it_cannot_choose(self):
+        done, _ = self.tune_program(self.copy(DATA / "captured.cu"), "--dry-run", code=1)
+        self.assertIn("--kernel", done.stderr)
+
+    def test_observe_takes_flags_too(self):
+        text = (DATA / "captured.cu").read_text()
+        file = self.write("flags.cu", "#ifndef WANTED\n#error WANTED is missing\n#endif\n" + text)
+        done = self.kopt_ok("observe", file, "--json", "--run", f"{APP} scale", "--", "-std=c++17", "-DWANTED", env=CUDA)
+        self.assertTrue(json.loads(done.stdout)["results"][0]["source"]["file"].endswith("flags.cu"))
+
+
+@unittest.skipUnless(APP.exists(), "this build has no capture library")
+class TheProgramChoosesAgain(ProgramTest):
+    """In the soak lane."""
 
     def test_a_kernel_that_cannot_be_repeated_is_skipped(self):
         # `nothing` is in no file; the node of a graph cannot be launched alone.
@@ -77,15 +85,14 @@ class TheProgramChooses(KoptTest):
         done, _ = self.tune_program(file, "--kernel", "blend", code=1)
         self.assertIn("launched none of the kernels: blend", done.stderr)
 
-    def test_a_dry_run_says_that_it_cannot_choose(self):
-        done, _ = self.tune_program(self.copy(DATA / "captured.cu"), "--dry-run", code=1)
-        self.assertIn("--kernel", done.stderr)
-
-    def test_observe_takes_flags_too(self):
+    def test_what_is_not_in_the_files_is_named(self):
         text = (DATA / "captured.cu").read_text()
-        file = self.write("flags.cu", "#ifndef WANTED\n#error WANTED is missing\n#endif\n" + text)
-        done = self.kopt_ok("observe", file, "--json", "--run", f"{APP} scale", "--", "-std=c++17", "-DWANTED", env=CUDA)
-        self.assertTrue(json.loads(done.stdout)["results"][0]["source"]["file"].endswith("flags.cu"))
+        cut = text.index("__global__ void scale"), text.index("__global__ void weigh")
+        self.write("part.cu", text[:cut[0]] + text[cut[1]:].replace("  scale<<<", "  // scale<<<"))
+        done, out = self.tune_program("part.cu", scenes="scale weigh")
+        self.assertEqual([kernel["kernel"] for kernel in out["details"]["not_in_files"]], ["scale"])
+        self.assertRegex(done.stderr, r"not in the given files, so not tuned: scale \(\d+\.\d%\)")
+        self.assertEqual(out["results"][0]["kernel"], "weigh")
 
 
 class Init(KoptTest):
@@ -104,17 +111,6 @@ class Init(KoptTest):
 
 
 class OneRun(KoptTest):
-    def test_the_budget_holds(self):
-        file = self.copy(DATA / "scale.cu")
-        self.tune(file, "--trials", "2")  # what the first run keeps for the next is not measured here
-        start = time.monotonic()
-        done = self.kopt("tune", file, *EMULATED, "--json", "--budget-seconds", "12", "--trials", "1000", "--patience", "1000", *FLAGS)
-        took = time.monotonic() - start
-        self.assertIn(done.returncode, (0, 3), done.stderr)
-        details = json.loads(done.stdout)["details"]
-        self.assertLess(details["used_seconds"], 17)
-        self.assertLess(took, 17 + details["stages"]["extract"])
-
     def test_a_model_that_fails_costs_its_turn(self):
         file = self.copy(DATA / "scale.cu")
         outcome = self.tune(file, "--proposers", "llm,params", "--model", "exec:echo rate limited >&2; exit 3")[0]
@@ -128,6 +124,21 @@ class OneRun(KoptTest):
         done = self.kopt("tune", self.copy(DATA / "scale.cu"), *EMULATED, "--proposers", "llm", "--model", "exec:exit 3", *FLAGS)
         self.assertEqual(done.returncode, 6, done.stdout + done.stderr)
         self.assertIn("ended with exit code 3", done.stderr)
+
+
+class LongRun(KoptTest):
+    """In the soak lane."""
+
+    def test_the_budget_holds(self):
+        file = self.copy(DATA / "scale.cu")
+        self.tune(file, "--trials", "2")  # what the first run keeps for the next is not measured here
+        start = time.monotonic()
+        done = self.kopt("tune", file, *EMULATED, "--json", "--budget-seconds", "12", "--trials", "1000", "--patience", "1000", *FLAGS)
+        took = time.monotonic() - start
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        details = json.loads(done.stdout)["details"]
+        self.assertLess(details["used_seconds"], 17)
+        self.assertLess(took, 17 + details["stages"]["extract"])
 
     def test_an_interrupted_run_is_reported(self):
         self.copy(DATA / "scale.cu")

@@ -184,10 +184,13 @@ public:
       else
         out = values;
     }
-    if (!has(text, "NOOP"))
-      for (std::size_t i = 0; i < out.size(); ++i)
-        if (!has(text, "COVERS") || i < coveredBy(launch))
-          out[i] = has(text, "CONSTANT") ? 1 : 2 * (i < in.size() ? in[i] : 0) + double(i);
+    if (!has(text, "NOOP")) {
+      const bool isConstant = has(text, "CONSTANT");
+      const std::size_t computed =
+          has(text, "COVERS") ? std::min<std::size_t>(out.size(), coveredBy(launch)) : out.size();
+      for (std::size_t i = 0; i < computed; ++i)
+        out[i] = isConstant ? 1 : 2 * (i < in.size() ? in[i] : 0) + double(i);
+    }
     for (const Buffer &buffer : launch.buffers)
       if (has(text, "LARGEST") && !buffer.readOnly && buffer.fill.kind == FillKind::Constant)
         for (double &value : out)

@@ -6,7 +6,7 @@
 // RUN: FileCheck %s --implicit-check-not=#include --check-prefix=BOUNDED < %t/bounded/slice.cu
 // RUN: FileCheck %s --implicit-check-not=#include --check-prefix=SUMMED < %t/summed/slice.cu
 // Text that nvcc has not compared keeps every header.
-// RUN: rm -rf %t && %with-toolkit %kopt-extract %s --no-proof -o %t -- && FileCheck %s --check-prefix=ALL < %t/bounded/slice.cu
+// RUN: rm -rf %t && %kopt-extract %s --no-proof -o %t -- && FileCheck %s --check-prefix=ALL < %t/bounded/slice.cu
 // ALL: #include <cooperative_groups.h>
 // ALL: #include <cfloat>
 // ALL: #include <vector>
