@@ -255,7 +255,7 @@ TEST_F(ConfirmTest, AnotherKernelThatBecomesSlowerCostsTheWin) {
   programs_.sharedBy = "a";
   ASSERT_TRUE(confirm(1));
   EXPECT_EQ(states(), States{WinState::Dropped});
-  EXPECT_THAT(session_.wins[0].reason, HasSubstr("makes c slower"));
+  EXPECT_THAT(session_.wins[0].reason, HasSubstr("makes another kernel, c, slower"));
 }
 
 TEST_F(ConfirmTest, FailingTestsOfThePatchedProgramDropTheWin) {
