@@ -147,6 +147,7 @@ public:
                          const RunOptions &options) override {
     const std::string text = modules_.at(module);
     ++runs;
+    limit = options.limit;
     if (!breaksAt.empty() && has(text, breaksAt.c_str()))
       lost_ = "the GPU fell off the bus";
     KOPT_CHECK(check());
@@ -299,6 +300,7 @@ public:
   std::string lost() const override { return lost_; }
 
   int runs = 0, profiles = 0;
+  std::optional<Duration> limit;     ///< of the last run
   std::vector<double> timingBudgets; ///< seconds of each call of time()
   /// Different inputs, more than two looks take and fewer than a third on five draws: on further
   /// ones SELDOM is wrong.

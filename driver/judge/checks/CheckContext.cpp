@@ -17,6 +17,9 @@ constexpr Duration kModelledDeadline{10};
 /// runs for that long.
 constexpr std::uint64_t kIdleInstructions = 256, kMostIdle = 400'000'000;
 
+/// A candidate's run may take so many seconds beyond so many times the baseline's run. Research on
+/// hanging candidates puts slow but correct ones well within 20 times the baseline.
+constexpr double kCandidateSeconds = 3, kCandidateRuns = 20;
 /// The seconds that a launch of the baseline may take beyond kTriedRuns times what it should.
 constexpr double kTriedSeconds = 1, kTriedRuns = 4;
 
@@ -79,10 +82,8 @@ RunOptions CheckContext::options(std::uint64_t inputSeed, std::uint64_t poisonSe
   options.skip = switches_.runnerChecks();
   options.checkRaces = switches_.on("races");
   options.checkAcrossBlocks = blocksAreApart;
-  // 20 times the baseline, at least 2 s: research on hanging candidates puts slow but correct ones
-  // well within that.
   const double baseline = index < baselineSeconds.size() ? baselineSeconds[index] : 0;
-  options.deadline = Duration(baseline > 0 ? std::max(2.0, 20 * baseline) : 120.0);
+  options.deadline = Duration(baseline > 0 ? std::max(2.0, kCandidateRuns * baseline) : 120.0);
   if (runner_.device().modelled) {
     // The instruction limit ends a hang at the same point each time; the clock only catches
     // launches that retire no instructions.
@@ -145,6 +146,8 @@ Result<std::optional<Failure>> CheckContext::compare(const Built &candidate, con
                                                      const std::vector<Slack> &slack) {
   const auto start = std::chrono::steady_clock::now();
   RunOptions own = forCandidate(options, launch);
+  if (!runner_.device().modelled && expected.ownSeconds() > 0)
+    own.limit = Duration(kCandidateSeconds + kCandidateRuns * expected.ownSeconds());
   KOPT_TRY(RunOutcome outcome, runner_.run(candidate.module, launch, own));
   // The original's instruction count is known only for the workload's launches. The limit of a
   // derived launch is a guess, so try once more with a higher one: a hang exceeds that, too.

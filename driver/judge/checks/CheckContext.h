@@ -122,6 +122,7 @@ public:
                                                        const RunOptions &options);
 
   /// Runs the candidate and compares its results with `expected`; returns nothing if it passes.
+  /// On a GPU its run may take 20 times the baseline's, and some seconds.
   /// `check` names the check that asks; faults that the runner finds itself are reported under the
   /// check responsible for them. Adds the run's stages to `trial`. `slack` has one entry for each
   /// buffer, or is empty for none.

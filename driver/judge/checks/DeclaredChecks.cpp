@@ -55,6 +55,8 @@ public:
         // Captured inputs are not drawn but moved in their last places, in a way that no candidate
         // can know.
         options.jitter = isCaptured(original);
+        if (isCaptured(original))
+          options = context.forTrying(options, context.baselineSeconds[i]);
         KOPT_TRY(auto fresh, context.tryExpect(original, options));
         if (!fresh && isCaptured(original))
           continue; // the original does not run on inputs moved like this

@@ -212,9 +212,11 @@ private:
           return failure;
         continue; // which elements jump is known for those inputs only
       }
-      KOPT_TRY(const auto expected,
-               context.tryExpect(
-                   original, derivedOptions(context, original, seed, kPoison, "derived-fresh")));
+      KOPT_TRY(
+          const auto expected,
+          context.tryExpect(original, context.forTrying(derivedOptions(context, original, seed,
+                                                                       kPoison, "derived-fresh"),
+                                                        replay.seconds)));
       if (!expected)
         continue; // the original does not run on this draw
       addStages(seen.trial, "verify", expected->seconds, expected->stages);

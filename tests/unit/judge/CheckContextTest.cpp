@@ -36,6 +36,26 @@ TEST_F(CheckContextTest, JudgesOnOneRunnerKeepTheirFilesApart) {
   EXPECT_EQ(*before, *readFile(first->buffers[1]));
 }
 
+TEST_F(CheckContextTest, WhatMayHangGetsAsLongAsItShouldTakeSeveralTimesOver) {
+  makeRunner(false);
+  CheckContext context = makeContext();
+  const Launch &launch = context.subject().workload.launches[0];
+  const RunOptions options = context.options(1, kPoison, 0, "run");
+  EXPECT_FALSE(options.limit) << "the runner's own, generous one";
+  EXPECT_FALSE(context.forTrying(options, 0).limit) << "it is not known what it should take";
+  EXPECT_LT(context.forTrying(options, 0.5).limit->count(), 5);
+  auto expected = context.expect(launch, options);
+  ASSERT_TRUE(expected);
+  expected->seconds = 0.5;
+  Trial trial;
+  ASSERT_TRUE(context.compare(context.baseline(), launch, *expected, options, "outputs", trial));
+  ASSERT_TRUE(runner_->limit);
+  EXPECT_GT(runner_->limit->count(), 20 * 0.5);
+  EXPECT_LT(runner_->limit->count(), 15);
+  makeRunner(true);
+  EXPECT_FALSE(makeContext().forTrying(options, 0.5).limit) << "instructions are limited there";
+}
+
 TEST_F(CheckContextTest, ThreadsWithoutWorkRaiseTheLimitOfInstructions) {
   makeRunner(true);
   CheckContext context = makeContext();
