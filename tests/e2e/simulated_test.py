@@ -109,7 +109,7 @@ class Captured(KoptTest):
         def trial(name, new):
             candidate = self.write(name, base.read_text().replace("factor * in[i] + add[i]", new))
             done = subprocess.run([str(program), "trial", base, "--kernel", "blend", "--candidate", candidate, "--device", "cuda",
-                                   "--json", "--run", f"{APP} blend", *FLAGS], cwd=self.folder, env=environment | CUDA,
+                                   "--json", "--fail-on", "never", "--run", f"{APP} blend", *FLAGS], cwd=self.folder, env=environment | CUDA,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             return json.loads(done.stdout)["results"][0]

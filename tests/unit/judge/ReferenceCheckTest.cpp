@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/judge/checks/ReferenceCheck.h"
 #include "driver/support/FileSystem.h"
+#include "fakes/FakeBench.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -36,6 +37,19 @@ protected:
   }
   TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create("reference"));
 };
+
+TEST_F(PreciseErrors, OfACheckThatIsGoneNobodyAsks) {
+  fakes::FakeRunner runner(folder_.path());
+  fakes::FakeFrontend frontend;
+  fakes::FakeToolchain toolchain;
+  CheckContext context(runner, fakes::makeSubject(), 1, {});
+  const auto replays = std::make_shared<DerivedReplays>();
+  auto check = makeReferenceCheck(replays, frontend, toolchain, {{}, folder_.path()});
+  check.reset(); // a judge without this check makes it, too
+  const auto wider = replays->widened(context, context.subject().workload.launches[0], {}, {});
+  ASSERT_TRUE(wider);
+  EXPECT_FALSE(*wider);
+}
 
 TEST_F(PreciseErrors, AreMeasured) {
   const std::vector<double> exact = {1, 2, -4, std::numeric_limits<double>::infinity()};
