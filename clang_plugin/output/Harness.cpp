@@ -69,11 +69,12 @@ std::string valueType(const KernelParam &param) {
 
 bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// A name for a host expression: "params_nposes" for "params.nposes".
-std::string nameOf(const std::string &expression) {
+/// The letters and digits of an expression, with one underscore for all that is between them:
+/// "params_nposes" for "params.nposes".
+std::string wordsOf(const std::string &expression) {
   std::string name;
   for (const char c : expression)
-    if (isNamePart(c))
+    if (std::isalnum(static_cast<unsigned char>(c)))
       name += c;
     else if (!name.empty() && name.back() != '_')
       name += '_';
@@ -133,7 +134,8 @@ HarnessGeometry geometryOf(const KernelSpec &kernel, const Specialization &speci
   for (const std::string &variable : variables) {
     if (declared.contains(variable))
       continue;
-    const std::string name = nameOf(variable);
+    const std::string name =
+        std::ranges::all_of(variable, isNamePart) ? variable : wordsOf(variable);
     for (std::string *part : parts)
       replaceUses(*part, variable, name);
     if (!declared.insert(name).second)
@@ -230,15 +232,7 @@ void *buffer(std::size_t elements, std::size_t size, char kind, unsigned compone
 } // namespace
 
 std::string folderName(const Specialization &specialization) {
-  std::string name;
-  for (char c : specialization.expression) {
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      name += c;
-    else if (!name.empty() && name.back() != '_')
-      name += '_';
-  }
-  while (!name.empty() && name.back() == '_')
-    name.pop_back();
+  std::string name = wordsOf(specialization.expression);
   // Long argument lists are cut; the symbol keeps them apart.
   if (name.size() > 80) {
     std::size_t hash = std::hash<std::string>()(specialization.symbol);

@@ -107,19 +107,14 @@ bool lacksOurHeader(const Diagnostic &error) {
   return line.find("KOPT_TUNE") != std::string::npos && !includesFile(text, "kopt.h");
 }
 
-/// The beginning of the note about a file that the compile database does not have, after its path.
-std::string notInDatabase(const std::string &file) { return " has no command for " + file; }
-
 std::string hintFor(const std::string &file, const Diagnostic *error,
-                    const std::vector<std::string> &notes) {
+                    const std::string &withoutFlags) {
   if (error && lacksOurHeader(*error))
     return "KOPT_TUNE is declared by a header of kopt: add #include <kopt/kopt.h> before it";
   if (const std::string includer = includerOf(file); !includer.empty())
     return includer + " includes this file: give " + includer + " instead";
-  std::error_code ignored;
-  for (const std::string &note : notes)
-    if (note.find(notInDatabase(fs::weakly_canonical(file, ignored).string())) != std::string::npos)
-      return note + "; leave the file out, or give its flags after --";
+  if (!withoutFlags.empty())
+    return withoutFlags + "; leave the file out, or give its flags after --";
   return "give the flags it is built with: -p BUILD for a compile database, or nvcc flags after --";
 }
 
@@ -137,8 +132,7 @@ std::string leftOut(const std::string &file, const std::vector<Diagnostic> &diag
 }
 
 int failToCompile(const Options &options, const std::string &file,
-                  const std::vector<Diagnostic> &diagnostics,
-                  const std::vector<std::string> &notes) {
+                  const std::vector<Diagnostic> &diagnostics, const std::string &withoutFlags) {
   const Diagnostic *first = firstErrorOf(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics)
     std::cerr << place(diagnostic) << ": " << diagnostic.severity << ": " << diagnostic.message
@@ -146,17 +140,17 @@ int failToCompile(const Options &options, const std::string &file,
   return fail(options, kBaselineFailed,
               fs::path(file).filename().string() + " does not compile" +
                   (first ? ": " + first->message : ""),
-              first ? place(*first) : file, hintFor(file, first, notes));
+              first ? place(*first) : file, hintFor(file, first, withoutFlags));
 }
 
 /// Compile databases by -p or by the folder of a file. Each is read once.
 using Databases = std::map<std::string, std::optional<CompileDatabase>>;
 
 /// The unit of a file. Its flags come from after --, from a database, or from nowhere (a single
-/// file without a project).
+/// file without a project). `withoutFlags` says so if there is a database that lacks the file.
 std::optional<ExtractUnit> unitFor(const Options &options, const std::string &file,
                                    Databases &databases, std::string &error,
-                                   std::vector<std::string> &notes) {
+                                   std::string &withoutFlags) {
   ExtractUnit unit;
   std::error_code ignored;
   unit.file = fs::weakly_canonical(file, ignored).string();
@@ -177,7 +171,7 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
       unit.flags = command->arguments;
       unit.directory = command->directory;
     } else if (database) {
-      notes.push_back(database->path + notInDatabase(unit.file) + ": parsed without flags");
+      withoutFlags = database->path + " has no command for " + unit.file + ": parsed without flags";
     }
   }
   unit.flags.insert(unit.flags.end(), options.extraArgs.begin(), options.extraArgs.end());
@@ -186,6 +180,7 @@ std::optional<ExtractUnit> unitFor(const Options &options, const std::string &fi
 
 struct UnitJob {
   ExtractUnit unit;
+  std::string withoutFlags; ///< as unitFor()
   ExtractionResult extraction;
   UnitOutcome outcome;
 };
@@ -309,16 +304,18 @@ int runExtract(int argc, const char **argv) {
   std::vector<UnitJob> jobs;
   Databases databases;
   for (const std::string &file : options.files) {
-    std::string error;
-    std::optional<ExtractUnit> unit = unitFor(options, file, databases, error, extraction.notes);
+    std::string error, withoutFlags;
+    std::optional<ExtractUnit> unit = unitFor(options, file, databases, error, withoutFlags);
     if (!unit)
       return fail(options, kUsage, error);
+    if (!withoutFlags.empty())
+      extraction.notes.push_back(withoutFlags);
     if (options.printClangArgs)
       for (const std::string &argument :
            clangArguments({unit->file, std::nullopt, unit->flags, unit->directory, Pass::Host},
                           extraction.notes))
         std::cout << argument << "\n";
-    jobs.push_back({std::move(*unit), {}, {}});
+    jobs.push_back({std::move(*unit), std::move(withoutFlags), {}, {}});
   }
   if (options.printClangArgs)
     return kDone;
@@ -332,7 +329,7 @@ int runExtract(int argc, const char **argv) {
     }
     if (!jobs[i].outcome.ok)
       return failToCompile(options, options.files[i], jobs[i].outcome.diagnostics,
-                           extraction.notes);
+                           jobs[i].withoutFlags);
     merge(extraction, std::move(jobs[i].extraction));
   }
 

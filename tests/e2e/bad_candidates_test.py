@@ -43,6 +43,14 @@ HONEST = (INDEX, """  int row = blockIdx.x * EDGE + threadIdx.y;
 
 
 class BadCandidatesTest(KoptTest):
+    def trials_of(self, base, candidates, cases):
+        """Judges the candidates and returns the trials by name. Each case has a change and the verdicts that it may have."""
+        done = self.kopt_trial(base, *candidates, "--device", "emulated", "--json", *FLAGS)
+        trials = {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
+        for name, (_, verdicts) in cases.items():
+            self.assertIn(trials[name]["verdict"], verdicts, trials[name]["reason"])
+        return trials
+
     def each_has_its_verdict(self, names):
         """And the honest one, which is the last, wins."""
         cases = {**{name: CANDIDATES[name] for name in names}, "honest": HONEST}
@@ -108,11 +116,7 @@ void run(const float *a, float *b, const double *c, double *d, int n) {
         for name, (change, _) in cases.items():
             text = base.read_text().replace("in[i] * T(2) + T(Step)", change)
             files += ["--candidate", self.write(f"{name}.cu", text)]
-        done = self.kopt_trial(base, *files, "--device", "emulated", "--json", *FLAGS)
-        trials = {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
-        for name, (_, verdicts) in cases.items():
-            trial = trials[name]
-            self.assertIn(trial["verdict"], verdicts, trial["reason"])
+        for name, trial in self.trials_of(base, files, cases).items():
             each = {one["kernel"]: one["verdict"] for one in trial["specializations"]}
             self.assertEqual(len(each), 2, each)
             self.assertEqual(name == "wrong", len(set(each.values()) & {"WrongResult"}) == 1 and len(set(each.values())) == 2, each)
@@ -143,11 +147,7 @@ class Long(BadCandidatesTest):
             if "Twice" in text:
                 text = text.replace(use, use.replace("Scale{factor}.by", "Twice{factor}.v"))
             files += ["--candidate", self.write(f"{name}.cu", text)]
-        done = self.kopt_trial(base, *files, "--device", "emulated", "--json", *FLAGS)
-        trials = {pathlib.Path(trial["candidate"]).stem: trial for trial in json.loads(done.stdout)["results"]}
-        for name, (_, verdicts) in cases.items():
-            trial = trials[name]
-            self.assertIn(trial["verdict"], verdicts, trial["reason"])
+        for name, trial in self.trials_of(base, files, cases).items():
             self.assertTrue(trial["verdict"] != "Rejected" or "'Scale'" in trial["reason"], trial["reason"])
 
 

@@ -21,7 +21,7 @@ constexpr std::size_t kManyLaunches = 16;
 /// A speedup in the program that differs from that in isolation by more is explained.
 constexpr double kApart = 0.03;
 /// Launches that take less are timed in isolation in a batch, in which the GPU's time from one
-/// launch to the next counts, too: some 1 us on an H200.
+/// launch to the next counts, too. An assumption: that time was not measured.
 constexpr double kGapCounts = 5e-6;
 
 /// How the speedup in the program differs from that in isolation, and why; empty if it hardly does.

@@ -234,10 +234,11 @@ Status DerivedReplays::learnLaunches(CheckContext &context, std::size_t most, do
   for (; !pending_.empty(); pending_.pop_front()) {
     DerivedLaunch &launch = pending_.front();
     const bool isPart = launch.isPart;
-    // At least one launch has to be found, however long it takes, unless a search waits for it.
-    const bool isFound = taken_ > 0 || !hangs_.empty();
-    const double limit = isFound ? seconds : kUntilFound * seconds;
-    const bool isLate = !isModelled && (isFound || !learnedAll_) && secondsSince(start) > limit;
+    // At least one launch has to be found, however long it takes, unless a search waits for it or
+    // the original hangs.
+    const bool mayStop = taken_ > 0 || !hangs_.empty();
+    const double limit = mayStop ? seconds : kUntilFound * seconds;
+    const bool isLate = !isModelled && (mayStop || !learnedAll_) && secondsSince(start) > limit;
     if (isOfCaptured_ && (isPart ? !learnedAll_ : taken_ >= most || (isLate && !learnedAll_))) {
       left.push_back(std::move(launch));
       continue;
