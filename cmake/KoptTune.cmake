@@ -54,7 +54,7 @@ function(kopt_tune_kernels target)
   set_property(TARGET ${target} PROPERTY EXPORT_COMPILE_COMMANDS ON)
 
   get_target_property(source_dir ${target} SOURCE_DIR)
-  set(cuda_sources "$<FILTER:$<TARGET_PROPERTY:${target},SOURCES>,INCLUDE,\\.cu$>")
+  set(cuda_sources "$<FILTER:$<TARGET_PROPERTY:${target},SOURCES>,INCLUDE,[.]cu$>")
   set(cuda_sources "$<PATH:ABSOLUTE_PATH,NORMALIZE,${cuda_sources},${source_dir}>")
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _kopt_check_sources [[${target}]])")
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a DeviceJudge learns about the user's own kernel for its checks: some of it before the first
-// candidate, and on a GPU most of it when the first winner appears.
+// candidate, and in a search most of it when the first winner appears.
 #include "driver/judge/DeviceJudge.h"
 
 #include "driver/judge/Strengthening.h"
@@ -12,9 +12,7 @@
 namespace kopt {
 
 /// True if checks that run only for winners learn when the first winner appears.
-bool DeviceJudge::waitsForWinner() const {
-  return options_.depth == Depth::Search && !runner_.device().modelled;
-}
+bool DeviceJudge::waitsForWinner() const { return options_.depth == Depth::Search; }
 
 /// Lets the checks whose least depth is `depth` learn.
 Status DeviceJudge::learnChecks(Depth depth, Trial &trial) {

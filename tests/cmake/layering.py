@@ -4,6 +4,7 @@
 
 Prints each finding as FILE:LINE: TEXT and exits with 1 where there is one. layering_test.py shows that each rule finds what
 it forbids."""
+import functools
 import re
 import subprocess
 import sys
@@ -81,6 +82,17 @@ MAX_LINES = 600
 MAX_SOURCES = 14
 
 
+@functools.cache
+def lines_of(path, _modified):
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+@functools.cache
+def included_by(line):
+    include = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+    return include and include.group(1)
+
+
 class Tree:
     """The files of a source tree by name: those that git tracks, or all of an unpacked release."""
 
@@ -92,15 +104,15 @@ class Tree:
             names = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
             names = [name for name in names if not name.startswith("build/")]
         self.names = sorted(names)
-        self.lines = {name: (root / name).read_text(encoding="utf-8", errors="replace").splitlines()
+        self.lines = {name: lines_of(root / name, (root / name).stat().st_mtime_ns)
                       for name in self.names if Path(name).suffix in SOURCE}
 
     def includes(self):
         """(file, line, what it includes) of each #include."""
         for name, lines in self.lines.items():
             for number, line in enumerate(lines, 1):
-                if include := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
-                    yield name, number, include.group(1)
+                if included := included_by(line):
+                    yield name, number, included
 
     def edges(self, depth):
         """(from, to): the first include by which a folder of the product depends on another; folders of at most `depth` names."""

@@ -21,7 +21,7 @@ struct Strength {
   static Strength full() { return {5, 40}; }
 };
 
-/// Which of the expensive checks run on a GPU.
+/// Which of the expensive checks run.
 enum class Depth {
   Search, ///< none: most candidates are not winners
   Trial,  ///< those that take a second or two of the CPU
@@ -75,8 +75,7 @@ public:
   virtual bool seesResults() const { return true; }
   /// True if it runs the workload's own launches, at their full size.
   virtual bool runsWorkload() const { return false; }
-  /// The least depth at which the check runs on a GPU. On a modelled device every check runs at any
-  /// depth.
+  /// The least depth at which the check runs.
   virtual Depth from() const { return Depth::Trial; }
   /// Learns what the original does in this check. Called once for each kernel and workload, before
   /// the check is asked about a candidate. Adds findings to `trial`.
@@ -92,7 +91,7 @@ public:
   /// Error is kopt's or the machine's.
   Result<std::optional<Failure>> check(CheckContext &context, Examination &examination,
                                        CheckRecord &record) {
-    if (!context.runner().device().modelled && examination.depth < from())
+    if (examination.depth < from())
       return notRun(record, kForWinners);
     return ask(context, examination, record);
   }

@@ -581,7 +581,9 @@ TEST(LocalJudgePool, WhatWasBegunInVainIsDropped) {
 }
 
 TEST(LocalJudgePool, MutantsAreTriedOnceAndCountForAll) {
-  Pool pool(2);
+  JudgeOptions options;
+  options.depth = Depth::Trial; // a search tries them for its first winner
+  Pool pool(2, options);
   Mutant mutant;
   mutant.op = "comparison";
   mutant.title = mutant.sliceText = "other";

@@ -1,6 +1,6 @@
 // A shared variable that one kernel alone uses is written inside it by nvcc, beside other users in the module: the same
 // code either way. A template whose address is taken is emitted, launched in sight or not.
-// REQUIRES: nvcc
+// REQUIRES: nvcc, long
 // RUN: rm -rf %t && %with-toolkit %kopt-extract %s -o %t -- -std=c++17 | FileCheck %s
 __shared__ float tile[32];
 

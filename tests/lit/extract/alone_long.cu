@@ -1,6 +1,6 @@
 // Specializations that are proven together are given one by one. nvcc's optimiser treats each of these
 // differently alone: the only call of the helper has a constant argument then.
-// REQUIRES: nvcc
+// REQUIRES: nvcc, long
 // RUN: rm -rf %t && %with-toolkit %kopt-extract --json %s -o %t -- -std=c++17 | FileCheck %s
 __device__ __noinline__ float series(float x, int n) {
   float sum = 0;

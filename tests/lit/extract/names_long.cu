@@ -1,6 +1,6 @@
 // A kernel that only this file sees has the name nvcc gives it, a library's kernel is listed apart, and what nvcc does
 // not emit is not claimed.
-// REQUIRES: nvcc
+// REQUIRES: nvcc, long
 // RUN: %with-toolkit %nvcc -std=c++17 -isystem %S/Inputs/library -ptx %s -o %t.ptx -w
 // RUN: %with-toolkit %kopt-extract %s --json -o %t -- -std=c++17 -isystem %S/Inputs/library > %t.json
 // RUN: %python -c "import json, re, sys; d = json.load(open(sys.argv[1])); entries = re.findall(r'[.]entry (\w+)', open(sys.argv[2]).read()); mine = [s['symbol'] for k in d['kernels'] for s in k['specializations']]; library = [k['symbol'] for k in d['library_kernels']]; assert sorted(mine + library) == sorted(entries), (mine, library, entries); assert len(mine) == 5 and len(library) == 1; launched = {l['symbol'] for k in d['kernels'] for l in k['launches']}; assert launched < set(mine), launched" %t.json %t.ptx
