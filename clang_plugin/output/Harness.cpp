@@ -142,7 +142,7 @@ HarnessGeometry geometryOf(const KernelSpec &kernel, const Specialization &speci
       replaceUses(*part, variable, name);
     if (!declared.insert(name).second)
       continue;
-    std::string value = "static_cast<long long>(number(\"" + name + "\", 1024))";
+    std::string value = "static_cast<long long>(kopt_harness::number(\"" + name + "\", 1024))";
     for (std::size_t i = 0; i < launch->args.size() && i < specialization.params.size(); ++i)
       if (launch->args[i] == variable && specialization.params[i].kind == ParamKind::Scalar)
         value = specialization.params[i].name;

@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What the front end writes of a harness; the last one is what the user edits.
-constexpr const char *kFiles[] = {"original.cu", "build.sh", "harness.cu"};
+/// What the front end writes of a harness; the first one is what the user edits.
+constexpr const char *kFiles[] = {"harness.cu", "original.cu", "build.sh"};
 
 class HarnessWriter {
 public:
