@@ -8,8 +8,9 @@ namespace kopt_harness {
 
 // ---- comparison ----
 
-/// The results of the unedited kernel for the same launches: the program `original` writes them to a file.
-std::vector<Contents> runOriginal(const std::vector<Launch> &launches) {
+/// The results of the unedited kernel for the same launches: the program `original` writes them to a file. Altered ones
+/// it may not run through or end: then there are none.
+std::vector<Contents> runOriginal(const std::vector<Launch> &launches, bool areAltered) {
   const std::string program = folder + "original";
   if (access(program.c_str(), X_OK) != 0)
     fail("there is no " + program + " to compare with: build.sh builds it");
@@ -23,7 +24,9 @@ std::vector<Contents> runOriginal(const std::vector<Launch> &launches) {
   for (const std::pair<const std::string, std::string> &option : options)
     words.push_back("--" + option.first + "=" + option.second);
   words.push_back("--write=" + path);
-  std::string command;
+  if (areAltered)
+    words.push_back("--altered=1");
+  std::string command = areAltered ? " timeout 60" : "";
   for (const std::string &word : words) {
     command += " '";
     for (const char c : word)
@@ -31,10 +34,12 @@ std::vector<Contents> runOriginal(const std::vector<Launch> &launches) {
     command += "'";
   }
   std::fflush(stdout);
-  const int status = std::system((command.substr(1) + " >/dev/null").c_str());
+  const int status = std::system((command.substr(1) + (areAltered ? " >/dev/null 2>&1" : " >/dev/null")).c_str());
   std::vector<Contents> all;
   std::ifstream file(path.c_str(), std::ios::binary);
   std::remove(path.c_str()); // what is open stays readable
+  if (areAltered && status != 0)
+    return all;
   for (const Launch &launch : launches) {
     all.push_back(Contents());
     for (const Buffer &buffer : launch.buffers) {
@@ -124,11 +129,12 @@ std::size_t marked(const std::vector<bool> &marks) {
 /// Results of the unedited kernel, run as often as they are needed.
 struct Originals {
   const std::vector<Launch> &launches;
+  bool areAltered;
   std::vector<std::vector<Contents> > runs;
 
   const Bytes &get(std::size_t run, std::size_t launch, std::size_t buffer) {
     while (runs.size() <= run)
-      runs.push_back(runOriginal(launches));
+      runs.push_back(runOriginal(launches, areAltered));
     return runs[run][launch][buffer];
   }
 };
@@ -191,26 +197,45 @@ bool isRight(Originals &originals, std::size_t l, std::size_t b, const Bytes &ac
 /// Compares all buffers of a launch. Returns false if one differs.
 bool compare(Originals &originals, std::size_t l, const Contents &results) {
   const Launch &launch = originals.launches[l];
-  std::size_t compared = 0, different = 0, changed = 0;
-  std::printf("%s:\n", launch.name.c_str());
+  const bool isOfProgram = launch.isCaptured && !originals.areAltered;
+  std::size_t compared = 0, different = 0;
+  std::printf("%s, compared with %s:\n", launch.name.c_str(),
+              isOfProgram ? "what the program had" : "the unedited kernel");
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
     const Buffer &buffer = launch.buffers[b];
     if (!buffer.variable.empty() && !buffer.memory)
       continue;
-    if (launch.isCaptured && buffer.after.empty())
+    if (isOfProgram && buffer.after.empty())
       std::printf(
           "  %s: what the program had afterwards is not known: compared with the unedited kernel\n",
           buffer.name.c_str());
     ++compared;
     different += !isRight(originals, l, b, results[b]);
-    changed += results[b] != buffer.initial;
   }
   if (different == 0)
-    std::printf("  all %zu buffers are the same as %s\n", compared,
-                launch.isCaptured ? "in the program" : "with the unedited kernel");
-  if (different == 0 && changed == 0)
-    std::printf("  note: the launch changes nothing, so this says little\n");
+    std::printf("  all %zu buffers are the same\n", compared);
   return different == 0;
+}
+
+bool changesNothing(const Launch &launch, const Contents &results) {
+  for (std::size_t b = 0; b < launch.buffers.size(); ++b)
+    if (results[b] != launch.buffers[b].initial)
+      return false;
+  return true;
+}
+
+/// Compares altered launches. Returns false if one differs.
+bool compareAltered(std::vector<Launch> &launches, const Kernel &kernel) {
+  Originals originals = {launches, true, std::vector<std::vector<Contents> >()};
+  bool same = true;
+  originals.runs.push_back(runOriginal(launches, true));
+  if (!launches.empty() && originals.runs[0].empty()) {
+    std::printf("note: the unedited kernel does not run through with other contents of its outputs: not compared\n");
+    return true;
+  }
+  for (std::size_t l = 0; l < launches.size(); ++l)
+    same = compare(originals, l, runOnce(launches[l], kernel)) && same;
+  return same;
 }
 
 /// Times the launch, each time on its initial data.
@@ -283,6 +308,7 @@ int run(const Kernel &kernel, void (*declare)(Launch &), const char *tolerance) 
   }
   number("rounds", 0);
   number("write", 0);
+  const bool areAltered = number("altered", 0) != 0;
   for (const std::pair<const std::string, std::string> &option : options)
     if (!known[option.first])
       fail("--" + option.first + " is not an option here" +
@@ -290,6 +316,12 @@ int run(const Kernel &kernel, void (*declare)(Launch &), const char *tolerance) 
                                    : std::string()));
   const std::string write = options["write"];
   options.erase("write");
+  std::vector<Launch> others;
+  for (const Launch &launch : launches)
+    for (const Launch &other : altered(launch))
+      others.push_back(other);
+  if (areAltered)
+    launches.swap(others);
   std::vector<Contents> results;
   for (Launch &launch : launches)
     results.push_back(runOnce(launch, kernel));
@@ -304,10 +336,17 @@ int run(const Kernel &kernel, void (*declare)(Launch &), const char *tolerance) 
       fail("cannot write " + write + ": set TMPDIR to a folder with more space");
     return 0;
   }
-  Originals originals = {launches, std::vector<std::vector<Contents> >()};
+  Originals originals = {launches, false, std::vector<std::vector<Contents> >()};
   bool same = true;
   for (std::size_t l = 0; l < launches.size(); ++l)
     same = compare(originals, l, results[l]) && same;
+  if (same && !others.empty())
+    same = compareAltered(others, kernel);
+  bool changes = !others.empty();
+  for (std::size_t l = 0; l < launches.size(); ++l)
+    changes = changes || !changesNothing(launches[l], results[l]);
+  if (same && !changes)
+    std::printf("note: the kernel changes nothing here, so this says little\n");
   for (std::size_t l = 0; same && l < launches.size(); ++l) {
     if (launches.size() > 1)
       std::printf("%s:\n", launches[l].name.c_str());

@@ -356,6 +356,40 @@ bool load(unsigned index, const Kernel &kernel, Launch &launch) {
   return true;
 }
 
+/// Launches like a captured one, each with other contents in a buffer that it may write but left as it was. A program
+/// that repeats a launch has its results there already: only so is it seen whether the kernel writes them.
+std::vector<Launch> altered(const Launch &launch) {
+  std::vector<Launch> all;
+  for (std::size_t b = 0; launch.isCaptured && b < launch.buffers.size(); ++b) {
+    const Buffer &buffer = launch.buffers[b];
+    if (!buffer.output || !buffer.pointers.empty() || buffer.after.empty() || readFile(buffer.after) != buffer.initial)
+      continue;
+    all.push_back(launch);
+    Launch &other = all.back();
+    other.name += ", with other contents of '" + buffer.name + "' before it";
+    for (Buffer &of : other.buffers)
+      of.after.clear();
+    Bytes &bytes = other.buffers[b].initial;
+    const bool isZero = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), 0)) == bytes.size();
+    std::fill(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
+    const Layout layout = layoutOf(buffer.type);
+    for (std::size_t at = 0; isZero && at + layout.stride <= bytes.size(); at += layout.stride)
+      for (const Field &field : layout.fields) {
+        const float one = 1;
+        const double wide = 1;
+        const unsigned short half = field.kind == 'b' ? 0x3f80 : 0x3c00;
+        const bool isFloat = isFloating(field);
+        unsigned char *to = &bytes[at + field.offset];
+        if (!isFloat)
+          *to = 1;
+        else
+          std::memcpy(to, field.size == 8 ? static_cast<const void *>(&wide) : field.size == 4
+                          ? static_cast<const void *>(&one) : &half, field.size);
+      }
+  }
+  return all;
+}
+
 // ---- one launch ----
 
 /// The variable on the device; null if the kernel's text does not have it, and so cannot depend on it.
