@@ -133,8 +133,11 @@ struct Originals {
   std::vector<std::vector<Contents> > runs;
 
   const Bytes &get(std::size_t run, std::size_t launch, std::size_t buffer) {
-    while (runs.size() <= run)
+    while (runs.size() <= run) {
       runs.push_back(runOriginal(launches, areAltered));
+      if (runs.back().empty()) // it ran through before
+        runs.back() = runs.front();
+    }
     return runs[run][launch][buffer];
   }
 };

@@ -10,6 +10,7 @@
 #define __host__
 #define __restrict__
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -42,6 +43,8 @@ inline cudaError_t cudaEventCreate(cudaEvent_t *) { return 0; }
 inline cudaError_t cudaEventRecord(cudaEvent_t) { return 0; }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return 0; }
 inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEvent_t) { return *milliseconds = 0.25f, 0; }
+
+inline long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 /// How to call a function with the arguments of a launch; FAKE_KERNEL(scale) makes it known.
 static std::map<const void *, std::function<void(void **)> > fakeKernels;
