@@ -21,6 +21,7 @@ protected:
     auto made = TemporaryDirectory::create("kopt-harness-data");
     ASSERT_TRUE(made) << made.error().what;
     scratch = std::move(*made);
+    fs::create_directories(trace());
     // Two buffers of 16 bytes: `out` is written, `in` holds the address of the last byte of `out`
     // and one of no buffer.
     launch().name = "grid 2 block 64 (launch 5)";
@@ -34,9 +35,9 @@ protected:
     launch().buffers[1].readOnly = launch().buffers[1].holdsPointers = true;
     launch().arguments = {BufferArg{0, 4}, ValueArg{std::string("\xff\0\0\x10", 4), {}},
                           ValueArg{std::string(16, '\0'), {{8, 1, 16}}}};
-    specialization.params = {{"out", "float *", ParamKind::Pointer},
-                             {"", "int", ParamKind::Scalar},
-                             {"span", "Span", ParamKind::Struct}};
+    specialization.params.resize(3);
+    specialization.params[0].name = "out";
+    specialization.params[2].name = "span";
   }
 
   Launch &launch() { return captured.launch; }
