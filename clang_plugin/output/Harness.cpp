@@ -270,6 +270,10 @@ std::string declareText(const KernelSpec &kernel, const Specialization &speciali
                                      values = clausesOf(kernel, "arg");
   std::string text = "\n// The launch where there is no captured one in data/.\n"
                      "void kopt_declare(kopt_harness::Launch &kopt_launch) {\n";
+  // The launch's expressions may name constants of the kernel's namespace.
+  const std::string name = qualifiedName(kernel.name);
+  if (const std::size_t end = name.rfind("::"); end != std::string::npos)
+    text += "  using namespace " + name.substr(0, end) + ";\n";
   // Scalars first: the sizes of buffers are made of them.
   for (std::size_t i = 0; i < specialization.params.size(); ++i) {
     const KernelParam &param = specialization.params[i];

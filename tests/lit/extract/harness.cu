@@ -8,6 +8,7 @@
 // RUN: cd %t/scale && sh build.sh && cmp harness original && touch -r original %t/before
 // RUN: cd %t/scale && sed -i "s/2 \* out/3 * out/" harness.cu && sh build.sh && not cmp harness original
 // RUN: not test %t/scale/original -nt %t/before
+// RUN: cd %t/deep_wide && sh build.sh && test -x harness
 #include <kopt/kopt.h>
 #include <vector>
 #define zero 0.f
@@ -33,6 +34,13 @@ __global__ void scale(float *out, int n) {
 void run(float *out, const std::vector<Shape> &shapes, const Shape &shape) {
   scale<<<(shape.n + kBlock - 1) / kBlock * shapes[1].pitch[0], kBlock>>>(out, shape.n);
 }
+
+// A constant of the kernel's own namespace.
+namespace deep {
+constexpr int kWide = 64;
+__global__ void wide(float *p) { p[threadIdx.x % kWide] = 0; }
+} // namespace deep
+void more(float *p) { deep::wide<<<1, deep::kWide>>>(p); }
 
 // CHECK: scale: slice
 // TEXT: #undef zero
