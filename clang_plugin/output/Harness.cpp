@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_plugin/output/Harness.h"
 
+#include "clang_plugin/output/HarnessSupport.h"
+
 #include <algorithm>
 #include <cctype>
 #include <functional>
@@ -140,7 +142,7 @@ HarnessGeometry geometryOf(const KernelSpec &kernel, const Specialization &speci
       replaceUses(*part, variable, name);
     if (!declared.insert(name).second)
       continue;
-    std::string value = "static_cast<long long>(number(\"" + name + "\", 1024))";
+    std::string value = "static_cast<long long>(kopt_harness::number(\"" + name + "\", 1024))";
     for (std::size_t i = 0; i < launch->args.size() && i < specialization.params.size(); ++i)
       if (launch->args[i] == variable && specialization.params[i].kind == ParamKind::Scalar)
         value = specialization.params[i].name;
@@ -172,62 +174,185 @@ std::string hideMacros(const std::string &text, bool hide) {
   return lines;
 }
 
-constexpr const char *kHeaders = R"(#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <string>
-#include <vector>
-)";
+/// Options that take a file or folder, which may be relative to where the user compiles.
+constexpr const char *kPathOptions[] = {"-I",       "-isystem",       "-iquote",      "-idirafter",
+                                        "-include", "--include-path", "--pre-include"};
 
-constexpr const char *kSupport = R"(
-namespace kopt_harness {
-
-std::map<std::string, std::string> options;
-
-/// --name=VALUE from the command line, or the default.
-double number(const char *name, double fallback) {
-  auto found = options.find(name);
-  return found == options.end() ? fallback : std::strtod(found->second.c_str(), nullptr);
+std::string absolutePath(const std::string &path, const std::string &directory) {
+  return path.empty() || path[0] == '/' || directory.empty() ? path : directory + "/" + path;
 }
 
-void check(cudaError_t status, const char *what) {
-  if (status == cudaSuccess)
-    return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-  std::exit(1);
-}
-
-/// Device memory, filled with numbers in [-1, 1) of the element's kind: f (floating), i (integer), other (zero).
-void *buffer(std::size_t elements, std::size_t size, char kind, unsigned components) {
-  std::vector<unsigned char> bytes(elements * size);
-  unsigned state = 12345;
-  std::size_t scalar = components ? size / components : size;
-  for (std::size_t i = 0; scalar && i + scalar <= bytes.size(); i += scalar) {
-    state = state * 1664525u + 1013904223u;
-    float value = static_cast<float>(state >> 8) / 8388608.0f - 1.0f;
-    if (kind == 'f' && scalar == 4)
-      std::memcpy(&bytes[i], &value, 4);
-    if (kind == 'f' && scalar == 8) {
-      double wide = value;
-      std::memcpy(&bytes[i], &wide, 8);
+/// The kernel's flags for a command that runs in another folder.
+std::vector<std::string> absoluteFlags(const KernelSpec &kernel) {
+  std::vector<std::string> flags;
+  for (std::size_t i = 0; i < kernel.compileFlags.size(); ++i) {
+    std::string flag = kernel.compileFlags[i];
+    for (const std::string option : kPathOptions) {
+      if (flag == option && i + 1 < kernel.compileFlags.size()) {
+        flags.push_back(flag);
+        flag = absolutePath(kernel.compileFlags[++i], kernel.directory);
+        break;
+      }
+      const std::string joined = option == "-I" ? option : option + "=";
+      if (flag != option && flag.starts_with(joined)) {
+        flag = joined + absolutePath(flag.substr(joined.size()), kernel.directory);
+        break;
+      }
     }
-    if (kind == 'f' && scalar == 2) { // the same small positive number as half or bfloat16 bits
-      unsigned short bits = static_cast<unsigned short>(0x3800u + (state >> 24));
-      std::memcpy(&bytes[i], &bits, 2);
-    }
-    if (kind == 'i')
-      bytes[i] = static_cast<unsigned char>(state >> 28);
+    flags.push_back(flag);
   }
-  void *memory = nullptr;
-  check(cudaMalloc(&memory, bytes.size() ? bytes.size() : 1), "cudaMalloc");
-  check(cudaMemcpy(memory, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  return memory;
+  return flags;
 }
 
-} // namespace kopt_harness
-)";
+std::string shellWord(const std::string &word) {
+  if (word.find_first_of(" \"'$*?[]()<>;&|\\`#~") == std::string::npos)
+    return word;
+  std::string quoted = "'";
+  for (const char c : word)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// The last tolerance clause: "strict", or "relative=1e-5 absolute=1e-8".
+std::string toleranceOf(const KernelSpec &kernel) {
+  constexpr std::string_view kKeyword = "tolerance ";
+  std::string tolerance = "default";
+  for (const TuneClause &clause : kernel.clauses)
+    if (clause.text.starts_with(kKeyword))
+      tolerance = clause.text.substr(kKeyword.size());
+  return tolerance;
+}
+
+std::string qualifiedName(std::string name) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  for (std::size_t at = name.find(kUnnamed); at != std::string::npos; at = name.find(kUnnamed))
+    name.erase(at, kUnnamed.size());
+  return name;
+}
+
+/// The variables of the kernel's text that a program may set or a launch may change, as C++ names
+/// them.
+std::vector<std::string> variablesOf(const Specialization &specialization) {
+  std::vector<std::string> names;
+  for (const SliceChunk &chunk : specialization.chunks) {
+    const std::string text =
+        specialization.lifted.text.substr(chunk.sliceBegin, chunk.sliceEnd - chunk.sliceBegin);
+    const auto has = [&](const char *word) { return text.find(word) != std::string::npos; };
+    if (chunk.role == ChunkRole::Variable && !has("constexpr") && !has("template") &&
+        (has("__device__") || has("__constant__") || has("__managed__")))
+      names.push_back(qualifiedName(chunk.name));
+  }
+  return names;
+}
+
+/// The variable of the kernel's text that is this one, which has no namespaces.
+std::string variableOf(const std::vector<std::string> &variables, const std::string &name) {
+  for (const std::string &variable : variables)
+    if (variable == name || variable.ends_with("::" + name))
+      return variable;
+  return {};
+}
+
+std::string quoted(const std::string &text) { return "\"" + text + "\""; }
+
+std::string parameterTypes(const Specialization &specialization) {
+  std::string types;
+  for (const KernelParam &param : specialization.params)
+    types += (types.empty() ? "" : ", ") + param.type;
+  return types;
+}
+
+/// The function that makes a launch of declared or default values.
+std::string declareText(const KernelSpec &kernel, const Specialization &specialization,
+                        const std::vector<std::string> &variables) {
+  const LaunchSite *launch = launchOf(kernel, specialization);
+  std::map<std::string, std::string> extents = clausesOf(kernel, "extent"),
+                                     values = clausesOf(kernel, "arg");
+  std::string text = "\n// The launch where there is no captured one in data/.\n"
+                     "void kopt_declare(kopt_harness::Launch &kopt_launch) {\n";
+  // The launch's expressions may name constants of the kernel's namespace.
+  const std::string name = qualifiedName(kernel.name);
+  if (const std::size_t end = name.rfind("::"); end != std::string::npos)
+    text += "  using namespace " + name.substr(0, end) + ";\n";
+  // Scalars first: the sizes of buffers are made of them.
+  for (std::size_t i = 0; i < specialization.params.size(); ++i) {
+    const KernelParam &param = specialization.params[i];
+    if (param.kind == ParamKind::Pointer)
+      continue;
+    const std::string type = valueType(param);
+    if (param.kind == ParamKind::Struct) {
+      text += "  " + type + " " + param.name + "{}; // a structure: set its members here\n";
+      continue;
+    }
+    std::string fallback = "1024";
+    if (launch && i < launch->args.size() && isNumber(launch->args[i]))
+      fallback = launch->args[i];
+    if (values.count(param.name))
+      fallback = values[param.name];
+    text += "  " + type + " " + param.name + " = static_cast<" + type +
+            ">(kopt_harness::number(\"" + param.name + "\", " + fallback + "));\n";
+  }
+  text += "  const std::size_t kopt_elements = "
+          "static_cast<std::size_t>(kopt_harness::number(\"elements\", 1 << 22));\n"
+          "  (void)kopt_elements;\n";
+  text += "  kopt_launch.arguments.resize(" + std::to_string(specialization.params.size()) + ");\n";
+  for (std::size_t i = 0; i < specialization.params.size(); ++i) {
+    const KernelParam &param = specialization.params[i];
+    text += "  kopt_launch.arguments[" + std::to_string(i) + "] = kopt_harness::";
+    if (param.kind != ParamKind::Pointer) {
+      text += "value(" + param.name + ");\n";
+      continue;
+    }
+    const std::string extent = extents.count(param.name)
+                                   ? "static_cast<std::size_t>(" + extents[param.name] + ")"
+                                   : "kopt_elements";
+    text += "pointer(kopt_launch, \"" + param.name + "\", " + extent + " * " +
+            std::to_string(std::max(1u, param.pointeeSize)) + ", \"" + param.scalar + "\");\n";
+  }
+  for (const ConstantVariable &constant : specialization.constantVariables)
+    if (const std::string name = variableOf(variables, constant.name); !name.empty())
+      text += "  kopt_harness::addBuffer(kopt_launch, \"" + name + "\", " +
+              std::to_string(constant.bytes) + ", \"" + constant.scalar + "\").variable = \"" +
+              name + "\";\n";
+  const HarnessGeometry geometry = geometryOf(kernel, specialization, launch);
+  const auto dimensions = [](const std::array<std::string, 3> &of) {
+    return "dim3(static_cast<unsigned>(" + of[0] + "), static_cast<unsigned>(" + of[1] +
+           "), static_cast<unsigned>(" + of[2] + "))";
+  };
+  text += geometry.declarations;
+  text += "  kopt_launch.grid = " + dimensions(geometry.grid) + ";\n";
+  text += "  kopt_launch.block = " + dimensions(geometry.block) + ";\n";
+  text += "  kopt_launch.shared = static_cast<std::size_t>(" + geometry.shared + ");\n";
+  if (std::ranges::any_of(specialization.needs, &LaunchNeed::isCooperative))
+    text += "  kopt_launch.isCooperative = true;\n";
+  return text + "}\n";
+}
+
+std::string mainText(const KernelSpec &kernel, const Specialization &specialization,
+                     const std::vector<std::string> &variables) {
+  std::string names, sizes, text;
+  for (const KernelParam &param : specialization.params) {
+    names += (names.empty() ? "" : ", ") + param.name;
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(param.size);
+  }
+  text = "\nint main(int argc, char **argv) {\n"
+         "  // " +
+         specialization.expression + "<<<grid, block, shared>>>(" + names +
+         ");\n"
+         "  void (*const kopt_function)(" +
+         parameterTypes(specialization) + ") = " + specialization.expression +
+         ";\n"
+         "  kopt_harness::Kernel kopt_kernel;\n"
+         "  kopt_kernel.function = reinterpret_cast<const void *>(kopt_function);\n"
+         "  kopt_kernel.parameters = {" +
+         sizes +
+         "};\n"
+         "  kopt_harness::readOptions(argc, argv);\n";
+  for (const std::string &variable : variables)
+    text += "  kopt_harness::addVariable(kopt_kernel, \"" + variable + "\", " + variable + ");\n";
+  return text + "  return kopt_harness::run(kopt_kernel, kopt_declare, " +
+         quoted(toleranceOf(kernel)) + ");\n}\n";
+}
 
 } // namespace
 
@@ -241,13 +366,18 @@ std::string folderName(const Specialization &specialization) {
   return name.empty() ? "kernel" : name;
 }
 
-std::string buildCommand(const KernelSpec &kernel) {
+std::string buildScript(const KernelSpec &kernel) {
   std::string command = "nvcc";
-  for (const std::string &flag : kernel.compileFlags) {
-    bool plain = flag.find_first_of(" \"'$*?[]()<>;&|\\") == std::string::npos;
-    command += " " + (plain ? flag : "'" + flag + "'");
-  }
-  return command + " harness.cu -o harness";
+  for (const std::string &flag : absoluteFlags(kernel))
+    command += " " + shellWord(flag);
+  return "#!/bin/sh\n"
+         "# Builds ./harness, and ./original of the unedited text, which it is compared with.\n"
+         "cd \"$(dirname \"$0\")\" || exit\n"
+         "[ original -nt original.cu ] || " +
+         command +
+         " original.cu -o original || exit\n"
+         "if cmp -s harness.cu original.cu; then cp original harness; else " +
+         command + " harness.cu -o harness; fi\n";
 }
 
 std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
@@ -255,93 +385,24 @@ std::string harnessText(const KernelSpec &kernel, const Specialization &found) {
   for (std::size_t i = 0; i < specialization.params.size(); ++i)
     if (specialization.params[i].name.empty())
       specialization.params[i].name = "unnamed" + std::to_string(i);
-  const LaunchSite *launch = launchOf(kernel, specialization);
-  std::map<std::string, std::string> extents = clausesOf(kernel, "extent"),
-                                     values = clausesOf(kernel, "arg");
-  std::string text = "// " + specialization.expression + ", from " + kernel.file + ":" +
-                     std::to_string(kernel.line) +
-                     "\n// Build, in this folder: " + buildCommand(kernel) +
-                     "\n// Run: ./harness [--PARAMETER=VALUE] [--elements=N] [--grid_x=N ...] "
-                     "[--block_x=N ...]\n\n"
-                     "// ==== kernel section: edit this "
-                     "=========================================================\n\n" +
-                     specialization.lifted.text +
-                     "\n// ==== harness section: leave this as it is "
-                     "==============================================\n\n" +
-                     hideMacros(specialization.lifted.text, true) + kHeaders + kSupport +
-                     hideMacros(specialization.lifted.text, false) +
-                     "\nint main(int argc, char **argv) {\n  using kopt_harness::number;\n"
-                     "  for (int i = 1; i < argc; ++i) {\n    std::string argument = argv[i];\n"
-                     "    std::size_t equals = argument.find('=');\n"
-                     "    if (argument.rfind(\"--\", 0) != 0 || equals == std::string::npos) {\n"
-                     "      std::fprintf(stderr, \"%s: expected --NAME=VALUE\\n\", argv[i]);\n     "
-                     " return 1;\n    }\n"
-                     "    kopt_harness::options[argument.substr(2, equals - 2)] = "
-                     "argument.substr(equals + 1);\n  }\n";
-
-  // Scalars first: the sizes of buffers are made of them.
-  for (const KernelParam &param : specialization.params) {
-    if (param.kind == ParamKind::Pointer)
-      continue;
-    std::string type = valueType(param);
-    if (param.kind == ParamKind::Struct) {
-      text += "  " + type + " " + param.name + "{}; // a structure: set its members here\n";
-    } else {
-      std::size_t position = static_cast<std::size_t>(&param - specialization.params.data());
-      std::string fallback = "1024";
-      if (launch && position < launch->args.size() && isNumber(launch->args[position]))
-        fallback = launch->args[position];
-      if (values.count(param.name))
-        fallback = values[param.name];
-      text += "  " + type + " " + param.name + " = static_cast<" + type + ">(number(\"" +
-              param.name + "\", " + fallback + "));\n";
-    }
-  }
-  text += "  const std::size_t kopt_elements = static_cast<std::size_t>(number(\"elements\", 1 << "
-          "22));\n";
-  for (const KernelParam &param : specialization.params) {
-    if (param.kind != ParamKind::Pointer)
-      continue;
-    std::string extent = extents.count(param.name)
-                             ? "static_cast<std::size_t>(" + extents[param.name] + ")"
-                             : "kopt_elements";
-    char kind = param.scalar.empty() || param.scalar.starts_with("struct ") ? 'o'
-                : param.scalar[0] == 'f' || param.scalar[0] == 'b'          ? 'f'
-                                                                            : 'i';
-    if (param.scalar == "bool")
-      kind = 'i';
-    text += "  auto " + param.name + " = static_cast<" + param.type + ">(kopt_harness::buffer(" +
-            extent + ", " + std::to_string(std::max(1u, param.pointeeSize)) + ", '" + kind + "', " +
-            std::to_string(param.components) + "));\n";
-  }
-  const HarnessGeometry geometry = geometryOf(kernel, specialization, launch);
-  text += geometry.declarations;
-  auto dimension = [&](const char *name, const std::array<std::string, 3> &value) {
-    std::string result = "  const dim3 kopt_" + std::string(name) + "(";
-    for (int i = 0; i < 3; ++i)
-      result += std::string(i ? ", " : "") + "static_cast<unsigned>(number(\"" + name + "_" +
-                static_cast<char>('x' + i) + "\", " + "static_cast<double>(" +
-                value[static_cast<std::size_t>(i)] + ")))";
-    return result + ");\n";
-  };
-  text += dimension("grid", geometry.grid) + dimension("block", geometry.block);
-  text += "  const std::size_t kopt_shared = static_cast<std::size_t>(" + geometry.shared + ");\n";
-  std::string call = specialization.expression + "<<<kopt_grid, kopt_block, kopt_shared>>>(";
-  for (std::size_t i = 0; i < specialization.params.size(); ++i)
-    call += (i ? ", " : "") + specialization.params[i].name;
-  call += ");\n";
-  text +=
-      "  cudaEvent_t kopt_start, kopt_stop;\n  cudaEventCreate(&kopt_start);\n  "
-      "cudaEventCreate(&kopt_stop);\n"
-      "  for (int round = 0; round < 10; ++round) {\n    cudaEventRecord(kopt_start);\n    " +
-      call +
-      "    cudaEventRecord(kopt_stop);\n    kopt_harness::check(cudaGetLastError(), \"launch\");\n"
-      "    kopt_harness::check(cudaEventSynchronize(kopt_stop), \"kernel\");\n    float "
-      "milliseconds = 0;\n"
-      "    cudaEventElapsedTime(&milliseconds, kopt_start, kopt_stop);\n"
-      "    std::printf(\"round %d: %.3f us\\n\", round, milliseconds * 1000.0f);\n  }\n  return "
-      "0;\n}\n";
-  return text;
+  const std::vector<std::string> variables = variablesOf(specialization);
+  return "// " + specialization.expression + ", from " + kernel.file + ":" +
+         std::to_string(kernel.line) +
+         "\n// Build: sh build.sh\n"
+         "// Run: ./harness [--rounds=N] [--grid_x=N ...] [--block_x=N ...], and without captured "
+         "launches in data/\n"
+         "// also [--PARAMETER=VALUE] [--elements=N]. It compares the results with those of the "
+         "unedited kernel\n"
+         "// (original.cu), exits with 1 if they differ, and prints the time.\n\n"
+         "// ==== kernel section: edit this "
+         "=========================================================\n\n" +
+         specialization.lifted.text +
+         "\n// ==== harness section: leave this as it is "
+         "==============================================\n\n" +
+         hideMacros(specialization.lifted.text, true) + kHarnessHeaders + kHarnessSupport +
+         kHarnessComparison + hideMacros(specialization.lifted.text, false) +
+         declareText(kernel, specialization, variables) +
+         mainText(kernel, specialization, variables);
 }
 
 } // namespace kopt::frontend

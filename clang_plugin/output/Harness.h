@@ -10,11 +10,12 @@ namespace kopt::frontend {
 /// 4>".
 std::string folderName(const Specialization &specialization);
 
-/// The editable kernel section, then the frozen part with a main() that allocates, fills, launches
-/// and times.
+/// The editable kernel section, then the frozen part with a main() that runs the launches of the
+/// folder data/ or, without them, one of declared or default values, compares the results with
+/// those of the unedited kernel, and times.
 std::string harnessText(const KernelSpec &kernel, const Specialization &specialization);
 
-/// The command line that builds harness.cu in its folder.
-std::string buildCommand(const KernelSpec &kernel);
+/// The shell script that builds harness.cu and, from the unedited text, original.cu in its folder.
+std::string buildScript(const KernelSpec &kernel);
 
 } // namespace kopt::frontend

@@ -241,9 +241,11 @@ bool writeFolders(const fs::path &output, ExtractionResult &extraction, std::str
         name = base + "_" + std::to_string(i);
       fs::path folder = output / name;
       specialization.slice = (folder / "slice.cu").string();
+      const std::string harness = harnessText(kernel, specialization);
       if (!writeFile(folder / "slice.cu", specialization.lifted.text, error) ||
-          !writeFile(folder / "harness.cu", harnessText(kernel, specialization), error) ||
-          !writeFile(folder / "build.sh", "#!/bin/sh\n" + buildCommand(kernel) + "\n", error))
+          !writeFile(folder / "harness.cu", harness, error) ||
+          !writeFile(folder / "original.cu", harness, error) ||
+          !writeFile(folder / "build.sh", buildScript(kernel), error))
         return false;
     }
   return true;

@@ -6,7 +6,6 @@
 #include "driver/judge/checks/CompareBuffers.h"
 #include "driver/support/MappedFile.h"
 #include "driver/workload/observed/TraceWorkload.h"
-#include "runtime/trace/Contents.h"
 
 #include <fmt/format.h>
 
@@ -15,18 +14,6 @@ namespace kopt {
 namespace {
 
 const Tolerance kBitwise{TolerancePolicy::Strict, 0, 0};
-
-/// The contents that a buffer had in the program after the launch.
-Result<std::string> capturedBytes(const std::string &path) {
-  std::string why;
-  const auto file = runtime::trace::ContentsFile::open(path, why);
-  std::string bytes(file ? file->bytes() : 0, '\0');
-  if (!file || !file->verify(why) ||
-      !file->read(0, bytes.size(), reinterpret_cast<std::byte *>(bytes.data()), why))
-    return makeError(ErrorCode::StaleInput, "the trace is damaged: " + why, "record it again",
-                     path);
-  return bytes;
-}
 
 class Replayer {
 public:

@@ -84,4 +84,18 @@ ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::pa
   return request;
 }
 
+ExtractRequest proofRequest(const SourceSettings &sources, std::filesystem::path output,
+                            const std::vector<KernelInstance> &kernels) {
+  ExtractRequest request = extractRequest(sources, std::move(output));
+  request.files.clear();
+  for (const KernelInstance &instance : kernels) {
+    for (const std::string &unit : instance.kernel->units)
+      if (std::ranges::find(request.files, fs::path(unit)) == request.files.end())
+        request.files.emplace_back(unit);
+    if (instance.specialization)
+      request.proveOnly.push_back(instance.specialization->symbol);
+  }
+  return request;
+}
+
 } // namespace kopt

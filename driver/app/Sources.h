@@ -4,6 +4,7 @@
 
 #include "driver/app/Services.h"
 #include "driver/source/Frontend.h"
+#include "driver/source/Subjects.h"
 
 #include <filesystem>
 #include <memory>
@@ -35,5 +36,10 @@ openFrontend(const Services &services, std::optional<CompilerSandbox> sandbox = 
 /// A request to extract the kernels of the files and prove their slices. The front end writes to
 /// the folder `output`.
 ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::path output);
+
+/// The same for these kernels alone, as an extraction without proof found them, and the files that
+/// define or launch them.
+ExtractRequest proofRequest(const SourceSettings &sources, std::filesystem::path output,
+                            const std::vector<KernelInstance> &kernels);
 
 } // namespace kopt

@@ -16,20 +16,6 @@ namespace kopt {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// The files that define or launch the kernels.
-std::vector<fs::path> unitsOf(const std::vector<KernelInstance> &instances) {
-  std::vector<fs::path> units;
-  for (const KernelInstance &instance : instances)
-    for (const std::string &unit : instance.kernel->units)
-      if (std::ranges::find(units, fs::path(unit)) == units.end())
-        units.emplace_back(unit);
-  return units;
-}
-
-} // namespace
-
 Result<std::unique_ptr<Workbench>> Workbench::open(Services services, const SourceSettings &sources,
                                                    const SelectionRequest &selection,
                                                    const DeviceConfig &device, SandboxMode sandbox,
@@ -116,11 +102,7 @@ Result<ExtractionResult> Workbench::extract(Frontend &reader, const KernelPlan &
     return found;
   KOPT_TRY(const std::vector<KernelInstance> wanted, selectInstances(found, plan.selection));
   const LoggedStage logged("prove the slices");
-  ExtractRequest request = extractRequest(sources_, scratch() / "extract");
-  request.files = unitsOf(wanted);
-  for (const KernelInstance &instance : wanted)
-    if (instance.specialization)
-      request.proveOnly.push_back(instance.specialization->symbol);
+  const ExtractRequest request = proofRequest(sources_, scratch() / "extract", wanted);
   const auto start = services_.clock.now();
   KOPT_TRY(ExtractionResult extraction, reader.extract(request));
   candidateDeadline_.took(services_.clock.now() - start);

@@ -37,6 +37,7 @@ constexpr CommandEntry kCommands[] = {
      makeObserve},
     {"replay", "repeat the launches of a trace and compare their results with the program's",
      makeReplay},
+    {"harness", "write a kernel as a folder to edit, build and run by hand", makeHarness},
     {"tune", "search for faster versions of the annotated kernels", makeTune},
     {"trial", "judge candidates that you wrote", makeTrial},
     {"profile", "show what one launch of a kernel does, and which of its lines cost most",

@@ -31,6 +31,7 @@ public:
 /// Each binds the flags of its command to `app`, which must outlive the result.
 std::unique_ptr<Command> makeObserve(CLI::App &app);
 std::unique_ptr<Command> makeReplay(CLI::App &app);
+std::unique_ptr<Command> makeHarness(CLI::App &app);
 std::unique_ptr<Command> makeTune(CLI::App &app);
 std::unique_ptr<Command> makeTrial(CLI::App &app);
 std::unique_ptr<Command> makeProfile(CLI::App &app);

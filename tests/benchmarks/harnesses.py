@@ -2,12 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the harnesses of kernels that nobody prepared, and prints those that do not build.
 
-    harnesses.py --kopt-extract build/dev/bin/kopt-extract FOLDER... [--draw 100 --seed 1] [--jobs 2] [--run]
+    harnesses.py --kopt-extract build/dev/bin/kopt-extract FOLDER... [--draw 100 --seed 1] [--jobs 2]
         [--include DIR] [--arch sm_90] [--json FILE] [--keep FOLDER]
+    harnesses.py --run --kopt build/dev/bin/kopt FOLDER... [--within 240] [--seconds 20] ...
 
 Each folder is one program, as for strangers.py. kopt-extract writes a harness for each of its kernels; --draw takes that many of
-all of them. Each is built with its own build.sh. With --run, on a machine with a GPU, each is also run: as it is, and with a
-kernel that does nothing, which it has to notice. The exit code is 1 if one does not build, fails or notices nothing.
+all of them. Each is built with its own build.sh.
+
+With --run, on a machine with a GPU, each program is built and run by `kopt harness --run`, with the arguments of its Makefile,
+and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a kernel
+that does nothing, which it has to notice. Programs are taken in the order of the seed, for 40 % of the time of --within; one run
+on the GPU is made at a time, none longer than --seconds. The exit code is 1 if a harness does not build, fails or notices
+nothing.
 """
 
 import argparse
@@ -16,26 +22,36 @@ import json
 import pathlib
 import random
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+
+from replay import arguments_of
 
 SECONDS = 120
 
 
-def run(command, folder):
+def run(command, folder, seconds=SECONDS):
     try:
-        return subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, errors="replace",
-                              timeout=SECONDS, check=False)
+        return subprocess.run(list(map(str, command)), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", f"error: no end within {SECONDS} s")
+        return subprocess.CompletedProcess(command, 124, "", f"error: no end within {seconds} s")
+
+
+def flags_of(options, source):
+    return ["-std=c++17", "-O3", f"-arch={options.arch}", f"-I{source}",
+            *[f"-I{(source.parent / include).resolve()}" for include in options.include]]
 
 
 def extract(options, source, target):
     """Returns the folders of the harnesses of one program."""
     files = sorted(file.name for file in source.glob("*.cu"))
-    flags = ["-std=c++17", "-O3", f"-arch={options.arch}", f"-I{source}",
-             *[f"-I{(source.parent / include).resolve()}" for include in options.include]]
+    flags = flags_of(options, source)
     done = run([options.kopt_extract, *files, "-o", target, "--keep-going", "--", *flags], source)
     if done.returncode != 0:
         print(f"not extracted: {source.name}: {first_error(done)}")
@@ -45,6 +61,63 @@ def extract(options, source, target):
 def first_error(done):
     lines = (done.stdout + done.stderr).strip().splitlines()
     return next((line for line in lines if "error" in line), lines[-1] if lines else f"exit code {done.returncode}")
+
+
+def on_gpu(options, command):
+    """The command, alone on the GPU and for at most so long; waiting for its turn is not counted."""
+    return ["flock", options.lock, "timeout", options.seconds, *command]
+
+
+class Draw:
+    """As many of all harnesses as are drawn: each has a number by the seed, and the least numbers win. Others are removed at once,
+    with their data."""
+
+    def __init__(self, options):
+        self.options, self.found, self.seen, self.lock = options, [], 0, threading.Lock()
+
+    def add(self, folders):
+        with self.lock:
+            self.seen += len(folders)
+            self.found = sorted(self.found + [(self.number(folder), folder) for folder in folders])
+            for _, folder in self.found[self.options.draw:]:
+                shutil.rmtree(folder)
+            self.found = self.found[:self.options.draw]
+
+    def number(self, folder):
+        return random.Random(f"{self.options.seed} {folder.parent.name}/{folder.name}").random()
+
+
+def observe(options, source, work, draw):
+    """Writes the harnesses of the kernels that a program launches; returns why there are none."""
+    if time.monotonic() > options.observe_until:
+        return "no time"
+    folder = work / "programs" / source.name / source.name
+    folder.parent.mkdir(parents=True)
+    for beside in source.parent.iterdir():  # programs read files of each other
+        if beside.name != source.name:
+            (folder.parent / beside.name).symlink_to(beside)
+    try:
+        shutil.copytree(source, folder, symlinks=True)
+        files = sorted(file.name for file in folder.glob("*.cu"))
+        flags = flags_of(options, folder)
+        built = run(["nvcc", *flags, "-o", "main", *files, *sorted(file.name for file in folder.glob("*.cpp"))], folder)
+        if built.returncode:
+            return "does not build: " + first_error(built)
+        if time.monotonic() > options.observe_until:
+            return "no time"
+        program = shlex.join(map(str, on_gpu(options, ["./main", *arguments_of(folder)])))
+        target = work / "harnesses" / source.name
+        done = run([options.kopt, "harness", *files, "--kernel", "*", "--launches", "1", "--run", program, "-o", target, "--json",
+                    "--", *flags], folder, max(1, options.end - time.monotonic()))
+        if done.returncode:
+            done.stdout = ""  # what is there is JSON
+            return f"no harness ({done.returncode}): " + first_error(done)
+        draw.add([pathlib.Path(harness["folder"]) for harness in json.loads(done.stdout)["results"]])
+        return None
+    except OSError as problem:
+        return f"not copied: {problem}"
+    finally:
+        shutil.rmtree(folder.parent, ignore_errors=True)  # with its trace
 
 
 def without_body(text):
@@ -62,13 +135,16 @@ def without_body(text):
 
 
 def judge(options, folder):
+    row = {"harness": f"{folder.parent.name}/{folder.name}", "builds": None}
+    if time.monotonic() > options.end:
+        return {**row, "why": "no time for it", "late": True}
     built = run(["sh", "build.sh"], folder)
-    row = {"harness": f"{folder.parent.name}/{folder.name}", "builds": built.returncode == 0}
+    row["builds"] = built.returncode == 0
     if not row["builds"]:
         return {**row, "why": first_error(built)}
     if not options.run:
         return row
-    ran = run(["./harness"], folder)
+    ran = run(on_gpu(options, ["./harness"]), folder, 600)
     row["runs"] = ran.returncode == 0
     if not row["runs"]:
         return {**row, "why": first_error(ran)}
@@ -80,45 +156,74 @@ def judge(options, folder):
     (wrong / "harness.cu").write_text(text)
     (wrong / "build.sh").write_text((folder / "build.sh").read_text())
     for beside in folder.iterdir():
-        if beside.is_file() and beside.name not in ("harness.cu", "build.sh", "harness"):
+        if beside.name not in ("harness.cu", "build.sh", "harness", "wrong"):
             (wrong / beside.name).symlink_to(beside)
     if run(["sh", "build.sh"], wrong).returncode != 0:
         return {**row, "notices": None, "why": "with an empty kernel it does not build"}
-    row["notices"] = run(["./harness"], wrong).returncode != 0
+    ran = run(on_gpu(options, ["./harness"]), wrong, 600)
+    row["notices"] = ran.returncode == 1
+    if ran.returncode not in (0, 1):
+        return {**row, "why": "with an empty kernel: " + first_error(ran)}
     return row if row["notices"] else {**row, "why": "it does not notice a kernel that does nothing"}
+
+
+def draw_extracted(options, folders, work, pool):
+    found = pool.map(lambda source: extract(options, source, work / source.name), folders)
+    all_of = [folder for some in found for folder in some]
+    return random.Random(options.seed).sample(all_of, min(options.draw, len(all_of))), len(all_of)
+
+
+def draw_launched(options, folders, work, pool):
+    draw = Draw(options)
+    random.Random(options.seed).shuffle(folders)
+    problems = list(pool.map(lambda source: observe(options, source, work, draw), folders))
+    for source, problem in zip(folders, problems):
+        if problem and problem != "no time":
+            print(f"{source.name}: {problem}")
+    print(f"{problems.count(None)} of {len(folders)} programs were observed, {problems.count('no time')} not for lack of time")
+    return [folder for _, folder in draw.found], draw.seen
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
-    parser.add_argument("--kopt-extract", required=True, type=pathlib.Path)
+    parser.add_argument("--kopt-extract", type=pathlib.Path)
     parser.add_argument("--draw", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--include", action="append", default=["include"], help="relative to a program's folder")
-    parser.add_argument("--run", action="store_true", help="also run them: needs a GPU")
+    parser.add_argument("--run", action="store_true", help="also run them, on the programs' own launches: needs a GPU")
+    parser.add_argument("--kopt", type=pathlib.Path, help="with --run")
+    parser.add_argument("--within", type=float, default=240, help="with --run: seconds of the whole")
+    parser.add_argument("--seconds", type=int, default=20, help="with --run: the longest that one run on the GPU may take")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the harnesses; default: a temporary one")
     options = parser.parse_args()
-    options.kopt_extract = options.kopt_extract.resolve()
+    if not (options.kopt if options.run else options.kopt_extract):
+        parser.error("--run needs --kopt" if options.run else "--kopt-extract is needed")
+    options.kopt, options.kopt_extract = (path and path.resolve() for path in (options.kopt, options.kopt_extract))
+    begin = time.monotonic()
+    options.end = begin + options.within if options.run else float("inf")
+    options.observe_until = begin + 0.4 * options.within
     with tempfile.TemporaryDirectory(prefix="kopt-harnesses-") as temporary:
         work = options.keep.resolve() if options.keep else pathlib.Path(temporary)
+        options.lock = pathlib.Path(temporary) / "gpu.lock"
         folders = sorted({folder.resolve() for folder in options.folders if folder.is_dir()})
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            found = pool.map(lambda source: extract(options, source, work / source.name), folders)
-            all_of = [folder for some in found for folder in some]
-            drawn = random.Random(options.seed).sample(all_of, min(options.draw, len(all_of)))
+            drawn, count = (draw_launched if options.run else draw_extracted)(options, folders, work, pool)
             rows = list(pool.map(lambda folder: judge(options, folder), drawn))
         bad = [row for row in rows if "why" in row]
         for row in bad:
             print(f"{row['harness']}: {row['why']}")
         counts = {key: sum(bool(row.get(key)) for row in rows) for key in ("builds", "runs", "notices")}
-        print(f"of {len(all_of)} harnesses {len(rows)} were drawn (seed {options.seed}): {counts['builds']} build"
-              + (f", {counts['runs']} run, {counts['notices']} notice a kernel that does nothing" if options.run else ""))
+        late = sum("late" in row for row in rows)
+        print(f"of {count} harnesses {len(rows)} were drawn (seed {options.seed}): {counts['builds']} build"
+              + (f", {counts['runs']} run, {counts['notices']} notice a kernel that does nothing" if options.run else "")
+              + (f"; there was no time for {late}" if late else ""))
         if options.json:
             options.json.write_text(json.dumps(rows, indent=1) + "\n")
-    return 1 if bad else 0
+    return 1 if bad or not rows else 0
 
 
 if __name__ == "__main__":

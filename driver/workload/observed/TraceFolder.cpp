@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/workload/observed/TraceFolder.h"
 
+#include "runtime/trace/Contents.h"
 #include "runtime/trace/LogReader.h"
 
 #include <algorithm>
@@ -61,6 +62,17 @@ Result<ObservedTrace> readTrace(const std::filesystem::path &folder) {
                        "record it again", log.string());
   }
   return all;
+}
+
+Result<std::string> capturedBytes(const std::string &path) {
+  std::string why;
+  const auto file = trace::ContentsFile::open(path, why);
+  std::string bytes(file ? file->bytes() : 0, '\0');
+  if (!file || !file->verify(why) ||
+      !file->read(0, bytes.size(), reinterpret_cast<std::byte *>(bytes.data()), why))
+    return makeError(ErrorCode::StaleInput, "the trace is damaged: " + why, "record it again",
+                     path);
+  return bytes;
 }
 
 std::optional<std::string> whyNotReplayable(const runtime::trace::Launch &launch) {

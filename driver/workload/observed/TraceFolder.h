@@ -25,6 +25,10 @@ struct ObservedTrace {
 /// message names the file and the offset.
 Result<ObservedTrace> readTrace(const std::filesystem::path &folder);
 
+/// The contents of a buffer that a trace stores in this file. Fails with StaleInput if it is
+/// damaged.
+Result<std::string> capturedBytes(const std::string &path);
+
 /// Why a captured launch cannot be repeated by itself; nothing if it can.
 std::optional<std::string> whyNotReplayable(const runtime::trace::Launch &launch);
 
