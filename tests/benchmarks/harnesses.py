@@ -4,16 +4,16 @@
 
     harnesses.py --kopt-extract build/dev/bin/kopt-extract FOLDER... [--draw 100 --seed 1] [--jobs 2]
         [--include DIR] [--arch sm_90] [--json FILE] [--keep FOLDER]
-    harnesses.py --run --kopt build/dev/bin/kopt FOLDER... [--within 240] [--seconds 20] ...
+    harnesses.py --run --kopt build/dev/bin/kopt FOLDER... [--within 240] [--seconds 20] [--program-seconds 5] [--gpus 1] ...
 
 Each folder is one program, as for strangers.py. kopt-extract writes a harness for each of its kernels; --draw takes that many of
 all of them. Each is built with its own build.sh.
 
 With --run, on a machine with a GPU, each program is built and run by `kopt harness --run`, with the arguments of its Makefile,
 and the kernels are those that it launches, with a launch as the program made it. Each harness is run as it is, and with a kernel
-that does nothing, which it has to notice. Programs are taken in the order of the seed, for 40 % of the time of --within; one run
-on the GPU is made at a time, none longer than --seconds. The exit code is 1 if a harness does not build, fails or notices
-nothing.
+that does nothing, which it has to notice. Programs are taken in the order of the seed, for 40 % of the time of --within; those
+that run longer than --program-seconds are left out. One run on each of the --gpus is made at a time, that of a harness for at most
+--seconds. What goes wrong is printed as it happens. The exit code is 1 if a harness does not build, fails or notices nothing.
 """
 
 import argparse
@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 from replay import arguments_of
 
@@ -63,9 +64,10 @@ def first_error(done):
     return next((line for line in lines if "error" in line), lines[-1] if lines else f"exit code {done.returncode}")
 
 
-def on_gpu(options, command):
-    """The command, alone on the GPU and for at most so long; waiting for its turn is not counted."""
-    return ["flock", options.lock, "timeout", options.seconds, *command]
+def on_gpu(options, name, seconds, command):
+    """The command, alone on the GPU that `name` has and for at most so long; waiting for its turn is not counted."""
+    gpu = zlib.crc32(name.encode()) % options.gpus
+    return ["flock", f"{options.lock}{gpu}", "env", f"CUDA_VISIBLE_DEVICES={gpu}", "timeout", seconds, *command]
 
 
 class Draw:
@@ -105,7 +107,7 @@ def observe(options, source, work, draw):
             return "does not build: " + first_error(built)
         if time.monotonic() > options.observe_until:
             return "no time"
-        program = shlex.join(map(str, on_gpu(options, ["./main", *arguments_of(folder)])))
+        program = shlex.join(map(str, on_gpu(options, source.name, options.program_seconds, ["./main", *arguments_of(folder)])))
         target = work / "harnesses" / source.name
         done = run([options.kopt, "harness", *files, "--kernel", "*", "--launches", "1", "--run", program, "-o", target, "--json",
                     "--", *flags], folder, max(1, options.end - time.monotonic()))
@@ -144,7 +146,7 @@ def judge(options, folder):
         return {**row, "why": first_error(built)}
     if not options.run:
         return row
-    ran = run(on_gpu(options, ["./harness"]), folder, 600)
+    ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), folder, 600)
     row["runs"] = ran.returncode == 0
     if not row["runs"]:
         return {**row, "why": first_error(ran)}
@@ -160,11 +162,17 @@ def judge(options, folder):
             (wrong / beside.name).symlink_to(beside)
     if run(["sh", "build.sh"], wrong).returncode != 0:
         return {**row, "notices": None, "why": "with an empty kernel it does not build"}
-    ran = run(on_gpu(options, ["./harness"]), wrong, 600)
+    ran = run(on_gpu(options, row["harness"], options.seconds, ["./harness"]), wrong, 600)
     row["notices"] = ran.returncode == 1
     if ran.returncode not in (0, 1):
         return {**row, "why": "with an empty kernel: " + first_error(ran)}
     return row if row["notices"] else {**row, "why": "it does not notice a kernel that does nothing"}
+
+
+def told(row):
+    if "why" in row:
+        print(f"{row['harness']}: {row['why']}", flush=True)
+    return row
 
 
 def draw_extracted(options, folders, work, pool):
@@ -176,11 +184,15 @@ def draw_extracted(options, folders, work, pool):
 def draw_launched(options, folders, work, pool):
     draw = Draw(options)
     random.Random(options.seed).shuffle(folders)
-    problems = list(pool.map(lambda source: observe(options, source, work, draw), folders))
-    for source, problem in zip(folders, problems):
+
+    def observed(source):
+        problem = observe(options, source, work, draw)
         if problem and problem != "no time":
-            print(f"{source.name}: {problem}")
-    print(f"{problems.count(None)} of {len(folders)} programs were observed, {problems.count('no time')} not for lack of time")
+            print(f"{source.name}: {problem}", flush=True)
+        return problem
+
+    problems = list(pool.map(observed, folders))
+    print(f"{problems.count(None)} of {len(folders)} programs were observed, {problems.count('no time')} not for lack of time", flush=True)
     return [folder for _, folder in draw.found], draw.seen
 
 
@@ -196,7 +208,9 @@ def main():
     parser.add_argument("--run", action="store_true", help="also run them, on the programs' own launches: needs a GPU")
     parser.add_argument("--kopt", type=pathlib.Path, help="with --run")
     parser.add_argument("--within", type=float, default=240, help="with --run: seconds of the whole")
-    parser.add_argument("--seconds", type=int, default=20, help="with --run: the longest that one run on the GPU may take")
+    parser.add_argument("--seconds", type=int, default=20, help="with --run: the longest that a harness may run")
+    parser.add_argument("--program-seconds", type=int, default=5, help="with --run: the longest that a program may run")
+    parser.add_argument("--gpus", type=int, default=1, help="with --run: how many GPUs to use")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the harnesses; default: a temporary one")
     options = parser.parse_args()
@@ -212,10 +226,8 @@ def main():
         folders = sorted({folder.resolve() for folder in options.folders if folder.is_dir()})
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             drawn, count = (draw_launched if options.run else draw_extracted)(options, folders, work, pool)
-            rows = list(pool.map(lambda folder: judge(options, folder), drawn))
+            rows = list(pool.map(lambda folder: told(judge(options, folder)), drawn))
         bad = [row for row in rows if "why" in row]
-        for row in bad:
-            print(f"{row['harness']}: {row['why']}")
         counts = {key: sum(bool(row.get(key)) for row in rows) for key in ("builds", "runs", "notices")}
         late = sum("late" in row for row in rows)
         print(f"of {count} harnesses {len(rows)} were drawn (seed {options.seed}): {counts['builds']} build"
