@@ -1,8 +1,8 @@
 // What depends on what stands before it in the file compiles to something else anywhere else: the slice is not used, and
 // says why.
 // REQUIRES: nvcc
-// RUN: %with-toolkit %kopt-extract %s --list -- | FileCheck %s
-// RUN: rm -rf %t && %with-toolkit %kopt-extract %s -o %t -- | FileCheck %s --check-prefix=SUMMARY
+// RUN: %with-toolkit %cached-extract %s --list -- | FileCheck %s
+// RUN: rm -rf %t && %with-toolkit %cached-extract %s -o %t -- | FileCheck %s --check-prefix=SUMMARY
 // RUN: not ls %t/howMany
 
 int before = __COUNTER__;

@@ -1,5 +1,5 @@
 // A header comes along where the kernel uses something of it, and not otherwise; needed_headers_long.cu has more of them.
-// REQUIRES: nvcc
+// REQUIRES: nvcc, long
 // RUN: rm -rf %t && %with-toolkit %kopt-extract %s -o %t -- -std=c++17 | FileCheck %s --check-prefix=SUMMARY
 // SUMMARY-DAG: bounded: slice, proven
 // SUMMARY-DAG: summed: slice, proven
