@@ -84,6 +84,8 @@ ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::pa
   return request;
 }
 
+bool canProve(const Services &services) { return services.installation.cuda.nvcc.has_value(); }
+
 ExtractRequest proofRequest(const SourceSettings &sources, std::filesystem::path output,
                             const std::vector<KernelInstance> &kernels) {
   ExtractRequest request = extractRequest(sources, std::move(output));

@@ -37,6 +37,9 @@ openFrontend(const Services &services, std::optional<CompilerSandbox> sandbox = 
 /// the folder `output`.
 ExtractRequest extractRequest(const SourceSettings &sources, std::filesystem::path output);
 
+/// Without nvcc there is nothing to prove: an extraction then needs no second one, with proof.
+bool canProve(const Services &services);
+
 /// The same for these kernels alone, as an extraction without proof found them, and the files that
 /// define or launch them.
 ExtractRequest proofRequest(const SourceSettings &sources, std::filesystem::path output,

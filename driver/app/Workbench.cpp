@@ -37,7 +37,7 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
     services_.terminal.status("reading the sources");
     const LoggedStage logged("read the sources");
     ExtractRequest look = extractRequest(sources_, scratch() / "look");
-    look.prove = !canProve();
+    look.prove = !canProve(services_);
     const auto start = services_.clock.now();
     KOPT_TRY(found, reader->extract(look));
     candidateDeadline_.took(services_.clock.now() - start);
@@ -90,15 +90,12 @@ Status Workbench::readSources(const SelectionRequest &selection, const PlanKerne
   return makeSubjects(plan);
 }
 
-/// Without nvcc there is nothing to prove, so the sources need not be read again for it.
-bool Workbench::canProve() const { return services_.installation.cuda.nvcc.has_value(); }
-
 Result<ExtractionResult> Workbench::extract(Frontend &reader, const KernelPlan &plan,
                                             const ExtractionResult &found) {
   // Report problems of the selection before proving slices, which takes long.
   if (!plan.leaveOut)
     KOPT_CHECK(selectSubjects(found, plan.selection));
-  if (!canProve())
+  if (!canProve(services_))
     return found;
   KOPT_TRY(const std::vector<KernelInstance> wanted, selectInstances(found, plan.selection));
   const LoggedStage logged("prove the slices");

@@ -81,7 +81,6 @@ private:
 
   Status readSources(const SelectionRequest &selection, const PlanKernels &planKernels);
   Status makeSubjects(const KernelPlan &plan);
-  bool canProve() const;
   Result<ExtractionResult> extract(Frontend &reader, const KernelPlan &plan,
                                    const ExtractionResult &found);
   Status tellOfRoutes();

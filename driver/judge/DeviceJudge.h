@@ -23,7 +23,7 @@ public:
               JudgeOptions options, const EmulatedDevices &emulated = {});
 
   /// Runs, repeats, times and profiles the user's own kernel, and learns which buffers are pure
-  /// outputs. Must succeed before anything is judged. For a search on a GPU, checks that run only
+  /// outputs. Must succeed before anything is judged. In a search, checks that run only
   /// for winners learn when there is a winner, because most kernels have none. Fails with
   /// BaselineFailed, saying at which step and why.
   Status measureBaseline(const Built &built, Trial &trial);

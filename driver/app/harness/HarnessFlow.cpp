@@ -27,7 +27,7 @@ public:
     KOPT_TRY(const std::unique_ptr<Frontend> frontend, openFrontend(services_));
     services_.terminal.status("reading the sources");
     ExtractRequest look = extractRequest(request_.sources, scratch.path() / "look");
-    look.prove = false;
+    look.prove = !canProve(services_);
     KOPT_TRY(const ExtractionResult found, frontend->extract(look));
     const bool observes = !request_.program.empty() || !request_.trace.empty();
     SelectionRequest selection = request_.selection;
@@ -43,8 +43,7 @@ public:
       KOPT_TRY(chosen, selectInstances(found, selection));
     }
     services_.terminal.status("proving that the kernels can be built alone");
-    KOPT_TRY(const ExtractionResult proven,
-             frontend->extract(proofRequest(request_.sources, scratch.path() / "extract", chosen)));
+    KOPT_TRY(const ExtractionResult proven, prove(*frontend, found, chosen, scratch.path()));
     KOPT_TRY(chosen, selectInstances(proven, selection));
     KOPT_CHECK(checkFree(chosen));
     for (const KernelInstance &instance : chosen)
@@ -57,6 +56,14 @@ public:
   }
 
 private:
+  Result<ExtractionResult> prove(Frontend &frontend, const ExtractionResult &found,
+                                 const std::vector<KernelInstance> &chosen,
+                                 const fs::path &scratch) const {
+    if (!canProve(services_))
+      return found;
+    return frontend.extract(proofRequest(request_.sources, scratch / "extract", chosen));
+  }
+
   fs::path folderOf(const Specialization &specialization) const {
     return request_.output / fs::path(specialization.slice).parent_path().filename();
   }

@@ -34,20 +34,6 @@ std::string toleranceText(const Tolerance &tolerance) {
   return toString(tolerance.policy);
 }
 
-/// Where an address of the program points. The end of a buffer belongs to it if no other begins
-/// there.
-std::optional<PointerWord> pointerTo(const Launch &launch, std::uint64_t address) {
-  std::optional<PointerWord> end;
-  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
-    const std::uint64_t offset = address - launch.buffers[i].address;
-    if (offset < launch.buffers[i].bytes)
-      return PointerWord{0, i, offset};
-    if (offset == launch.buffers[i].bytes)
-      end = PointerWord{0, i, offset};
-  }
-  return end;
-}
-
 std::string pointersIn(const Launch &launch, const std::string &contents) {
   std::string lines;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= contents.size();
@@ -62,12 +48,12 @@ std::string pointersIn(const Launch &launch, const std::string &contents) {
   return lines;
 }
 
-/// The name of the file in `folder` that has these contents of the trace; written if it is not
-/// there.
+/// The name of the file beside the launch that has these contents of the trace.
 std::string fileNameOf(const std::string &stored) {
   return fs::path(stored).stem().string() + ".bin";
 }
 
+/// Writes that file, unless it is there already.
 Status writeContents(const std::string &stored, const std::string &contents,
                      const fs::path &folder) {
   const fs::path path = folder / fileNameOf(stored);

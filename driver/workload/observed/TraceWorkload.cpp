@@ -137,20 +137,6 @@ private:
     return true;
   }
 
-  /// The buffer that contains the address. The end of a buffer belongs to it if no other begins
-  /// there.
-  std::optional<PointerWord> pointerTo(std::uint64_t address) const {
-    std::optional<PointerWord> end;
-    for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
-      const std::uint64_t offset = address - launch_.buffers[i].address;
-      if (offset < launch_.buffers[i].bytes)
-        return PointerWord{0, i, offset};
-      if (offset == launch_.buffers[i].bytes)
-        end = PointerWord{0, i, offset};
-    }
-    return end;
-  }
-
   bool addArguments() {
     const trace::Function &function = process_.functions[observed_.function];
     const std::string packed(reinterpret_cast<const char *>(observed_.arguments.data()),
@@ -168,7 +154,7 @@ private:
       }
       ValueArg value{packed.substr(at.offset, at.bytes)};
       for (std::size_t word = (8 - at.offset % 8) % 8; word + 8 <= value.bytes.size(); word += 8) {
-        auto pointer = pointerTo(wordAt(value.bytes, word));
+        auto pointer = pointerTo(launch_, wordAt(value.bytes, word));
         if (!pointer)
           continue;
         if (!launch_.buffers[pointer->buffer].symbol.empty()) {
@@ -341,6 +327,18 @@ Status checkPrograms(const ObservedTrace &trace, std::string &note) {
           "observe the program again", trace.folder.string());
   }
   return {};
+}
+
+std::optional<PointerWord> pointerTo(const Launch &launch, std::uint64_t address) {
+  std::optional<PointerWord> end;
+  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+    const std::uint64_t offset = address - launch.buffers[i].address;
+    if (offset < launch.buffers[i].bytes)
+      return PointerWord{0, i, offset};
+    if (offset == launch.buffers[i].bytes)
+      end = PointerWord{0, i, offset};
+  }
+  return end;
 }
 
 Result<TraceWorkload> workloadFromTrace(const ObservedTrace &trace, const KernelSpec &kernel,

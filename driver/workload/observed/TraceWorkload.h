@@ -27,6 +27,10 @@ struct TraceWorkload {
   std::vector<std::string> notes; ///< what was left out, and why
 };
 
+/// Where an address of the program points: the buffer that holds it. The end of a buffer belongs to
+/// it if no other begins there.
+std::optional<PointerWord> pointerTo(const Launch &launch, std::uint64_t address);
+
 /// Makes the workload from at most `most` classes of launches. Fails with Usage if the trace has no
 /// launch of the specialization (naming those that it has) or none that can be repeated, and with
 /// StaleInput if the kernel's parameters differ from those in the trace. Also fails as
